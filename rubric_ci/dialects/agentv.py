@@ -19,7 +19,9 @@ _ABOUT: Final = frozenset(
         *("$schema", "category", "note", "notes"),
     )
 )
-_OF_SUITE: Final = frozenset(("tests", "prompts", "providers", "execution", "input", *GRADERS))
+_OF_SUITE: Final = frozenset(
+    ("tests", "prompts", "providers", "execution", "evaluate_options", "input", *GRADERS)
+)
 _INPUT: Final = ("{{ input }}", "{{input}}")
 
 
@@ -40,6 +42,8 @@ def translate(data: dict[str, Any]) -> Translation:
         if isinstance(data.get(key), str):
             found.put((ours,), data[key], (key,))
     found.refuse_keys(data, _OF_SUITE | _ABOUT, ())
+    if isinstance(options := data.get("evaluate_options"), dict):
+        found.refuse_keys(options, ("max_concurrency",), ("evaluate_options",))
     _target(found, data)
     prompt = _prompt(found, data)
     found.put(("evalcases",), [], ("tests",))

@@ -36,6 +36,7 @@ _LIMITS: Final = {
         {"max_total": "max_total", "max_input": "max_input", "max_output": "max_output"},
     ),
 }
+_SCRIPTS: Final = frozenset(("script", "code-grader", "code-judge"))
 _OPTIONS: Final = ("type", "name", "metric", "weight", "required", "description")
 
 
@@ -92,17 +93,24 @@ def _grader(
     if not isinstance(grader, dict):
         return [({"expected_outcome": grader, "required": False}, place)], None
     kind = str(grader.get("type", "")).replace("_", "-")
-    plain = kind.removeprefix("not-")
-    if plain in _CHECKS:
-        return [(_check(found, grader, kind, place), place)], None
+    evaluator = {**_EVALUATORS, **dict.fromkeys(_RUBRICS, _prompt)}.get(kind)
+    if evaluator and (kind not in _RUBRICS or "prompt" in grader):
+        return [], evaluator(found, grader, place)
+    return _criteria(found, grader, kind, place), None
+
+
+def _criteria(
+    found: Translation, grader: dict[str, Any], kind: str, place: Path
+) -> list[tuple[Any, Path]]:
+    """Return the criteria of a check or of a rubric."""
+    if kind.removeprefix("not-") in _CHECKS:
+        return [(_check(found, grader, kind, place), place)]
     if kind in _RUBRICS or (not kind and "criteria" in grader):
-        return list(_rubric(found, grader, place)), None
-    if kind in _LIMITS:
-        return [], _limit(found, grader, kind, place)
+        return list(_rubric(found, grader, place))
     if not kind and ("outcome" in grader or "expected_outcome" in grader):
-        return [(_criterion(found, grader, 1.0, place), place)], None
+        return [(_criterion(found, grader, 1.0, place), place)]
     found.refuse((*place, "type") if kind else place, f"the grader `{kind}` has no counterpart")
-    return [], None
+    return []
 
 
 def _check(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
@@ -173,12 +181,49 @@ def _criterion(found: Translation, item: Any, share: float, place: Path) -> dict
     return criterion
 
 
-def _limit(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
+def _script(found: Translation, grader: dict[str, Any], place: Path) -> dict[str, Any]:
+    """Return a script as a `code_judge`; keys of its own are its configuration."""
+    command = next((grader[key] for key in ("command", "script") if key in grader), None)
+    if not isinstance(command, str | list) or str(command).startswith("file://"):
+        found.refuse(place, "a script without a `command` has no counterpart")
+    for key in ("provider", "target", "negate", "min_score", "timeout"):
+        if grader.get(key):
+            found.refuse((*place, key), f"`{key}` of a script has no counterpart")
+    if grader.get("required") not in {None, False}:
+        found.refuse((*place, "required"), "a required script has no gate here")
+    known = (*_OPTIONS, "command", "script", "cwd", "config")
+    given = grader.get("config")
+    config = {**(given if isinstance(given, dict) else {})}
+    config |= {key: value for key, value in grader.items() if key not in known}
+    kept: dict[str, Any] = {key: grader[key] for key in ("weight", "cwd") if key in grader}
+    name = str(grader.get("name") or grader.get("metric") or f"script-{place[-1]}")
+    options = {"config": config} if config else {}
+    return {"name": name, "type": "code_judge", "script": command, **options, **kept}
+
+
+def _limit(found: Translation, grader: dict[str, Any], place: Path) -> dict[str, Any]:
     """Return a measurement as an evaluator of its own."""
-    name, keys = _LIMITS[kind]
+    name, keys = _LIMITS[str(grader["type"]).replace("_", "-")]
     found.refuse_keys(grader, (*_OPTIONS, *keys), place)
     options = {ours: grader[key] for key, ours in keys.items() if key in grader}
     if grader.get("required") not in {None, False}:
         found.refuse((*place, "required"), "a required measurement has no gate here")
     weight = {"weight": grader["weight"]} if "weight" in grader else {}
     return {"name": f"{name}-{place[-1]}", "type": name, **options, **weight}
+
+
+def _prompt(found: Translation, grader: dict[str, Any], place: Path) -> dict[str, Any]:
+    """Return a grader with a prompt of its own as an `llm_judge`, which gives a score."""
+    found.refuse_keys(grader, (*_OPTIONS, "prompt"), place)
+    prompt = grader["prompt"]
+    if not isinstance(prompt, str):
+        found.refuse((*place, "prompt"), "a prompt that is no text has no counterpart")
+    if grader.get("required") not in {None, False}:
+        found.refuse((*place, "required"), "a required judge has no gate here")
+    name = str(grader.get("name") or grader.get("metric") or f"judge-{place[-1]}")
+    weight = {"weight": grader["weight"]} if "weight" in grader else {}
+    text = prompt.removeprefix("file://") if isinstance(prompt, str) else prompt
+    return {"name": name, "type": "llm_judge", "prompt": text, **weight}
+
+
+_EVALUATORS: Final = {**dict.fromkeys(_LIMITS, _limit), **dict.fromkeys(_SCRIPTS, _script)}

@@ -27,6 +27,18 @@ def payload(
         "input_messages": [message(m) for m in case.input_messages],
         "trace_summary": _with_counts(answer.trace_summary),
         "config": dict(config),
+        **_as_agentv(case, answer),
+    }
+
+
+def _as_agentv(case: EvalCase, answer: Answer) -> dict[str, JSON]:
+    """Return the same under the names that scripts of AgentV 4 and 5 read."""
+    return {
+        "criteria": case.expected_outcome,
+        "input": [message(m) for m in case.input_messages],
+        "expected_output": [message(m) for m in case.expected_messages],
+        "output": answer.text,
+        "messages": [dict(m) for m in answer.messages],
     }
 
 

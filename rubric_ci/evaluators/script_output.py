@@ -92,13 +92,16 @@ def _from_object(value: dict[str, JSON]) -> Assessment:
     return Assessment(
         score=_score(value),
         reasoning=_reasoning(value),
-        hits=_texts(value, "hits"),
-        misses=_texts(value, "misses"),
+        hits=(*_texts(value, "hits"), *_asserted(value, passed=True)),
+        misses=(*_texts(value, "misses"), *_asserted(value, passed=False)),
         details=value.get("details"),
     )
 
 
 def _score(value: dict[str, JSON]) -> float:
+    found = _assertions(value)
+    if "score" not in value and found:
+        return sum(bool(each["passed"]) for each in found) / len(found)
     if "score" not in value:
         raise CannotRunScript(f"the script printed no `score`: {_quoted(json.dumps(value))}")
     score = value["score"]
@@ -107,6 +110,24 @@ def _score(value: dict[str, JSON]) -> float:
     if not 0 <= score <= 1:
         raise CannotRunScript(f"`score` must be from 0 to 1, not {score}")
     return float(score)
+
+
+def _assertions(value: dict[str, JSON]) -> list[dict[str, JSON]]:
+    """Return the assertions that a script of AgentV prints, each with `text` and `passed`."""
+    found = value.get("assertions")
+    if found is None:
+        return []
+    items = found if isinstance(found, list) else [found]
+    if not all(isinstance(each, dict) and isinstance(each.get("passed"), bool) for each in items):
+        raise CannotRunScript(
+            f"`assertions` must be a list of `text` and `passed`, not {_quoted(json.dumps(found))}"
+        )
+    return [each for each in items if isinstance(each, dict)]
+
+
+def _asserted(value: dict[str, JSON], *, passed: bool) -> tuple[str, ...]:
+    chosen = (each for each in _assertions(value) if each["passed"] is passed)
+    return tuple(str(each.get("text", "")) for each in chosen)
 
 
 def _reasoning(value: dict[str, JSON]) -> str:

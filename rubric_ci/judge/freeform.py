@@ -26,8 +26,12 @@ VARIABLES: Mapping[str, tuple[str, Callable[[EvalCase, Answer], str]]] = {
     "input_messages": ("data", lambda case, _: _as_json(case.input_messages)),
     "expected_messages": ("data", lambda case, _: _as_json(case.expected_messages)),
     "output_messages": ("data", lambda _, answer: _dumped(answer.messages)),
+    "input": ("question", lambda case, _: case.question),
+    "criteria": ("expected_outcome", lambda case, _: case.expected_outcome),
+    "expected_output": ("reference_answer", lambda case, _: case.reference_answer),
+    "output": ("answer", lambda _, answer: answer.text),
 }
-"""Template variables by `{{ name }}`: the fence name and the text of each."""
+"""Template variables by `{{ name }}`: the fence name and the text of each; AgentV's are last."""
 
 _NO_VARIABLES: Mapping[str, str] = {}
 _VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")

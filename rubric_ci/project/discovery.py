@@ -219,9 +219,12 @@ def _of_path(written: str, configured: set[Path]) -> Iterator[Path]:
 
 def _nothing(written: str, path: Path) -> tuple[str, str]:
     if path.is_dir():
+        from rubric_ci.project.near_files import foreign_files  # few folders hold none
+
         known = "an eval file is YAML with `evalcases`, or is named by `evals` in rubric-ci.yaml"
         if named := _named_like_evals(path):
             known = f"{named} has no `evalcases`; {known}"
+        known += foreign_files(_walk(path))
         hint = f"{known}; `rubric-ci init` writes a first one" if written == HERE else known
         return f"{written if written != HERE else 'this folder'} holds no eval file", hint
     if any(sign in written for sign in "*?["):

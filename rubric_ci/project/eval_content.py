@@ -13,6 +13,7 @@ USUAL: Final = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
 DIALECTS: Final = rb"[\"']?(?:tests|evals|cases|test_cases)[\"']?\s*+:"
 """A key of the cases of other tools; their data decides."""
 
+_FOREIGN: Final = rb"(?m)^[^\S\n]*+(?:tests|prompts|providers|testData)\s*+:"
 _HOLDS_ID: Final = rb"\"id\"\s*+:"
 _HOLDS_INPUT: Final = rb"\"input(?:_messages)?\"\s*+:"
 _INPUTS: Final = frozenset(("input", "input_messages"))
@@ -41,6 +42,18 @@ def yaml_holds_cases(data: bytes) -> bool:
     from rubric_ci.dialects.table import dialect_of
 
     return dialect is not None and dialect_of(document.data) is not None
+
+
+def foreign_tool(data: bytes) -> str:
+    """Return the tool that a YAML file is written for, if it is not read here; else ""."""
+    if not re.search(_FOREIGN, data):
+        return ""
+    from rubric_ci.validation.other_tools import tool_of
+    from rubric_ci.yaml_text.document import Document
+    from rubric_ci.yaml_text.source import decode
+
+    text = decode(data)
+    return tool_of(Document("", text).data) if isinstance(text, str) else ""
 
 
 def lines_hold_cases(data: bytes) -> bool:

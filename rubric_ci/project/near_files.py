@@ -4,15 +4,20 @@ Paths of the first half are plain strings, as in `discovery`: `Path` (PTH) is se
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from posixpath import join
 from typing import Final, TypeAlias
 
+from rubric_ci.errors import CannotReadFile
+from rubric_ci.project.eval_content import foreign_tool
 from rubric_ci.system import confined
 from rubric_ci.text.globs import matcher
+from rubric_ci.text.numbers import listed, plural
 from rubric_ci.text.suggestions import did_you_mean, nearest
 
 IsKind: TypeAlias = Callable[[str], bool]
@@ -137,3 +142,17 @@ def _paths(root: Path, name: str, above: tuple[str, ...] = ()) -> Iterator[str]:
 
 def _names_in(folder: Path) -> Iterator[str]:
     return (path.name for path in folder.iterdir() if path.name != ".git")
+
+
+def foreign_files(paths: Iterable[Path]) -> str:
+    """Return which of these files other tools read, and what to do with them; or ""."""
+    tools: Counter[str] = Counter()
+    for path in paths:
+        with suppress(CannotReadFile):
+            tools[foreign_tool(confined.read_start(path))] += 1
+    del tools[""]
+    found = [f"{plural(count, 'file')} of {tool}" for tool, count in tools.items()]
+    if not found:
+        return ""
+    seen = listed(found)
+    return f"; it holds {seen}: `rubric-ci import` writes eval files, `adopt` gates results"

@@ -46,6 +46,15 @@ def recognise(data: Any) -> Problem | None:
     return None
 
 
+def tool_of(data: Any) -> str:
+    """Return the tool that a file is written for, if it is recognised; else ""."""
+    found = recognise(data)
+    return found.message.removeprefix(_WRITTEN_FOR).partition(":")[0] if found else ""
+
+
+_WRITTEN_FOR: Final = "the file is written for "
+
+
 def recognise_lines(cases: Any) -> Problem | None:
     """Return the one problem of JSON Lines in which every line is a case of another tool."""
     lines = cases if isinstance(cases, list) else []

@@ -200,8 +200,9 @@ PROMPT_VARIABLES: Final = (
     "input_messages",
     "expected_messages",
     "output_messages",
+    *("input", "criteria", "expected_output", "output"),  # of AgentV
 )
-ANSWER_VARIABLES: Final = ("answer", "candidate_answer", "output_messages")
+ANSWER_VARIABLES: Final = ("answer", "candidate_answer", "output_messages", "output")
 RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
 
 _VARIABLE = r"\{\{([^{}]*)\}\}"

@@ -10,6 +10,7 @@ from rubric_ci.dialects.table import dialect_of, open_source
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.project.loader import Loaded, load
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
@@ -130,10 +131,10 @@ def test_agentv_5() -> None:
             ["9:17 file-missing: `none.md`: no such file"],
         ),
         (
-            AGENTV + "      - {type: script, command: [a]}\n    workspace: {}\n",
+            AGENTV + "      - {type: composite, command: [a]}\n    workspace: {}\n",
             "a.yaml",
             [
-                "20:10 not-supported: the grader `script` has no counterpart",
+                "20:10 not-supported: the grader `composite` has no counterpart",
                 "21:5 not-supported: `workspace` has no counterpart",
             ],
         ),
@@ -218,6 +219,27 @@ def test_they_are_graded(repository: Checkout) -> None:
     (case,) = report["cases"]
     assert (case["id"], case["score"], case["file"]) == ("a", 1.0, "shop/suite.yaml")
     assert [each["line"] for each in case["evaluators"][0]["criteria"]] == [2, 2]
+
+
+@platforms.SHELL
+def test_a_script_of_agentv_is_scored_by_its_assertions(repository: Checkout) -> None:
+    script = (
+        "import json, sys; d = json.load(sys.stdin); print(json.dumps({'assertions': ["
+        "{'text': 'greets', 'passed': d['output'] == 'hello'}, "
+        "{'text': 'limit', 'passed': d['config']['most'] > 9}]}))"
+    )
+    grader = {"type": "script", "command": ["python3", "-c", script], "most": 5}
+    tests = {"tests": [{"id": "a", "input": "Hi", "assertions": [grader]}]}
+    repository.write({"shop/suite.yaml": json.dumps(tests)})
+    done = invoke(repository.root, CLEAN, "run", "shop", "--fail-on", "never")
+    assert done.returncode == 0, done.stdout
+    report = json.loads((repository.root / ".rubric-ci/report.json").read_text())
+    (evaluator,) = report["cases"][0]["evaluators"]
+    assert (evaluator["score"], evaluator["hits"], evaluator["misses"]) == (
+        0.5,
+        ["greets"],
+        ["limit"],
+    )
 
 
 def test_a_change_selects_single_cases_of_them(repository: Checkout) -> None:

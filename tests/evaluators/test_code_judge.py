@@ -166,6 +166,20 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
             "duration_ms": 7,
         },
         "config": {"maxLength": 3, "nested_key": [1]},
+        "criteria": "A greeting",
+        "input": [
+            {"role": "system", "content": "Be kind"},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "value": "Greet"},
+                    {"type": "file", "value": "docs/who.md", "text": "Ann"},
+                ],
+            },
+        ],
+        "expected_output": [{"role": "assistant", "content": {"Say": "hi"}}],
+        "output": "héllo",
+        "messages": [{"role": "assistant", "content": "héllo"}],
     }
 
 

@@ -67,5 +67,5 @@ def test_an_unknown_variable_is_named() -> None:
     assert str(ended.value) == (
         "prompts/taste.md of taste uses unknown variables: {{ anser }}, {{ x }}; known: "
         "question, expected_outcome, reference_answer, candidate_answer, answer, input_messages, "
-        "expected_messages, output_messages"
+        "expected_messages, output_messages, input, criteria, expected_output, output"
     )

@@ -219,3 +219,19 @@ def test_a_file_that_looks_like_evals_is_named(
         discovery.find_evals([], [], tmp_path)
     assert caught.value.message == "this folder holds no eval file"
     assert caught.value.hint.startswith(f"{name} has no `evalcases`; an eval file is YAML with")
+
+
+def test_files_of_other_tools_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = "prompts: [a]\nproviders: [b]\ntests: [{vars: {c: d}}]\n"
+    for name in ("a.yaml", "deep/b.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(config)
+    (tmp_path / "c.yaml").write_text("testData: [{a: b}]\n")
+    (tmp_path / "d.yaml").write_text("tests: [one]\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CannotFindEvals) as error:
+        discovery.find_evals(["."], [], tmp_path)
+    assert (
+        "it holds 2 files of promptfoo or AgentV 5, 1 file of GitHub Models: `rubric-ci import` "
+        "writes eval files, `adopt` gates results"
+    ) in error.value.hint

@@ -43,14 +43,13 @@ class Tested:
     """The p-values of the suspects, and the suspects with too few trials for their level."""
 
     level: float
-    p_values: Mapping[CaseKey, float]  # adjusted for all cases
+    p_values: Mapping[CaseKey, float]  # adjusted for all cases, or for those of the night before
     undecided: frozenset[CaseKey]
     before: frozenset[CaseKey] | None = None  # worse the night before; None: one run decides
-    again: frozenset[CaseKey] = frozenset()  # of these, the ones that are worse again
 
     def worse(self, key: CaseKey) -> bool:
         """Return True if the case is worse than the reference in this run."""
-        return key in self.again or self.p_values.get(key, 1.0) <= self.level
+        return self.p_values.get(key, 1.0) <= self.level
 
     def confirmed(self, key: CaseKey) -> bool:
         """Return True if the case is broken: worse, also in the night before where it is known."""
@@ -121,7 +120,6 @@ def confirm_cases(
         p_values={**adjusted, **shown},
         undecided=frozenset(undecided - again),
         before=before,
-        again=frozenset(again),
     )
 
 

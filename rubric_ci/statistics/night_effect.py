@@ -1,10 +1,10 @@
 """How much more the trials of one night agree than trials of different nights.
 
-With x and y two trials of a case, (x - y)² / 2 estimates its variance. The mean over pairs of
-different nights less the mean over pairs of one night is, per case, 0 in expectation if nights
-share nothing, whatever the distribution of the scores. The sum over the cases by its own error is
-the test; by the variance of the pairs of different nights it is the correlation of two trials of a
-night (the intraclass correlation of Fisher, Statistical Methods for Research Workers, 1925).
+With x and y two trials of a case, (x - y)² is twice its variance in expectation. The mean over
+pairs of different nights less the mean over pairs of one night is, per case, 0 in expectation if
+nights share nothing, whatever the distribution of the scores. The sum over the cases by its own
+error is the test; by the sum over pairs of different nights it is the correlation of two trials of
+a night (the intraclass correlation of Fisher, Statistical Methods for Research Workers, 1925).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +41,7 @@ def measure(cases: Iterable[Nights]) -> NightEffect | None:
 
 
 def _of_case(nights: Nights) -> Iterator[tuple[float, float]]:
-    """Yield the variance of a trial from pairs of different nights, and from pairs of one night."""
+    """Yield twice the variance of a trial, from pairs of different nights and of one night."""
     within = [_square(x, y) for night in nights for x, y in combinations(night, 2)]
     pairs = combinations(nights, 2)
     between = [_square(x, y) for one, other in pairs for x in one for y in other]
@@ -50,4 +50,4 @@ def _of_case(nights: Nights) -> Iterator[tuple[float, float]]:
 
 
 def _square(x: float, y: float) -> float:
-    return (x - y) ** 2 / 2
+    return (x - y) ** 2

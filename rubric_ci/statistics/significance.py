@@ -42,15 +42,14 @@ def interval(clusters: Sequence[Sequence[float]]) -> tuple[float, float] | None:
 def largest_drop(interval: tuple[float, float] | None, clusters: int) -> float | None:
     """Return the largest drop of the mean that the data do not exclude; None if they exclude none.
 
-    It is the lower end of the 95 % interval of the mean difference. Where no case differs, the
-    interval has no width: the share of clusters that are worse is then at most 1 - 0.025^(1/k) (a
-    97.5 % bound: Clopper and Pearson, Biometrika 26, 1934), and a score can fall by 1.
+    It is the lower end of the 95 % interval of the mean difference, and at least the bound where no
+    case differs and the interval has no width: the share of clusters that are worse is then at most
+    1 - 0.025^(1/k) (a 97.5 % bound: Clopper and Pearson, Biometrika 26, 1934), and a score can fall
+    by 1. A small difference that is found excludes no more than none.
     """
-    if interval is None:
+    if interval is None or interval[0] <= -1:
         return None
-    if interval == (0.0, 0.0):
-        return 1.0 - float(0.025 ** (1 / clusters))
-    return max(0.0, -interval[0]) if interval[0] > -1 else None
+    return max(-interval[0], 1.0 - float(0.025 ** (1 / clusters)))
 
 
 def holm(p_values: Sequence[float], hypotheses: int) -> list[float]:

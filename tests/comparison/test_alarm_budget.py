@@ -12,6 +12,7 @@ from rubric_ci.model.comparison import SuspectCounts
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Change, Graded, Trial, VerdictWord
+from rubric_ci.statistics import rank_sum
 from tests.compared import compared, kinds, whole
 from tests.sample_reports import a_report, errored, graded
 
@@ -158,6 +159,8 @@ def test_clusters_are_flipped_together() -> None:
         (14, CONFIG, False),
         (1, CONFIG, False),
         (5, replace(CONFIG, reference_trials=5), True),
+        (2, replace(CONFIG, reference_trials=2), True),
+        (1, replace(CONFIG, reference_trials=1), False),
     ],
 )
 def test_a_reference_has_enough_trials(
@@ -229,6 +232,21 @@ def test_the_second_night_tests_the_cases_of_the_first(
     key = ("f", "a")
     found = "confirmed" if tested.confirmed(key) else "worse" if tested.worse(key) else ""
     assert found == state
+    p_value = rank_sum.p_value_below(low.head, low.reference)
+    alone = fails == 8 and before == BEFORE  # among all cases it is not significant
+    assert tested.p_values[key] == pytest.approx(p_value if alone else min(1, 200 * p_value))
+
+
+def test_a_fall_within_the_tolerance_is_not_worse_again() -> None:
+    """Every trial is lower, by no more than the tolerance."""
+    pair = Pair(head=((2, 0.85),) * 20, reference=((2, 0.9),) * 15)
+    assert not alarm_budget.confirm_cases({("f", "a"): pair}, CONFIG, BEFORE).p_values
+    lower = replace(pair, head=((2, 0.84),) * 20)
+    assert alarm_budget.confirm_cases({("f", "a"): lower}, CONFIG, BEFORE).confirmed(("f", "a"))
+
+
+def test_without_a_graded_case_there_are_no_trials() -> None:
+    assert alarm_budget.trials_per_case([errored("a")]) == 0
 
 
 def test_a_case_that_was_worse_is_asked_again_whatever_its_first_trials() -> None:
@@ -237,5 +255,6 @@ def test_a_case_that_was_worse_is_asked_again_whatever_its_first_trials() -> Non
     assert more == 17
     asked = case("a", 20, further_trials=17)
     assert alarm_budget.further_trials(asked, then, CONFIG, worse_before=True) == 0
-    none = replace(CONFIG, confirm=1)
-    assert alarm_budget.further_trials(good, then, none, worse_before=True) == 0
+    for confirm, more in ((1, 0), (2, 3)):
+        few = replace(CONFIG, confirm=confirm)
+        assert alarm_budget.further_trials(case("a", 1), then, few, worse_before=True) == more

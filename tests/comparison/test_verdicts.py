@@ -238,3 +238,54 @@ def test_the_comparison_with_a_commit(
     assert verdicts.of_commit(against, cases) == Comparison(
         source="commit", ref="main", commit="1" * 40, paired=paired, regressed=regressed
     )
+
+
+def test_each_verdict_of_the_trials_is_counted() -> None:
+    trials = tuple(Trial(verdict=word, score=0.5) for word in ("fail", "borderline", "pass"))
+    several = replace(PASS, trials=trials)
+    assert verdicts.seen(several, PASS, "at the base") == (
+        "1 pass, 1 borderline, 1 fail of 3 here, 1 pass of 1 at the base"
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "base", "suspect"),
+    [
+        (FAIL, PASS, True),
+        (PASS, PASS, False),
+        (PASS, FAIL, False),
+        (FAIL, errored("a"), False),
+        (errored("a"), PASS, False),
+    ],
+)
+def test_a_suspect_has_a_worse_verdict(
+    head: CaseResult, base: CaseResult, *, suspect: bool
+) -> None:
+    assert verdicts.is_suspect(head, base) is suspect
+
+
+def test_a_case_that_is_the_same_is_no_suspect() -> None:
+    assert not verdicts.same(PASS).suspected
+
+
+def test_the_worst_further_trials_are_below_every_verdict() -> None:
+    """Only complete separation has the p-value 1 / C(10, 5)."""
+    borderline = replace(PASS, verdict="borderline", score=0.7)
+    assert verdicts.may_be_broken(FAIL, borderline, 1 / 252, 4)
+    assert not verdicts.may_be_broken(PASS, PASS, 1 / 252, 4)
+
+
+def test_cases_of_two_files_are_two_differences() -> None:
+    pairs = [(replace(FAIL, file=f"{n}"), PASS) for n in range(3)]
+    assert verdicts.group_p_value(pairs) == 0.5**3
+
+
+@pytest.mark.parametrize(
+    ("fixed", "p_value"), [(1, 12 / 32), (2, None)], ids=["lower", "as high as before"]
+)
+def test_the_mean_verdict_must_be_lower(fixed: int, p_value: float | None) -> None:
+    """Four cases are worse by one tier; each fixed case is better by two."""
+    borderline = replace(PASS, verdict="borderline", score=0.7)
+    pairs = [(replace(borderline, id=f"{n}"), PASS) for n in range(4)]
+    pairs += [(replace(PASS, id=f"fixed {n}"), FAIL) for n in range(fixed)]
+    assert verdicts.group_p_value(pairs) == p_value

@@ -9,6 +9,7 @@ from rubric_ci.statistics import night_effect
 from rubric_ci.statistics.night_effect import NightEffect, Nights, measure
 
 ONE_NIGHT_FAILS: Nights = [[1, 1, 1], [1, 1, 1], [0, 0, 0]]
+HALVES: Nights = [[1, 0.5], [1, 0.5], [0, 0.5]]
 ALTERNATING: Nights = [[1, 0], [1, 0], [1, 0]]
 
 
@@ -26,6 +27,12 @@ ALTERNATING: Nights = [[1, 0], [1, 0], [1, 0]]
 )
 def test_the_effect(cases: list[Nights], found: NightEffect | None) -> None:
     assert measure(cases) == found
+
+
+def test_scores_count_with_their_squares() -> None:
+    found = measure([HALVES] * 9)
+    assert found
+    assert found.correlation == pytest.approx(1 / 7)
 
 
 @pytest.mark.parametrize(("correlation", "low", "high"), [(0.0, 0.0, 0.05), (0.2, 0.95, 1.0)])

@@ -156,8 +156,9 @@ def test_p_value_agrees_with_scipy() -> None:
 DROPS = {
     "no interval": (None, 1, None),
     "the whole scale": ((-1.0, 0.9), 2, None),
-    "the lower end": ((-0.12, 0.05), 24, 0.12),
-    "better": ((0.01, 0.05), 24, 0.0),
+    "the lower end": ((-0.16, 0.05), 24, 0.16),
+    "better": ((0.01, 0.05), 24, stats.beta.ppf(0.975, 1, 24)),
+    "one case differs by little": ((-0.001, 0.0), 200, stats.beta.ppf(0.975, 1, 200)),
     "nothing differs": ((0.0, 0.0), 200, stats.beta.ppf(0.975, 1, 200)),
 }
 

@@ -10,6 +10,7 @@ from rubric_ci.judge.evidence import missing_quotes
 from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.judge.judges import decide
 from rubric_ci.judge.panel import PanelRequest, PanelResult
+from rubric_ci.judge.seen import ISOLATED, Part, parts_of
 from rubric_ci.judge.voting import flakiness
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
@@ -46,10 +47,14 @@ async def rubric(
     if not spec.rubric.judged:
         return _assessment(spec, Judgement(known), context)
     judge = judge_of(spec, context.judge)
+    seen = tuple(_redacted(part) for part in parts_of(answer, spec.sees))
+    if sum(len(part.text) for part in seen) > ISOLATED:
+        judge = replace(judge, mode="isolated")
     answer = for_judges(answer)
     request = PanelRequest(
         case=case,
         answer=answer.text,
+        seen=seen,
         rubric=spec.rubric,
         judge=judge,
         context=context,
@@ -59,7 +64,7 @@ async def rubric(
     marked = await decide(request)
     return replace(
         _assessment(spec, marked.judgement, context, marked),
-        warnings=await worked_on(len(answer.text), _warnings, case, answer, spec, marked),
+        warnings=await worked_on(len(request.material), _warnings, request, spec, marked),
         judge=marked.judge or judge.name,
         marks=len(spec.rubric.judged),
         cached_marks=len(marked.cached),
@@ -120,13 +125,18 @@ def _one_line(criterion: Criterion) -> str:
     return " ".join((criterion.text or "; ".join(scale(criterion, names=False))).split())
 
 
-def _warnings(
-    case: EvalCase, answer: Answer, spec: RubricSpec, marked: PanelResult
-) -> tuple[str, ...]:
+def _redacted(part: Part) -> Part:
+    return replace(part, text=redact(part.text))
+
+
+def _warnings(request: PanelRequest, spec: RubricSpec, marked: PanelResult) -> tuple[str, ...]:
     texts = [criterion.text for criterion in spec.rubric.judged if criterion.text]
     return (
-        *missing_quotes(marked.judgement, spec.rubric.judged, answer.text),
-        *map(str, scan_for_injection(answer.text, question=case.question, criteria=texts)),
+        *missing_quotes(marked.judgement, spec.rubric.judged, request.material),
+        *map(
+            str,
+            scan_for_injection(request.material, question=request.case.question, criteria=texts),
+        ),
         *(
             _disagreement(name, marks, by_judge=bool(marked.judges))
             for name, marks in marked.votes.items()

@@ -89,6 +89,9 @@ def _evaluator(
         case RubricSpec(), RubricSpec():
             if spec.model != was.model:
                 yield change("judge", "changed", about, was.model, spec.model)
+            if spec.sees != was.sees:
+                then, now = ", ".join(was.sees), ", ".join(spec.sees)
+                yield change("evaluator", "changed", f"{about}: sees", then, now)
             yield from criterion_changes(case, spec.rubric, was.rubric)
         case CompositeSpec(), CompositeSpec():
             yield from _compared(case, about, spec.evaluators, was.evaluators)

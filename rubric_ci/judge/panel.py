@@ -10,6 +10,7 @@ from rubric_ci.judge.evidence import with_quotes
 from rubric_ci.judge.prompt import rubric_call
 from rubric_ci.judge.reply_parser import InvalidReply, read_marks
 from rubric_ci.judge.request import ParsedReply, request_cached_reply
+from rubric_ci.judge.seen import Part
 from rubric_ci.judge.voting import (
     NoMajority,
     grouped,
@@ -35,11 +36,17 @@ class PanelRequest:
 
     case: EvalCase
     answer: str
+    seen: tuple[Part, ...] = ()  # besides the answer
     rubric: Rubric
     judge: JudgeConfig
     context: RunContext
     known: Mapping[str, Mark] = field(default_factory=dict)  # of criteria that no judge marks
     about: str  # shown in progress and errors
+
+    @property
+    def material(self) -> str:
+        """All that a quote may be from."""
+        return "\n\n".join((self.answer, *(part.text for part in self.seen)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,18 +139,19 @@ async def _ask(
     def read(text: str) -> Judgement | InvalidReply:
         judgement = read_marks(text, marked)
         if request.judge.evidence == "strict":
-            judgement = with_quotes(judgement, criteria, request.answer)
+            judgement = with_quotes(judgement, criteria, request.material)
         if request.judge.canary and not isinstance(judgement, InvalidReply):
             judgement = without_canary(judgement)
         return judgement
 
     call = await worked_on(
-        len(request.answer),
+        len(request.material),
         rubric_call,
         request.case,
         request.answer,
         marked,
         request.judge,
+        seen=request.seen,
         asked=with_sentence(marked, request.answer, secrets.token_bytes(16)),
         vote=vote,
         about=request.about,

@@ -77,6 +77,7 @@ class RubricSpec:
     type: str = "rubric"  # or "llm_judge" with rubrics
     weight: float = 1.0
     rubric: Rubric
+    sees: tuple[str, ...] = ("answer",)  # and `tool_calls`, `file_changes`, `files`
     model: str = ""  # replaces the configured judge's model
     span: Span
 

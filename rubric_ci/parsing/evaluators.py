@@ -82,7 +82,13 @@ def _spec(source: Placed, evaluator: dict[str, Any], path: Path, files: UsedFile
         case {"type": "rubric" | "llm_judge" as kind, "rubrics": rubrics}:
             rubric = _rubric(source, rubrics, (*path, "rubrics"), files)
             return RubricSpec(
-                name=name, type=kind, weight=weight, rubric=rubric, model=model, span=span
+                name=name,
+                type=kind,
+                weight=weight,
+                rubric=rubric,
+                sees=tuple(evaluator.get("sees", ("answer",))),
+                model=model,
+                span=span,
             )
         case {"type": "llm_judge"}:
             return _llm_judge(source, evaluator, span, files)

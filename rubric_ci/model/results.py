@@ -67,6 +67,11 @@ class CriterionResult:
     votes: tuple[MarkValue, ...] = ()  # each vote, if there are several
     judges: tuple[str, ...] = ()  # the model of each vote, if they are of several judges
 
+    @property
+    def found(self) -> str:
+        """The reasoning without the text of the criterion, with which that of assertions begins."""
+        return self.reasoning.removeprefix(f"{self.text}: ") if self.text else self.reasoning
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessed:

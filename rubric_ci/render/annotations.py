@@ -142,7 +142,7 @@ def _of_warnings(case: Graded) -> Iterator[Annotation]:
 def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLevel) -> Annotation:
     mark = wording.mark(criterion.kind, criterion.mark)
     facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
-    lines = [f"{criterion.id}: {', '.join(facts)}", criterion.text, criterion.reasoning]
+    lines = [f"{criterion.id}: {', '.join(facts)}", criterion.text, criterion.found]
     quote = f"Quote: {criterion.evidence}" if criterion.evidence else ""
     return Annotation(
         level=level,

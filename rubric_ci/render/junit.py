@@ -105,7 +105,7 @@ def _criterion(case: Graded, criterion: CriterionResult) -> str:
     facts = ", ".join(fact for fact in (mark, wording.gate_of(criterion)) if fact)
     quote = f"Quote: {criterion.evidence}" if criterion.evidence else ""
     head = f"{case.file}:{criterion.line}: {criterion.id}: {facts}"
-    return "\n".join(line for line in (head, criterion.text, criterion.reasoning, quote) if line)
+    return "\n".join(line for line in (head, criterion.text, criterion.found, quote) if line)
 
 
 def _fails(case: CaseResult, report: RunReport) -> bool:

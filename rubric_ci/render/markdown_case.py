@@ -173,7 +173,7 @@ def _criterion(
         escape.code_span(label) if label else "",
         detail.links.place(case.file, criterion.line, f"line {criterion.line}"),
     ]
-    reasoning = [detail.prose(criterion.reasoning)] if criterion.reasoning else []
+    reasoning = [detail.prose(criterion.found)] if criterion.found else []
     quotes = [f"“{detail.prose(criterion.evidence)}”"] if criterion.evidence else []
     return " · ".join(filter(None, parts)) + _quote([*reasoning, *quotes])
 

@@ -220,8 +220,8 @@ def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableT
     place = " · ".join(filter(None, [own, f"{case.file}:{criterion.line}"]))
     yield Padding(name, (0, 0, 0, 2))
     yield Padding(_text(", ".join(facts)) + _text(f" · {place}", "dim"), (0, 0, 0, 4))
-    if criterion.reasoning:
-        yield Padding(_text(numbers.shortened(criterion.reasoning, 600)), (0, 0, 0, 4))
+    if criterion.found:
+        yield Padding(_text(numbers.shortened(criterion.found, 600)), (0, 0, 0, 4))
     if criterion.evidence:
         quote = f"“{numbers.shortened(criterion.evidence, 300)}”"
         yield Padding(_text(quote, "italic"), (0, 0, 0, 4))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.results import CriterionResult
 from rubric_ci.model.scope import Scope
 from rubric_ci.render import wording
 from tests.sample_reports import a_criterion, a_report, errored, graded
@@ -73,3 +74,19 @@ def test_a_criterion_that_does_not_count_is_not_missed() -> None:
     assert wording.is_missed(a_criterion(weight=0.0, gated=True), report)
     assert not wording.is_missed(a_criterion(gated=False, normalised=0.8), report)
     assert wording.is_missed(a_criterion(gated=False, normalised=0.79), report)
+
+
+def test_the_text_of_an_assertion_is_said_once() -> None:
+    result = CriterionResult(
+        id="a",
+        kind="assertion",
+        line=1,
+        text="Contains `x`",
+        weight=1.0,
+        mark=False,
+        normalised=0.0,
+        gated=True,
+        reasoning="Contains `x`: it does not occur",
+    )
+    assert result.found == "it does not occur"
+    assert replace(result, text="Has an x").found == result.reasoning

@@ -245,7 +245,7 @@ def _criterion(
         mark=Badge(tone=_tone(criterion, report), word=mark),
         met=criterion.met,
         notes=(*filter(None, notes),),
-        reasoning=criterion.reasoning,
+        reasoning=criterion.found,
         evidence=criterion.evidence,
     )
 

@@ -1,6 +1,7 @@
 """`rubric-ci adopt` as a user types it, on results that the tools really wrote."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -43,6 +44,18 @@ def test_the_gate_fails_by_their_failure_and_their_error_is_no_verdict(folder: P
     assert "Gate fails: 1 of 3 graded cases fails · 1 case errored\n" in done.stdout
     assert "not satisfied, required · javascript" in done.stdout
     assert adopt(folder, "--fail-on", "never").returncode == 3
+
+
+def test_the_example_runs_as_its_page_says(tmp_path: Path) -> None:
+    example = RESULTS.parents[2] / "examples/promptfoo"
+    shutil.copytree(example, tmp_path / "examples/promptfoo")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (line,) = re.findall(
+        r"^rubric-ci (adopt .*)$", (example / "README.md").read_text(), re.MULTILINE
+    )
+    done = rubric_ci(tmp_path, *line.split())
+    assert done.returncode == 1
+    assert "Gate fails: 1 of 3 graded cases fails · 1 case errored\n" in done.stdout
 
 
 def test_a_waiver_of_their_grader_holds_the_gate(folder: Path) -> None:

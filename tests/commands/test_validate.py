@@ -177,7 +177,7 @@ def test_targets_are_known_from_every_file(project: Path) -> None:
 
 def test_an_agent_is_reported_at_the_eval_that_names_it(project: Path) -> None:
     (project / "targets.yaml").write_text(
-        "targets: [{name: one, provider: codex}, {name: two, provider: codex}]\n"
+        "targets: [{name: one, provider: vscode}, {name: two, provider: vscode}]\n"
     )
     (project / "rubric-ci.yaml").write_text("targets: [{name: two, model: openai/x}]\n")
     for name in ("one", "two"):

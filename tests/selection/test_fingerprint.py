@@ -34,6 +34,7 @@ Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
 NO_VERDICT_DEPENDS_ON = {
     "*.span": "where it stands in its file",
     "EvalCase.file": "a moved case is the same case; what its folder decides is in its target",
+    "EvalCase.written_id": "a part of the id, which has the name of the target too",
     "EvalCase.target": "the target itself is compared, not only its name",
     "EvalCase.depends_on": "the files under it are compared, by `ChangedPaths`",
     "EvalCase.references": "the files are compared: as text if read, else by `ChangedPaths`",

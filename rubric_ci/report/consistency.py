@@ -38,6 +38,9 @@ _MEANS: Final = frozenset({"rubric", "llm_judge", "field_accuracy"})
 def problems(report: RunReport) -> Iterator[str]:
     """Yield what is wrong with a report of the right shape, each as field and reason."""
     yield from _out_of_range(report)
+    if counts := list(_trial_counts(report)):
+        yield from counts  # what follows counts these trials
+        return
     yield from _totals(report)
     yield from _case_verdicts(report)
     yield from _trials(report)
@@ -92,6 +95,14 @@ def _case_verdicts(report: RunReport) -> Iterator[str]:
         if not isinstance(case, Skipped) and case.before:
             found_before = case_problems(case.before, limits)
             yield from (f"cases.{at}.before.{each}" for each in found_before)
+
+
+def _trial_counts(report: RunReport) -> Iterator[str]:
+    for at, case in enumerate(report.cases):
+        if not isinstance(case, Graded) or not case.further_trials:
+            continue
+        if not 0 < case.further_trials < len(case.trials):
+            yield f"cases.{at}.further_trials is {case.further_trials} of {len(case.trials)} trials"
 
 
 def _trials(report: RunReport) -> Iterator[str]:

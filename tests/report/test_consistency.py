@@ -62,12 +62,12 @@ def test_a_score_in_range(place: str, score: float) -> None:
     assert not [problem for problem in found if "is not between" in problem]
 
 
-def of_trials(*verdicts: Any, says: Any, rank: int) -> CaseResult:
+def of_trials(*verdicts: Any, says: Any, rank: int = 0, further: int = 0) -> CaseResult:
     trials = tuple(
         Trial(verdict=word, score={"pass": 1.0, "borderline": 0.7, "fail": 0.0}[word])
         for word in verdicts
     )
-    return replace(graded("x", says), trials=trials, trials_to_pass=rank)
+    return replace(graded("x", says), trials=trials, trials_to_pass=rank, further_trials=further)
 
 
 TRIALS: dict[str, tuple[CaseResult, list[str]]] = {
@@ -87,6 +87,10 @@ TRIALS: dict[str, tuple[CaseResult, list[str]]] = {
     "a rule without trials": (
         replace(GOOD, trials_to_pass=1),
         ["cases.0.trials_to_pass is 1 of 0 trials"],
+    ),
+    "a further trial of two": (
+        of_trials("pass", "pass", says="pass", further=1),
+        [],
     ),
     "no rule": (GOOD, []),
     "skipped": (Skipped(file="e.yaml", line=3, id="x", reason="r"), []),
@@ -253,3 +257,11 @@ def test_totals_may_differ_by_rounding(claimed: float, *, same: bool) -> None:
 def test_an_interrupted_run_has_no_verdict_of_its_cases() -> None:
     report = a_report(GOOD, scope=Scope().narrowed("interrupted"))
     assert list(consistency.problems(report)) == ["verdict is pass, its cases give error"]
+
+
+@pytest.mark.parametrize("further", [-1, 1, 10**9])
+def test_impossible_counts_of_trials_are_said_alone(further: int) -> None:
+    report = replace(a_report(GOOD), cases=(of_trials("pass", says="pass", further=further),))
+    assert list(consistency.problems(report)) == [
+        f"cases.0.further_trials is {further} of 1 trials"
+    ]

@@ -113,6 +113,10 @@ def project(root: Path, server: str) -> None:
     write(root / "now.json", json_format.render(now))
     write(root / "policy.yaml", json.dumps({"rules": {ORDERS: "off", "::debug::x": "error"}}))
     write(root / "event.json", "{}")
+    rows = f"id,input,passed,reason\n{quoted(ORDERS)},{quoted(ORDERS)},false,{quoted(ORDERS)}\n"
+    write(root / "results.csv", rows)
+    output = {"prompts": [ORDERS], "tests": [{"vars": {"a": ORDERS}, "assert": [{"type": ORDERS}]}]}
+    write(root / "promptfooconfig.yaml", json.dumps(output))
 
 
 def write(path: Path, text: str) -> None:
@@ -186,6 +190,14 @@ COMMANDS = {
     "label": ("judge", "label", "--report", "now.json"),
     "calibrate": ("judge", "calibrate", "labels.jsonl"),
     "calibrate-missing": ("judge", "calibrate", ORDERS),
+    "adopt": ("adopt", "results.csv", "--from", "csv"),
+    "adopt-missing": ("adopt", ORDERS, "--from", "junit"),
+    "import": ("import", "promptfooconfig.yaml"),
+    "import-missing": ("import", ORDERS),
+    "probe": ("probe", "--report", "now.json"),
+    "probe-missing": ("probe", "--report", ORDERS),
+    "probe-aa": ("probe", "--aa", "1"),
+    "history-criteria": ("history", "criteria", "then.json", "now.json"),
     "cache": ("cache", "--unused-days", "9"),
     "init": ("init", "new"),
     "demo": ("demo", "example"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -23,6 +24,11 @@ from rubric_ci.statistics.significance import least_clusters
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
+TWO_NIGHTS: Final = (
+    "the smallest detectable drop is not stated: "
+    "against a pinned reference two nights in a row decide"
+)
+
 
 def show_power(
     clusters: Sequence[str],
@@ -34,8 +40,11 @@ def show_power(
     """Print the smallest drop that the run can see, compared with its baseline or with its like.
 
     `clusters` has the cluster of each case; empty: the case is by itself. `trials`: of the case
-    that has the fewest.
+    that has the fewest. Against a pinned reference two nights decide, which is another rule.
     """
+    if baseline is not None and baseline.log is not None:
+        _say(TWO_NIGHTS)
+        return
     reference = trials_per_case(baseline.report.cases) if baseline else 0
     design = _design(clusters, trials, reference or trials)
     _say(sees(design, _variances(environment)))

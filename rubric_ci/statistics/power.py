@@ -7,6 +7,10 @@ arXiv:2411.00640, section 5; clusters as independent units, their cases as one).
 the mean detects a drop of δ with probability 0.8 if δ = (t(0.975, k - 1) + z(0.8)) √variance. For k
 of six and more that is within 0.03 of the power of the noncentral t distribution.
 
+The sign flips of verdicts are coarse: sums of differences that are multiples of 1 / K lie 2 / K
+apart, so half of that is added to the drop (a continuity correction), 1 / (K n) in the mean. Scores
+between 0 and 1 are finer the smaller their variance, at most 1/4: the correction is times 4 σ².
+
 ω² of a drop cannot be measured before it happens. A case that a change affects is assumed to lose
 `LOSS` of its score, so that a drop of δ affects δ / LOSS of the cases and ω² = LOSS δ - δ²; the
 measured ω² counts where it is larger.
@@ -92,7 +96,9 @@ def _sees(drop: float, design: Design, variances: Variances) -> bool:
     between = max(variances.cases, LOSS * drop - drop**2)
     noise = variances.trial * (1 / design.trials + 1 / design.reference_trials)
     error = sqrt(between / design.clusters + noise / design.cases)
-    return drop >= (_critical(design.clusters) + NormalDist().inv_cdf(POWER)) * error
+    steps = max(design.trials, design.reference_trials) * design.cases
+    coarse = 4 * variances.trial / steps
+    return drop >= (_critical(design.clusters) + NormalDist().inv_cdf(POWER)) * error + coarse
 
 
 @cache

@@ -7,9 +7,12 @@ from statistics import NormalDist
 import pytest
 from scipy import stats
 
-from rubric_ci.history.forecast import needed, sees
+from rubric_ci.comparison.reference import Baseline
+from rubric_ci.history.forecast import TWO_NIGHTS, needed, sees, show_power
+from rubric_ci.model.reference_log import ReferenceLog
 from rubric_ci.statistics import significance
 from rubric_ci.statistics.power import DEFAULT, Design, Variances, cases_needed, smallest_drop
+from tests.sample_reports import a_report
 
 
 def design(cases: int, trials: int, clusters: int = 0, reference: int = 0) -> Design:
@@ -117,3 +120,15 @@ def test_what_it_takes() -> None:
 
 def test_the_normal_quantile_is_the_one_of_scipy() -> None:
     assert NormalDist().inv_cdf(0.8) == pytest.approx(stats.norm.ppf(0.8))
+
+
+def test_no_drop_is_stated_where_two_nights_decide(capsys: pytest.CaptureFixture[str]) -> None:
+    pinned = Baseline(report=a_report(), log=ReferenceLog(decisions=()))
+    show_power([""] * 24, pinned, {}, trials=3)
+    assert capsys.readouterr().err == f"{TWO_NIGHTS}\n"
+
+
+def test_verdicts_of_one_trial_need_half_a_step_more() -> None:
+    fine, coarse = Variances(target=0.01, judge=0.0), Variances(target=0.1875, judge=0.0)
+    assert smallest_drop(design(24, 1), fine) == pytest.approx(0.165, abs=5e-4)
+    assert smallest_drop(design(24, 1), coarse) == pytest.approx(0.412, abs=5e-4)

@@ -1,7 +1,6 @@
 """Seven nights of the workflow and the history under act, with a fake GitHub and a judge."""
 
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -217,9 +216,8 @@ def test_seven_nights(nights: Nights) -> None:
     fourth = nights.run(greeting=NOISY, farewell=BAD)
     assert state(fourth) == (False, "fail", "not-worse")
     assert "1 suspect, 1 cleared by up to 17 more trials each" in issue.body
-    assert "6 cases x 3 trials: a drop of" in fourth.log
-    sources = [re.findall(r"\(variances (.*?):", night.log) for night in (first, third, fourth)]
-    assert sources == [["by default"], ["by default"], ["of 4 runs"]]
+    for night in (third, fourth):
+        assert "the smallest detectable drop is not stated" in night.log
     nights.publish()
 
     fifth = nights.run(greeting=GOOD, farewell=GOOD)

@@ -28,6 +28,7 @@ from rubric_ci.report.report_file import read_report
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.system import atomic_write, masking
 from rubric_ci.targets import recorded
+from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
 FILE = "probe.json"
@@ -50,7 +51,10 @@ def probe(settings: ProbeSettings) -> ExitCode:
     show_policy(loaded)
     judging = _judging(loaded, settings)
     cases = [case for case, _ in selection.chosen]
-    subjects = list(_subjects(cases, loaded, _answers(cases, loaded, settings, judging.context)))
+    answers = _answers(cases, loaded, settings, judging.context)
+    subjects = list(_subjects(cases, loaded, answers))
+    if missing := [case.id for case in cases if not answers.get((case.file, case.id))]:
+        click.echo(log_line(f"left out, without an answer: {numbers.listed(missing)}"), err=True)
     if not subjects:
         return _nothing(settings)
     found = measure(subjects, judging)

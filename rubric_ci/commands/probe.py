@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from rubric_ci.calibration.rejudge import REPLAYED, configured_judge
-from rubric_ci.errors import CannotFindEvals, ExitCode, InvalidInput
+from rubric_ci.errors import CannotAnswer, CannotFindEvals, ExitCode, InvalidInput
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.model.config import RecordedTarget
@@ -94,7 +95,8 @@ def _answers(
     for case in cases:
         target = choose_target(case, loaded.config_for(case.file), "")
         if isinstance(target, RecordedTarget):
-            found[case.file, case.id] = recorded.answer(case, target, context).text
+            with suppress(CannotAnswer):  # it is named as left out, unless the report has it
+                found[case.file, case.id] = recorded.answer(case, target, context).text
     if settings.report.exists() or not found:
         graded = [each for each in read_report(settings.report).cases if isinstance(each, Graded)]
         found |= {(each.file, each.id): each.answer for each in graded if each.answer}

@@ -27,8 +27,27 @@ WORDING: Final = Rule(
         "a good example of each."
     ),
     hint="see docs/good-rubrics.md",
-    bad=with_rubrics("- Names the limit and explains the procedure"),
-    good=with_rubrics("- Names the limit\n- Explains the procedure"),
+    bad=with_rubrics(
+        "- Names the limit and explains the procedure\n"
+        "- Names at least two of the three documents\n"
+        "- Gives a helpful answer\n"
+        "- Does not fail to mention the fee\n"
+        "- Gives the steps as in the ticket\n"
+        "- How well it explains the risk\n"
+        "- States the price of shipping\n"
+        "- States the shipping price"
+    ),
+    good=with_rubrics(
+        "- Names the limit\n"
+        "- Explains the procedure\n"
+        "- {expected_outcome: Names the receipt, required: false}\n"
+        "- {expected_outcome: Names the form, required: false}\n"
+        "- Says which form the customer has to fill in\n"
+        "- Mentions the fee of 5 euros\n"
+        "- Says to reset the router\n"
+        "- Names one risk\n"
+        "- States the price of shipping"
+    ),
 )
 
 
@@ -109,11 +128,10 @@ def wording_problems(criteria: Sequence[Any], path: Path) -> Iterator[Problem]:
         if not text:
             continue
         where: Path = (*path, index, key) if key else (*path, index)
-        checklist = not (
-            isinstance(criterion, dict) and ({"score_ranges", "levels"} & {*criterion})
-        )
+        checklist = not (isinstance(criterion, dict) and _GRADED & {*criterion})
         for found in wording(text, checklist=checklist):
             yield Problem(WORDING, where, found.message)
+        words.append(words_of(text))
         texts.append(text)
         places.append(where)
     for later, first in repeated(words):
@@ -202,39 +220,7 @@ KINDS: Final = (
     ),
     Kind(
         "vague",
-        frozenset(
-            [
-                "good",
-                "great",
-                "nice",
-                "high-quality",
-                "quality",
-                "appropriate",
-                "appropriately",
-                "proper",
-                "properly",
-                "adequate",
-                "adequately",
-                "reasonable",
-                "reasonably",
-                "satisfactory",
-                "satisfactorily",
-                "suitable",
-                "suitably",
-                "helpful",
-                "helpfully",
-                "useful",
-                "usefully",
-                "sufficient",
-                "sufficiently",
-                "overall",
-                "well-written",
-                "well-structured",
-                "well-explained",
-                "well-done",
-                "well",
-            ]
-        ),
+        _VAGUE_WORDS,
         _VAGUE,
         "is vague: say what the answer must contain",
         unless=_ANCHOR,

@@ -182,6 +182,14 @@ def test_without_an_answer_there_is_nothing_to_change(folder: Path) -> None:
     )
 
 
+def test_cases_without_an_answer_are_named(folder: Path) -> None:
+    (folder / "answers.jsonl").write_text(json.dumps({"id": "refund", "answer": ANSWERS["refund"]}))
+    done = probe(folder, faulty_judges.sound)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[0] == "left out, without an answer: parcel"
+    assert {each["case"] for each in written(folder)["criteria"]} == {"refund"}
+
+
 def test_a_workflow_gets_an_annotation_per_finding(folder: Path) -> None:
     with faulty_judges.judging(faulty_judges.always_yes) as url:
         (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=url))

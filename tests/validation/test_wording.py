@@ -1,9 +1,11 @@
 """Wording of criteria: what is found in which words, and what is not."""
 
 import pytest
+import yaml
 
 from rubric_ci.validation.wording import (
     KINDS,
+    WORDING,
     Kind,
     repeated,
     wording,
@@ -87,13 +89,27 @@ def test_places() -> None:
         7,
         {"expected_outcome": ["x"]},
         {"expected_outcome": "is helpful"},
+        "States the price of shipping",
+        {"expected_outcome": "States the shipping price."},
     ]
     found = list(wording_problems(criteria, ("rubrics",)))
     assert [(each.path, each.first) for each in found] == [
         (("rubrics", 0), ()),
         (("rubrics", 1, "expected_outcome"), ()),
         (("rubrics", 6, "expected_outcome"), ()),
+        (("rubrics", 8, "expected_outcome"), ("rubrics", 7)),
     ]
+    assert found[-1].message == (
+        "“States the shipping price.” checks the same as an earlier criterion: remove one"
+    )
+
+
+def test_the_bad_example_has_each_kind_and_a_duplicate() -> None:
+    criteria = yaml.safe_load(WORDING.bad)["evalcases"][0]["rubrics"]
+    found = list(wording_problems(criteria, ("rubrics",)))
+    assert [each.path[1] for each in found] == [0, 1, 2, 3, 4, 5, 7]
+    kinds = [each.kind for text in criteria for each in wording(text)]
+    assert kinds == [kind.name for kind in KINDS]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

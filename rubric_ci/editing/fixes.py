@@ -124,7 +124,7 @@ NAMES: Final[dict[str, dict[str, str]]] = {
         "input": "input_messages",
         "expected_output": "expected_messages",
     },
-    "rubrics": {"description": "expected_outcome"},
+    **{key: {"description": "expected_outcome"} for key in ("rubrics", "criteria")},
     "score_ranges": {"description": "expected_outcome"},
     "levels": {"description": "criteria", "expected_outcome": "criteria"},
     "evaluators": {"maxTotal": "max_total", "maxInput": "max_input", "maxOutput": "max_output"},

@@ -31,6 +31,7 @@ from rubric_ci.model.rubric import (
 from rubric_ci.parsing.file_references import UsedFiles
 from rubric_ci.validation.evaluator_rules import CODE_JUDGE_KEYS
 from rubric_ci.validation.reference_rules import names_file
+from rubric_ci.validation.rubric_rules import criteria_at
 from rubric_ci.yaml_text.problems import Path
 from rubric_ci.yaml_text.source import Placed
 
@@ -47,8 +48,10 @@ def case_evaluators(
     inline: tuple[EvaluatorSpec, ...] = ()
     if rubrics:
         where: Path = (*owner, "rubrics")
-        rubric = _rubric(source, rubrics, where, files)
-        inline = (RubricSpec(name="rubric", rubric=rubric, span=_span(source, where, key=True)),)
+        rubric = _rubric(source, *criteria_at(rubrics, where), files)
+        sees = _sees(rubrics if isinstance(rubrics, dict) else {})
+        span = _span(source, where, key=True)
+        inline = (RubricSpec(name="rubric", rubric=rubric, sees=sees, span=span),)
     where, named = _named(source.data, case, path)
     specs = tuple(_spec(source, e, (*where, n), files) for n, e in enumerate(named))
     return (*inline, *specs) or tuple(_default(source, path, default))
@@ -86,7 +89,7 @@ def _spec(source: Placed, evaluator: dict[str, Any], path: Path, files: UsedFile
                 type=kind,
                 weight=weight,
                 rubric=rubric,
-                sees=tuple(evaluator.get("sees", ("answer",))),
+                sees=_sees(evaluator),
                 model=model,
                 span=span,
             )
@@ -186,6 +189,10 @@ def _aggregator(
 
 def _from_root(file: str, folder: str) -> str:
     return normpath(folder.lstrip("/") if folder.startswith("/") else join(dirname(file), folder))
+
+
+def _sees(owner: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(owner.get("sees", ("answer",)))
 
 
 def _rubric(source: Placed, criteria: list[Any], path: Path, files: UsedFiles) -> Rubric:

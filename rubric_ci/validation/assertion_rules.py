@@ -84,7 +84,7 @@ def _of_file(text: str) -> str:
     return schema_problem(schema) if isinstance(schema, dict) else "it is not a JSON object"
 
 
-_HOLDERS: Final = frozenset(("evalcases", "execution", "evaluators"))
+_HOLDERS: Final = frozenset(("evalcases", "execution", "evaluators", "rubrics", "criteria"))
 
 
 def _criteria(value: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -92,9 +92,9 @@ def _criteria(value: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     if isinstance(value, list):
         for index, each in enumerate(value):
             yield from _criteria(each, (*path, index))
-    elif isinstance(value, dict) and len(path) > 1 and path[-2] == "rubrics":
+    elif isinstance(value, dict) and len(path) > 1 and path[-2] in {"rubrics", "criteria"}:
         yield path, value
     elif isinstance(value, dict):
         for key, each in value.items():
-            if key == "rubrics" or key in _HOLDERS:
+            if key in _HOLDERS:
                 yield from _criteria(each, (*path, key))

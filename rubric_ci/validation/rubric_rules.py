@@ -124,8 +124,16 @@ LEVELS_DUPLICATE: Final = Rule(
 )
 
 
-def criteria_problems(criteria: Any, path: Path) -> Iterator[Problem]:
-    """Yield the problems of a list of criteria."""
+def criteria_at(rubrics: Any, path: Path) -> tuple[Any, Path]:
+    """Return the criteria of `rubrics`, a list or a mapping with `criteria`, and their path."""
+    if isinstance(rubrics, dict) and "criteria" in rubrics:
+        return rubrics["criteria"], (*path, "criteria")
+    return rubrics, path
+
+
+def criteria_problems(rubrics: Any, path: Path) -> Iterator[Problem]:
+    """Yield the problems of criteria."""
+    criteria, path = criteria_at(rubrics, path)
     if not isinstance(criteria, list):
         return
     yield from _same_ids(criteria, path)
@@ -211,7 +219,7 @@ def _is_partition(ranges: Any) -> bool:
 
 
 def _range_map(ranges: dict[str, Any], path: Path) -> Iterator[Problem]:
-    if ranges and "0" not in ranges and all(_is_whole(key) for key in ranges):
+    if ranges and "0" not in ranges and all(map(is_short_decimal, ranges)):
         first = min(int(key) for key in ranges)
         if 0 < first <= 10:
             yield Problem(SCORE_RANGE_COVERAGE, path, f"no range covers {_list(range(first))}")
@@ -231,9 +239,8 @@ def _bounds(entry: Any) -> tuple[int, int] | None:
     pair = entry.get("score_range") if isinstance(entry, dict) else None
     if not isinstance(pair, list) or len(pair) != 2:
         return None
-    if not all(type(bound) is int and 0 <= bound <= 10 for bound in pair):
-        return None
-    return pair[0], pair[1]
+    whole = all(type(bound) is int and 0 <= bound <= 10 for bound in pair)
+    return (pair[0], pair[1]) if whole else None
 
 
 def _reversed(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Problem]:
@@ -259,14 +266,13 @@ def _gaps(bounds: list[tuple[int, int]], path: Path) -> Iterator[Problem]:
 
 
 def _levels(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
-    where: Path = (*path, "levels")
-    levels = criterion["levels"]
+    levels, where = criterion["levels"], (*path, "levels")
     if isinstance(levels, list):
         yield from _same_levels(levels, where)
         numbers = [entry.get("level") if isinstance(entry, dict) else None for entry in levels]
     else:
         keys = levels if isinstance(levels, dict) else ()
-        numbers = [int(key) if _is_whole(key) else None for key in keys]
+        numbers = [int(key) if is_short_decimal(key.removeprefix("-")) else None for key in keys]
     least = criterion.get("required_min_level")
     whole = [number for number in numbers if type(number) is int]
     if type(least) is int and len(whole) == len(numbers) > 0 and least > max(whole):
@@ -292,8 +298,3 @@ def _list(numbers: Any) -> str:
     """Return numbers as a phrase: "3", "3 and 4", "1, 2 and 9"."""
     words = [str(number) for number in numbers]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _is_whole(key: str) -> bool:
-    """Return True if a mapping key is an integer of a usual size in plain decimal notation."""
-    return is_short_decimal(key.removeprefix("-"))

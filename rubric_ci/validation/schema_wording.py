@@ -44,7 +44,7 @@ def owner_name(path: Path) -> str:
 
 _OWNERS = {
     "evalcases": "the case",
-    "rubrics": "the criterion",
+    **dict.fromkeys(("rubrics", "criteria"), "the criterion"),
     "score_ranges": "the range",
     "levels": "the level",
     "evaluators": "the evaluator",
@@ -100,7 +100,9 @@ _ENTRIES: Final = {
     "tool_calls": "{{tool: {0}}}",
     "fields": "{{path: {0}, match: exact}}",
 }
-_LISTS_OF_TEXT: Final = frozenset(("rubrics", "tags", "depends_on", "formats", "env", "evals"))
+_LISTS_OF_TEXT: Final = frozenset(
+    ("rubrics", "criteria", "tags", "depends_on", "formats", "env", "evals")
+)
 _SHORT = 40
 _PLAIN = re.compile(r"[A-Za-z][\w ./-]*")
 
@@ -126,7 +128,7 @@ def diagnose_shape(path: Path, value: Any) -> Problem | None:
     owner = path[-2] if len(path) > 1 and isinstance(path[-1], int) else ""
     if not isinstance(value, dict):
         return None
-    if owner == "rubrics" and len(value) == 1:
+    if owner in {"rubrics", "criteria"} and len(value) == 1:
         return _text_with_colon(path, value)
     if owner in MESSAGES and "role" not in value:
         role = next((role for role in ROLES if role in value), None)

@@ -127,6 +127,8 @@ def kind(schema: Schema, root: Schema) -> str:
     schema = resolved(schema, root)
     if "enum" in schema:
         return ", ".join(f"`{flow(value)}`" for value in schema["enum"])
+    if "type" not in schema and "else" in schema:
+        return ", or ".join(dict.fromkeys(kind(schema[key], root) for key in ("else", "then")))
     types = schema.get("type", "object")
     return " or ".join(
         one_kind(name, schema, root) for name in ([types] if isinstance(types, str) else types)

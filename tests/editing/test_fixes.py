@@ -34,6 +34,10 @@ FIXED = {
         f"{CASE}  - description: x\n  - levels: {{1: {{description: y}}, 2: z}}\n",
         f"{CASE}  - expected_outcome: x\n  - levels: {{1: {{criteria: y}}, 2: z}}\n",
     ),
+    "criteria of rubrics that see the work": (
+        "evalcases:\n- rubrics: {sees: [files], criteria: [{description: x}]}\n",
+        "evalcases:\n- rubrics: {sees: [files], criteria: [{expected_outcome: x}]}\n",
+    ),
     "limits in camel case": (
         "execution: {evaluators: [{name: t, type: token_usage, maxTotal: 9}]}\n",
         "execution: {evaluators: [{name: t, type: token_usage, max_total: 9}]}\n",

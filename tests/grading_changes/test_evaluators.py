@@ -75,6 +75,9 @@ TABLE: dict[str, tuple[list[EvaluatorSpec], list[EvaluatorSpec], list[str]]] = {
         ["changed weight a/r"],
     ),
     "model": ([GATED], [replace(GATED, model="b")], ["changed judge a/r"]),
+    "what the judge sees": (
+        [GATED], [replace(GATED, sees=("answer", "files"))], ["changed evaluator a/r: sees"],
+    ),
     "prompt": ([JUDGE], [replace(JUDGE, prompt="Say yes")], ["changed evaluator a/j"]),
     "script": ([SCRIPT], [replace(SCRIPT, script="exit 1")], ["changed evaluator a/s"]),
     "member added beside gates": (

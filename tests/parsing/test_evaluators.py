@@ -256,6 +256,28 @@ def test_a_criterion(written: str, expected: Callable[[Span], Any]) -> None:
     assert found.rubric.criteria == (expected(found.rubric.criteria[0].span),)
 
 
+SEEING = "rubrics: {sees: [answer, files], criteria: [Is short]}\n"
+SEEN: dict[str, tuple[str, tuple[str, ...]]] = {
+    "the answer": (f"{CASE}  rubrics: [Is short]\n", ("answer",)),
+    "the answer, as a mapping": (f"{CASE}  rubrics: {{criteria: [Is short]}}\n", ("answer",)),
+    "of a case": (f"{CASE}  {SEEING}", ("answer", "files")),
+    "of the suite": (f"{SEEING}{CASE}", ("answer", "files")),
+    "of the case alone": (
+        f"{SEEING.replace('short', 'long')}{CASE}  rubrics: [Is short]\n",
+        ("answer",),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "sees"), SEEN.values(), ids=SEEN)
+def test_what_the_judge_of_rubrics_sees(text: str, sees: tuple[str, ...]) -> None:
+    (found,) = evaluators(text)
+    assert isinstance(found, RubricSpec)
+    assert (found.name, found.sees) == ("rubric", sees)
+    (criterion,) = found.rubric.criteria
+    assert (criterion.id, criterion.span) == ("rubric-1", at(text)("Is short"))
+
+
 FAST = "evaluators: [{name: fast, type: latency, threshold: 5}]\n"
 SHORT = CASE.replace("expected_outcome: ok", "note: n")
 

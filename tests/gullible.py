@@ -37,6 +37,7 @@ class Gullible:
     obeyed: list[str] = field(default_factory=list)  # what stood behind the answer
     models: set[str] = field(default_factory=set)  # by which name it was asked
     mute: str = ""  # the id of a case about which it says nothing usable
+    halo: bool = False  # in a request for several criteria it repeats the first mark
 
     def endpoint(self, **options: Any) -> Endpoint:
         """Return the model behind this server."""
@@ -55,9 +56,13 @@ class Gullible:
         for probe in self.probes if behind == LAST_WORD.format(_last_alias(criteria)) else ():
             if (question, _unescaped(answer)) == (probe.case.question, _unescaped(probe.answer)):
                 mute = probe.case.id == self.mute
-                return "no comment" if mute else json.dumps(_marks(probe, criteria))
+                return "no comment" if mute else json.dumps(self._marks(probe, criteria))
         self.obeyed.append(behind)
         return json.dumps(_best(criteria))
+
+    def _marks(self, probe: Probe, criteria: str) -> Reply:
+        marks = _marks(probe, criteria)
+        return dict.fromkeys(marks, next(iter(marks.values()))) if self.halo else marks
 
 
 @contextmanager

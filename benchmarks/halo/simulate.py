@@ -9,10 +9,12 @@ before it.
 import asyncio
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Final
 
+from rubric_ci.calibration.calibration import is_loss
 from rubric_ci.judge.judges import decide
 from rubric_ci.judge.panel import PanelRequest
 from rubric_ci.model.config import Endpoint, JudgeConfig
@@ -28,6 +30,8 @@ CRITERIA: Final = 6
 GOOD: Final = 0.85  # share of criteria that an answer meets
 ERROR: Final = 0.03  # of a mark on its own
 HALOS: Final = (0.0, 0.05, 0.1, 0.2, 0.3)
+LABELLED: Final = (25, 50, 100)  # answers that a person marked without an error
+DRAWS: Final = 200
 HERE: Final = Span(1, 1, 1, 1)
 RUBRIC: Final = Rubric(
     tuple(
@@ -62,13 +66,23 @@ class Scripted:
         return ModelReply(text=text, usage=Usage(calls=1))
 
 
-async def measured(judge: JudgeConfig, halo: float) -> tuple[float, float, float, float]:
-    """Return the shares of wrong marks and verdicts, requests and characters per answer."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What a judge did, over all answers."""
+
+    wrong: list[int]  # marks of each answer
+    verdicts: int  # wrong ones
+    calls: int
+    characters: int
+
+
+async def measured(judge: JudgeConfig, halo: float) -> Measured:
+    """Return the wrong marks and verdicts, the requests and their characters."""
     draw = Random(7)
-    marks = verdicts = calls = characters = 0
+    wrong, verdicts, calls, characters = [], 0, 0, 0
     for number in range(ANSWERS):
         truth = {criterion.text: draw.random() < GOOD for criterion in RUBRIC.judged}
-        model = Scripted(truth, halo, Random(f"{number} {halo}"))
+        model = Scripted(truth, halo, Random(f"{number} {halo} {judge.mode} {judge.votes}"))
         found = await decide(
             PanelRequest(
                 case=EvalCase(id="a", file="a.yaml", span=HERE),
@@ -80,28 +94,48 @@ async def measured(judge: JudgeConfig, halo: float) -> tuple[float, float, float
             )
         )
         right = Judgement({c.id: Mark(value=truth[c.text]) for c in RUBRIC.judged})
-        marks += sum(found.judgement[c.id].value != truth[c.text] for c in RUBRIC.judged)
+        wrong.append(sum(found.judgement[c.id].value != truth[c.text] for c in RUBRIC.judged))
         given, meant = (
             score(RUBRIC, each, DEFAULT_THRESHOLDS) for each in (found.judgement, right)
         )
         verdicts += given.verdict != meant.verdict
         calls += found.usage.calls
         characters += model.characters
-    total = ANSWERS
-    return marks / total / CRITERIA, verdicts / total, calls / total, characters / total
+    return Measured(wrong=wrong, verdicts=verdicts, calls=calls, characters=characters)
+
+
+def chosen_isolated(batched: Measured, isolated: Measured, labelled: int) -> float:
+    """Return how often `mode: auto` is `isolated` after a calibration with so many answers."""
+    draw = Random(11)
+    chosen = 0
+    for _ in range(DRAWS):
+        lost = [batched.wrong[n] - isolated.wrong[n] for n in draw.sample(range(ANSWERS), labelled)]
+        chosen += is_loss([float(each) for each in lost])
+    return chosen / DRAWS
 
 
 async def main() -> None:
-    """Print the table of the README."""
+    """Print the tables of the README."""
+    found = {
+        halo: {name: await measured(judge, halo) for name, judge in SETTINGS.items()}
+        for halo in HALOS
+    }
     print("| halo | setting | wrong marks | wrong verdicts | requests | input characters |")
     print("|---|---|---|---|---|---|")
-    for halo in HALOS:
-        for name, judge in SETTINGS.items():
-            marks, verdicts, calls, characters = await measured(judge, halo)
+    for halo, settings in found.items():
+        for name, each in settings.items():
+            marks = sum(each.wrong) / ANSWERS / CRITERIA
             print(
-                f"| {halo:.0%} | {name} | {marks:.1%} | {verdicts:.1%} | {calls:.0f} "
-                f"| {characters:,.0f} |"
+                f"| {halo:.0%} | {name} | {marks:.1%} | {each.verdicts / ANSWERS:.1%} "
+                f"| {each.calls / ANSWERS:.0f} | {each.characters / ANSWERS:,.0f} |"
             )
+    print()
+    print("| halo |", *(f"{labelled} answers |" for labelled in LABELLED))
+    print("|---|" + "---|" * len(LABELLED))
+    for halo, settings in found.items():
+        batched, isolated = settings["batched"], settings["isolated"]
+        shares = [chosen_isolated(batched, isolated, labelled) for labelled in LABELLED]
+        print(f"| {halo:.0%} |", *(f"{share:.0%} |" for share in shares))
 
 
 if __name__ == "__main__":

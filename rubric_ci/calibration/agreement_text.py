@@ -33,6 +33,7 @@ def _lines(found: Calibration) -> Iterator[str]:
         yield ""
         yield f"{judges} judges, {worth:.1f} effective votes: their errors are not independent"
     yield from _people(found)
+    yield from _modes(found)
     if found.no_verdict:
         yield ""
         yield f"{found.no_verdict:,} labelled answers have no verdict and are not counted above"
@@ -125,6 +126,18 @@ def _people(found: Calibration) -> Iterator[str]:
             f"People agree among themselves with kappa {kappa} ({interval}) in {found.people.n} "
             "marks: no judge can be expected to agree with them more"
         )
+
+
+def _modes(found: Calibration) -> Iterator[str]:
+    if choice := found.modes:
+        compared = (
+            f"kappa {_number(choice.batched.kappa)} with all criteria in one request, "
+            f"{_number(choice.isolated.kappa)} with one request per criterion, p = "
+            f"{choice.p_value:.2g}"
+        )
+        shown = "a loss" if choice.chosen == "isolated" else "no loss"
+        yield ""
+        yield f"Batching shows {shown} of agreement ({compared}): `auto` is `{choice.chosen}`"
 
 
 def _number(value: float | None) -> str:

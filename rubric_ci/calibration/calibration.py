@@ -1,9 +1,10 @@
 """`calibration.json`: the agreement of one judge and prompt with people."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
-from typing import TypeAlias
+from math import fsum
+from typing import Literal, TypeAlias
 
 from rubric_ci.calibration.agreement import (
     Agreement,
@@ -14,12 +15,13 @@ from rubric_ci.calibration.agreement import (
     pair,
     self_agreement,
 )
-from rubric_ci.calibration.kappa import DrawGamma
+from rubric_ci.calibration.kappa import DrawGamma, disagreement
 from rubric_ci.calibration.labels import TEST, TUNE, Label, LabelledAnswer, Split
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.model.rubric import Judged
+from rubric_ci.statistics.significance import SIGNIFICANT, p_value
 
 VERSION = 3  # 1 pooled the criteria; 2 counted drawn labels and answers of one case as others
 
@@ -63,6 +65,16 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModeChoice:
+    """The mode of `judge.mode: auto`, by the agreement in both modes."""
+
+    chosen: Literal["batched", "isolated"]
+    batched: Agreement
+    isolated: Agreement
+    p_value: float  # of equal disagreement with people
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """Agreement of a judge with people."""
 
@@ -76,6 +88,8 @@ class Calibration:
     split: Split = TEST
     effective_votes: tuple[int, float] | None = None  # judges of a panel, and independent votes
     people: Agreement | None = None  # of several people among themselves; None: one person
+    disagreement: Mapping[str, float] = field(default_factory=dict)  # with people, by case
+    modes: ModeChoice | None = None  # None: one mode was measured
 
 
 def calibrate(
@@ -106,7 +120,36 @@ def calibrate(
         no_verdict=no_verdict,
         split=_split(judged),
         people=_between_people(judged, draw),
+        disagreement=disagreement([pair for some in pairs.values() for pair in some]),
     )
+
+
+def by_mode(batched: Calibration, isolated: Calibration) -> Calibration:
+    """Return the calibration in the mode of `auto`: isolated if batching costs agreement."""
+    lost = [
+        batched.disagreement[case] - isolated.disagreement[case] for case in batched.disagreement
+    ]
+    loses = is_loss(lost)
+    choice = ModeChoice(
+        chosen="isolated" if loses else "batched",
+        batched=batched.overall,
+        isolated=isolated.overall,
+        p_value=_p_value(lost),
+    )
+    return replace(isolated if loses else batched, modes=choice)
+
+
+def is_loss(lost: Sequence[float]) -> bool:
+    """Return True if the disagreement that batching adds to the cases is not chance.
+
+    A paired permutation test over the cases, which are independent of each other.
+    """
+    return fsum(lost) > 0 and _p_value(lost) <= SIGNIFICANT
+
+
+def _p_value(lost: Sequence[float]) -> float:
+    most = max(map(abs, lost)) or 1.0
+    return p_value([each / most for each in lost])
 
 
 def to_json(calibration: Calibration) -> JSON:
@@ -127,59 +170,9 @@ def to_json(calibration: Calibration) -> JSON:
             for c in calibration.criteria
         ],
         "people": _agreement(calibration.people) if calibration.people else None,
+        **({"modes": _modes(calibration.modes)} if calibration.modes else {}),
         "differences": [asdict(each) for each in calibration.differences],
     }
-
-
-def calibration_warnings(
-    calibration: JSON, judge: JudgeInfo, min_kappa: float | None = None
-) -> tuple[str, ...]:
-    """Return why a calibration does not apply to this judge, or () if it does."""
-    if unreadable := _why_unreadable(calibration):
-        return (unreadable,)
-    was = calibration["judge"]
-    differing = [
-        f"{name} was {was.get(name)!r} and is {now!r}"
-        for name, now in asdict(judge).items()
-        if was.get(name) != now
-    ]
-    if differing:
-        return (f"the judge is not the one that was calibrated: {'; '.join(differing)}",)
-    overall = calibration["overall"]
-    below = below_minimum(overall.get("kappa"), overall.get("interval"), min_kappa)
-    return (f"its agreement with people is too low: {below}",) if below else ()
-
-
-def below_minimum(
-    kappa: float | None, interval: Sequence[float] | None, min_kappa: float | None
-) -> str:
-    """Return why κ does not meet `gate.min_kappa`, or "" if it does.
-
-    The lower end of the interval counts: the estimate alone may be high by chance.
-    """
-    if min_kappa is None or (kappa is not None and interval and interval[0] >= min_kappa):
-        return ""
-    if kappa is None or not interval:
-        return f"kappa is undefined; gate.min_kappa requires {min_kappa:g}"
-    return (
-        f"the lower end of kappa is {interval[0]:.2f} (kappa {kappa:.2f}, 95 % interval "
-        f"{interval[0]:.2f} to {interval[1]:.2f}); gate.min_kappa requires {min_kappa:g}"
-    )
-
-
-def _why_unreadable(calibration: JSON) -> str:
-    match calibration:
-        case {"version": 1 | 2}:
-            return (
-                "it is of an earlier version, whose kappa may be too high; "
-                "run `rubric-ci judge calibrate` again"
-            )
-        case {"version": 3, "split": "test", "judge": dict(), "overall": dict()}:
-            return ""
-        case {"version": 3, "split": str(split), "judge": dict(), "overall": dict()}:
-            return f"it is of the labels with split {split!r}, which chose the judge"
-        case _:
-            return "the calibration cannot be read by this version"
 
 
 def marked(judged: Sequence[JudgedLabel]) -> Iterator[tuple[JudgedLabel, Judged]]:
@@ -270,6 +263,15 @@ def _measures(calibration: Calibration) -> JSON:
         "flips": _rounded(calibration.flips),
         "silent": calibration.no_verdict,
         "effective_votes": _rounded(found[1] if (found := calibration.effective_votes) else None),
+    }
+
+
+def _modes(found: ModeChoice) -> JSON:
+    return {
+        "chosen": found.chosen,
+        "p": _rounded(found.p_value),
+        "batched": _agreement(found.batched),
+        "isolated": _agreement(found.isolated),
     }
 
 

@@ -85,6 +85,14 @@ def interval(
     return _quantile(values, 0.025), _quantile(values, 0.975)
 
 
+def disagreement(pairs: Sequence[Pair]) -> dict[str, float]:
+    """Return the observed disagreement of the marks of each case."""
+    found: dict[str, float] = defaultdict(float)
+    for each in pairs:
+        found[each.case] += each.weight * _distance(*each.cell)
+    return dict(found)
+
+
 def by_criterion(pairs: Sequence[Pair]) -> list[list[Pair]]:
     """Return the pairs of each criterion."""
     groups: dict[str, list[Pair]] = {}

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -10,16 +11,16 @@ import click
 
 from rubric_ci.calibration import cascade, labels
 from rubric_ci.calibration.agreement_text import render
-from rubric_ci.calibration.calibration import Calibration, below_minimum, to_json
-from rubric_ci.calibration.gate import NAME
+from rubric_ci.calibration.calibration import Calibration, by_mode, to_json
+from rubric_ci.calibration.gate import NAME, below_minimum
 from rubric_ci.calibration.label_file import read_labels
 from rubric_ci.calibration.labels import TEST, Label, LabelledAnswer, Split
 from rubric_ci.calibration.measure import measure_agreement
 from rubric_ci.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
+    Marks,
     NotJudged,
-    RejudgeResult,
     configured_judge,
     rejudge,
     show_not_judged,
@@ -52,19 +53,14 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
     if settings.cascade:
         return _fit_cascade(labelled, judge, loaded, settings)
-    answers = _answers(labelled, judge)
-    result = _judge([*answers.values()], judge, loaded, settings)
-    marks = dict(zip(answers, result.marks, strict=True))
-    found = measure_agreement(
-        labelled, [marks[_answer_key(each)] for each in labelled], judge, settings.seed
-    )
-    if found is None:
-        raise CannotCalibrate("no labelled answer has a verdict", "see the reasons above")
+    judges = _in_modes(judge) if loaded.config.auto_mode else (judge,)
+    marks, over_budget = _marks(labelled, judges, loaded, settings)
+    found = _measured(labelled, marks, judges, settings.seed)
     click.echo(render(found))
     if settings.requests.replay:
         click.echo(REPLAYED)
     path = settings.output or loaded.root / NAME
-    if result.over_budget:
+    if over_budget:
         click.echo(f"{log_line(path.name)} was not written because {_INCOMPLETE}", err=True)
         return ExitCode.NO_VERDICT
     if settings.split == TEST or settings.output:
@@ -84,57 +80,82 @@ def _fit_cascade(
         raise CannotConfigure(
             "--cascade: the judge is not a cascade", "set `judge: {cascade: [cheap, dear]}`"
         )
-    found = []
-    for member in (judge.alone(each) for each in judge.endpoints):
-        answers = _answers(labelled, member)
-        result = _judge([*answers.values()], member, loaded, settings)
-        if result.over_budget:
-            click.echo(f"no margin was fitted because {_INCOMPLETE}", err=True)
-            return ExitCode.NO_VERDICT
-        found.append(dict(zip(answers, result.marks, strict=True)))
-    one, two = found
-    pairs = [(each, one[_answer_key(each)], two[_answer_key(each)]) for each in labelled]
+    members = [judge.alone(each) for each in judge.endpoints]
+    (one, two), over_budget = _marks(labelled, members, loaded, settings)
+    if over_budget:
+        click.echo(f"no margin was fitted because {_INCOMPLETE}", err=True)
+        return ExitCode.NO_VERDICT
     every = [
         cascade.compared(each, first, last, loaded.config.gate.thresholds)
-        for each, first, last in pairs
+        for each, first, last in zip(labelled, one, two, strict=True)
         if not isinstance(first, NotJudged) and not isinstance(last, NotJudged)
     ]
     complete = [each for each in every if each]
     if not complete:
         raise CannotCalibrate("no labelled answer has every mark", "mark every criterion of some")
     models = [each.model for each in judge.endpoints]
-    click.echo(cascade.render(cascade.fit(complete), models, len(pairs) - len(complete)))
+    click.echo(cascade.render(cascade.fit(complete), models, len(labelled) - len(complete)))
     if settings.requests.replay:
         click.echo(REPLAYED)
-    return ExitCode.NO_VERDICT if len(every) < len(pairs) else ExitCode.OK
+    return ExitCode.NO_VERDICT if len(every) < len(labelled) else ExitCode.OK
 
 
-def _answers(
-    labelled: Sequence[LabelledAnswer], judge: JudgeConfig
-) -> Mapping[tuple[str, str, str, str], AnswerToJudge]:
-    """Return each answer once, even if several people labelled it."""
-    return {
-        _answer_key(each): AnswerToJudge(
-            case=each.case, spec=each.spec, answer=each.label.answer, judge=judge
+def _in_modes(judge: JudgeConfig) -> tuple[JudgeConfig, JudgeConfig]:
+    return replace(judge, mode="batched"), replace(judge, mode="isolated")
+
+
+def _measured(
+    labelled: Sequence[LabelledAnswer],
+    marks: Sequence[Sequence[Marks | NotJudged]],
+    judges: Sequence[JudgeConfig],
+    seed: int,
+) -> Calibration:
+    """Return the agreement of the judge; in two modes, of the answers that have marks in both."""
+    lost = [
+        next((one for one in each if isinstance(one, NotJudged)), None)
+        for each in zip(*marks, strict=True)
+    ]
+    found = [
+        measure_agreement(
+            labelled, [gone or one for one, gone in zip(given, lost, strict=True)], judge, seed
         )
-        for each in labelled
-    }
+        for judge, given in zip(judges, marks, strict=True)
+    ]
+    measured = [each for each in found if each]
+    if not measured:
+        raise CannotCalibrate("no labelled answer has a verdict", "see the reasons above")
+    return measured[0] if len(measured) == 1 else by_mode(*measured)
 
 
-def _judge(
-    answers: Sequence[AnswerToJudge],
-    judge: JudgeConfig,
+def _marks(
+    labelled: Sequence[LabelledAnswer],
+    judges: Sequence[JudgeConfig],
     loaded: LoadedProject,
     settings: CalibrateSettings,
-) -> RejudgeResult:
-    """Judge the answers and show which have no marks."""
+) -> tuple[list[list[Marks | NotJudged]], bool]:
+    """Return the marks of each judge, and True if the budget ended.
+
+    Each answer is judged once, even if several people labelled it. What has no marks is shown.
+    """
     hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
-    click.echo(f"judging {len(answers):,} answers with {log_line(judge.name)}", err=True)
+    each = {_answer_key(answer): answer for answer in labelled}
+    answers = [
+        AnswerToJudge(case=one.case, spec=one.spec, answer=one.label.answer, judge=judge)
+        for judge in judges
+        for one in each.values()
+    ]
+    for judge in judges:
+        how = f", {judge.mode}" if loaded.config.auto_mode else ""
+        name = log_line(judge.name)
+        click.echo(f"judging {len(each):,} answers with {name}{how}", err=True)
     live = settings.requests.replay is None
     result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
     show_not_judged(answers, result)
-    return result
+    starts = range(0, len(answers), len(each))
+    found = [dict(zip(each, result.marks[n : n + len(each)], strict=True)) for n in starts]
+    by_label = [[marks[_answer_key(answer)] for answer in labelled] for marks in found]
+    return by_label, bool(result.over_budget)
 
 
 def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:

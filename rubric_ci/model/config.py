@@ -10,6 +10,9 @@ from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.model.workload_identity import WorkloadIdentity
 
+JudgeMode: TypeAlias = Literal["batched", "isolated", "auto"]
+"""All criteria per request, or one; `auto`: the mode that `calibration.json` was decided for."""
+
 OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 
 DEFAULT_MARGIN: Final = 1  # of a cascade: marks
@@ -72,7 +75,7 @@ class JudgeConfig:
     endpoint: Endpoint  # of several judges the first
     others: tuple[Endpoint, ...] = ()  # further judges: of a panel, or the last of a cascade
     margin: int | None = None  # of a cascade, `judge/judges.py`; None: a panel, or one judge
-    mode: Literal["batched", "isolated"] = "batched"  # all criteria per request, or one
+    mode: JudgeMode = "batched"  # of a loaded project never `auto`
     output: OutputMode | None = None  # None: from litellm's model data
     evidence: Literal["warn", "strict"] = "warn"
     votes: int | Literal["auto"] = 1
@@ -286,4 +289,5 @@ class Config:
     regression: RegressionConfig = field(default_factory=RegressionConfig)
     rules: Mapping[str, str] = field(default_factory=dict)  # rule id -> error|warning|notice|off
     env_allow: tuple[str, ...] = ()  # variables that `${{ NAME }}` may use, as globs
+    auto_mode: bool = False  # `judge.mode` is `auto`: the calibration chose it
     judges: Mapping[str, Target] | None = None  # targets that may judge; None: all of `targets`

@@ -1,8 +1,10 @@
 """Check and parse texts of the configuration, targets files and eval files."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from rubric_ci.dialects.table import open_source
 from rubric_ci.model.config import Config, Target
@@ -30,6 +32,29 @@ class LoadedConfig(NamedTuple):
 
     config: Config | None
     diagnostics: tuple[Diagnostic, ...]
+
+
+def with_mode(config: Config, read_calibration: Callable[[], bytes | None]) -> Config:
+    """Return the configuration with the mode of the calibration in place of `judge.mode: auto`."""
+    if config.judge is None or config.judge.mode != "auto":
+        return config
+    judge = replace(config.judge, mode=calibrated_mode(read_calibration()) or "batched")
+    return replace(config, judge=judge, auto_mode=True)
+
+
+def calibrated_mode(calibration: bytes | None) -> Literal["batched", "isolated"] | None:
+    """Return the mode that `judge calibrate` chose; None: it did not compare the two."""
+    try:
+        content = json.loads(calibration or b"null")
+    except ValueError:
+        return None
+    match content:
+        case {"version": 3, "split": "test", "modes": {"chosen": "batched"}}:
+            return "batched"
+        case {"version": 3, "split": "test", "modes": {"chosen": "isolated"}}:
+            return "isolated"
+        case _:
+            return None
 
 
 class LoadedTargets(NamedTuple):

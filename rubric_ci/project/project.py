@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.references import FindFiles, Found, NotFound
 from rubric_ci.project.file_names import (
+    CALIBRATION,
     CONFIG_NAMES,
     RepositoryFiles,
     agentv_configs,
@@ -252,12 +253,14 @@ class Project:
         return replace(config, targets=targets)
 
     def _build_governed(self, folder: str) -> "Config":
+        from rubric_ci.project.loader import with_mode
+
         config = self.config_with(self._targets_files(folder))
-        if self.policy is None:
-            return config
-        policy = self.policy.project
-        base = policy.policy_for(f"{folder}/any" if folder else "any")
-        return self.policy.govern(config, base, bool(policy.config_name))
+        if self.policy:
+            policy = self.policy.project
+            base = policy.policy_for(f"{folder}/any" if folder else "any")
+            config = self.policy.govern(config, base, bool(policy.config_name))
+        return with_mode(config, lambda: self.policy_files.read(CALIBRATION))
 
     def _config_candidates(self) -> tuple[str, ...]:
         return (self.named_config,) if self.named_config else CONFIG_NAMES

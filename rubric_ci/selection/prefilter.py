@@ -14,7 +14,7 @@ from rubric_ci.model.config import RecordedTarget, Target
 from rubric_ci.model.options import RunSettings
 from rubric_ci.project import discovery
 from rubric_ci.project.difference import Difference
-from rubric_ci.project.file_names import sidecar_name
+from rubric_ci.project.file_names import CALIBRATION, sidecar_name
 from rubric_ci.project.project import Project
 from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.yaml_text.outline import count_cases, may_mention
@@ -30,6 +30,8 @@ def find_unconcerned(
     configured = {name for file in names.values() for name in project.candidates(file)}
     if difference.links_changed or difference.may_be_rewritten:
         return {}
+    if project.config_for("").auto_mode:
+        configured.add(CALIBRATION)
     if any(map(difference.may_have_changed, configured)):
         return {}
     compared = {*configured, *names.values(), *map(sidecar_name, names.values())}

@@ -77,8 +77,13 @@ def labels() -> list[Label]:
     ]
 
 
-def configure(judge: Gullible, **gate: float) -> None:
-    model = {"model": "openai/gullible", "api_base": f"{judge.url}/v1", "api_key": "${{ KEY }}"}
+def configure(judge: Gullible, *, mode: str = "batched", **gate: float) -> None:
+    model = {
+        "mode": mode,
+        "model": "openai/gullible",
+        "api_base": f"{judge.url}/v1",
+        "api_key": "${{ KEY }}",
+    }
     target = {"name": "default", "provider": "mock", "response": "Canberra"}
     config = {"judge": model, "gate": gate, "targets": [target], "env": {"allow": ["KEY"]}}
     Path("rubric-ci.yaml").write_text(json.dumps(config), encoding="utf-8")
@@ -93,9 +98,13 @@ def calibration() -> dict[str, Any]:
     return found
 
 
+def report() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(".rubric-ci/report.json").read_text(encoding="utf-8"))
+    return found
+
+
 def notes() -> list[str]:
-    report = json.loads(Path(".rubric-ci/report.json").read_text(encoding="utf-8"))
-    return [note for note in report["notes"] if "calibration" in note]
+    return [note for note in report()["notes"] if "calibration" in note]
 
 
 def test_what_it_prints_and_writes(judge: Gullible) -> None:
@@ -294,3 +303,57 @@ def test_a_judge_of_an_evaluators_own_needs_a_calibration_too(judge: Gullible) -
     assert result.exit_code == 2
     assert "model was 'openai/gullible' and is 'openai/other'" in result.stderr
     assert rubric_ci("run", "--case", "a").exit_code == 0
+
+
+@pytest.fixture(params=[True, False], ids=["a judge with a halo", "a judge without"])
+def either(judge: Gullible, request: pytest.FixtureRequest) -> Iterator[Gullible]:
+    """A judge and eight labelled answers that meet the first of two criteria only."""
+    text = EVALS.partition("  - id: depth")[0] + "  - {id: year, expected_outcome: Names 1913}\n"
+    text += "evalcases:\n" + "".join(f"  - {{id: c{n}, input: Question {n}}}\n" for n in range(8))
+    Path("a.eval.yaml").write_text(text, encoding="utf-8")
+    marks = {"city": True, "year": False}
+    given = [replace(labels()[0], id=f"c{n}", answer="Canberra", marks=marks) for n in range(8)]
+    Path("labels.jsonl").write_text(dump(given), encoding="utf-8")
+    with judging([probe(text, f"c{n}", "Canberra", marks) for n in range(8)]) as running:
+        running.halo = request.param
+        configure(running, mode="auto")
+        yield running
+
+
+def test_both_modes_are_measured_and_one_is_chosen(either: Gullible) -> None:
+    result = rubric_ci("judge", "calibrate", "labels.jsonl")
+    assert result.exit_code == 0, result.output
+    assert [line for line in result.stderr.splitlines() if line.startswith("judging")] == [
+        "judging 8 answers with openai/gullible, batched",
+        "judging 8 answers with openai/gullible, isolated",
+    ]
+    assert "about 8 requests to openai/gullible" in result.stderr
+    assert "about 16 requests to openai/gullible" in result.stderr
+    chosen = "isolated" if either.halo else "batched"
+    assert result.stdout.splitlines()[0] == f"openai/gullible, prompt 1, {chosen}, 1 vote"
+    compared = (
+        "Batching shows a loss of agreement (kappa 0.00 with all criteria in one request, - with "
+        "one request per criterion, p = 0.0078): `auto` is `isolated`"
+        if either.halo
+        else "Batching shows no loss of agreement (kappa - with all criteria in one request, - "
+        "with one request per criterion, p = 1): `auto` is `batched`"
+    )
+    assert result.stdout.splitlines()[-1] == compared
+    found = calibration()
+    assert found["judge"]["mode"] == found["modes"]["chosen"] == chosen
+    assert found["modes"]["batched"]["accuracy"] == (0.5 if either.halo else 1)
+    assert found["modes"]["isolated"]["accuracy"] == 1
+
+
+def test_a_run_takes_the_mode_that_was_chosen(either: Gullible) -> None:
+    rubric_ci("run", "--case", "c1")
+    unmeasured = "no calibration.json compares the modes; `rubric-ci judge calibrate LABELS`"
+    assert notes() == [f"`judge.mode: auto` is `batched`: {unmeasured} writes it"]
+    assert report()["judge"]["mode"] == "batched"
+    assert report()["totals"]["calls"] == 1
+    rubric_ci("judge", "calibrate", "labels.jsonl")
+    rubric_ci("run", "--case", "c1")
+    assert notes() == []
+    assert report()["judge"]["mode"] == ("isolated" if either.halo else "batched")
+    # The cached mark of the batched request counts for that mode only.
+    assert report()["totals"]["calls"] == (2 if either.halo else 0)

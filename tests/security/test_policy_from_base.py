@@ -236,13 +236,13 @@ def test_a_waiver_of_its_own_failure(tmp_path: Path, strict: Judge) -> None:
     assert pull.run("run", "evals", "--policy-from", "head").returncode == 0
 
 
-def calibrated(kappa: float) -> str:
-    judge = {"model": "openai/gpt-6-luna", "mode": "batched", "votes": 1}
+def calibrated(kappa: float, mode: str = "batched") -> str:
+    judge = {"model": "openai/gpt-6-luna", "mode": mode, "votes": 1}
     from rubric_ci.judge.prompt import PROMPT_VERSION
 
     known = {"version": 3, "split": "test", "judge": {**judge, "prompt_version": PROMPT_VERSION}}
     overall = {"kappa": kappa, "interval": [kappa - 0.1, kappa + 0.1]}
-    return json.dumps({**known, "overall": overall})
+    return json.dumps({**known, "overall": overall, "modes": {"chosen": mode}})
 
 
 def test_an_edited_calibration(tmp_path: Path, strict: Judge) -> None:
@@ -258,6 +258,15 @@ def test_an_edited_calibration_is_shown(tmp_path: Path, strict: Judge) -> None:
     base = {"rubric-ci.yaml": CONFIG.format(base=strict.url), "calibration.json": calibrated(0.2)}
     pull = open_pull_request(tmp_path, base, {"calibration.json": calibrated(0.9)})
     pull.run("run", "evals")
+    assert pull.changes == ["calibration.json: as in the base → as in this change"]
+
+
+def test_the_mode_of_an_edited_calibration(tmp_path: Path, strict: Judge) -> None:
+    config = CONFIG.format(base=strict.url).replace("judge: {", "judge: {mode: auto, ")
+    base = {"rubric-ci.yaml": config, "calibration.json": calibrated(0.8, "isolated")}
+    pull = open_pull_request(tmp_path, base, {"calibration.json": calibrated(0.8)})
+    pull.run("run", "evals")
+    assert pull.report["judge"]["mode"] == "isolated"
     assert pull.changes == ["calibration.json: as in the base → as in this change"]
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from rubric_ci.assertions.mark import Did, assertion_marks
 from rubric_ci.evaluators.judge_choice import judge_of
-from rubric_ci.judge.evidence import missing_quotes
+from rubric_ci.judge.evidence import missing_quotes, sources
 from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.judge.judges import decide
 from rubric_ci.judge.panel import PanelRequest, PanelResult
@@ -62,8 +62,9 @@ async def rubric(
         about=f"{case.file}: {case.id}: {spec.name}",
     )
     marked = await decide(request)
+    whole = _assessment(spec, marked.judgement, context, marked)
     return replace(
-        _assessment(spec, marked.judgement, context, marked),
+        await worked_on(len(request.material), _with_sources, whole, request, marked),
         warnings=await worked_on(len(request.material), _warnings, request, spec, marked),
         judge=marked.judge or judge.name,
         marks=len(spec.rubric.judged),
@@ -123,6 +124,15 @@ def _criterion_result(
 def _one_line(criterion: Criterion) -> str:
     # NOTE: prompts of composites contain this text, so a change misses their cached judgements.
     return " ".join((criterion.text or "; ".join(scale(criterion, names=False))).split())
+
+
+def _with_sources(whole: Assessment, request: PanelRequest, marked: PanelResult) -> Assessment:
+    """Name the part of each quote, if the judge saw more than the answer."""
+    if not request.seen:
+        return whole
+    found = sources(marked.judgement, request.rubric.judged, request.parts)
+    criteria = (replace(each, quoted_from=found.get(each.id, "")) for each in whole.criteria)
+    return replace(whole, criteria=tuple(criteria))
 
 
 def _redacted(part: Part) -> Part:

@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rubric_ci.judge.fence import escaped
 from rubric_ci.judge.reply_parser import InvalidReply
 from rubric_ci.model.rubric import Judged, Judgement
+from rubric_ci.model.trace import SeenPart
 
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
 
@@ -15,16 +16,33 @@ def missing_quotes(
     judgement: Judgement, criteria: Sequence[Judged], answer: str
 ) -> tuple[str, ...]:
     """Return a message per quote that is not in the answer; an empty quote is accepted."""
-    quotes = {c.id: quote for c in criteria if (quote := judgement[c.id].evidence)}
-    if not quotes:
-        return ()
-    shown = escaped(answer)  # the judge saw it so
-    answers = {_folded(text) for text in (answer, shown)}
+    found = sources(judgement, criteria, {"answer": answer})
     return tuple(
-        f'the evidence for {name} is not in the answer: "{_short(quote)}"'
-        for name, quote in quotes.items()
-        if not any(_is_quoted_in(_folded(quote), text) for text in answers)
+        f'the evidence for {c.id} is not in the answer: "{_short(judgement[c.id].evidence)}"'
+        for c in criteria
+        if judgement[c.id].evidence and c.id not in found
     )
+
+
+def sources(
+    judgement: Judgement, criteria: Sequence[Judged], parts: Mapping[SeenPart, str]
+) -> dict[str, SeenPart]:
+    """Return the first part that has the quote, by criterion id; other criteria are left out."""
+    quotes = {c.id: _folded(quote) for c in criteria if (quote := judgement[c.id].evidence)}
+    if not quotes:
+        return {}
+    shown = {  # the judge saw it escaped
+        part: {_folded(text), _folded(escaped(text))} for part, text in parts.items()
+    }
+    places = {
+        name: [
+            part
+            for part, texts in shown.items()
+            if any(_is_quoted_in(quote, text) for text in texts)
+        ]
+        for name, quote in quotes.items()
+    }
+    return {name: found[0] for name, found in places.items() if found}
 
 
 def with_quotes(

@@ -26,6 +26,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.rubric import Judged, Judgement, Mark, Rubric
+from rubric_ci.model.trace import SeenPart
 from rubric_ci.system import task_groups
 from rubric_ci.system.text_work import worked_on
 
@@ -46,7 +47,12 @@ class PanelRequest:
     @property
     def material(self) -> str:
         """All that a quote may be from."""
-        return "\n\n".join((self.answer, *(part.text for part in self.seen)))
+        return "\n\n".join(self.parts.values())
+
+    @property
+    def parts(self) -> Mapping[SeenPart, str]:
+        """The texts that the judge sees, by their names in `sees`."""
+        return {"answer": self.answer, **{part.name: part.text for part in self.seen}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

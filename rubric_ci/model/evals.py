@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, TypeGuard
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import Rubric
+from rubric_ci.model.trace import SeenPart
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ScoreFrom: TypeAlias = Literal["output", "exit_status"]
@@ -77,7 +78,7 @@ class RubricSpec:
     type: str = "rubric"  # or "llm_judge" with rubrics
     weight: float = 1.0
     rubric: Rubric
-    sees: tuple[str, ...] = ("answer",)  # and `tool_calls`, `file_changes`, `files`
+    sees: tuple[SeenPart, ...] = ("answer",)
     model: str = ""  # replaces the configured judge's model
     span: Span
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import MarkValue
-from rubric_ci.model.trace import CaseTrace, FileChange, Work
+from rubric_ci.model.trace import CaseTrace, FileChange, SeenPart, Work
 from rubric_ci.model.usage import NOTHING_USED, Usage
 
 if TYPE_CHECKING:  # a report is read without the types of eval files
@@ -64,6 +64,7 @@ class CriterionResult:
     met: str = ""  # the range or level of the mark: "4-6: polite"; empty: none
     reasoning: str = ""
     evidence: str = ""
+    quoted_from: SeenPart | Literal[""] = ""  # has the evidence; empty: only the answer is seen
     votes: tuple[MarkValue, ...] = ()  # each vote, if there are several
     judges: tuple[str, ...] = ()  # the model of each vote, if they are of several judges
 

@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rubric_ci.model.json_value import JSON
 
 if TYPE_CHECKING:
     from rubric_ci.model.llm_calls import Finish
+
+
+SeenPart: TypeAlias = Literal["answer", "tool_calls", "file_changes", "files"]
+"""What a judge can see of a trial."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from rubric_ci.model.rubric import (
     Scored,
     ScoreRange,
 )
+from rubric_ci.model.trace import SeenPart
 from rubric_ci.parsing.file_references import UsedFiles
 from rubric_ci.validation.evaluator_rules import CODE_JUDGE_KEYS
 from rubric_ci.validation.reference_rules import names_file
@@ -191,7 +192,7 @@ def _from_root(file: str, folder: str) -> str:
     return normpath(folder.lstrip("/") if folder.startswith("/") else join(dirname(file), folder))
 
 
-def _sees(owner: dict[str, Any]) -> tuple[str, ...]:
+def _sees(owner: dict[str, Any]) -> tuple[SeenPart, ...]:
     return tuple(owner.get("sees", ("answer",)))
 
 

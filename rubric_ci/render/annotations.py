@@ -143,7 +143,8 @@ def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLev
     mark = wording.mark(criterion.kind, criterion.mark)
     facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
     lines = [f"{criterion.id}: {', '.join(facts)}", criterion.text, criterion.found]
-    quote = f"Quote: {criterion.evidence}" if criterion.evidence else ""
+    source = wording.quote_source(criterion)
+    quote = f"Quote{source}: {criterion.evidence}" if criterion.evidence else ""
     return Annotation(
         level=level,
         rule=case.verdict,

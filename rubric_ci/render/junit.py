@@ -103,7 +103,8 @@ def _reasons(case: Graded, report: RunReport) -> Iterator[str]:
 def _criterion(case: Graded, criterion: CriterionResult) -> str:
     mark = wording.mark(criterion.kind, criterion.mark)
     facts = ", ".join(fact for fact in (mark, wording.gate_of(criterion)) if fact)
-    quote = f"Quote: {criterion.evidence}" if criterion.evidence else ""
+    source = wording.quote_source(criterion)
+    quote = f"Quote{source}: {criterion.evidence}" if criterion.evidence else ""
     head = f"{case.file}:{criterion.line}: {criterion.id}: {facts}"
     return "\n".join(line for line in (head, criterion.text, criterion.found, quote) if line)
 

@@ -174,7 +174,8 @@ def _criterion(
         detail.links.place(case.file, criterion.line, f"line {criterion.line}"),
     ]
     reasoning = [detail.prose(criterion.found)] if criterion.found else []
-    quotes = [f"“{detail.prose(criterion.evidence)}”"] if criterion.evidence else []
+    source = wording.quote_source(criterion)
+    quotes = [f"“{detail.prose(criterion.evidence)}”{source}"] if criterion.evidence else []
     return " · ".join(filter(None, parts)) + _quote([*reasoning, *quotes])
 
 

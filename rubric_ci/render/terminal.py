@@ -224,7 +224,8 @@ def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableT
         yield Padding(_text(numbers.shortened(criterion.found, 600)), (0, 0, 0, 4))
     if criterion.evidence:
         quote = f"“{numbers.shortened(criterion.evidence, 300)}”"
-        yield Padding(_text(quote, "italic"), (0, 0, 0, 4))
+        source = _text(wording.quote_source(criterion), "dim")
+        yield Padding(_text(quote, "italic") + source, (0, 0, 0, 4))
 
 
 def _left_out(report: RunReport) -> Iterator[RenderableType]:

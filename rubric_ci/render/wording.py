@@ -172,6 +172,13 @@ def votes(criterion: CriterionResult) -> str:
     return "votes differ: " + ", ".join(given)
 
 
+def quote_source(criterion: CriterionResult) -> str:
+    """Return the part of the work that the judge's quote is from; "" for the answer."""
+    if criterion.quoted_from in {"", "answer"}:
+        return ""
+    return f" ({criterion.quoted_from.replace('_', ' ')})"
+
+
 def not_run(report: RunReport) -> list[str]:
     """Return what the run as a whole omitted, and why."""
     unfinished = "the run is incomplete: unfinished cases have no verdict"

@@ -16,7 +16,7 @@ from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.rubric import Check, Rubric
-from rubric_ci.model.trace import FileChange, KeptFile, Work
+from rubric_ci.model.trace import FileChange, KeptFile, SeenPart, Work
 from tests.cases import build_case, span
 
 CALLS = (
@@ -32,21 +32,23 @@ WORK = Work(
 ANSWER = Answer(
     text="I fixed it.", messages=({"role": "assistant", "tool_calls": CALLS},), work=WORK
 )
-ALL = ("answer", "tool_calls", "file_changes", "files")
+ALL: tuple[SeenPart, ...] = ("answer", "tool_calls", "file_changes", "files")
 
 
 def test_the_parts() -> None:
     assert parts_of(ANSWER, ALL) == (
         Part(
+            name="tool_calls",
             title="Tool calls",
             text='1. Read {"path": "a.py"}\nx = 1\n\n2. Bash {"command": "rm a"}\nfailed: denied',
         ),
         Part(
+            name="file_changes",
             title="Changes of files",
             text=f"modified: a.py\n{DIFF}".rstrip(),
             rule="the diff of b is cut to 9 characters",
         ),
-        Part(title="Files at the end", text="--- out.md\nFixed."),
+        Part(name="files", title="Files at the end", text="--- out.md\nFixed."),
     )
     assert parts_of(ANSWER, ("answer",)) == ()
 
@@ -75,7 +77,7 @@ def test_a_part_without_content_is_said_to_be_empty() -> None:
         ("files", "`sees: [files]`: the target has no `workspace`"),
     ],
 )
-def test_what_is_not_reported_gives_no_mark(name: str, message: str) -> None:
+def test_what_is_not_reported_gives_no_mark(name: SeenPart, message: str) -> None:
     with pytest.raises(CannotMeasure) as caught:
         parts_of(Answer(text="ok"), ("answer", name))
     assert str(caught.value) == message
@@ -110,6 +112,20 @@ def test_quotes_are_looked_up_in_all_parts() -> None:
     found, (prompt,) = judged(ANSWER, "+x = 2", sees=("answer",))
     assert "x = 2" not in prompt
     assert found.warnings == ('the evidence for r0 is not in the answer: "+x = 2"',)
+
+
+def test_the_part_that_a_quote_is_from() -> None:
+    quotes = {
+        "fixed it": "answer",
+        "Fixed.": "files",
+        "denied": "tool_calls",
+        "x = 2": "file_changes",
+    }
+    for quote, part in {**quotes, "x = 9": "", "": ""}.items():
+        found, _ = judged(ANSWER, quote)
+        assert [each.quoted_from for each in found.criteria] == [part]
+    found, _ = judged(ANSWER, "fixed it", sees=("answer",))
+    assert [each.quoted_from for each in found.criteria] == [""]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.model.results import CaseResult
-from rubric_ci.render import formats, markdown, terminal, wording
+from rubric_ci.render import annotations, formats, markdown, terminal, wording
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
 TEXTS: dict[str, Any] = {"question": "Why?", "expected_outcome": "A reason."}
@@ -33,6 +33,27 @@ TEXTS: dict[str, Any] = {"question": "Why?", "expected_outcome": "A reason."}
 )
 def test_texts(case: CaseResult, texts: list[tuple[str, str]]) -> None:
     assert wording.texts(case) == texts
+
+
+def test_each_format_names_the_part_of_the_work_that_a_quote_is_from() -> None:
+    quotes = a_criterion("a", quoted_from="tool_calls"), a_criterion("b", quoted_from="answer")
+    report = a_report(graded("a", "fail", *quotes, answer="a quote"))
+    page = formats.render("html", report)
+    assert page.count("<blockquote>quote") == 2
+    assert page.count("<blockquote>quote<small> (tool calls)</small>") == 1
+    shown = {
+        "“quote” (tool calls)": terminal.render(report, width=90, color=False),
+        "“quote” (tool calls)\n": markdown.render(report),
+        "Quote (tool calls): quote": formats.render("junit", report),
+        "%0AQuote (tool calls): quote": annotations.render(report),
+    }
+    for expected, text in shown.items():
+        assert text.count(expected) == text.count("tool calls") == 1, expected
+
+
+def test_a_quote_from_the_work_is_not_highlighted_in_the_answer() -> None:
+    case = graded("a", "fail", a_criterion(quoted_from="tool_calls"), answer="a quote", **TEXTS)
+    assert "<mark>" not in formats.render("html", a_report(case)).partition("Answer")[2]
 
 
 def test_html_shows_them_before_the_evaluators() -> None:

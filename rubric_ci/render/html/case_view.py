@@ -56,6 +56,7 @@ class CriterionView:
     notes: tuple[str, ...]
     reasoning: str
     evidence: str
+    source: str  # of the evidence, where it is not the answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,6 +248,7 @@ def _criterion(
         notes=(*filter(None, notes),),
         reasoning=criterion.found,
         evidence=criterion.evidence,
+        source=wording.quote_source(criterion),
     )
 
 
@@ -261,7 +263,8 @@ def _pieces(case: CaseResult, title: str, text: str) -> tuple[Piece, ...]:
     if title != "Answer" or isinstance(case, Skipped):
         return (("", text),)
     pieces, done = [], 0
-    quotes = (criterion.evidence for _, criterion in criteria_of(case))
+    found = (criterion for _, criterion in criteria_of(case))
+    quotes = (each.evidence for each in found if not wording.quote_source(each))
     for start, end in quoted(case.answer, quotes):
         pieces += [("", case.answer[done:start]), ("mark", case.answer[start:end])]
         done = end

@@ -50,6 +50,11 @@ ROWS = {
         rows(replace(LEVEL, met=""), LEVEL),
         ["tone", "#", "asked", "levels, weight 1, line 5", "level 3", "said", "quote"],
     ),
+    "a quote from the work": (
+        rows(replace(LEVEL, met="", quoted_from="file_changes")),
+        ["tone", "#", "asked", "levels, weight 1, line 5", "level 3", "said", "quote",
+         " (file changes)"],
+    ),
     "votes": (
         rows(replace(LEVEL, met="", votes=(3, 4))),
         ["tone", "#", "asked", "levels, weight 1, line 5", "level 3",

@@ -13,6 +13,7 @@ from rubric_ci.model import defaults
     epilog=examples(
         "probe                                 every criterion with an answer",
         "probe --changed-since origin/main     the criteria that a change touches",
+        "probe --prompt                        rules of prompts that no case depends on",
         "probe --fail-on never-fails           exit 1 if a required one never fails",
     ),
 )
@@ -32,7 +33,8 @@ from rubric_ci.model import defaults
     type=click.IntRange(min=1),
     metavar="N",
     default=defaults.VARIANTS,
-    help="Maximum number of variants of an answer that a criterion must notice.",
+    help="Maximum number of variants of an answer that a criterion must notice, or of mutants of a "
+    "prompt.",
 )
 @options.judge
 @options.gate(
@@ -49,15 +51,21 @@ from rubric_ci.model import defaults
     "gate is red without a change.",
 )
 @options.gate(
+    "--prompt",
+    is_flag=True,
+    help="Instead: delete, invert or weaken the rules of prompt files, one at a time, and print "
+    "which changes no case fails.",
+)
+@options.gate(
     "--output-dir",
     type=FILE,
     metavar="FOLDER",
     default=defaults.OUTPUT_DIR,
-    help="Folder to write probe.json to.",
+    help="Folder to write probe.json or probe-prompt.json to.",
 )
 @request_options.requests
 @request_options.cache
-def probe(aa: int | None, **options: Any) -> None:
+def probe(aa: int | None, prompt: bool, **options: Any) -> None:
     """Find criteria that pass wrong answers.
 
     Answers that pass are changed by rules: without the text that a criterion quotes, with other
@@ -69,6 +77,12 @@ def probe(aa: int | None, **options: Any) -> None:
     from rubric_ci.model.options import ProbeSettings
 
     settings = ProbeSettings(**options)
+    if aa and prompt:
+        raise click.UsageError("--aa and --prompt are two probes: run one after the other")
+    if prompt:
+        from rubric_ci.commands.probe_prompt import probe_prompt
+
+        raise SystemExit(probe_prompt(settings))
     if aa:
         from rubric_ci.commands.probe_aa import probe_aa
 

@@ -197,6 +197,7 @@ COMMANDS = {
     "probe": ("probe", "--report", "now.json"),
     "probe-missing": ("probe", "--report", ORDERS),
     "probe-aa": ("probe", "--aa", "1"),
+    "probe-prompt": ("probe", "--prompt"),
     "history-criteria": ("history", "criteria", "then.json", "now.json"),
     "cache": ("cache", "--unused-days", "9"),
     "init": ("init", "new"),

@@ -1,0 +1,163 @@
+"""`rubric-ci probe --prompt`: rules that a case depends on are noticed, the others survive."""
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.answer_judge import AnswerJudge, judging
+from tests.checkout import Checkout
+from tests.commands.test_run_against import CLEAN
+from tests.invoke import invoke
+
+pytestmark = pytest.mark.timeout(180)
+
+PROMPT = """\
+You work in a shop.
+
+- Always greet.
+- Never use slang.
+"""
+CONFIG = """\
+judge: {{model: openai/judge, api_base: "{url}", api_key: none}}
+targets:
+  - {{name: default, model: openai/a, prompt: help.md, api_base: "{url}", api_key: none}}
+"""
+CASES = "".join(f"  - {{id: c{n}, input: Hi {n}, rubrics: [Greets]}}\n" for n in range(2))
+
+
+def greets(texts: list[str]) -> str:
+    return "hello" if "Always greet" in texts[0] else "bye"
+
+
+@pytest.fixture
+def judge(checkout: Checkout) -> Iterator[AnswerJudge]:
+    with judging() as running:
+        running.targets = {"a": greets}
+        checkout.commit(
+            {
+                "evals/a.yaml": f"evalcases:\n{CASES}",
+                "help.md": PROMPT,
+                ".gitignore": ".rubric-ci/\n",
+                "rubric-ci.yaml": CONFIG.format(url=running.url),
+            }
+        )
+        yield running
+
+
+def probe(checkout: Checkout, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return invoke(checkout.root, CLEAN, "probe", "--prompt", *arguments)
+
+
+def said(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Return the messages without those about the literal keys."""
+    return [line for line in done.stderr.splitlines() if "literal-secret" not in line]
+
+
+def written(checkout: Checkout) -> list[dict[str, Any]]:
+    data = json.loads((checkout.root / ".rubric-ci/probe-prompt.json").read_text())
+    return list(data["mutants"])
+
+
+def test_noticed_and_surviving_mutants(checkout: Checkout, judge: AnswerJudge) -> None:
+    done = probe(checkout)
+    assert sorted(done.stdout.splitlines()[:-1]) == [
+        "help.md:3: deleted: “Always greet.”: noticed: c0: 3 of 3 answers failed",
+        "help.md:3: inverted: “Never greet.”: noticed: c0: 3 of 3 answers failed",
+        "help.md:3: weakened: “Sometimes greet.”: noticed: c0: 3 of 3 answers failed",
+        "help.md:4: deleted: “Never use slang.”: survived 2 cases",
+        "help.md:4: inverted: “Always use slang.”: survived 2 cases",
+        "help.md:4: weakened: “Rarely use slang.”: survived 2 cases",
+    ], done.stderr
+    assert done.stdout.splitlines()[-1] == (
+        "3 of 6 decided mutants noticed (0.19 to 0.81). A mutant that changes nothing counts as "
+        "noticed with a probability of at most 0.05; one that fails half of the answers to a case "
+        "survives with at most 0.1."
+    )
+    assert done.returncode == 0
+    assert len(judge.asked) == 2 * (4 + 3 * 3 + 3 * 4)
+    assert said(done)[:3] == [
+        "6 mutants of 1 prompt; if none is noticed, 4 answers of each case, at most 20; for 4:",
+        "target default: 56 requests to openai/a, cost unknown before the answers",
+        "about 56 requests to openai/judge, 25,200 + 4,480 tokens, price unknown",
+    ]
+    survivors = [(each["line"], each["kind"]) for each in written(checkout)[-6:]
+                 if each["outcome"] == "survived"]  # fmt: skip
+    assert sorted(survivors) == [(4, "deleted"), (4, "inverted"), (4, "weakened")]
+
+
+def test_a_second_probe_is_free(checkout: Checkout, judge: AnswerJudge) -> None:
+    first = probe(checkout)
+    asked = len(judge.asked), len(judge.answers)
+    second = probe(checkout)
+    assert (second.stdout, len(judge.asked), len(judge.answers)) == (first.stdout, *asked)
+
+
+def test_only_rules_that_a_change_touches(checkout: Checkout, judge: AnswerJudge) -> None:
+    (checkout.root / "help.md").write_text(PROMPT.replace("slang", "emojis"))
+    probe(checkout, "--changed-since", "HEAD")
+    assert {each["rule"] for each in written(checkout)} == {"Never use emojis."}
+    (checkout.root / "help.md").write_text(PROMPT.replace("shop", "bank"))
+    done = probe(checkout, "--changed-since", "HEAD")
+    assert (done.returncode, done.stdout) == (
+        0,
+        "no rule of a prompt has changed; nothing to probe\n",
+    )
+
+
+def test_a_cap_of_mutants_is_named(checkout: Checkout, judge: AnswerJudge) -> None:
+    done = probe(checkout, "--variants", "2")
+    assert said(done)[0] == "help.md: 2 of 6 mutants; --variants takes more"
+    assert [each["kind"] for each in written(checkout)] == ["deleted", "deleted"]
+
+
+def test_a_case_that_fails_already_is_left_out(checkout: Checkout, judge: AnswerJudge) -> None:
+    judge.targets = {"a": lambda texts: "bye" if texts[-1] == "Hi 1" else greets(texts)}
+    done = probe(checkout, "--variants", "1")
+    assert "left out: c1: 3 of 3 answers failed with help.md itself\n" in done.stderr
+    assert {each["case"] for each in written(checkout)[0]["cases"]} == {"c0"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [(("--max-calls", "20"), greets), ((), lambda _: "bye")],
+    ids=["cap", "no case passes"],
+)
+def test_no_verdict(
+    checkout: Checkout,
+    judge: AnswerJudge,
+    arguments: tuple[str, ...],
+    answer: Callable[[list[str]], str],
+) -> None:
+    judge.targets = {"a": answer}
+    assert probe(checkout, *arguments).returncode == 3
+
+
+def test_survivors_are_annotations(checkout: Checkout, judge: AnswerJudge) -> None:
+    environment = {**CLEAN, "GITHUB_ACTIONS": "true"}
+    done = invoke(checkout.root, environment, "probe", "--prompt", "--policy-from", "head")
+    warnings = [line for line in done.stdout.splitlines() if line.startswith("::warning")]
+    assert min(warnings) == (
+        "::warning file=help.md,line=4,title=survived::no case fails if this rule is deleted: "
+        "“Never use slang.”"
+    ), done.stderr
+    assert len(warnings) == 3
+
+
+def test_without_a_prompt_file(checkout: Checkout, judge: AnswerJudge) -> None:
+    config = CONFIG.format(url=judge.url).replace("prompt: help.md, ", "")
+    (checkout.root / "rubric-ci.yaml").write_text(config)
+    done = probe(checkout)
+    assert (done.returncode, said(done)) == (
+        2,
+        [
+            (
+                "rubric-ci: no target of these cases has a `prompt` file with a rule that can be "
+                "changed"
+            ),
+            "  a rule is a list item or a sentence such as `Never promise a refund.`",
+        ],
+    )
+    assert probe(checkout, "--aa", "1").returncode == 2

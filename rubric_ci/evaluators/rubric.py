@@ -10,7 +10,7 @@ from rubric_ci.judge.evidence import missing_quotes, sources
 from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.judge.judges import decide
 from rubric_ci.judge.panel import PanelRequest, PanelResult
-from rubric_ci.judge.seen import ISOLATED, Part, parts_of
+from rubric_ci.judge.seen import ISOLATED, Part, marked, parts_of
 from rubric_ci.judge.voting import flakiness
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
@@ -39,15 +39,18 @@ async def rubric(
     case: EvalCase, answer: Answer, spec: RubricSpec, context: RunContext
 ) -> Assessment:
     """Check, request the judge's marks and weigh all; raises NoVerdict if it gives none."""
+    given = marked(case, answer, spec.turn)
+    case, answer = given.case, given.answer
     did = Did(
         steps=steps_of(answer.messages) if answer.messages else None,
         checks=answer.work.checks if answer.work else None,
     )
-    known = await worked_on(len(answer.text), assertion_marks, spec.rubric, answer.text, did)
+    checked = given.checked
+    known = await worked_on(len(checked), assertion_marks, spec.rubric, checked, did)
     if not spec.rubric.judged:
         return _assessment(spec, Judgement(known), context)
     judge = judge_of(spec, context.judge)
-    seen = tuple(_redacted(part) for part in parts_of(answer, spec.sees))
+    seen = tuple(_redacted(part) for part in (*given.parts, *parts_of(answer, spec.sees)))
     if sum(len(part.text) for part in seen) > ISOLATED:
         judge = replace(judge, mode="isolated")
     answer = for_judges(answer)
@@ -61,15 +64,15 @@ async def rubric(
         known=known,
         about=f"{case.file}: {case.id}: {spec.name}",
     )
-    marked = await decide(request)
-    whole = _assessment(spec, marked.judgement, context, marked)
+    result = await decide(request)
+    whole = _assessment(spec, result.judgement, context, result)
     return replace(
-        await worked_on(len(request.material), _with_sources, whole, request, marked),
-        warnings=await worked_on(len(request.material), _warnings, request, spec, marked),
-        judge=marked.judge or judge.name,
+        await worked_on(len(request.material), _with_sources, whole, request, result),
+        warnings=await worked_on(len(request.material), _warnings, request, spec, result),
+        judge=result.judge or judge.name,
         marks=len(spec.rubric.judged),
-        cached_marks=len(marked.cached),
-        usage=marked.usage,
+        cached_marks=len(result.cached),
+        usage=result.usage,
     )
 
 
@@ -141,11 +144,17 @@ def _redacted(part: Part) -> Part:
 
 def _warnings(request: PanelRequest, spec: RubricSpec, marked: PanelResult) -> tuple[str, ...]:
     texts = [criterion.text for criterion in spec.rubric.judged if criterion.text]
+    asked = [part.text for part in request.seen if part.said == "user"]
+    given = [part.text for part in request.seen if part.said != "user"]
+    question, scanned = (
+        (asked or [request.case.question])[-1],
+        "\n\n".join([request.answer, *given]),
+    )
     return (
         *missing_quotes(marked.judgement, spec.rubric.judged, request.material),
         *map(
             str,
-            scan_for_injection(request.material, question=request.case.question, criteria=texts),
+            scan_for_injection(scanned, question=question, criteria=texts),
         ),
         *(
             _disagreement(name, marks, by_judge=bool(marked.judges))

@@ -46,7 +46,7 @@ class ExpectedWork:
                 except NoVerdict:
                     return None
             case MockTarget() as target:
-                return mock.answer(target)
+                return mock.answer(task.case, target)
             case LlmTarget() | CliTarget() as target:
                 return answer_cache.find(task.case, target, self.context.of_trial(trial))
             case RunnerTarget() | UnsupportedTarget():

@@ -65,11 +65,14 @@ def request_count(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> int:
 
 def _evaluator(case: EvalCase, spec: EvaluatorSpec, judge: JudgeConfig) -> TokenEstimate:
     match spec:
-        case RubricSpec(rubric=rubric):
+        case RubricSpec(rubric=rubric, turn=turn):
+            turns = turn or len(case.turns) or 1
             groups = grouped(rubric.judged, most_per_request(judge))
             votes = 1 if judge.votes == "auto" else judge.votes
             requests = [
-                _request(rubric_messages(case, "", group, fence=""), MARK_TOKENS * len(group))
+                _request(
+                    rubric_messages(case, "", group, fence=""), MARK_TOKENS * len(group), turns
+                )
                 for group in groups
             ]
             return sum(requests * votes, NO_REQUESTS)
@@ -80,10 +83,12 @@ def _evaluator(case: EvalCase, spec: EvaluatorSpec, judge: JudgeConfig) -> Token
             return NO_REQUESTS
 
 
-def _request(messages: tuple[ChatMessage, ...], output_tokens: int) -> TokenEstimate:
+def _request(
+    messages: tuple[ChatMessage, ...], output_tokens: int, answers: int = 1
+) -> TokenEstimate:
     characters = sum(len(message.content) for message in messages)
     return TokenEstimate(
         requests=1,
-        input_tokens=characters // CHARACTERS + ANSWER_TOKENS,
+        input_tokens=characters // CHARACTERS + answers * ANSWER_TOKENS,
         output_tokens=output_tokens,
     )

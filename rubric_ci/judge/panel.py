@@ -52,7 +52,10 @@ class PanelRequest:
     @property
     def parts(self) -> Mapping[SeenPart, str]:
         """The texts that the judge sees, by their names in `sees`."""
-        return {"answer": self.answer, **{part.name: part.text for part in self.seen}}
+        texts: dict[SeenPart, list[str]] = {"answer": [self.answer]}
+        for part in self.seen:
+            texts.setdefault(part.name, []).append(part.text)
+        return {name: "\n\n".join(each) for name, each in texts.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ Weights, gates and thresholds are left out, so that they do not bias the marks. 
 are fenced, the answer last.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from textwrap import indent
 
@@ -53,6 +53,13 @@ WORK = """\
 The answer is that of an agent. What it did follows; it is part of what you mark, and evidence may \
 be copied from it as well. Where the answer claims something else than what was done, believe what \
 was done."""
+
+TURN = """\
+The answer is one turn of a conversation. What was said before follows; mark the answer only. \
+Evidence may be copied from the rest as well."""
+
+CONVERSATION = """\
+The answers are those of a conversation, which follows turn by turn. Mark all of them together."""
 
 REMINDER = """\
 Mark the answer above, all that stands between the answer tags, against {every}. \
@@ -135,7 +142,8 @@ def rubric_messages(
         *background(case, fence),
         "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
         "Reply with one JSON object of this form:\n" + _reply_format(criteria),
-        *_work(seen, fence),
+        *_said([part for part in seen if part.said], fence),
+        *_work([part for part in seen if not part.said], fence),
         fenced("answer", answer, fence),
         REMINDER.format(every=every),
     ]
@@ -145,10 +153,21 @@ def rubric_messages(
     )
 
 
+def _said(seen: Sequence[Part], fence: str) -> list[str]:
+    """Return the fenced turns of a conversation before the last answer."""
+    whole = any(part.said == "answer" for part in seen)
+    return [CONVERSATION if whole else TURN, *_parts(seen, fence)] if seen else []
+
+
 def _work(seen: Sequence[Part], fence: str) -> list[str]:
-    """Return the fenced parts besides the answer, with what they count for."""
-    parts = [f"{part.heading}:\n{fenced('data', part.text, fence)}" for part in seen]
-    return [WORK, *parts] if parts else []
+    """Return the fenced parts of what an agent did, with what they count for."""
+    return [WORK, *_parts(seen, fence)] if seen else []
+
+
+def _parts(seen: Sequence[Part], fence: str) -> Iterator[str]:
+    for part in seen:
+        tag = "answer" if part.said == "answer" else "data"
+        yield f"{part.heading}:\n{fenced(tag, part.text, fence)}"
 
 
 @lru_cache(maxsize=1)

@@ -1,16 +1,19 @@
-"""What a judge sees besides the answer: tool calls, file changes and files, shortened by a rule.
+"""What a judge sees besides the answer: turns of a conversation, tool calls, changes and files.
 
-All of it comes from the agent that is marked, so it is fenced as the answer is.
+What an agent did is shortened by a rule. All of it is fenced as the answer is.
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NamedTuple
 
 from rubric_ci.errors import CannotMeasure
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import CaseTrace, FileChange, SeenPart, Step, reported
+from rubric_ci.text import transcript
 
 MOST: Final = 40_000  # characters of one part
 ISOLATED: Final = 20_000  # characters of all parts: above, criteria are asked one by one
@@ -25,11 +28,63 @@ class Part:
     title: str
     text: str
     rule: str = ""
+    said: Literal["", "user", "before", "answer"] = ""  # in a conversation; `before`: an answer
 
     @property
     def heading(self) -> str:
         """The title, with the rule."""
         return f"{self.title} ({self.rule})" if self.rule else self.title
+
+
+class Marked(NamedTuple):
+    """What a rubric marks: an answer, or a conversation, whose last answer is the answer."""
+
+    case: EvalCase  # with what is asked before the parts
+    answer: Answer
+    parts: tuple[Part, ...] = ()  # what was said before the answer
+    checked: str = ""  # what assertions read: the answer, or all answers
+
+
+def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
+    """Return what is marked: of a conversation the answer of a turn, or with 0 all answers.
+
+    Raises CannotMeasure if the answer is not a conversation with this turn.
+    """
+    if not case.turns:
+        return Marked(case, answer, checked=answer.text)
+    said = transcript.read(answer.text)
+    if len(said) < max(turn, 1):
+        raise CannotMeasure(f"the answer is a conversation of {len(said)} turns")
+    said = said[:turn] if turn else said
+    own = replace(case, turns=(), vars={})
+    if turn:
+        own = replace(
+            own, expected_outcome=case.turns[turn - 1].expected_outcome, expected_messages=()
+        )
+        answer = replace(answer, messages=tuple(_of_turn(answer.messages, turn)))
+    return Marked(
+        own,
+        replace(answer, text=said[-1].answer),
+        tuple(_turns(said, "before" if turn else "answer")),
+        said[-1].answer if turn else "\n\n".join(each.answer for each in said),
+    )
+
+
+def _turns(
+    said: Sequence[transcript.Exchange], kind: Literal["before", "answer"]
+) -> Iterator[Part]:
+    for number, each in enumerate(said, start=1):
+        user = Part(
+            name="conversation", title=f"Turn {number}, the user", text=each.user, said="user"
+        )
+        yield user
+        if number < len(said):
+            title = f"Turn {number}, the answer"
+            yield replace(user, title=title, text=each.answer, said=kind)
+
+
+def _of_turn(messages: Sequence[Mapping[str, JSON]], turn: int) -> Iterator[Mapping[str, JSON]]:
+    return (message for message in messages if message.get("turn") == turn)
 
 
 def parts_of(answer: Answer, sees: Sequence[SeenPart]) -> tuple[Part, ...]:

@@ -79,6 +79,7 @@ class RubricSpec:
     weight: float = 1.0
     rubric: Rubric
     sees: tuple[SeenPart, ...] = ("answer",)
+    turn: int = 0  # of a conversation, from 1: marks the answer of this turn only
     model: str = ""  # replaces the configured judge's model
     span: Span
 
@@ -173,6 +174,14 @@ class TrialRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A message of the scripted user; the rubric of its answer is among the evaluators."""
+
+    text: str
+    expected_outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvalCase:
     """One case, with everything that it inherits from its suite."""
 
@@ -181,6 +190,7 @@ class EvalCase:
     span: Span  # of the case's `id`
     expected_outcome: str = ""
     input_messages: tuple[Message, ...] = ()
+    turns: tuple[Turn, ...] = ()  # of a conversation that begins with the input messages
     expected_messages: tuple[Message, ...] = ()
     evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
     target: str = ""  # empty: the default target
@@ -203,11 +213,13 @@ class EvalCase:
     def question(self) -> str:
         """The input messages as one text; roles are included if there are several messages.
 
-        Guidelines are not part of it. Without messages, it is the variables, one a line.
+        Guidelines are not part of it. Without messages, it is the variables, one a line. Of a
+        conversation, it has the messages of the user.
         """
-        if not self.input_messages:
+        if not self.input_messages and not self.turns:
             return "\n".join(f"{name}: {_shown(value)}" for name, value in self.vars.items())
         messages = [message for message in self.input_messages if not message.is_guideline]
+        messages += [Message(role="user", parts=(TextPart(t.text),)) for t in self.turns]
         if len(messages) == 1:
             return messages[0].text
         return "\n\n".join(f"[{message.role}]\n{message.text}" for message in messages)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rubric_ci.model.llm_calls import Finish
 
 
-SeenPart: TypeAlias = Literal["answer", "tool_calls", "file_changes", "files"]
+SeenPart: TypeAlias = Literal["answer", "conversation", "tool_calls", "file_changes", "files"]
 """What a judge can see of a trial."""
 
 

@@ -19,6 +19,7 @@ from rubric_ci.model.evals import (
     Role,
     TextPart,
     TrialRule,
+    Turn,
 )
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import Lookup
@@ -97,6 +98,7 @@ def _case(
             *read_messages(suite.get("messages", []), "system", shared),
             *read_messages(question, "user", own),
         ),
+        turns=tuple(_turn(each, own) for each in case.get("turns", ())),
         expected_messages=read_messages(
             reference, "assistant", own._replace(is_guideline=lambda _: False)
         ),
@@ -130,6 +132,11 @@ class _InOneFile(NamedTuple):
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
         found = self.source.location(path, at_key=at_key)
         return found.place if found.file == self.at.file else self.at.place
+
+
+def _turn(written: str | dict[str, Any], own: "Contents") -> Turn:
+    turn = {"input": written} if isinstance(written, str) else written
+    return Turn(text=own.text(turn["input"]), expected_outcome=turn.get("expected_outcome", ""))
 
 
 def _trials(written: dict[str, int] | None) -> TrialRule | None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from posixpath import dirname, join, normpath
 from typing import Any, Final
 
@@ -46,16 +47,24 @@ def case_evaluators(
     case = source.data["evalcases"][path[1]]
     owner: Path = path if "rubrics" in case else ()
     rubrics = case.get("rubrics", source.data.get("rubrics"))
-    inline: tuple[EvaluatorSpec, ...] = ()
-    if rubrics:
-        where: Path = (*owner, "rubrics")
-        rubric = _rubric(source, *criteria_at(rubrics, where), files)
-        sees = _sees(rubrics if isinstance(rubrics, dict) else {})
-        span = _span(source, where, key=True)
-        inline = (RubricSpec(name="rubric", rubric=rubric, sees=sees, span=span),)
+    inline = [_inline("rubric", source, rubrics, (*owner, "rubrics"), files)] if rubrics else []
+    for number, turn in enumerate(case.get("turns", ()), start=1):
+        if isinstance(turn, dict) and "rubrics" in turn:
+            where: Path = (*path, "turns", number - 1, "rubrics")
+            inline.append(_inline(f"turn-{number}", source, turn["rubrics"], where, files, number))
     where, named = _named(source.data, case, path)
     specs = tuple(_spec(source, e, (*where, n), files) for n, e in enumerate(named))
     return (*inline, *specs) or tuple(_default(source, path, default))
+
+
+def _inline(
+    name: str, source: Placed, rubrics: Any, path: Path, files: UsedFiles, turn: int = 0
+) -> RubricSpec:
+    """Return the spec of `rubrics`; in a turn, its name precedes the ids of the criteria."""
+    rubric = _rubric(source, *criteria_at(rubrics, path), files)
+    rubric = Rubric(tuple(replace(c, id=f"{name}/{c.id}" if turn else c.id) for c in rubric))
+    span = _span(source, path, key=True)
+    return RubricSpec(name=name, rubric=rubric, sees=_sees(rubrics), turn=turn, span=span)
 
 
 def _default(source: Placed, path: Path, default: str) -> Iterator[EvaluatorSpec]:
@@ -192,8 +201,8 @@ def _from_root(file: str, folder: str) -> str:
     return normpath(folder.lstrip("/") if folder.startswith("/") else join(dirname(file), folder))
 
 
-def _sees(owner: dict[str, Any]) -> tuple[SeenPart, ...]:
-    return tuple(owner.get("sees", ("answer",)))
+def _sees(owner: Any) -> tuple[SeenPart, ...]:
+    return tuple(owner.get("sees", ("answer",))) if isinstance(owner, dict) else ("answer",)
 
 
 def _rubric(source: Placed, criteria: list[Any], path: Path, files: UsedFiles) -> Rubric:

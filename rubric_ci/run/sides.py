@@ -139,6 +139,7 @@ def _base_task(
         evaluators=task.case.evaluators,
         expected_outcome=task.case.expected_outcome,
         expected_messages=task.case.expected_messages,
+        turns=task.case.turns,
         trials=task.case.trials,
     )
     return replace(built, case=graded, judge=task.judge, cluster=task.cluster, waived=task.waived)
@@ -204,7 +205,7 @@ class Sides:
                 except NoVerdict:
                     return False
             case (MockTarget() as now, MockTarget() as then):
-                return mock.answer(now) == mock.answer(then)
+                return mock.answer(head.case, now) == mock.answer(base.case, then)
         key = answer_cache.key_of(head.case, head.target, self.context)
         there = answer_cache.key_of(base.case, base.target, self.base_context)
         return key is not None and key == there

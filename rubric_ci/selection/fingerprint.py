@@ -47,6 +47,7 @@ def content(case: EvalCase) -> Parts:
     inline, others = _evaluators(case)
     return {
         "input_messages": _canonical([_message(m) for m in case.input_messages]),
+        "turns": _canonical(case.turns),
         "expected_outcome": case.expected_outcome,
         "expected_messages": _canonical([_message(m) for m in case.expected_messages]),
         "rubrics": _canonical(inline),
@@ -58,7 +59,7 @@ def content(case: EvalCase) -> Parts:
 
 def rubrics(case: EvalCase) -> Parts:
     """Return what an answer to the case is marked by."""
-    names = ("expected_outcome", "expected_messages", "rubrics", "evaluators")
+    names = ("turns", "expected_outcome", "expected_messages", "rubrics", "evaluators")
     specs = [spec for spec in every_evaluator(case.evaluators) if isinstance(spec, LlmJudgeSpec)]
     prompts = {f"prompt {spec.prompt_path}": spec.prompt for spec in specs if spec.prompt_path}
     parts = content(case)
@@ -67,11 +68,12 @@ def rubrics(case: EvalCase) -> Parts:
 
 def question(case: EvalCase) -> JSON:
     """Return what is asked: all but system messages and the texts of files, which are prompts."""
-    return [
+    messages = [
         [m.role, m.name, m.tool_calls, [_written(part) for part in m.parts]]
         for m in case.input_messages
         if m.role != "system" and not m.is_guideline
     ]
+    return [*messages, *(turn.text for turn in case.turns)]
 
 
 def _written(part: Part) -> JSON:

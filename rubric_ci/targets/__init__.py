@@ -15,7 +15,7 @@ from rubric_ci.model.config import (
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.results import Answer
-from rubric_ci.targets import agent, command, llm, mock, recorded
+from rubric_ci.targets import agent, command, conversation, llm, mock, recorded
 from rubric_ci.targets.batch_command import Batches
 from rubric_ci.targets.workspace import Workspaces
 
@@ -34,15 +34,30 @@ async def answer(
 
     `batches` has the cases that a batch target answers in one process; without it, only this one.
     """
+    shared = workspaces or Workspaces()
     if isinstance(target, CliTarget) and target.batched:
+        if case.turns:
+            raise CannotAnswer(
+                f"the target `{target.name}` answers each case once, in a batch; a case with "
+                "`turns` needs a command that is started for each turn"
+            )
         batches = batches or Batches([(case, target)])
         given = await batches.answer(case, target, context, attempt)
+    elif case.turns and isinstance(target, LlmTarget | CliTarget) and not _works(target):
+        given = await conversation.answer(
+            case, lambda turn: _answer(turn, target, context, attempt, shared)
+        )
     else:
-        given = await _answer(case, target, context, attempt, workspaces or Workspaces())
+        given = await _answer(case, target, context, attempt, shared)
     if len(given.text) > MOST_ANSWER:
         message = f"has {len(given.text):,} characters; at most {MOST_ANSWER:,} are graded"
         raise CannotAnswer(f"the answer of the target `{target.name}` {message}", given.usage)
     return given
+
+
+def _works(target: LlmTarget | CliTarget) -> bool:
+    """Return True for an agent, which works in one folder in all turns."""
+    return isinstance(target, CliTarget) and (target.agent, target.workspace) != (None, None)
 
 
 async def _answer(
@@ -58,7 +73,7 @@ async def _answer(
         case RecordedTarget():
             return recorded.answer(case, target, context)
         case MockTarget():
-            return mock.answer(target)
+            return mock.answer(case, target)
         case RunnerTarget():
             raise CannotAnswer(
                 f"target {target.name}: a runner has cases of its own and answers no others; run "

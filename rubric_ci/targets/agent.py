@@ -18,7 +18,7 @@ from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Trace
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
-from rubric_ci.targets import command
+from rubric_ci.targets import command, conversation
 from rubric_ci.targets.file_changes import DIFF, work_left
 from rubric_ci.targets.trace import answer_of, read
 from rubric_ci.targets.work_checks import check_files, run_commands
@@ -32,11 +32,14 @@ async def answer(
 ) -> Answer:
     """Let an agent or a command work in its workspace; raises NoVerdict without an answer."""
     async with workspaces.opened(target, context) as folders:
-        if target.agent:
-            given = await _run(case, target, target.agent, context, folders)
-        else:
+
+        async def turn(one: EvalCase) -> Answer:
+            if target.agent:
+                return await _run(one, target, target.agent, context, folders)
             confine = partial(confined_argv, target=target, folders=folders)
-            given = await command.answer(case, target, context, attempt, folders.work, confine)
+            return await command.answer(one, target, context, attempt, folders.work, confine)
+
+        given = await (conversation.answer(case, turn) if case.turns else turn(case))
         return await _with_work(given, case, target, folders, context)
 
 

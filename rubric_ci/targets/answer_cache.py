@@ -47,6 +47,8 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     if files is None:
         return None
     facts = {"version": VERSION, "parts": parts, "files": files, "trial": context.trial}
+    if case.turns:
+        facts["turns"] = [turn.text for turn in case.turns]
     text = json.dumps(facts, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() + ANSWER
 

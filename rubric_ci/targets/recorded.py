@@ -15,7 +15,7 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined
-from rubric_ci.targets import answer_format
+from rubric_ci.targets import answer_format, conversation
 from rubric_ci.text.suggestions import suggest
 
 _KEYS = answer_format.MEASURES | {"id", "file", "answer"}
@@ -29,10 +29,12 @@ def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answe
     recordings = _recordings(target.answers, context)
     for file in (_normalised(case.file), ""):
         if (file, case.own_id) in recordings:
-            return recordings[file, case.own_id]
+            found = recordings[file, case.own_id]
+            return conversation.recorded(case, found) if case.turns else found
+    line = {"id": case.own_id, "answer": ["…"] * len(case.turns) or "…"}
     raise CannotAnswer(
         f"{target.answers} has no answer for the case `{case.own_id}` of {case.file}; "
-        f"add a line {json.dumps({'id': case.own_id, 'answer': '…'}, ensure_ascii=False)}"
+        f"add a line {json.dumps(line, ensure_ascii=False)}"
     )
 
 

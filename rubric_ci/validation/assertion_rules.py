@@ -84,7 +84,9 @@ def _of_file(text: str) -> str:
     return schema_problem(schema) if isinstance(schema, dict) else "it is not a JSON object"
 
 
-_HOLDERS: Final = frozenset(("evalcases", "execution", "evaluators", "rubrics", "criteria"))
+_HOLDERS: Final = frozenset(
+    ("evalcases", "turns", "execution", "evaluators", "rubrics", "criteria")
+)
 
 
 def _criteria(value: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -113,7 +113,19 @@ def _is_ungraded(case: Any, *, inherited: bool) -> bool:
     if not isinstance(case, dict) or not case.keys() & {"expected_outcome", "outcome"}:
         return False
     own = execution_of(case).get("evaluators", case.get("evaluators"))
-    return "rubrics" not in case and not (inherited if own is None else own)
+    return not _has_rubrics(case) and not (inherited if own is None else own)
+
+
+def _has_rubrics(case: dict[str, Any]) -> bool:
+    """Return True if the case or one of its turns has rubrics."""
+    return "rubrics" in case or any(True for _ in _turns_with_rubrics(case))
+
+
+def _turns_with_rubrics(case: dict[str, Any]) -> Iterator[tuple[int, Any]]:
+    turns = case.get("turns")
+    for number, turn in enumerate(turns if isinstance(turns, list) else ()):
+        if isinstance(turn, dict) and "rubrics" in turn:
+            yield number, turn["rubrics"]
 
 
 def _both_ways(file: str) -> str:
@@ -143,7 +155,7 @@ def _is_bare_case(cases: Any) -> bool:
     """Return True if a case has neither rubrics nor evaluators."""
     return not isinstance(cases, list) or any(
         isinstance(case, dict)
-        and "rubrics" not in case
+        and not _has_rubrics(case)
         and "evaluators" not in case
         and "evaluators" not in execution_of(case)
         for case in cases
@@ -200,6 +212,8 @@ def _same_ids(cases: list[Any]) -> Iterator[Problem]:
 def _case(case: dict[str, Any], path: Path, data: dict[str, Any], suite: Any) -> Iterator[Problem]:
     rubrics = case.get("rubrics")
     yield from criteria_problems(rubrics, (*path, "rubrics"))
+    for number, criteria in _turns_with_rubrics(case):
+        yield from criteria_problems(criteria, (*path, "turns", number, "rubrics"))
     inline = "rubrics" in case or "rubrics" in data
     execution = execution_of(case)
     if "evaluators" in execution:
@@ -207,7 +221,12 @@ def _case(case: dict[str, Any], path: Path, data: dict[str, Any], suite: Any) ->
         yield from evaluators_problems(execution["evaluators"], where, inline=inline)
     elif "evaluators" in case:
         yield from evaluators_problems(case["evaluators"], (*path, "evaluators"), inline=inline)
-    elif not inline and not suite.get("evaluators") and "evaluator" not in data:
+    elif (
+        not inline
+        and not _has_rubrics(case)
+        and not suite.get("evaluators")
+        and "evaluator" not in data
+    ):
         yield from _nothing_to_grade(case, path)
 
 

@@ -26,7 +26,7 @@ PROMPT_FILE: Final = Rule(
 )
 
 
-_INPUTS: Final = {"input", "input_messages", "vars"}
+_INPUTS: Final = {"input", "input_messages", "turns", "vars"}
 
 
 def prompt_problems(data: Any, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
@@ -73,7 +73,7 @@ def case_prompt_problems(data: Any, prompts: Mapping[str, Prompt]) -> Iterator[P
             yield from _undefined(prompt, known, path)
         if len(found) == len(names):
             continue
-        if "messages" not in data and case.keys() & {"input", "input_messages", "vars"} == {"vars"}:
+        if "messages" not in data and case.keys() & _INPUTS == {"vars"}:
             message = "the case has no `input_messages` or `input`"
             hint = "add one, `messages` to the suite, or a `prompt` to the target"
             yield Problem(MISSING_KEY, path, message, hint)

@@ -45,6 +45,7 @@ def owner_name(path: Path) -> str:
 _OWNERS = {
     "evalcases": "the case",
     **dict.fromkeys(("rubrics", "criteria"), "the criterion"),
+    "turns": "the turn",
     "score_ranges": "the range",
     "levels": "the level",
     "evaluators": "the evaluator",

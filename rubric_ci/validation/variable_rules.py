@@ -193,6 +193,11 @@ def _vars(owner: dict[str, Any]) -> dict[str, Any]:
 def _own_texts(case: dict[str, Any], path: Path, *, raw: bool) -> Iterator[Text]:
     for key in () if raw else MESSAGES:
         yield from _texts(case.get(key), (*path, key))
+    turns = case.get("turns")
+    for number, turn in enumerate(turns if isinstance(turns, list) and not raw else ()):
+        where: Path = (*path, "turns", number)
+        yield from _texts(turn, where) if isinstance(turn, str) else ()
+        yield from _texts(turn.get("input"), (*where, "input")) if isinstance(turn, dict) else ()
 
 
 def _texts(written: Any, path: Path) -> Iterator[Text]:

@@ -55,6 +55,7 @@ def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
         for message in case.input_messages
         if message.role != "system" and not message.is_guideline
     ]
+    asked += [["user", "", turn.text, ()] for turn in case.turns]
     facts = [criterion.kind, criterion.text, scale(criterion), asked]
     content = json.dumps(facts, ensure_ascii=False)
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -1,0 +1,103 @@
+"""Conversations: a target is asked turn after turn, each time with all that was said before."""
+
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any, TypeAlias
+
+from rubric_ci.errors import CannotAnswer, NoVerdict
+from rubric_ci.model.evals import EvalCase, Message, Role, TextPart
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import NOTHING_USED
+from rubric_ci.model.results import Answer
+from rubric_ci.text import transcript
+from rubric_ci.text.transcript import Exchange
+
+Ask: TypeAlias = Callable[[EvalCase], Awaitable[Answer]]
+"""Asks a target for one answer."""
+
+
+async def answer(case: EvalCase, ask: Ask) -> Answer:
+    """Return the conversation of a case as one answer; raises NoVerdict if a turn has none."""
+    said: list[Exchange] = []
+    given: list[Answer] = []
+    try:
+        for turn in case.turns:
+            given.append(await ask(_asked(case, said, turn.text)))
+            said.append(Exchange(turn.text, given[-1].text))
+    except NoVerdict as error:
+        if type(error) is CannotAnswer:
+            error = CannotAnswer(f"turn {len(said) + 1}: {error}", error.usage)
+        raise error.with_usage(sum((each.usage for each in given), error.usage)) from None
+    return _whole(said, given)
+
+
+def of_texts(case: EvalCase, texts: Sequence[str]) -> Answer:
+    """Return the conversation of a scripted user with these answers."""
+    pairs = zip(case.turns, texts, strict=True)
+    said = [Exchange(turn.text, text) for turn, text in pairs]
+    return _whole(said, [Answer(text=text) for text in texts])
+
+
+def recorded(case: EvalCase, answer: Answer) -> Answer:
+    """Return a recorded conversation: its answer is a list with a text per turn."""
+    try:
+        texts = json.loads(answer.text)
+    except ValueError:
+        texts = None
+    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+        raise CannotAnswer(
+            f"the recorded answer to the case `{case.own_id}` must be a list of texts, one per turn"
+        )
+    if len(texts) != len(case.turns):
+        counts = f"{len(texts)} texts for {len(case.turns)} turns"
+        raise CannotAnswer(f"the recorded answer to the case `{case.own_id}` has {counts}")
+    return replace(answer, text=of_texts(case, texts).text)
+
+
+def _asked(case: EvalCase, said: Sequence[Exchange], text: str) -> EvalCase:
+    """Return the case of one turn: the messages before it, and the message of the user."""
+    before = (
+        message
+        for each in said
+        for message in (_message("user", each.user), _message("assistant", each.answer))
+    )
+    messages = (*case.input_messages, *before, _message("user", text))
+    return replace(case, turns=(), input_messages=messages)
+
+
+def _message(role: Role, text: str) -> Message:
+    return Message(role=role, parts=(TextPart(text),))
+
+
+def _whole(said: Sequence[Exchange], given: Sequence[Answer]) -> Answer:
+    seconds = [each.duration_seconds for each in given if each.duration_seconds is not None]
+    summaries = [each.trace_summary for each in given if each.trace_summary is not None]
+    return Answer(
+        text=transcript.written(said),
+        messages=tuple(_messages(said, given)) if all(each.messages for each in given) else (),
+        trace_summary=reduce(_sum, summaries) if len(summaries) == len(given) else None,
+        duration_seconds=sum(seconds) if len(seconds) == len(given) else None,
+        usage=sum((each.usage for each in given), NOTHING_USED),
+    )
+
+
+def _messages(said: Sequence[Exchange], given: Sequence[Answer]) -> Iterator[Mapping[str, JSON]]:
+    """Yield the messages of all turns, each with the number of its turn."""
+    for number, (exchange, each) in enumerate(zip(said, given, strict=True), start=1):
+        for message in ({"role": "user", "content": exchange.user}, *each.messages):
+            yield {**message, "turn": number}
+
+
+def _sum(one: JSON, other: JSON) -> Any:
+    """Add up the measurements of two turns."""
+    match one, other:
+        case Mapping(), Mapping():
+            shared = {name: _sum(one[name], other[name]) for name in one.keys() & other.keys()}
+            return {**one, **other, **shared}
+        case list(), list():
+            return list(dict.fromkeys((*one, *other)))
+        case (int() | float(), int() | float()):
+            return one + other
+    return other

@@ -71,7 +71,12 @@ async def _exchanged(identity: WorkloadIdentity) -> _Token:
     if not isinstance(token, str) or not token or not isinstance(lifetime, int | float):
         raise _refused("the exchange of the identity token gave no `access_token`")
     masking.hide([token])
-    return _Token(token, started + lifetime - min(EARLY, lifetime / 2))
+    return _Token(token, started + renewed_after(lifetime))
+
+
+def renewed_after(lifetime: float) -> float:
+    """Return the age in seconds at which a token is renewed: early, at most half its life."""
+    return lifetime - min(EARLY, lifetime / 2)
 
 
 async def _identity_token(identity: WorkloadIdentity) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -12,6 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from rubric_ci.llm.workload_identity import renewed_after
 from tests.http_server import serving
 from tests.invoke import invoke
 from tests.sample_project import Project, clean_environment
@@ -153,6 +155,11 @@ def custom(server: Cloud) -> str:
     return f"{{oidc: {{token_url: '{server.url}/token', audience: 'my models'}}}}"
 
 
+def texts_in(folder: Path) -> list[str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return [path.read_bytes().decode("utf-8", "replace") for path in files]
+
+
 def preset(name: str, server: Cloud, **parameters: str) -> str:
     given = json.dumps(parameters)
     return f"{{oidc: {name}, token_url: '{server.url}/token', parameters: {given}}}"
@@ -269,6 +276,34 @@ def test_a_token_is_renewed_while_a_run_goes_on(tmp_path: Path, server: Cloud) -
     assert len(used) == len(server.live)
 
 
+@pytest.mark.parametrize(
+    ("lifetime", "age"), [(3600, 3540), (120, 60), (20, 10), (1, 0.5)], ids=str
+)
+def test_the_age_at_which_a_token_is_renewed(lifetime: float, age: float) -> None:
+    assert renewed_after(lifetime) == age
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_tokens_of_twenty_seconds_in_a_run_of_half_a_minute(tmp_path: Path, server: Cloud) -> None:
+    judged = Judged(tmp_path, server, cases=12)
+    judged.configure(custom(server))
+    target = "{name: default, provider: cli, command_template: 'sleep 2.5; echo {EVAL_ID}; env'}"
+    config = (judged.root / "rubric-ci.yaml").read_text().splitlines()[:-1]
+    judged.write("rubric-ci.yaml", "\n".join([*config, f"  - {target}", ""]))
+    flags = ("--concurrency", "1", "--record", "replies.jsonl")
+    ran = judged.in_github(*flags, RUBRIC_CI_DEBUG="1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr  # the model refuses a token that has ended
+    issued = [end - server.lifetime for end in server.live.values()]
+    gaps = [later - earlier for earlier, later in pairwise(issued)]
+    assert len(gaps) >= 2
+    assert all(10 <= gap < 14 for gap in gaps), gaps  # at the first request after half a life
+    assert len({headers["authorization"] for headers in server.headers}) == len(issued)
+    shown = [ran.stdout, ran.stderr, *texts_in(tmp_path)]
+    assert "evals/a.eval.yaml" in "".join(shown)
+    assert [token for token in server.tokens() for text in shown if token in text] == []
+
+
 def test_tokens_of_twenty_seconds_serve_a_short_run(tmp_path: Path, server: Cloud) -> None:
     judged = Judged(tmp_path, server, cases=8)
     judged.configure(custom(server))
@@ -328,8 +363,7 @@ def test_no_token_is_in_a_file_a_log_or_a_child(tmp_path: Path, server: Cloud) -
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {"replies.jsonl", "seen.txt"} <= {path.name for path in files}
     assert any("cache" in path.as_posix() for path in files)
-    texts = [path.read_bytes().decode("utf-8", "replace") for path in files]
-    texts += [ran.stdout, ran.stderr, cached.stdout, cached.stderr]
+    texts = [*texts_in(tmp_path), ran.stdout, ran.stderr, cached.stdout, cached.stderr]
     assert len(server.live) == 2
     assert [text for text in texts for token in server.tokens() if token in text] == []
 

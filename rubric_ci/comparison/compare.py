@@ -18,6 +18,7 @@ from rubric_ci.comparison.notes import (
 )
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.model.comparison import Comparison, SuspectCounts
+from rubric_ci.model.judge_noise import judge_noise
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport
@@ -54,7 +55,10 @@ def compare(head: RunReport, baseline: Baseline) -> RunReport:
         )
     else:
         whole = _with_slide(whole, head, baseline, matched, rules)
-    return replace(head, cases=cases, removed=removed, comparison=whole, against=None)
+    totals = replace(head.totals, judge_noise=judge_noise(cases))
+    return replace(
+        head, cases=cases, removed=removed, comparison=whole, against=None, totals=totals
+    )
 
 
 def _unclear(case: CaseResult, reason: str) -> CaseResult:

@@ -1,6 +1,7 @@
 """Judge noise: equal answers and criteria with different marks, which no label is needed to see."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rubric_ci.model.mark_value import ASSERTION, MarkValue
@@ -30,6 +31,17 @@ def judge_noise(cases: Iterable[CaseResult]) -> tuple[CriterionNoise, ...]:
         for (file, name, text), each in counts.items()
     ]
     return tuple(sorted(found, key=lambda each: -each.differing / each.repeated))
+
+
+def hidden_marks(cases: Iterable[CaseResult]) -> Mapping[tuple[str, str, str], int]:
+    """Return how many marks of each criterion have no answer: file, id and text to their count."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for case in cases:
+        if isinstance(case, Graded):
+            hidden = sum(trial.answer is None and bool(trial.marks) for trial in case.trials)
+            for each in judged(case.evaluators):
+                counts[case.file, each.id, each.text] += hidden
+    return counts
 
 
 def marks_of(evaluators: Sequence[EvaluatorResult]) -> tuple[MarkValue, ...]:

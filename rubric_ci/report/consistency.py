@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from math import isclose
 from typing import Final
 
+from rubric_ci.model.judge_noise import CriterionNoise, hidden_marks, judge_noise
 from rubric_ci.model.mark_value import YES_OR_NO, MarkValue
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import (
@@ -42,6 +43,7 @@ def problems(report: RunReport) -> Iterator[str]:
         yield from counts  # what follows counts these trials
         return
     yield from _totals(report)
+    yield from _noise(report)
     yield from _case_verdicts(report)
     yield from _trials(report)
     yield from _waived(report)
@@ -78,10 +80,27 @@ def _base_scores(before: BaseResult | None) -> Iterator[float]:
 def _totals(report: RunReport) -> Iterator[str]:
     computed = totals(report.cases, report.preflight)
     for field in fields(computed):
-        claimed, found = getattr(report.totals, field.name), getattr(computed, field.name)
-        if field.name == "judge_noise":  # of answers, which a report may leave out
+        if field.name == "judge_noise":
             continue
+        claimed, found = getattr(report.totals, field.name), getattr(computed, field.name)
         yield from _same(f"totals.{field.name}", claimed, found, "its cases give")
+
+
+def _noise(report: RunReport) -> Iterator[str]:
+    """Yield judge noise that the marks do not give; marks without their answer may add to it."""
+    claimed = {(n.file, n.id, n.text): n for n in report.totals.judge_noise}
+    found = {(n.file, n.id, n.text): n for n in judge_noise(report.cases)}
+    hidden = hidden_marks(report.cases)
+    for key in dict.fromkeys((*claimed, *found)):
+        (differ, of), (least, known) = _counts(claimed.get(key)), _counts(found.get(key))
+        more = hidden.get(key, 0)
+        if not (known <= of <= known + more and least <= differ <= (of if more else least)):
+            counts = f"{differ} of {of} answers differ, its cases give {least} of {known}"
+            yield f"totals.judge_noise: {_shown(key[1])}: {counts}"
+
+
+def _counts(noise: CriterionNoise | None) -> tuple[int, int]:
+    return (noise.differing, noise.repeated) if noise else (0, 0)
 
 
 def _case_verdicts(report: RunReport) -> Iterator[str]:

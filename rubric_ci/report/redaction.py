@@ -5,6 +5,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
+from rubric_ci.model.judge_noise import judge_noise
 from rubric_ci.model.report import RunReport
 from rubric_ci.report import json_format
 from rubric_ci.text.redact import Redactor
@@ -25,7 +26,9 @@ def without_secrets(report: RunReport, redactor: Redactor) -> RunReport:
     if not (redactor.needles and any(map(redactor.finds_in_json, json_format.pieces(report)))):
         return report
     redacted: RunReport = _redacted(report, redactor)
-    return redacted
+    # Answers that differ in secrets only are equal now.
+    noise = judge_noise(redacted.cases)
+    return replace(redacted, totals=replace(redacted.totals, judge_noise=noise))
 
 
 def _redacted(value: Any, redact: Redactor) -> Any:

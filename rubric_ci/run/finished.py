@@ -50,8 +50,7 @@ def finish(
     )
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded)
-    report = with_comparison(report, inputs.baseline, settings, environment)
-    return replace(report, totals=totals(report.cases, graded.preflight))
+    return with_comparison(report, inputs.baseline, settings, environment)
 
 
 def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str]:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.answer_judge import AnswerJudge, judging
-from tests.sample_project import Project
+from tests.invoke import invoke
+from tests.sample_project import Project, clean_environment
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]
@@ -88,6 +89,19 @@ def test_the_same_answer_in_an_earlier_report(project: Project) -> None:
     ran = project.run("--baseline", "base.json", RUBRIC_CI_CACHE="false")
     assert noise(project) == BOTH
     assert LINE in " ".join(ran.stdout.split())
+
+
+def test_the_same_answer_in_an_earlier_report_after_a_merge(project: Project) -> None:
+    for folder in ("base", "part"):
+        ran = project.run("--shard", "1/1", "--output-dir", folder, RUBRIC_CI_CACHE="false")
+        assert ran.returncode == 0
+    merge = ("report", "merge", "part/report.json", "--baseline", "base/report.json")
+    merged = invoke(project.root, clean_environment(), *merge)
+    assert LINE in " ".join(merged.stdout.split())
+    assert noise(project) == BOTH
+    compare = ("compare", ".rubric-ci/report.json", ".rubric-ci/report.json")
+    again = invoke(project.root, clean_environment(), *compare)
+    assert again.returncode == 0, again.stderr
 
 
 def test_a_mark_of_the_cache_is_not_marked_again(project: Project) -> None:

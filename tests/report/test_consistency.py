@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.model.gate import GateInfo, PassRate
+from rubric_ci.model.judge_noise import CriterionNoise
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import BaseResult, CaseResult, Graded, Skipped, Trial, Unassessed
@@ -252,6 +253,53 @@ def test_totals_may_differ_by_rounding(claimed: float, *, same: bool) -> None:
         consistency.problems(replace(report, totals=replace(report.totals, score=claimed)))
     )
     assert found == ([] if same else [f"totals.score is {claimed}, its cases give 1.0"])
+
+
+def noisy(*answers: str | None) -> RunReport:
+    """A report with trials that were marked True and False in turn; None: no answer is kept."""
+    trials = tuple(
+        replace(a_trial(1.0), answer=answer, marks=(n % 2 == 0,))
+        for n, answer in enumerate(answers)
+    )
+    polite = a_criterion("polite", mark=True, normalised=1.0, gated=False)
+    rubric = a_rubric(polite, score=1.0, verdict="pass")
+    return a_report(replace(GOOD, evaluators=(rubric,), trials=trials))
+
+
+NOISE: dict[str, tuple[RunReport, tuple[int, int] | None, list[str]]] = {
+    "as the marks say": (noisy("a", "a", "b"), (1, 1), []),
+    "less than the marks say": (noisy("a", "a", "b"), (0, 1), ["0 of 1", "1 of 1"]),
+    "more than the marks say": (noisy("a", "a", "b"), (2, 2), ["2 of 2", "1 of 1"]),
+    "none": (noisy("a", "a", "b"), None, ["0 of 0", "1 of 1"]),
+    "of nothing": (noisy("a", "b"), (0, 1), ["0 of 1", "0 of 0"]),
+    "with answers left out": (noisy(None, None, "b"), (1, 1), []),
+    "with answers left out, none": (noisy(None, None, "b"), None, []),
+    "with answers left out, an answer too many": (noisy(None, "b"), (0, 2), ["0 of 2", "0 of 0"]),
+    "with answers left out, more than all": (noisy(None, "b"), (2, 1), ["2 of 1", "0 of 0"]),
+    "with answers left out, less than the rest": (
+        noisy(None, "b", "b"),
+        None,
+        ["0 of 0", "1 of 1"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("report", "claimed", "expected"), NOISE.values(), ids=NOISE)
+def test_judge_noise(
+    report: RunReport, claimed: tuple[int, int] | None, expected: list[str]
+) -> None:
+    noise = (
+        ()
+        if claimed is None
+        else (
+            CriterionNoise(
+                file=GOOD.file, id="polite", text="asked", differing=claimed[0], repeated=claimed[1]
+            ),
+        )
+    )
+    forged = replace(report, totals=replace(report.totals, judge_noise=noise))
+    about = "totals.judge_noise: polite: {} answers differ, its cases give {}"
+    assert list(consistency.problems(forged)) == ([about.format(*expected)] if expected else [])
 
 
 def test_an_interrupted_run_has_no_verdict_of_its_cases() -> None:

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from rubric_ci.model.results import Trial
 from rubric_ci.report import json_format
 from rubric_ci.report.redaction import without_secrets
 from rubric_ci.text.redact import redactor
-from tests.sample_reports import a_report, graded
+from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
 
 def test_every_text_but_names_and_fixed_words() -> None:
@@ -20,6 +21,25 @@ def test_every_text_but_names_and_fixed_words() -> None:
     (found,) = redacted.cases
     assert (found.file, found.id) == ("borderline.yaml", "borderline")
     assert (found.reason, redacted.notes) == ("no ***", ("a *** note",))
+    assert json_format.read(json_format.render(redacted)) == redacted
+
+
+def test_answers_that_are_equal_without_the_secret_are_one_answer() -> None:
+    trials = tuple(
+        Trial(verdict="pass", score=1.0, answer=answer, marks=(True,))
+        for answer in ("key secret-11", "key secret-11", "key secret-22", "key secret-22")
+    )
+    met = a_criterion(mark=True, normalised=1.0, gated=False)
+    report = a_report(
+        replace(
+            graded("a", "pass"),
+            evaluators=(a_rubric(met, score=1.0, verdict="pass"),),
+            trials=trials,
+        )
+    )
+    redacted = without_secrets(report, redactor(["secret-11", "secret-22"]))
+    assert [noise.repeated for noise in report.totals.judge_noise] == [2]
+    assert [noise.repeated for noise in redacted.totals.judge_noise] == [1]
     assert json_format.read(json_format.render(redacted)) == redacted
 
 

@@ -81,7 +81,7 @@ def test_noticed_and_surviving_mutants(checkout: Checkout, judge: AnswerJudge) -
     assert said(done)[:3] == [
         "6 mutants of 1 prompt; if none is noticed, 4 answers of each case, at most 20; for 4:",
         "target default: 56 requests to openai/a, cost unknown before the answers",
-        "about 56 requests to openai/judge, 25,200 + 4,480 tokens, price unknown",
+        "about 56 requests to openai/judge, 39,032 + 4,480 tokens, price unknown",
     ]
     survivors = [(each["line"], each["kind"]) for each in written(checkout)[-6:]
                  if each["outcome"] == "survived"]  # fmt: skip

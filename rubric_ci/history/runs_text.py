@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from rubric_ci.history.from_report import rate_interval
 from rubric_ci.history.record import Interval, RunRecord
-from rubric_ci.history.trends import Strip, judge_changes, strips
+from rubric_ci.history.trends import Strip, judge_changes, same_commit, strips
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -82,7 +83,26 @@ def _lines(records: Sequence[RunRecord]) -> Iterator[str]:
     for change in judge_changes(records):
         yield ""
         yield log_line(f"judge changed at {day(records[change.run])}: {change.text}")
+    yield from _without_a_change(records)
     yield from _cases(strips(records))
+
+
+def _without_a_change(records: Sequence[RunRecord]) -> Iterator[str]:
+    """Yield how often the gate is red by chance: a comparison of each commit with itself."""
+    pairs = list(same_commit(records))
+    if pairs:
+        worse = _times([worse for _, worse in pairs])
+        red = _times([red for red, _ in pairs if red is not None])
+        yield ""
+        yield f"pairs of runs of one commit: a case was worse in {worse}, which further trials of"
+        yield f"`run --against` confirm or not; the gate turned red in {red}"
+
+
+def _times(found: Sequence[bool]) -> str:
+    if not found:
+        return "0 of 0"
+    share = rate_interval([[float(each)] for each in found])
+    return f"{sum(found)} of {len(found)} ({share.low:.2f} to {share.high:.2f})"
 
 
 def _row(record: RunRecord) -> tuple[str, ...]:

@@ -71,6 +71,28 @@ def judge_changes(records: Sequence[RunRecord]) -> tuple[JudgeChange, ...]:
     )
 
 
+def same_commit(records: Sequence[RunRecord]) -> Iterator[tuple[bool | None, bool]]:
+    """Yield pairs of complete runs of one commit, with its cases and judge: nothing has changed.
+
+    Whether the gate turned red, None where it was; whether a verdict got worse. A run is in one
+    pair only, so that the pairs are independent.
+    """
+    earlier: dict[object, RunRecord] = {}
+    for after in records:
+        if not after.commit or not after.complete:
+            continue
+        key = (after.commit, after.judge, after.cases)
+        if (before := earlier.pop(key, None)) is None:
+            earlier[key] = after
+            continue
+        pairs = zip(before.results.verdicts, after.results.verdicts, strict=True)
+        red = not after.gate_passes if before.gate_passes else None
+        yield red, not _WORSE.isdisjoint(pairs)
+
+
+_WORSE: Final = frozenset({("p", "b"), ("p", "f"), ("p", "w"), ("b", "f"), ("b", "w")})
+
+
 def _mixed(record: RunRecord) -> Iterator[CaseKey]:
     for key, trials in zip(record.cases, record.results.trials, strict=False):
         if trials.count(trials[:1]) < len(trials):

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.history.from_report import record_of
-from rubric_ci.history.trends import JudgeChange, Strip, judge_changes, strips
+from rubric_ci.history.runs_text import trends
+from rubric_ci.history.trends import JudgeChange, Strip, judge_changes, same_commit, strips
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.model.results import Graded
 from tests.history.nights import a_case, records
@@ -81,3 +82,23 @@ def test_score_and_pass_rate_are_those_of_first_trials() -> None:
     assert record.score
     assert record.pass_rate
     assert (record.score.value, record.pass_rate.value) == (0.6, 0.5)
+
+
+def test_runs_of_one_commit_are_compared_with_each_other() -> None:
+    nights = [
+        record_of(a_report(a_case("one", letter), metadata={"head_sha": commit}))
+        for letter, commit in ("pa", "fa", "fb", "ba", "pa", "ea")
+    ]
+    nights[3] = replace(nights[3], judge=JudgeInfo(model="other", prompt_version="1"))
+    gates = (True, False, True, True, False, True)
+    nights = [replace(each, gate_passes=gate) for each, gate in zip(nights, gates, strict=True)]
+    assert list(same_commit(nights)) == [
+        (True, True),  # the first two: the second is red, and its case is worse
+        (None, False),  # the last two: the first is red, and a case without a verdict is not worse
+    ]
+    assert list(same_commit([replace(night, complete=False) for night in nights])) == []
+    assert list(same_commit([replace(night, commit="") for night in nights])) == []
+    assert (
+        "\n\npairs of runs of one commit: a case was worse in 1 of 2 (0.09 to 0.91), which further "
+        "trials of\n`run --against` confirm or not; the gate turned red in 1 of 1 (0.21 to 1.00)\n"
+    ) in trends(nights)

@@ -26,7 +26,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         agents/gemini_cli agents/otlp""",
     "commands/test_import.py": "commands/import_files dialects/promptfoo",
     "dialects/test_table.py": """
-        dialects/agent_skills dialects/agentv dialects/agentv_graders dialects/translation""",
+        dialects/agent_skills dialects/agentv dialects/translation""",
+    "dialects/test_agentv_graders.py": "dialects/agentv_evaluators",
     "commands/test_run_tool.py": "adoption/runner run/tool",
     "assertions/test_mark.py": """
         assertions/json_data assertions/keys assertions/row assertions/text assertions/words""",

@@ -51,6 +51,11 @@ def _in_order(steps: Steps, patterns: list[str], _: bool) -> Outcome:
     return Outcome(holds=True, found="all are called in this order")
 
 
+def _exactly(steps: Steps, patterns: list[str], _: bool) -> Outcome:
+    fits = len(steps) == len(patterns) and all(map(_fits, steps, patterns))
+    return Outcome(holds=fits, found="" if fits else _not_called(steps, repeated=True))
+
+
 def _no_other(steps: Steps, patterns: list[str], _: bool) -> Outcome:
     others = [step for step in steps if not any(_fits(step, each) for each in patterns)]
     if not others:
@@ -108,8 +113,9 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def _not_called(steps: Steps) -> str:
-    names = list(dict.fromkeys(step.tool for step in steps))
+def _not_called(steps: Steps, *, repeated: bool = False) -> str:
+    tools = [step.tool for step in steps]
+    names = tools if repeated else list(dict.fromkeys(tools))
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"called: {', '.join(names[:_SHOWN])}{more}" if names else "no tool is called"
 
@@ -201,6 +207,17 @@ ROWS: Final = (
             "between."
         ),
         value={**_LIST, "examples": [["Read", "Edit"]]},
+        problem=_pattern_problem,
+    ),
+    Row(
+        key="calls_exactly",
+        of=CALLS,
+        check=_exactly,
+        says="makes these calls and no other {}",
+        denies="makes other calls than {}",
+        title="Calls exactly",
+        meaning="The agent made these calls in this order, also with errors, and no other.",
+        value={**_LIST, "examples": [["find_order", "refund"]]},
         problem=_pattern_problem,
     ),
     Row(

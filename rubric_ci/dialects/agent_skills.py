@@ -10,6 +10,7 @@ from rubric_ci.dialects.translation import Translation
 from rubric_ci.yaml_text.problems import Path
 
 NAME: Final = "Agent Skills"
+CASES: Final = "evals"
 
 _LISTS: Final = ("evals", "cases", "test_cases")
 _CRITERIA: Final = ("expectations", "assertions")

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.dialects.agentv_graders import GRADERS, add_graders
-from rubric_ci.dialects.translation import Translation
+from rubric_ci.dialects.translation import Translation, filled
 from rubric_ci.yaml_text.problems import Path
 
 NAME: Final = "AgentV"
+CASES: Final = "tests"
 
 _OF_TEST: Final = frozenset(("input", "criteria", "vars", "expected_output", *GRADERS))
 _ABOUT: Final = frozenset(
@@ -19,8 +20,15 @@ _ABOUT: Final = frozenset(
         *("$schema", "category", "note", "notes"),
     )
 )
+_ITS_OWN: Final = frozenset(
+    ("name", "execution", "evaluate_options", "default_test", "environment", "workspace", *GRADERS)
+)
+"""Keys of a suite that no configuration of promptfoo has."""
 _OF_SUITE: Final = frozenset(
-    ("tests", "prompts", "providers", "execution", "evaluate_options", "input", *GRADERS)
+    (
+        *("tests", "prompts", "providers", "execution", "evaluate_options", "input"),
+        *("default_test", *GRADERS),
+    )
 )
 _INPUT: Final = ("{{ input }}", "{{input}}")
 
@@ -28,10 +36,15 @@ _INPUT: Final = ("{{ input }}", "{{input}}")
 def matches(data: Any) -> bool:
     """Return True if each test has an id, which promptfoo's have not, and a key of a test."""
     tests = data.get("tests") if isinstance(data, dict) else None
-    if not isinstance(tests, list) or not tests or "evalcases" in data:
+    listed = [tests] if isinstance(tests, str) else tests
+    if not isinstance(listed, list) or not listed or "evalcases" in data:
         return False
-    return all(isinstance(test, dict) and "id" in test for test in tests) and any(
-        _OF_TEST & test.keys() for test in tests
+    files = [each for each in listed if isinstance(each, str)]
+    own = [each for each in listed if not isinstance(each, str)]
+    if files and not own:
+        return bool(_ITS_OWN & data.keys())
+    return all(isinstance(test, dict) and "id" in test for test in own) and any(
+        _OF_TEST & test.keys() for test in own
     )
 
 
@@ -42,18 +55,73 @@ def translate(data: dict[str, Any]) -> Translation:
         if isinstance(data.get(key), str):
             found.put((ours,), data[key], (key,))
     found.refuse_keys(data, _OF_SUITE | _ABOUT, ())
-    if isinstance(options := data.get("evaluate_options"), dict):
-        found.refuse_keys(options, ("max_concurrency",), ("evaluate_options",))
+    _options(found, data.get("evaluate_options"))
     _target(found, data)
     prompt = _prompt(found, data)
+    default = _default(found, data.get("default_test"))
     found.put(("evalcases",), [], ("tests",))
-    for index, test in enumerate(data["tests"]):
-        _test(found, data, prompt, index, test)
+    tests = data["tests"] if isinstance(data["tests"], list) else []
+    for index, test in enumerate(tests):
+        if isinstance(test, dict):
+            _test(found, data, prompt, index, _with_variables(found, test, default, index))
     return found
 
 
+def _with_variables(
+    found: Translation, test: dict[str, Any], default: dict[str, Any], index: int
+) -> dict[str, Any]:
+    """Return a test with its variables in every text but prompts, which have variables of theirs.
+
+    A list of texts multiplies the test there.
+    """
+    own = test.get("vars")
+    variables = {**default, **own} if isinstance(own, dict) else default
+    for key, value in variables.items():
+        if isinstance(value, list) and (not value or isinstance(value[0], str)):
+            place = ("tests", index, "vars", key)
+            found.refuse(place, f"`{key}` is a list, which stands for several tests")
+    if not variables:
+        return test
+    variables = filled(variables, variables)
+    return {**filled(test, variables, keep=_KEPT), "vars": variables}
+
+
+_KEPT: Final = frozenset(("prompt", "vars", "metadata"))
+
+
+def _options(found: Translation, options: Any) -> None:
+    """Add how often a test is run; a budget decides about no score."""
+    if not isinstance(options, dict):
+        return
+    place: Path = ("evaluate_options",)
+    found.refuse_keys(options, ("max_concurrency", "budget_usd", "repeat"), place)
+    if "budget_usd" in options:
+        found.skip((*place, "budget_usd"), "the limit of the cost of a run is `--max-cost-usd`")
+    repeat = options.get("repeat", 1)
+    written = repeat if isinstance(repeat, dict) else {"count": repeat}
+    count, strategy = written.get("count"), written.get("strategy", "pass_any")
+    if not isinstance(count, int) or strategy not in {"pass_any", "pass_all"}:
+        found.refuse((*place, "repeat"), "`repeat` is a count with `pass_any` or `pass_all`")
+    elif count > 1:
+        trials = {"count": count, "pass": 1 if strategy == "pass_any" else count}
+        found.put(("trials",), trials, (*place, "repeat"))
+
+
+def _default(found: Translation, default: Any) -> dict[str, Any]:
+    """Return the variables of every test; `agentv_graders` adds the graders."""
+    if default is None:
+        return {}
+    if not isinstance(default, dict):
+        found.refuse(("default_test",), "`default_test` in another file has no counterpart")
+        return {}
+    found.refuse_keys(default, ("vars", "threshold", *GRADERS, *_ABOUT), ("default_test",))
+    _threshold(found, default, ("default_test",))
+    variables = default.get("vars")
+    return variables if isinstance(variables, dict) else {}
+
+
 def _target(found: Translation, data: dict[str, Any]) -> None:
-    """Add the one target of a suite; several are no counterpart."""
+    """Add the targets of a suite by their names."""
     execution = data.get("execution") or {}
     if not isinstance(execution, dict):
         found.refuse(("execution",), "`execution` is not a mapping")
@@ -65,10 +133,14 @@ def _target(found: Translation, data: dict[str, Any]) -> None:
         found.put(("target",), execution["target"], ("execution", "target"))
     for path, named in ((("execution", "targets"), execution), (("providers",), data)):
         names = named.get(path[-1])
-        if isinstance(names, list) and len(names) == 1 and isinstance(names[0], str):
+        if not names:
+            continue
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            found.refuse(path, f"`{path[-1]}` has no counterpart unless it lists names of targets")
+        elif len(names) == 1:
             found.put(("target",), names[0], (*path, 0))
-        elif names:
-            found.refuse(path, f"`{path[-1]}` has no counterpart unless it names one target")
+        else:
+            found.put(("targets",), names, path)
 
 
 def _threshold(found: Translation, owner: dict[str, Any], path: Path) -> None:
@@ -112,38 +184,34 @@ def _test(
         found.put((*ours, "tags"), tags, (*theirs, "tags"))
     execution = test.get("execution") or {}
     if isinstance(execution, dict):
-        found.refuse_keys(execution, ("target",), (*theirs, "execution"))
+        found.refuse_keys(execution, ("target", "skip_defaults"), (*theirs, "execution"))
         if "target" in execution:
             found.put((*ours, "target"), execution["target"], (*theirs, "execution", "target"))
     variables = test.get("vars") or {}
     owner, place = (test, theirs) if "input" in test else (variables, (*theirs, "vars"))
-    _input(found, suite, owner, place, ours, prompt)
+    skipped = isinstance(execution, dict) and execution.get("skip_defaults") is True
+    first = None if skipped else suite.get("input")
+    _input(found, first, owner, place, ours, prompt)
     _expected(found, test, variables, ours, theirs)
     add_graders(found, suite, test, ours, theirs)
 
 
 def _input(
     found: Translation,
-    suite: dict[str, Any],
+    first: Any,
     owner: dict[str, Any],
     place: Path,
     ours: Path,
     prompt: str,
 ) -> None:
     """Add the input: a text or messages; the suite's come first."""
-    variables = {key: each for key, each in owner.items() if isinstance(each, str)}
     if prompt and place[-1] == "vars":
-        found.put((*ours, "input"), prompt, ("prompts", 0))
-        found.put((*ours, "vars"), variables, place)
+        found.put((*ours, "input"), filled(prompt, owner), ("prompts", 0))
         return
     written: Any = owner.get("input")
     files = owner.get("input_files") or []
-    first = suite.get("input")
     if not files and not first:
         found.put((*ours, "input"), written, (*place, "input"))
-        if place[-1] == "vars" and isinstance(written, str) and "{{" in written:
-            rest = {key: each for key, each in variables.items() if key != "input"}
-            found.put((*ours, "vars"), rest, place)
         return
     messages = (*ours, "input_messages")
     found.put(messages, [], (*place, "input"))

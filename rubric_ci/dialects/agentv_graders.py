@@ -5,10 +5,12 @@ only: criteria are not required here. Texts are one grader that weighs as many a
 texts, checks and rubrics are one list of criteria with the same mean.
 """
 
-from collections.abc import Iterator
+import json
+from collections import Counter
 from typing import Any, Final
 
-from rubric_ci.dialects.translation import Translation
+from rubric_ci.dialects.agentv_evaluators import EVALUATORS, OPTIONS, Parts, evaluator_of, prompted
+from rubric_ci.dialects.translation import VARIABLE, Translation
 from rubric_ci.yaml_text.problems import Path
 
 GRADERS: Final = ("assertions", "assert", "assertion")
@@ -28,56 +30,135 @@ _CHECKS: Final = {
     "is-json": "is_json",
 }
 _RUBRICS: Final = frozenset(("llm-rubric", "rubrics", "llm-grader", "llm-judge"))
-_LIMITS: Final = {
-    "latency": ("latency", {"threshold": "threshold"}),
-    "cost": ("cost", {"budget": "budget"}),
-    "token-usage": (
-        "token_usage",
-        {"max_total": "max_total", "max_input": "max_input", "max_output": "max_output"},
-    ),
-}
-_SCRIPTS: Final = frozenset(("script", "code-grader", "code-judge"))
-_OPTIONS: Final = ("type", "name", "metric", "weight", "required", "description")
+_SETS: Final = {"assert-set": GRADERS, "composite": ("assertions", "assert", "evaluators")}
+
+_Placed = tuple[Any, Path]
 
 
 def add_graders(
     found: Translation, suite: dict[str, Any], test: dict[str, Any], ours: Path, theirs: Path
 ) -> None:
     """Add the criteria as one evaluator, and each measurement as one of its own."""
-    written = [*_listed(test, theirs), *_listed(suite, ())]
-    if "rubrics" in test and isinstance(test["rubrics"], list):
+    written = _listed(test, theirs)
+    if not _skips_defaults(test):
+        default = suite.get("default_test")
+        written += _listed(default, ("default_test",)) if isinstance(default, dict) else []
+        written += _listed(suite, ())
+    if isinstance(test.get("rubrics"), list):
         path = (*theirs, "rubrics")
         written += [(each, (*path, at)) for at, each in enumerate(test["rubrics"])]
-    criteria: list[tuple[Any, Path]] = []
-    limits: list[tuple[dict[str, Any], Path]] = []
-    weight = 0.0
+    criteria: list[_Placed] = []
+    evaluators: list[_Placed] = []
     for grader, place in written:
-        parts, limit = _grader(found, grader, place)
-        criteria += parts
-        limits += [(limit, place)] if limit else []
-        weight += _weight(grader) if parts else 0.0
+        _collect(found, test, grader, place, 1.0, criteria, evaluators)
     if not written and isinstance(test.get("criteria"), str):
         criteria = [(test["criteria"], (*theirs, "criteria"))]
     owner = (*ours, "rubrics")
-    if limits:
+    if evaluators:
         found.put((*ours, "execution"), {"evaluators": []}, theirs)
-        evaluators = (*ours, "execution", "evaluators")
+        place = (*ours, "execution", "evaluators")
         if criteria:
+            weight = round(sum(each.get("weight", 1.0) for each, _ in criteria), 6)
             rubric = {"name": "rubric", "type": "rubric", "weight": weight, "rubrics": []}
-            found.put((*evaluators, 0), rubric, theirs)
-            owner = (*evaluators, 0, "rubrics")
-        for number, (limit, place) in enumerate(limits, 1 if criteria else 0):
-            found.put((*evaluators, number), limit, place)
+            found.put((*place, 0), rubric, theirs)
+            owner = (*place, 0, "rubrics")
+        for number, (each, where) in enumerate(_unique(evaluators), 1 if criteria else 0):
+            found.put((*place, number), each, where)
     elif criteria:
         found.put(owner, [], theirs)
     for number, (criterion, place) in enumerate(criteria):
         found.put((*owner, number), criterion, place)
 
 
-def _listed(owner: dict[str, Any], path: Path) -> list[tuple[Any, Path]]:
-    """Return the graders of a test or of the suite with their paths."""
-    key = next((key for key in GRADERS if isinstance(owner.get(key), list)), "")
+def _skips_defaults(test: dict[str, Any]) -> bool:
+    execution = test.get("execution")
+    return isinstance(execution, dict) and execution.get("skip_defaults") is True
+
+
+def _listed(owner: dict[str, Any], path: Path, keys: tuple[str, ...] = GRADERS) -> list[_Placed]:
+    """Return the graders of a test, a suite or a set with their paths."""
+    key = next((key for key in keys if isinstance(owner.get(key), list)), "")
     return [(each, (*path, key, index)) for index, each in enumerate(owner.get(key) or [])]
+
+
+def _unique(evaluators: list[_Placed]) -> list[_Placed]:
+    """Return the evaluators with names that differ."""
+    taken: Counter[str] = Counter({"rubric": 1})
+    for each, _ in evaluators:
+        taken[each["name"]] += 1
+        if taken[each["name"]] > 1:
+            each["name"] += f"-{taken[each['name']]}"
+    return evaluators
+
+
+def _collect(
+    found: Translation,
+    test: dict[str, Any],
+    grader: Any,
+    place: Path,
+    share: float,
+    criteria: list[_Placed],
+    evaluators: list[_Placed],
+) -> None:
+    """Add what a grader becomes, with its share of the weight of the case."""
+    texts = {**grader, "prompt": ""} if isinstance(grader, dict) else grader
+    if unknown := VARIABLE.search(json.dumps(texts)):
+        found.refuse(place, f"`{{{{ {unknown[1]} }}}}` is not replaced: no variable of the test")
+    if not isinstance(grader, dict):
+        text = {"expected_outcome": grader, "required": False}
+        criteria.append((_weighed(text, share), place))
+        return
+    kind = str(grader.get("type", "")).replace("_", "-")
+    if kind in _SETS:
+        for member, where, part in _members(found, grader, kind, place):
+            _collect(found, test, member, where, share * part, criteria, evaluators)
+        return
+    share *= _weight(grader)
+    if kind in EVALUATORS or (kind in _RUBRICS and "prompt" in grader):
+        known = kind in EVALUATORS
+        parts = (
+            evaluator_of(found, grader, kind, place) if known else prompted(found, grader, place)
+        )
+        criteria += [(_weighed(each, share), place) for each in parts.criteria]
+        evaluators += [(_weighed(each, share), place) for each in parts.evaluators]
+        return
+    criteria += [(_weighed(e, share), at) for e, at in _criteria(found, test, grader, kind, place)]
+
+
+def _weighed(part: dict[str, Any], share: float) -> dict[str, Any]:
+    weight = round(part.get("weight", 1.0) * share, 6)
+    return part if weight == part.get("weight", 1.0) else {**part, "weight": weight}
+
+
+def _members(
+    found: Translation, grader: dict[str, Any], kind: str, place: Path
+) -> list[tuple[Any, Path, float]]:
+    """Return the members of a set, each with its share of the set's own weight.
+
+    A threshold decides there whether the set passes, which counts for `required` only.
+    """
+    keys = _SETS[kind]
+    found.refuse_keys(grader, (*OPTIONS, *keys, "threshold", "aggregator"), place)
+    aggregator = grader.get("aggregator", {"type": "weighted_average"})
+    mean = isinstance(aggregator, dict) and aggregator.get("type") == "weighted_average"
+    members = _listed(grader, place, keys)
+    if not mean or not members or grader.get("required") not in {None, False}:
+        found.refuse(place, "only the weighted mean of a set without a gate has a counterpart")
+        return []
+    if kind == "composite":  # its weights are by name, those of the members are not used
+        given = aggregator.get("weights") or {}
+        weights = [float(given.get(_name(each), 1.0)) for each, _ in members]
+    else:
+        weights = [_weight(each) for each, _ in members]
+    total, own = sum(weights) or 1.0, _weight(grader)
+    return [
+        ({**each, "weight": 1.0} if isinstance(each, dict) else each, where, own * weight / total)
+        for (each, where), weight in zip(members, weights, strict=True)
+    ]
+
+
+def _name(member: Any) -> str:
+    return str(member.get("name", "")) if isinstance(member, dict) else ""
 
 
 def _weight(grader: Any) -> float:
@@ -86,80 +167,85 @@ def _weight(grader: Any) -> float:
     return float(weight) if known else 1.0
 
 
-def _grader(
-    found: Translation, grader: Any, place: Path
-) -> tuple[list[tuple[Any, Path]], dict[str, Any] | None]:
-    """Return the criteria of a grader, or the evaluator that it is."""
-    if not isinstance(grader, dict):
-        return [({"expected_outcome": grader, "required": False}, place)], None
-    kind = str(grader.get("type", "")).replace("_", "-")
-    evaluator = {**_EVALUATORS, **dict.fromkeys(_RUBRICS, _prompt)}.get(kind)
-    if evaluator and (kind not in _RUBRICS or "prompt" in grader):
-        return [], evaluator(found, grader, place)
-    return _criteria(found, grader, kind, place), None
-
-
 def _criteria(
-    found: Translation, grader: dict[str, Any], kind: str, place: Path
-) -> list[tuple[Any, Path]]:
-    """Return the criteria of a check or of a rubric."""
-    if kind.removeprefix("not-") in _CHECKS:
+    found: Translation, test: dict[str, Any], grader: dict[str, Any], kind: str, place: Path
+) -> list[_Placed]:
+    """Return the criteria of a check or of a rubric, with weights as if the grader had 1."""
+    if kind in _CHECKS:
         return [(_check(found, grader, kind, place), place)]
     if kind in _RUBRICS or (not kind and "criteria" in grader):
-        return list(_rubric(found, grader, place))
+        return _rubric(found, test, grader, place)
     if not kind and ("outcome" in grader or "expected_outcome" in grader):
-        return [(_criterion(found, grader, 1.0, place), place)]
-    found.refuse((*place, "type") if kind else place, f"the grader `{kind}` has no counterpart")
+        own = {key: value for key, value in grader.items() if key != "weight"}
+        return [(_criterion(found, own, 1.0, place), place)]
+    inverted = "; AgentV inverts by `negate: true`" if kind.removeprefix("not-") in _CHECKS else ""
+    message = f"the grader `{kind}` has no counterpart{inverted}"
+    found.refuse((*place, "type") if kind else place, message)
     return []
 
 
 def _check(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
     """Return a check without a judge as a criterion."""
-    found.refuse_keys(grader, (*_OPTIONS, "value", "negate", "flags"), place)
-    plain = kind.removeprefix("not-")
-    key = _CHECKS[plain]
+    found.refuse_keys(grader, (*OPTIONS, "value", "negate", "flags"), place)
+    key = _CHECKS[kind]
     value = True if key == "is_json" else grader.get("value")
     criterion: dict[str, Any] = {key: value, "required": grader.get("required") is True}
     flags = str(grader.get("flags", ""))
     if set(flags) - {"i", "g", "u"}:
         found.refuse((*place, "flags"), f"the flags `{flags}` have no counterpart")
-    if plain.startswith("icontains") or "i" in flags:
+    if kind.startswith("icontains") or "i" in flags:
         criterion["ignore_case"] = True
-    if (grader.get("negate") is True) is not kind.startswith("not-"):
+    if grader.get("negate") is True:
         criterion["not"] = True
-    _gate(found, grader, place)
-    if _weight(grader) != 1.0:
-        criterion["weight"] = grader["weight"]
-    found_names = grader.get("description")
-    if isinstance(found_names, str):
-        criterion["expected_outcome"] = found_names
+    if not isinstance(grader.get("required", False), bool):
+        found.refuse((*place, "required"), "a minimum score of a grader has no counterpart")
+    described = grader.get("description")
+    if isinstance(described, str):
+        criterion["expected_outcome"] = described
     return criterion
 
 
-def _gate(found: Translation, grader: dict[str, Any], place: Path) -> None:
-    if "required" in grader and not isinstance(grader["required"], bool):
-        found.refuse((*place, "required"), "a minimum score of a grader has no counterpart")
-
-
-def _rubric(found: Translation, grader: dict[str, Any], place: Path) -> Iterator[tuple[Any, Path]]:
-    """Yield the criteria of a rubric, which share the weight of their grader."""
-    found.refuse_keys(grader, (*_OPTIONS, "criteria", "value", "rubrics"), place)
-    key = next((key for key in ("criteria", "value", "rubrics") if key in grader), "")
+def _rubric(
+    found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
+) -> list[_Placed]:
+    """Return the criteria of a rubric, which share the weight of their grader."""
+    found.refuse_keys(grader, (*OPTIONS, "criteria", "value", "rubrics"), place)
+    key = next((key for key in ("criteria", "value", "rubrics") if grader.get(key)), "")
     written = grader.get(key)
+    if not key:
+        return _without_criteria(found, test, grader, place)
     items = written if isinstance(written, list) else [written]
-    if not key or (isinstance(written, str) and written.startswith("file://")):
-        found.refuse(place, "a grader without criteria of its own has no counterpart")
-        return
+    if isinstance(written, str) and written.startswith("file://"):
+        found.refuse((*place, key), "criteria in another file have no counterpart")
+        return []
     if grader.get("required") not in {None, False} and len(items) > 1:
         found.refuse((*place, "required"), "a required grader of several criteria has no gate here")
-    weights = [_weight(item) for item in items]
-    share = _weight(grader) / (sum(weights) or 1.0)
+    share = 1 / (sum(map(_weight, items)) or 1.0)
+    placed: list[_Placed] = []
     for index, item in enumerate(items):
         where = (*place, key, index) if isinstance(written, list) else (*place, key)
         criterion = _criterion(found, item, share, where)
         if grader.get("required") is True and len(items) == 1:
             criterion["required"] = True
-        yield criterion, where
+        placed.append((criterion, where))
+    return placed
+
+
+def _without_criteria(
+    found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
+) -> list[_Placed]:
+    """Return the criterion of the test; `llm-rubric` has none, and AgentV skips it."""
+    if grader["type"] in {"llm-grader", "llm_grader", "llm-judge", "llm_judge"}:
+        if isinstance(test.get("criteria"), str):
+            return [({"expected_outcome": test["criteria"], "required": False}, place)]
+    elif grader["type"] in {"llm-rubric", "llm_rubric"}:
+        found.skip(place, "`llm-rubric` without `value` and `prompt` grades nothing")
+        return []
+    found.refuse(place, "a grader without criteria of its own has no counterpart")
+    return []
+
+
+_CONTRADICTION: Final = "Makes no claim that contradicts this, or does not mention it: "
 
 
 def _criterion(found: Translation, item: Any, share: float, place: Path) -> dict[str, Any]:
@@ -168,9 +254,14 @@ def _criterion(found: Translation, item: Any, share: float, place: Path) -> dict
         return {"expected_outcome": item, "weight": round(share, 6), "required": False}
     known = ("id", "outcome", "expected_outcome", "description", "weight", "required", "min_score")
     found.refuse_keys(item, (*known, "score_ranges", "operator"), place)
-    if item.get("operator", "correctness") != "correctness":
-        found.refuse((*place, "operator"), f"`operator: {item['operator']}` has no counterpart")
     text = next((item[key] for key in ("outcome", "expected_outcome") if key in item), None)
+    match item.get("operator", "correctness"):
+        case "correctness":
+            pass
+        case "contradiction" if isinstance(text, str):
+            text = f"{_CONTRADICTION}{text}"
+        case other:
+            found.refuse((*place, "operator"), f"`operator: {other}` has no counterpart")
     criterion: dict[str, Any] = {"weight": round(_weight(item) * share, 6)}
     if text is not None:
         criterion["expected_outcome"] = text
@@ -179,51 +270,3 @@ def _criterion(found: Translation, item: Any, share: float, place: Path) -> dict
     else:
         criterion["required"] = False
     return criterion
-
-
-def _script(found: Translation, grader: dict[str, Any], place: Path) -> dict[str, Any]:
-    """Return a script as a `code_judge`; keys of its own are its configuration."""
-    command = next((grader[key] for key in ("command", "script") if key in grader), None)
-    if not isinstance(command, str | list) or str(command).startswith("file://"):
-        found.refuse(place, "a script without a `command` has no counterpart")
-    for key in ("provider", "target", "negate", "min_score", "timeout"):
-        if grader.get(key):
-            found.refuse((*place, key), f"`{key}` of a script has no counterpart")
-    if grader.get("required") not in {None, False}:
-        found.refuse((*place, "required"), "a required script has no gate here")
-    known = (*_OPTIONS, "command", "script", "cwd", "config")
-    given = grader.get("config")
-    config = {**(given if isinstance(given, dict) else {})}
-    config |= {key: value for key, value in grader.items() if key not in known}
-    kept: dict[str, Any] = {key: grader[key] for key in ("weight", "cwd") if key in grader}
-    name = str(grader.get("name") or grader.get("metric") or f"script-{place[-1]}")
-    options = {"config": config} if config else {}
-    return {"name": name, "type": "code_judge", "script": command, **options, **kept}
-
-
-def _limit(found: Translation, grader: dict[str, Any], place: Path) -> dict[str, Any]:
-    """Return a measurement as an evaluator of its own."""
-    name, keys = _LIMITS[str(grader["type"]).replace("_", "-")]
-    found.refuse_keys(grader, (*_OPTIONS, *keys), place)
-    options = {ours: grader[key] for key, ours in keys.items() if key in grader}
-    if grader.get("required") not in {None, False}:
-        found.refuse((*place, "required"), "a required measurement has no gate here")
-    weight = {"weight": grader["weight"]} if "weight" in grader else {}
-    return {"name": f"{name}-{place[-1]}", "type": name, **options, **weight}
-
-
-def _prompt(found: Translation, grader: dict[str, Any], place: Path) -> dict[str, Any]:
-    """Return a grader with a prompt of its own as an `llm_judge`, which gives a score."""
-    found.refuse_keys(grader, (*_OPTIONS, "prompt"), place)
-    prompt = grader["prompt"]
-    if not isinstance(prompt, str):
-        found.refuse((*place, "prompt"), "a prompt that is no text has no counterpart")
-    if grader.get("required") not in {None, False}:
-        found.refuse((*place, "required"), "a required judge has no gate here")
-    name = str(grader.get("name") or grader.get("metric") or f"judge-{place[-1]}")
-    weight = {"weight": grader["weight"]} if "weight" in grader else {}
-    text = prompt.removeprefix("file://") if isinstance(prompt, str) else prompt
-    return {"name": name, "type": "llm_judge", "prompt": text, **weight}
-
-
-_EVALUATORS: Final = {**dict.fromkeys(_LIMITS, _limit), **dict.fromkeys(_SCRIPTS, _script)}

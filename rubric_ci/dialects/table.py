@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rubric_ci.yaml_text import source
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.source import Source
+from rubric_ci.yaml_text.source import Source, names_files
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -33,5 +33,9 @@ def open_source(
     if dialect is None or not isinstance(opened, Document):
         return opened
     from rubric_ci.dialects.translation import TranslatedSource
+    from rubric_ci.yaml_text.case_files import CaseFiles
 
-    return TranslatedSource(opened, dialect.translate(opened.data))
+    read: Source = opened
+    if find and dialect.CASES in opened.data and names_files(opened.data[dialect.CASES]):
+        read = CaseFiles(opened, find, dialect.CASES)
+    return TranslatedSource(read, dialect.translate(read.data)) if read.readable else read

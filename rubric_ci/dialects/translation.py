@@ -1,12 +1,17 @@
 """The data of another tool's file as ours, and where each value stands in that file."""
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rubric_ci.model.rules import GOOD_FILE, Rule
-from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
+from rubric_ci.yaml_text.source import Source
+
+VARIABLE: Final = re.compile(r"\{\{-?\s*+(?:vars\.)?([A-Za-z_]\w*+(?:\.\w++)*+)\s*+-?\}\}")
+"""A variable in a text of AgentV or promptfoo, also below another one."""
 
 NOT_SUPPORTED: Final = Rule(
     id="not-supported",
@@ -19,6 +24,21 @@ NOT_SUPPORTED: Final = Rule(
     good=GOOD_FILE,
 )
 
+SKIPPED_THERE: Final = Rule(
+    id="skipped-there",
+    meaning=(
+        "The tool that the file is written for skips this part, or it decides about no score, so "
+        "it counts for nothing here either."
+    ),
+    hint="complete it, or remove it",
+    severity="warning",
+    bad=(
+        "prompts: ['{{ input }}']\ntests:\n"
+        "- {id: a, vars: {input: Hi}, assert: [Greets, {type: llm-rubric}]}\n"
+    ),
+    good=GOOD_FILE,
+)
+
 
 @dataclass(slots=True)
 class Translation:
@@ -26,7 +46,7 @@ class Translation:
 
     data: dict[str, Any] = field(default_factory=dict)
     paths: dict[Path, Path] = field(default_factory=dict)
-    unsupported: list[tuple[Path, str]] = field(default_factory=list)  # path and message
+    problems: list[tuple[Rule, Path, str]] = field(default_factory=list)
 
     def put(self, place: Path, value: Any, theirs: Path) -> None:
         """Add a value at a path of ours, which is written at a path of the file."""
@@ -42,7 +62,11 @@ class Translation:
 
     def refuse(self, path: Path, message: str) -> None:
         """Report a part of the file that has no counterpart."""
-        self.unsupported.append((path, message))
+        self.problems.append((NOT_SUPPORTED, path, message))
+
+    def skip(self, path: Path, message: str) -> None:
+        """Report a part of the file that counts for no score there."""
+        self.problems.append((SKIPPED_THERE, path, message))
 
     def refuse_keys(self, owner: Mapping[str, Any], known: Iterable[str], path: Path) -> None:
         """Report the keys of a mapping that are not known."""
@@ -59,22 +83,55 @@ class Translation:
         return ()
 
 
-class TranslatedSource:
-    """Implements `Source` with a document of another tool."""
+def filled(value: Any, variables: Mapping[str, Any], *, keep: frozenset[str] = frozenset()) -> Any:
+    """Return a value with variables in its texts, but for those that are not known.
 
-    def __init__(self, document: Document, found: Translation) -> None:
+    A text that is one variable becomes its value; texts under the keys of `keep` stay.
+    """
+    if isinstance(value, dict):
+        return {
+            key: each if key in keep else filled(each, variables, keep=keep)
+            for key, each in value.items()
+        }
+    if isinstance(value, list):
+        return [filled(each, variables, keep=keep) for each in value]
+    if not isinstance(value, str) or "{{" not in value:
+        return value
+    if whole := VARIABLE.fullmatch(value.strip()):
+        return _value_of(whole, variables)
+    return VARIABLE.sub(lambda match: _text_of(match, variables), value)
+
+
+def _text_of(match: re.Match[str], variables: Mapping[str, Any]) -> str:
+    value = _value_of(match, variables)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _value_of(match: re.Match[str], variables: Mapping[str, Any]) -> Any:
+    owner: Any = variables
+    for step in match[1].split("."):
+        if not isinstance(owner, dict) or step not in owner:
+            return match[0]
+        owner = owner[step]
+    return owner
+
+
+class TranslatedSource:
+    """Implements `Source` with a file of another tool."""
+
+    def __init__(self, document: Source, found: Translation) -> None:
         self._document, self._found = document, found
         self.file = document.file
         self.data: Any = found.data
         self.ambiguous: list[Any] = []
         self.text_problems = [
             *document.text_problems,
-            *((document.file, self._located(path, message)) for path, message in found.unsupported),
+            *(self._located(*problem) for problem in found.problems),
         ]
 
-    def _located(self, path: Path, message: str) -> LocatedProblem:
-        place = self._document.locate(path, at_key=True)
-        return LocatedProblem(NOT_SUPPORTED, *place, message, NOT_SUPPORTED.hint)
+    def _located(self, rule: Rule, path: Path, message: str) -> tuple[str, LocatedProblem]:
+        found = self._document.location(path, at_key=True)
+        return found.file, LocatedProblem(rule, *found.place, message, rule.hint)
 
     @property
     def readable(self) -> bool:

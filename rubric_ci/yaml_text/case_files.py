@@ -43,17 +43,17 @@ class Origin(NamedTuple):
 
 
 class CaseFiles:
-    """Implements `Source` with a suite and the files that its `evalcases` names."""
+    """Implements `Source` with a suite and the files that `evalcases`, or another key, names."""
 
-    def __init__(self, suite: Document, find: FindFiles) -> None:
-        self.file = suite.file
+    def __init__(self, suite: Document, find: FindFiles, key: str = "evalcases") -> None:
+        self.file, self._key = suite.file, key
         self.suite = suite
         self.text_problems = list(suite.text_problems)
         self._texts = suite.texts()
-        placed = list(self._cases(suite.data["evalcases"], find))
+        placed = list(self._cases(suite.data[key], find))
         self._origins = [origin for _, origin in placed]
         cases = [case for case, _ in placed]
-        self.data: Any = {**suite.data, "evalcases": cases} if cases else None
+        self.data: Any = {**suite.data, key: cases} if cases else None
         self.ambiguous: list[AmbiguousScalar] = [
             scalar for each in self._documents() for scalar in each.ambiguous
         ]
@@ -97,7 +97,7 @@ class CaseFiles:
                 lengths = (n for n in range(3) if (id(document), path[:n]) in cases)
                 length = next(lengths, 0)
                 if length:
-                    found[node] = ("evalcases", cases[id(document), path[:length]], *path[length:])
+                    found[node] = (self._key, cases[id(document), path[:length]], *path[length:])
                 elif document is self.suite:
                     found[node] = path
         return found
@@ -108,16 +108,16 @@ class CaseFiles:
         return [self.suite, *(each for each in others if each is not self.suite)]
 
     def _origin(self, path: Path) -> Origin | None:
-        of_case = len(path) > 1 and path[0] == "evalcases" and isinstance(path[1], int)
+        of_case = len(path) > 1 and path[0] == self._key and isinstance(path[1], int)
         return self._origins[int(path[1])] if of_case else None
 
     def _cases(self, written: Any, find: FindFiles) -> Iterator[tuple[Any, Origin]]:
-        entries: list[tuple[Any, Path]] = [(written, ("evalcases",))]
+        entries: list[tuple[Any, Path]] = [(written, (self._key,))]
         if isinstance(written, list):
-            entries = [(each, ("evalcases", index)) for index, each in enumerate(written)]
+            entries = [(each, (self._key, index)) for index, each in enumerate(written)]
         for entry, path in entries:
             if isinstance(entry, str):
-                for found in find(entry):
+                for found in find(entry.removeprefix("file://")):
                     yield from self._opened(found, entry, path).placed
             else:
                 yield entry, Origin(self.suite, path)

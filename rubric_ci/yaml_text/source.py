@@ -95,9 +95,8 @@ class Source(Values, Protocol):
         """Return a path to each YAML node, by `id`, that avoids the values in `leave_out`."""
 
 
-def _names_files(suite: dict[str, Any]) -> bool:
-    """Return True if cases of a suite are in other files."""
-    written = suite.get("evalcases")
+def names_files(written: Any) -> bool:
+    """Return True if cases of a suite, as they are written, are in other files."""
     return any(
         isinstance(each, str) for each in (written if isinstance(written, list) else [written])
     )
@@ -112,7 +111,9 @@ def open_source(
     """
     if not path.endswith(".jsonl"):
         document = Document(path, text)
-        if find and isinstance(document.data, dict) and _names_files(document.data):
+        if find and isinstance(document.data, dict) and names_files(
+            document.data.get("evalcases")
+        ):
             from rubric_ci.yaml_text.case_files import CaseFiles  # few suites need it
 
             return CaseFiles(document, find)

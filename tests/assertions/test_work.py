@@ -36,6 +36,7 @@ def an_assertion(key: str, value: Any, **options: Any) -> Assertion:
         ("called_with", {"name": "Edit", "arguments": {"required": ["count"]}}, ALL, None),
         ("calls_in_order", ["Read", "Edit"], ALL, None),
         ("calls_in_order", ["Read", "Read"], (READ, EDIT, READ), None),
+        ("calls_exactly", ["Read", "Bash*", "Edit"], (READ, DENIED, EDIT), None),
         (
             "no_other_calls",
             ["Read", "Bash", "Edit"],
@@ -91,6 +92,8 @@ def test_calls_that_hold(key: str, value: Any, steps: Any, reasoning: str | None
         ("calls_in_order", ["Edit", "Read"], ALL, "`Read` is not called after `Edit`"),
         ("calls_in_order", ["Read", "Read"], ALL, "`Read` is not called after `Read`"),
         ("calls_in_order", ["Bash(rm*)"], ALL, "`Bash(rm*)` is not called"),
+        ("calls_exactly", ["Read", "Edit"], (READ, READ, EDIT), "called: Read, Read, Edit"),
+        ("calls_exactly", ["Edit", "Read"], (READ, EDIT), "called: Read, Edit"),
         pytest.param(
             *("no_other_calls", ["Read", "Edit"], (READ, DENIED)),
             'once: Bash({"command": "rm -rf /"})',

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.dialects.table import dialect_of, open_source
-from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.evals import EvalCase, RubricSpec, TrialRule
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.project.loader import Loaded, load
 from tests import platforms
@@ -42,7 +42,7 @@ tests:
     expected_output: 30 days
     assertions:
       - {type: icontains, value: Days, required: true}
-      - {type: not-contains, value: sorry}
+      - {type: contains, value: sorry, negate: true}
       - type: rubrics
         weight: 2
         criteria:
@@ -117,6 +117,65 @@ def test_agentv_5() -> None:
     assert criteria(case) == [("Greets", 1.0, False), ("Is short", 1.0, False)]
 
 
+MORE = """\
+name: shop
+prompts: ["{{ input }}"]
+providers: [a, b]
+evaluate_options: {repeat: 2, budget_usd: 1}
+default_test:
+  vars: {tone: kind, shop: {city: Bern}}
+  assert: [Is kind]
+assert: [{type: llm-rubric}]
+tests:
+  - id: a
+    vars: {input: "Hi from {{ shop.city }}", expected_output: "{{ tone }}"}
+    assert: ["Greets {{ shop.city }}"]
+  - {id: b, execution: {skip_defaults: true}, vars: {input: Hi, tone: cold}, assert: ["{{ tone }}"]}
+"""
+
+
+def test_variables_defaults_targets_and_trials_of_agentv_5() -> None:
+    found = loaded(MORE, "shop.yaml")
+    assert found.eval_file
+    first, _, second, _ = found.eval_file.cases
+    assert (first.id, first.target, first.question, first.reference_answer) == (
+        *("a [a]", "a"),
+        *("Hi from Bern", "kind"),
+    )
+    assert first.trials == TrialRule(count=2, passes=1)
+    assert criteria(first) == [
+        ("Greets Bern", 1.0, False),
+        ("Is kind", 1.0, False),
+    ]
+    assert criteria(second) == [("cold", 1.0, False)]
+    assert [(d.span.line, d.rule, d.message) for d in found.diagnostics if d.rule != "wording"] == [
+        (4, "skipped-there", "the limit of the cost of a run is `--max-cost-usd`"),
+        (8, "skipped-there", "`llm-rubric` without `value` and `prompt` grades nothing"),
+    ]
+
+
+def test_tests_in_other_files_stand_at_their_lines() -> None:
+    files = {
+        "more.yaml": "- {id: b, vars: {input: Hi}, assert: [Greets]}\n",
+        "lines.jsonl": '{"id": "c", "vars": {"input": "Hi"}, "assert": [{"type": "pi"}]}\n',
+    }
+
+    def find(reference: str) -> list[Found | NotFound]:
+        name = reference.removeprefix("./")
+        return [Found(name, files[name]) if name in files else NotFound("no such file")]
+
+    text = "name: x\ntests: ['file://more.yaml', ./lines.jsonl, gone.yaml, {id: a, input: Hi}]\n"
+    source = open_source("a.yaml", text, find=find)
+    assert [case["id"] for case in source.data["evalcases"]] == ["b", "c", "a"]
+    place = source.location(("evalcases", 0, "rubrics", 0))
+    assert (place.file, place.place[:2]) == ("more.yaml", (1, 39))
+    assert [(file, problem.line, problem.message) for file, problem in source.text_problems] == [
+        ("a.yaml", 2, "`gone.yaml`: no such file"),
+        ("lines.jsonl", 1, "the grader `pi` has no counterpart"),
+    ]
+    assert set(source.texts()) == {"a.yaml", "more.yaml", "lines.jsonl"}
+
+
 @pytest.mark.parametrize(
     ("text", "name", "expected"),
     [
@@ -131,10 +190,10 @@ def test_agentv_5() -> None:
             ["9:17 file-missing: `none.md`: no such file"],
         ),
         (
-            AGENTV + "      - {type: composite, command: [a]}\n    workspace: {}\n",
+            AGENTV + "      - {type: similar, value: a}\n    workspace: {}\n",
             "a.yaml",
             [
-                "20:10 not-supported: the grader `composite` has no counterpart",
+                "20:10 not-supported: the grader `similar` has no counterpart",
                 "21:5 not-supported: `workspace` has no counterpart",
             ],
         ),
@@ -144,9 +203,9 @@ def test_agentv_5() -> None:
             ["2:13 not-supported: `gate.thresholds.pass` in rubric-ci.yaml is the limit"],
         ),
         (
-            FIVE.replace("providers: [llm]", "providers: [llm, other]"),
+            FIVE.replace("providers: [llm]", "providers: [{id: openai}]"),
             "a.yaml",
-            ["2:1 not-supported: `providers` has no counterpart unless it names one target"],
+            ["2:1 not-supported: `providers` has no counterpart unless it lists names of targets"],
         ),
         (
             FIVE.replace("Say hi", "3"),
@@ -171,6 +230,7 @@ def test_a_problem_stands_at_its_line(text: str, name: str, expected: list[str])
         {"tests": [{"vars": {"a": 1}, "assert": []}], "prompts": []},
         {"tests": [{"id": "a", "run": "pytest"}]},
         {"tests": "cases.yaml"},
+        {"tests": ["cases.yaml"], "prompts": ["a"], "providers": ["openai:a"]},
         {"cases": [{"prompt": "a"}]},
         {"evals": [{"name": "a"}]},
         [{"prompt": "a"}],

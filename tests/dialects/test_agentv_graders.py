@@ -1,0 +1,300 @@
+"""AgentV's graders as ours, with the scores that AgentV computes."""
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from rubric_ci.dialects.agentv import translate
+from tests import platforms
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.invoke import invoke
+
+CLEAN = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
+
+
+def translated(grader: Any, **test: Any) -> tuple[list[Any], list[Any], list[str]]:
+    """Return the criteria, the evaluators and the problems of one grader."""
+    found = translate({"tests": [{"id": "a", "input": "Hi", "assert": [grader], **test}]})
+    (case,) = found.data["evalcases"]
+    listed = case.get("execution", {}).get("evaluators", [])
+    rubrics = case.get("rubrics", [c for e in listed for c in e.get("rubrics", ())])
+    others = [each for each in listed if each["type"] != "rubric"]
+    return rubrics, others, [f"{rule.id}: {message}" for rule, _, message in found.problems]
+
+
+def used(value: Any, **options: Any) -> dict[str, Any]:
+    return {"type": "trajectory:tool-used", "value": value, **options}
+
+
+def in_sequence(**value: Any) -> dict[str, Any]:
+    return {"type": "trajectory:tool-sequence", "value": value}
+
+
+OPEN = {"required": False}
+
+
+@pytest.mark.parametrize(
+    ("grader", "criteria"),
+    [
+        (used("find"), [{"never_called": "find", "not": True, **OPEN}]),
+        (used(["find"], negate=True), [{"never_called": "find", **OPEN}]),
+        (used("find", type="not-trajectory:tool-used"), [{"never_called": "find", **OPEN}]),
+        (
+            used({"name": "find", "min": 1}, required=True),
+            [{"never_called": "find", "not": True, "required": True}],
+        ),
+        (in_sequence(steps=["a", {"name": "b"}]), [{"calls_in_order": ["a", "b"], **OPEN}]),
+        (in_sequence(mode="exact", steps=["a"]), [{"calls_exactly": ["a"], **OPEN}]),
+        (
+            {
+                "type": "trajectory:tool-args-match",
+                "value": {"name": "find", "args": {"of": [{"id": 3}]}},
+            },
+            [
+                {
+                    "called_with": {
+                        "name": "find",
+                        "arguments": {
+                            "type": "object",
+                            "required": ["of"],
+                            "properties": {
+                                "of": {
+                                    "type": "array",
+                                    "prefixItems": [
+                                        {
+                                            "type": "object",
+                                            "required": ["id"],
+                                            "properties": {"id": {"const": 3}},
+                                        }
+                                    ],
+                                    "minItems": 1,
+                                    "maxItems": 1,
+                                }
+                            },
+                        },
+                    },
+                    **OPEN,
+                }
+            ],
+        ),
+        (
+            {
+                "type": "trajectory:tool-args-match",
+                "value": {"name": "a", "args": {"b": 1}, "mode": "exact"},
+            },
+            [{"called_with": {"name": "a", "arguments": {"const": {"b": 1}}}, **OPEN}],
+        ),
+        ({"type": "llm-rubric", "prompt": "Is kind"}, [{"expected_outcome": "Is kind", **OPEN}]),
+        (
+            {"type": "llm-rubric", "value": [{"outcome": "Blue", "operator": "contradiction"}]},
+            [
+                {
+                    "weight": 1.0,
+                    "expected_outcome": (
+                        "Makes no claim that contradicts this, or does not mention it: Blue"
+                    ),
+                    **OPEN,
+                }
+            ],
+        ),
+        (
+            {
+                "type": "assert-set",
+                "weight": 3,
+                "threshold": 0.5,
+                "assert": ["Kind", {"type": "contains", "value": "a", "weight": 2}],
+            },
+            [
+                {"expected_outcome": "Kind", **OPEN},
+                {"contains": "a", **OPEN, "weight": 2.0},
+            ],
+        ),
+    ],
+)
+def test_criteria(grader: Any, criteria: list[Any]) -> None:
+    assert translated(grader) == (criteria, [], [])
+
+
+@pytest.mark.parametrize(
+    ("grader", "criteria", "evaluators"),
+    [
+        (
+            used({"name": "find", "min": 2}, metric="search"),
+            [],
+            [
+                {
+                    **{"name": "search", "type": "tool_trajectory", "mode": "any_order"},
+                    "minimums": {"find": 2},
+                }
+            ],
+        ),
+        (
+            {"type": "execution-metrics", "max_tool_calls": 3, "max_tokens": 9, "weight": 4},
+            [{"max_calls": 3, "weight": 2.0, "required": False}],
+            [{"name": "token-usage", "type": "token_usage", "weight": 2.0, "max_total": 9}],
+        ),
+        (
+            {"type": "llm-rubric", "prompt": {"command": ["node", "p.js"]}},
+            [],
+            [{"name": "llm-judge", "type": "llm_judge", "prompt": {"script": ["node", "p.js"]}}],
+        ),
+        (
+            {"type": "field-accuracy", "fields": [{"path": "a", "match": "exact"}]},
+            [],
+            [
+                {
+                    **{"name": "field-accuracy", "type": "field_accuracy"},
+                    "fields": [{"path": "a", "match": "exact"}],
+                }
+            ],
+        ),
+        (
+            {"type": "tool_trajectory", "mode": "in_order", "expected": [{"tool": "a"}]},
+            [],
+            [
+                {
+                    **{"name": "tool-trajectory", "type": "tool_trajectory", "mode": "in_order"},
+                    "expected": [{"tool": "a"}],
+                }
+            ],
+        ),
+        (
+            {
+                "type": "composite",
+                "aggregator": {"type": "weighted_average", "weights": {"long": 3}},
+                "assertions": [
+                    {"type": "latency", "threshold": 5},
+                    {"type": "latency", "threshold": 9, "name": "long"},
+                ],
+            },
+            [],
+            [
+                {"name": "latency", "type": "latency", "threshold": 5, "weight": 0.25},
+                {"name": "long", "type": "latency", "threshold": 9, "weight": 0.75},
+            ],
+        ),
+    ],
+)
+def test_evaluators(grader: Any, criteria: list[Any], evaluators: list[Any]) -> None:
+    assert translated(grader) == (criteria, evaluators, [])
+
+
+@pytest.mark.parametrize(
+    ("grader", "problem"),
+    [
+        (used(["a", "b"]), "not-supported: this value of `trajectory:tool-used` has no"),
+        (used({"name": "a", "max": 3}), "not-supported: this value of `trajectory:tool-used`"),
+        (used({"name": "a*", "min": 2}), "not-supported: this value of `trajectory:tool-used`"),
+        (
+            {"type": "not-contains", "value": "a"},
+            "not-supported: the grader `not-contains` has no counterpart; AgentV inverts by `negate",
+        ),
+        ("Is {{ kind }}", "not-supported: `{{ kind }}` is not replaced: no variable of the test"),
+        ({"type": "min-words"}, "not-supported: the grader `min-words` has no counterpart"),
+        (
+            {"type": "script", "command": ["a"], "required": True},
+            "not-supported: only a check or one criterion can be required",
+        ),
+        (
+            {"type": "composite", "assertions": ["a"], "aggregator": {"type": "threshold"}},
+            "not-supported: only the weighted mean of a set without a gate has a counterpart",
+        ),
+        (
+            {"type": "tool-trajectory", "mode": "exact", "expected": [{"tool": "a", "args": {}}]},
+            "not-supported: arguments are compared as `args_match: superset` only",
+        ),
+        (
+            {"type": "tool-trajectory", "mode": "subset", "expected": []},
+            "not-supported: the mode `subset` has no counterpart",
+        ),
+        ({"type": "llm-rubric"}, "skipped-there: `llm-rubric` without `value` and `prompt` grades"),
+        ({"type": "llm-grader"}, "not-supported: a grader without criteria of its own has no"),
+        (
+            {"type": "llm-rubric", "value": "file://a.md"},
+            "not-supported: criteria in another file have no counterpart",
+        ),
+        (
+            {"type": "llm-rubric", "value": "a", "target": "gpt"},
+            "not-supported: `target` has no counterpart",
+        ),
+    ],
+)
+def test_what_is_reported(grader: Any, problem: str) -> None:
+    (found,) = translated(grader)[2]
+    assert found.startswith(problem)
+
+
+def test_a_grader_without_criteria_takes_those_of_the_test() -> None:
+    written = translated({"type": "llm-grader"}, criteria="Greets")[0]
+    assert written == [{"expected_outcome": "Greets", "required": False}]
+
+
+ANSWERS = {
+    "a": "Refunds take 30 Days.\nINV-1234",
+    "b": '{"total": 42}',
+    "c": "  hello world  ",
+}
+SCORED = """\
+name: scored
+assertions:
+  - {type: contains, value: sorry, negate: true, weight: 3}
+tests:
+  - id: a
+    input: Hi
+    criteria: x
+    assertions:
+      - {type: contains, value: days}
+      - {type: icontains, value: days, weight: 2}
+      - {type: contains-any, value: [x, INV]}
+      - {type: contains-all, value: [Refunds, INV, zzz]}
+      - {type: regex, value: '^inv-\\d+$', flags: i}
+      - {type: regex, value: 'INV-\\d{4}'}
+      - {type: starts-with, value: 'Refunds '}
+      - {type: ends-with, value: '1234'}
+      - {type: is-json}
+      - {type: contains, value: zzz, negate: true, weight: 0.5}
+  - id: b
+    input: Hi
+    criteria: x
+    assertions:
+      - {type: is-json, required: true}
+      - {type: equals, value: '{"total": 42}'}
+      - {type: equals, value: '{"total":42}'}
+      - type: composite
+        name: set
+        aggregator: {type: weighted_average, weights: {total: 7}}
+        weight: 4
+        assertions:
+          - {name: total, type: contains, value: total, weight: 3}
+          - {name: other, type: contains, value: nothing}
+  - id: c
+    input: Hi
+    criteria: x
+    assertions:
+      - {type: equals, value: hello world}
+      - {type: starts-with, value: hello}
+      - {type: icontains-all, value: [HELLO, bye]}
+"""
+AGENTV_4_42 = {"a": 0.7037037037037037, "b": 0.85, "c": 0.8333333333333334}
+"""The scores of `agentv eval` 4.42.4 for this file and these answers."""
+
+
+@platforms.SHELL
+def test_scores_are_those_of_agentv(checkout: Checkout) -> None:
+    answers = [{"id": key, "answer": answer} for key, answer in ANSWERS.items()]
+    recorded = "".join(f"{json.dumps(each)}\n" for each in answers)
+    target = {"name": "kept", "provider": "recorded", "answers": "answers.jsonl"}
+    checkout.write(
+        {
+            "scored.eval.yaml": SCORED,
+            "answers.jsonl": recorded,
+            "rubric-ci.yaml": yaml.safe_dump({"targets": [target]}),
+        }
+    )
+    done = invoke(checkout.root, CLEAN, "run", "--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    found = {case["id"]: case["score"] for case in report["cases"]}
+    assert found == pytest.approx(AGENTV_4_42, abs=1e-6)

@@ -56,6 +56,19 @@ def _list_of(data: Any) -> str:
     return known if known == "evals" or data.keys() & {"skill_name", "skill"} else ""
 
 
+def edited(data: Any) -> tuple[str, str]:
+    """Return the keys of the cases and of the criteria to add; of a bare list none."""
+    name = _list_of(data)
+    cases = data[name] if name else []
+    used = (key for case in cases if isinstance(case, dict) for key in _CRITERIA if key in case)
+    return name, next(used, _CRITERIA[0])
+
+
+def drafted(rubrics: Any, _: str) -> list[str]:
+    """Return drafted criteria as the texts that they are there."""
+    return [each["expected_outcome"] for each in rubrics]
+
+
 def translate(data: Any) -> Translation:
     """Return the file as ours."""
     found = Translation()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.dialects.agentv_graders import GRADERS, add_graders
-from rubric_ci.dialects.translation import Translation, filled
+from rubric_ci.dialects.translation import Translation, filled, renamed
 from rubric_ci.yaml_text.problems import Path
 
 NAME: Final = "AgentV"
@@ -46,6 +46,21 @@ def matches(data: Any) -> bool:
     return all(isinstance(test, dict) and "id" in test for test in own) and any(
         _OF_TEST & test.keys() for test in own
     )
+
+
+def edited(data: dict[str, Any]) -> tuple[str, str]:
+    """Return the keys of the cases and of the criteria to add."""
+    owners = [data, *(test for test in data[CASES] if isinstance(test, dict))]
+    used = (key for owner in owners for key in GRADERS if key in owner)
+    return CASES, next(used, "assert" if "prompts" in data else "assertions")
+
+
+def drafted(rubrics: Any, key: str) -> list[Any]:
+    """Return drafted criteria as one grader of the version that has the key."""
+    items = renamed(rubrics, "expected_outcome", "outcome")
+    if key == "assert":
+        return [{"type": "llm-rubric", "value": items}]
+    return [{"type": "rubrics", "criteria": items}]
 
 
 def translate(data: dict[str, Any]) -> Translation:

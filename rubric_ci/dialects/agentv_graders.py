@@ -9,8 +9,8 @@ import json
 from collections import Counter
 from typing import Any, Final
 
-from rubric_ci.dialects.agentv_evaluators import EVALUATORS, OPTIONS, Parts, evaluator_of, prompted
-from rubric_ci.dialects.translation import VARIABLE, Translation
+from rubric_ci.dialects.agentv_evaluators import EVALUATORS, OPTIONS, evaluator_of, prompted
+from rubric_ci.dialects.translation import VARIABLE, Translation, renamed
 from rubric_ci.yaml_text.problems import Path
 
 GRADERS: Final = ("assertions", "assert", "assertion")
@@ -266,7 +266,7 @@ def _criterion(found: Translation, item: Any, share: float, place: Path) -> dict
     if text is not None:
         criterion["expected_outcome"] = text
     if "score_ranges" in item:
-        criterion["score_ranges"] = item["score_ranges"]
+        criterion["score_ranges"] = renamed(item["score_ranges"], "outcome", "expected_outcome")
     else:
         criterion["required"] = False
     return criterion

@@ -83,6 +83,15 @@ class Translation:
         return ()
 
 
+def renamed(value: Any, old: str, new: str) -> Any:
+    """Return data with one key renamed at every depth."""
+    if isinstance(value, list):
+        return [renamed(each, old, new) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {new if key == old else key: renamed(each, old, new) for key, each in value.items()}
+
+
 def filled(value: Any, variables: Mapping[str, Any], *, keep: frozenset[str] = frozenset()) -> Any:
     """Return a value with variables in its texts, but for those that are not known.
 
@@ -120,7 +129,7 @@ class TranslatedSource:
     """Implements `Source` with a file of another tool."""
 
     def __init__(self, document: Source, found: Translation) -> None:
-        self._document, self._found = document, found
+        self.read, self._found = document, found
         self.file = document.file
         self.data: Any = found.data
         self.ambiguous: list[Any] = []
@@ -130,29 +139,29 @@ class TranslatedSource:
         ]
 
     def _located(self, rule: Rule, path: Path, message: str) -> tuple[str, LocatedProblem]:
-        found = self._document.location(path, at_key=True)
+        found = self.read.location(path, at_key=True)
         return found.file, LocatedProblem(rule, *found.place, message, rule.hint)
 
     @property
     def readable(self) -> bool:
         """Return True if there is data to check."""
-        return self._document.readable
+        return self.read.readable
 
     def texts(self) -> dict[str, str]:
         """Return the text by its file."""
-        return self._document.texts()
+        return self.read.texts()
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
         """Return file and place of the value at a path of ours."""
-        return self._document.location(self._found.theirs(path), at_key=at_key)
+        return self.read.location(self._found.theirs(path), at_key=at_key)
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
         """Return the place of the value at a path of ours."""
-        return self._document.locate(self._found.theirs(path), at_key=at_key)
+        return self.read.locate(self._found.theirs(path), at_key=at_key)
 
     def written(self, path: Path) -> str | None:
         """Return the scalar at a path of ours as it is written."""
-        return self._document.written(self._found.theirs(path))
+        return self.read.written(self._found.theirs(path))
 
     def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:  # noqa: ARG002
         """Return no path: ambiguous scalars are not looked for."""

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rubric_ci.dialects.table import dialect_of
 from rubric_ci.drafting.reply import Draft
 from rubric_ci.editing.diff import unified
 from rubric_ci.editing.insert_rubrics import Edited, EditRejected, insert_rubrics, rubrics_block
+from rubric_ci.editing.insertion_point import Keys
 from rubric_ci.editing.jsonl import insert_rubrics_into_lines
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.model.diagnostics import Severity
@@ -15,6 +17,7 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Project
 from rubric_ci.system import atomic_write
+from rubric_ci.yaml_text.document import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +101,17 @@ def _insert(source: EvalFileText, rubrics: Mapping[int, JSON]) -> Edited:
     text = source.content.decode()
     if source.path.suffix == ".jsonl":
         return insert_rubrics_into_lines(text, rubrics)
-    return insert_rubrics(text, rubrics)
+    if not source.file.of_other_tool:
+        return insert_rubrics(text, rubrics)
+    data = Document("", text).data
+    dialect = dialect_of(data)
+    cases, criteria = dialect.edited(data) if dialect else ("", "")
+    if dialect is None or not cases:
+        reason = "the file is a list for another tool, which is not edited"
+        blocks = {n: EditRejected(reason=reason, block=rubrics_block(rubrics[n])) for n in rubrics}
+        return Edited(text=text, refused=blocks)
+    theirs = {n: dialect.drafted(rubrics[n], criteria) for n in rubrics}
+    return insert_rubrics(text, theirs, Keys(cases, criteria))
 
 
 def _problem(source: EvalFileText, text: str, project: Project) -> str:

@@ -25,7 +25,7 @@ def choose_requests(
     requests, skipped = list[DraftRequest](), list[SkippedCase]()
     for case in chosen:
         suite = suites[case.file, case.id]
-        if not _has_rubrics(case):
+        if not _has_rubrics(case, suite):
             if suite.in_files:
                 reason = "files that `evalcases` names are not edited; write its `rubrics` there"
                 skipped.append(SkippedCase(case=case, reason=reason))
@@ -59,8 +59,11 @@ def choose_drafter(config: Config, settings: GenerateSettings, variables: Variab
     )
 
 
-def _has_rubrics(case: EvalCase) -> bool:
-    return any(isinstance(spec, RubricSpec) for spec in case.evaluators)
+def _has_rubrics(case: EvalCase, suite: EvalFile) -> bool:
+    """Return True unless the outcome itself is the one criterion, as in files of other tools."""
+    rubrics = [spec.rubric for spec in case.evaluators if isinstance(spec, RubricSpec)]
+    texts = [each.text for rubric in rubrics for each in rubric]
+    return bool(rubrics) and not (suite.of_other_tool and texts == [case.expected_outcome])
 
 
 def _model(config: Config, name: str) -> JudgeConfig:

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rubric_ci.editing import yaml_writer
-from rubric_ci.editing.insertion_point import CannotPlace, Splice, place, splice
+from rubric_ci.editing.insertion_point import CannotPlace, Keys, Splice, place, splice
 from rubric_ci.editing.yaml_layout import layout
 from rubric_ci.editing.yaml_writer import ListLayout
 from rubric_ci.model.json_value import JSON
 from rubric_ci.yaml_text.document import Document
 
+_OURS = Keys()
 _ODD_BREAKS = re.compile("[\x85\u2028\u2029]")
 
 
@@ -40,7 +41,7 @@ class _Edit:
     splices: tuple[Splice, ...]
 
 
-def insert_rubrics(text: str, rubrics: Mapping[int, JSON]) -> Edited:
+def insert_rubrics(text: str, rubrics: Mapping[int, JSON], keys: Keys = _OURS) -> Edited:
     """Insert each value as the `rubrics` of the case at its position in `evalcases`.
 
     The text must be valid. Cases that share content through an anchor may be valid only together:
@@ -48,26 +49,20 @@ def insert_rubrics(text: str, rubrics: Mapping[int, JSON]) -> Edited:
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     body = text.removeprefix(mark)
-    if "evalcases" not in Document("", body).data:
-        reason = "the file is written for another tool, whose keys are not edited"
-        blocks = {n: EditRejected(reason=reason, block=rubrics_block(rubrics[n])) for n in rubrics}
-        return Edited(text=text, refused=blocks)
-    edits, unplaced = _edits(body, rubrics)
-    new, unproven = _insert_valid(body, edits)
+    edits, unplaced = _edits(body, rubrics, keys)
+    new, unproven = _insert_valid(body, edits, keys)
     reasons = unplaced | unproven
     refused = {
-        n: EditRejected(reason=reasons[n], block=rubrics_block(rubrics[n]))
+        n: EditRejected(reason=reasons[n], block=rubrics_block(rubrics[n], keys.criteria))
         for n in rubrics
         if n in reasons
     }
     return Edited(text=mark + new, refused=refused)
 
 
-def rubrics_block(rubrics: JSON) -> str:
+def rubrics_block(rubrics: JSON, key: str = _OURS.criteria) -> str:
     """Return rubrics as a block of YAML, to paste by hand."""
-    return "".join(
-        line + "\n" for line in yaml_writer.block_lines("rubrics", rubrics, ListLayout())
-    )
+    return "".join(line + "\n" for line in yaml_writer.block_lines(key, rubrics, ListLayout()))
 
 
 def is_same(one: JSON, other: JSON) -> bool:
@@ -83,7 +78,9 @@ def is_same(one: JSON, other: JSON) -> bool:
             return bool(one == other)
 
 
-def _edits(body: str, rubrics: Mapping[int, JSON]) -> tuple[dict[int, _Edit], dict[int, str]]:
+def _edits(
+    body: str, rubrics: Mapping[int, JSON], keys: Keys
+) -> tuple[dict[int, _Edit], dict[int, str]]:
     """Return the edit for each case, or the reason why there is none."""
     if _ODD_BREAKS.search(body):
         return {}, dict.fromkeys(
@@ -91,74 +88,79 @@ def _edits(body: str, rubrics: Mapping[int, JSON]) -> tuple[dict[int, _Edit], di
             "the file has NEL, LS or PS characters, which YAML counts as line breaks and editors "
             "do not",
         )
-    root, cases = layout(body), Document("", body).data["evalcases"]
+    root, cases = layout(body), Document("", body).data[keys.cases]
     edits, reasons = dict[int, _Edit](), dict[int, str]()
     for position, value in rubrics.items():
         try:
-            edits[position] = _Edit(value, place(body, root, position, value))
+            edits[position] = _Edit(value, place(body, root, position, value, keys))
         except CannotPlace as reason:
             reasons[position] = str(reason)
-    for position in [n for n in edits if "rubrics" in cases[n]]:
+    for position in [n for n in edits if keys.criteria in cases[n]]:
         del edits[position]
-        reasons[position] = "the case inherits `rubrics` through a merge key"
+        reasons[position] = f"the case inherits `{keys.criteria}` through a merge key"
     return edits, reasons
 
 
-def _insert_valid(body: str, edits: Mapping[int, _Edit]) -> tuple[str, dict[int, str]]:
+def _insert_valid(body: str, edits: Mapping[int, _Edit], keys: Keys) -> tuple[str, dict[int, str]]:
     if not edits:
         return body, {}
     before = Document("", body).data
     accepted, left = dict[int, _Edit](), dict(edits)
     while True:
-        accepted, failures = _add(body, before, accepted, left)
+        accepted, failures = _add(body, before, accepted, left, keys)
         if not failures or len(failures) == len(left):
-            return _attempt(body, before, accepted)[0], failures
+            return _attempt(body, before, accepted, keys)[0], failures
         left = {position: left[position] for position in failures}
 
 
 def _add(
-    body: str, before: JSON, accepted: Mapping[int, _Edit], more: Mapping[int, _Edit]
+    body: str,
+    before: JSON,
+    accepted: Mapping[int, _Edit],
+    more: Mapping[int, _Edit],
+    keys: Keys,
 ) -> tuple[dict[int, _Edit], dict[int, str]]:
     """Accept all edits, or the valid ones of each half; return reasons for the others."""
     both = {**accepted, **more}
-    _, failure = _attempt(body, before, both)
+    _, failure = _attempt(body, before, both, keys)
     if not failure:
         return both, {}
     if len(more) == 1:
         return dict(accepted), dict.fromkeys(more, failure)
     positions = sorted(more)
     half = len(positions) // 2
-    first, failures = _add(body, before, accepted, {n: more[n] for n in positions[:half]})
-    second, other_failures = _add(body, before, first, {n: more[n] for n in positions[half:]})
+    start, rest = ({n: more[n] for n in part} for part in (positions[:half], positions[half:]))
+    first, failures = _add(body, before, accepted, start, keys)
+    second, other_failures = _add(body, before, first, rest, keys)
     return second, failures | other_failures
 
 
-def _attempt(body: str, before: JSON, edits: Mapping[int, _Edit]) -> tuple[str, str]:
+def _attempt(body: str, before: JSON, edits: Mapping[int, _Edit], keys: Keys) -> tuple[str, str]:
     """Return the new text and the reason why it is invalid, or ""."""
     new = splice(body, [part for edit in edits.values() for part in edit.splices])
     document = Document("", new)
     if document.text_problems:
         return new, "with the rubrics inserted, the file would no longer be valid YAML"
-    return new, _difference(_with_rubrics(before, edits), document.data)
+    return new, _difference(_with_rubrics(before, edits, keys), document.data, keys.cases)
 
 
-def _with_rubrics(before: JSON, edits: Mapping[int, _Edit]) -> JSON:
+def _with_rubrics(before: JSON, edits: Mapping[int, _Edit], keys: Keys) -> JSON:
     cases = [
-        case | {"rubrics": edits[position].rubrics} if position in edits else case
-        for position, case in enumerate(before["evalcases"])
+        case | {keys.criteria: edits[position].rubrics} if position in edits else case
+        for position, case in enumerate(before[keys.cases])
     ]
-    return before | {"evalcases": cases}
+    return before | {keys.cases: cases}
 
 
-def _difference(expected: JSON, after: JSON) -> str:
+def _difference(expected: JSON, after: JSON, key: str) -> str:
     """Return the difference from the expected data, or ""."""
     if is_same(expected, after):
         return ""
-    pairs = enumerate(zip(expected["evalcases"], after["evalcases"], strict=False))
+    pairs = enumerate(zip(expected[key], after[key], strict=False))
     changed = next((n for n, (old, new) in pairs if not is_same(old, new)), None)
-    changes = "something else in the file" if changed is None else _name(expected, changed)
+    changes = "something else in the file" if changed is None else _name(expected[key], changed)
     return f"{changes} would change with it: they share content through an anchor"
 
 
-def _name(suite: JSON, position: int) -> str:
-    return f"case `{suite['evalcases'][position].get('id')}` (number {position + 1})"
+def _name(cases: JSON, position: int) -> str:
+    return f"case `{cases[position].get('id')}` (number {position + 1})"

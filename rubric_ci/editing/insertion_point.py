@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rubric_ci.editing import yaml_writer
 from rubric_ci.editing.yaml_layout import (
@@ -18,8 +19,14 @@ from rubric_ci.editing.yaml_layout import (
 from rubric_ci.editing.yaml_writer import ListLayout
 from rubric_ci.model.json_value import JSON
 
-_KEY = "rubrics"
 _BLANKS_AND_COMMENTS = re.compile(r"(?:\s|#[^\r\n]*)*")
+
+
+class Keys(NamedTuple):
+    """The keys of a file's cases and of the criteria of a case; other tools have other ones."""
+
+    cases: str = "evalcases"
+    criteria: str = "rubrics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +41,22 @@ class CannotPlace(Exception):
     """Rubrics cannot be inserted into a case; the message is the reason."""
 
 
-def place(text: str, root: Node | None, position: int, rubrics: JSON) -> tuple[Splice, ...]:
+def place(
+    text: str, root: Node | None, position: int, rubrics: JSON, keys: Keys
+) -> tuple[Splice, ...]:
     """Return the insertions that give a case these rubrics."""
-    cases = root.get("evalcases") if isinstance(root, Mapping) else None
+    cases = root.get(keys.cases) if isinstance(root, Mapping) else None
     if not (isinstance(root, Mapping) and isinstance(cases, Sequence)):
-        raise CannotPlace("`evalcases` comes from an alias or merge key")
+        raise CannotPlace(f"`{keys.cases}` comes from an alias or merge key")
     case = cases.items[position]
     if not isinstance(case, Mapping):
         raise CannotPlace("the case is an alias of another case")
-    if case.get(_KEY) is not None:
-        raise CannotPlace("the case has a `rubrics` key already")
+    if case.get(keys.criteria) is not None:
+        raise CannotPlace(f"the case has a `{keys.criteria}` key already")
     if case.flow:
-        return _into_flow(text, case, rubrics)
-    return (_into_block(text, case, rubrics, _list_layout(text, case, root, cases)),)
+        return _into_flow(text, case, keys.criteria, rubrics)
+    layout = _list_layout(text, case, root, cases)
+    return (_into_block(text, case, yaml_writer.block_lines(keys.criteria, rubrics, layout)),)
 
 
 def splice(text: str, splices: Iterable[Splice]) -> str:
@@ -58,12 +68,9 @@ def splice(text: str, splices: Iterable[Splice]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def _into_block(text: str, case: Mapping, rubrics: JSON, layout: ListLayout) -> Splice:
+def _into_block(text: str, case: Mapping, written: list[str]) -> Splice:
     """Insert lines after the case's last line of content, in the layout of the file."""
-    lines = [
-        " " * case.column + line if line else ""
-        for line in yaml_writer.block_lines(_KEY, rubrics, layout)
-    ]
+    lines = [" " * case.column + line if line else "" for line in written]
     line_break = LINE_BREAK.search(text, _anchor(case).end)
     if line_break:
         newline = line_break.group()
@@ -99,10 +106,10 @@ def _list_layout(text: str, case: Mapping, suite: Mapping, cases: Sequence) -> L
     return ListLayout()
 
 
-def _into_flow(text: str, case: Mapping, rubrics: JSON) -> tuple[Splice, ...]:
+def _into_flow(text: str, case: Mapping, name: str, rubrics: JSON) -> tuple[Splice, ...]:
     """Insert a pair after the last one, on its own lines if the last one has its own line."""
     as_json = all(isinstance(key, Leaf) and key.quoted for key, _ in case.pairs)
-    key, write = (f'"{_KEY}"', yaml_writer.flow_json) if as_json else (_KEY, yaml_writer.flow)
+    key, write = (f'"{name}"', yaml_writer.flow_json) if as_json else (name, yaml_writer.flow)
     last_key, last = case.pairs[-1]
     indent = text[line_start(text, last_key.start) : last_key.start]
     if not indent.strip():

@@ -249,3 +249,4 @@ class EvalFile:
     description: str = ""
     cases: tuple[EvalCase, ...]
     in_files: bool = False  # cases are in other files, which `evalcases` names
+    of_other_tool: bool = False  # written for another tool, and read as it is

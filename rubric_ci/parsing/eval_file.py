@@ -50,7 +50,8 @@ def parse(
         path=source.file,
         dataset=suite.get("dataset", stem),
         description=suite.get("description", ""),
-        in_files=isinstance(source, CaseFiles),
+        in_files=isinstance(getattr(source, "read", source), CaseFiles),
+        of_other_tool=hasattr(source, "read"),
         cases=tuple(
             each
             for index in range(len(suite["evalcases"]))

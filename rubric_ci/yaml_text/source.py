@@ -111,9 +111,7 @@ def open_source(
     """
     if not path.endswith(".jsonl"):
         document = Document(path, text)
-        if find and isinstance(document.data, dict) and names_files(
-            document.data.get("evalcases")
-        ):
+        if find and isinstance(document.data, dict) and names_files(document.data.get("evalcases")):
             from rubric_ci.yaml_text.case_files import CaseFiles  # few suites need it
 
             return CaseFiles(document, find)

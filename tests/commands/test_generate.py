@@ -375,3 +375,91 @@ def test_cases_in_files_are_not_edited(project: Project) -> None:
     reason = "files that `evalcases` names are not edited; write its `rubrics` there"
     assert f"evals/cases.csv:2: refund: left unchanged: {reason}\n" in done.stdout + done.stderr
     assert (project.checkout.root / "evals/cases.csv").read_text() == table
+
+
+SKILL = """\
+{
+  "skill_name": "refunds",
+  "evals": [
+    {"id": 1, "prompt": "Can I return it?", "expected_output": "Offers a refund"},
+    {
+      "id": 2,
+      "prompt": "When are you open?",
+      "expected_output": "States the hours"
+    },
+    {"id": 3, "prompt": "Hi", "expectations": ["Greets"]}
+  ]
+}
+"""
+TEXTS = '["Names the 30-day limit", "Explains the way back", "Says who pays: us"]'
+AGENTV = """\
+tests:
+  - id: refund  # stable
+    input: Can I return it?
+    criteria: Offers a refund
+"""
+GRADER = """\
+    assertions:
+      - type: rubrics
+        criteria:
+          - id: limit
+            outcome: Names the 30-day limit
+            weight: 2.0
+            required: true
+          - id: way
+            outcome: Explains the way back
+            weight: 1.0
+            required: false
+          - id: cost
+            outcome: "Says who pays: us"
+            weight: 1.0
+            required: false
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "ids", "after"),
+    [
+        (
+            "evals.json",
+            SKILL,
+            ("1", "2"),
+            SKILL.replace('a refund"}', f'a refund", "expectations": {TEXTS}}}').replace(
+                '"States the hours"\n',
+                '"States the hours",\n      "expectations": [\n'
+                '        "Names the 30-day limit",\n        "Explains the way back",\n'
+                '        "Says who pays: us"\n      ]\n',
+            ),
+        ),
+        ("shop.yaml", AGENTV, ("refund",), AGENTV + GRADER),
+        (
+            "five.yaml",
+            f"prompts: ['{{{{ input }}}}']\n{AGENTV}",
+            ("refund",),
+            f"prompts: ['{{{{ input }}}}']\n{AGENTV}"
+            + GRADER.replace("assertions", "assert")
+            .replace("rubrics\n", "llm-rubric\n")
+            .replace("criteria:", "value:"),
+        ),
+    ],
+    ids=["agent skills", "agentv 4", "agentv 5"],
+)
+def test_a_file_of_another_tool_gets_its_own_keys(
+    project: Project, name: str, text: str, ids: tuple[str, ...], after: str
+) -> None:
+    file = project.checkout.root / name
+    file.write_text(text)
+    project.record("checklist", name, **dict.fromkeys(ids, GOOD))
+    done = project.generate(name)
+    assert (done.exit_code, file.read_text()) == (0, after), done.output
+    assert project.generate(name).stdout == "nothing to do: every case has rubrics\n"
+
+
+def test_a_bare_list_of_another_tool_is_left_alone(project: Project) -> None:
+    text = '[{"prompt": "Hi", "expected_output": "Greets", "assertions": []}]'
+    file = project.checkout.root / "evals.json"
+    file.write_text(text)
+    project.record("checklist", "evals.json", **{"1": GOOD})
+    done = project.generate("evals.json")
+    assert (done.exit_code, file.read_text()) == (3, text)
+    assert "the file is a list for another tool, which is not edited" in done.output

@@ -71,9 +71,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         commands/waive waivers/file""",
     "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
     "evaluators/test_code_judge.py": "evaluators/script_input",
-    "measures/test_field_accuracy.py": """
-        measures/json_compare measures/json_in_text text/json_path""",
-    "measures/test_specs.py": "measures/kind",
+    "kinds/test_field_accuracy.py": """
+        kinds/json_compare kinds/json_in_text text/json_path""",
+    "kinds/test_specs.py": "kinds/kind",
     "grading_changes/test_changes.py": "grading_changes/configuration",
     "judge/test_injection_scan.py": "judge/injection_patterns",
     "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
@@ -82,7 +82,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "policy/test_changes.py": "policy/strength",
     "project/test_discovery.py": "project/file_names",
     "project/test_load_config.py": "parsing/config parsing/program_targets",
-    "project/test_loader.py": "parsing/evaluators",
+    "kinds/test_read.py": """
+        kinds/code_judge kinds/composite kinds/llm_judge kinds/rubric""",
     "project/test_project.py": "validation/config_summary",
     "comparison/test_compare.py": "comparison/case_change comparison/notes",
     "render/test_golden.py": "render/junit",
@@ -103,7 +104,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "validation/test_corpus.py": """
         validation/ambiguous_scalars validation/assertion_rules validation/eval_rules
         validation/evaluator_rules
-        validation/field_rules validation/ignore_comments
+        kinds/field_rules validation/ignore_comments
         validation/other_tools
         validation/project_rules validation/prompt_rules
         validation/reference_rules validation/rubric_rules

@@ -8,17 +8,12 @@ from rubric_ci.calibration.sentinel import measure
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.grading.trials import median_trial
-from rubric_ci.measures.limits import CostSpec, LatencySpec, TokenUsageSpec
-from rubric_ci.measures.tool_trajectory import ToolTrajectorySpec
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import every_evaluator
+from rubric_ci.model.evals import MeasuringSpec, every_evaluator
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.sentinel import Sentinel
 from rubric_ci.model.trials import trials_of
-
-_MEASURED = LatencySpec | CostSpec | TokenUsageSpec | ToolTrajectorySpec
-"""Evaluators of what a run measures besides the answer's text; a report does not keep that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +62,8 @@ def _why_not(case: Graded, task: Task | None) -> str:
     if not needs_judge(task.case):
         return ""
     specs = every_evaluator(task.case.evaluators)
-    if measured := [spec.name for spec in specs if isinstance(spec, _MEASURED)]:
+    measured = [spec.name for spec in specs if isinstance(spec, MeasuringSpec) and not spec.of_text]
+    if measured:
         return f"the evaluator `{measured[0]}` needs more than the text of the answer"
     if any(trial.answer is None for trial in trials_of(case)):
         return "the report does not have the answer of every trial"

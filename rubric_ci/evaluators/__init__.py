@@ -6,7 +6,7 @@ from rubric_ci.evaluators.composite import composite
 from rubric_ci.evaluators.judge_choice import judge_model
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import for_judges, rubric
-from rubric_ci.measures import KINDS
+from rubric_ci.kinds.table import KINDS
 from rubric_ci.model.assessment import assessed, unassessed
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
@@ -61,4 +61,6 @@ async def _by_judge(
 
 
 def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec) -> Assessment:
-    return KINDS[spec.type].measure(case, answer, spec, redactor())
+    measure = KINDS[spec.type].measure
+    assert measure  # noqa: S101 - the others are assessed above
+    return measure(case, answer, spec, redactor())

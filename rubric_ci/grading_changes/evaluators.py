@@ -6,6 +6,7 @@ a script are `changed`: what they do is not known.
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from math import inf
 
 from rubric_ci.grading_changes.criteria import (
     criterion_changes,
@@ -13,13 +14,13 @@ from rubric_ci.grading_changes.criteria import (
     of_case,
     of_weights,
 )
-from rubric_ci.measures.limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,
     EvalCase,
     EvaluatorSpec,
     LlmJudgeSpec,
+    MeasuringSpec,
     RubricSpec,
     WeightedAverage,
 )
@@ -118,21 +119,17 @@ def _aggregator(
 
 def _of_settings(was: EvaluatorSpec, spec: EvaluatorSpec) -> Direction:
     """Return the direction of settings that differ; those of a script or a prompt are unknown."""
-    match spec:
-        case CodeJudgeSpec() | LlmJudgeSpec():
-            return "changed"
-        case LatencySpec() | CostSpec() | TokenUsageSpec():
-            then, now = _limits(was), _limits(spec)
-            raised = any(now[name] > then[name] for name in then)
-            return "weaker" if raised else "stronger"
-        case _:
-            return "weaker"
+    if isinstance(spec, CodeJudgeSpec | LlmJudgeSpec):
+        return "changed"
+    if isinstance(spec, MeasuringSpec) and spec.maximums:
+        raised = any(_maximum(spec, name) > _maximum(was, name) for name in spec.maximums)
+        return "weaker" if raised else "stronger"
+    return "weaker"
 
 
-def _limits(spec: EvaluatorSpec) -> dict[str, float]:
-    names = ("threshold_ms", "budget_usd", "max_total", "max_input", "max_output")
-    values = {name: getattr(spec, name) for name in names if hasattr(spec, name)}
-    return {name: float("inf") if each is None else each for name, each in values.items()}
+def _maximum(spec: EvaluatorSpec, name: str) -> float:
+    value = getattr(spec, name)
+    return inf if value is None else float(value)
 
 
 def _edited(was: object, spec: object) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, TypeGuard
+from typing import ClassVar, Literal, TypeAlias, TypeGuard
 
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON
@@ -116,8 +116,10 @@ class LlmJudgeSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuringSpec:
-    """An evaluator without a judge or a script; `measures/` has each type."""
+    """An evaluator without a judge or a script; `kinds/` has each type."""
 
+    maximums: ClassVar[tuple[str, ...]] = ()  # settings that are limits; None is no limit
+    of_text: ClassVar[bool] = True  # the text of an answer is enough, as a report keeps it
     name: str
     type: str
     weight: float = 1.0

@@ -8,12 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from rubric_ci.kinds import table
+from rubric_ci.kinds.kind import UsedFiles, Written, evaluators_of
+from rubric_ci.kinds.rubric import inline
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     DataPart,
     EvalCase,
     EvalFile,
+    EvaluatorSpec,
     FilePart,
+    LlmJudgeSpec,
     Message,
     Part,
     Role,
@@ -23,13 +28,11 @@ from rubric_ci.model.evals import (
 )
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import Lookup
-from rubric_ci.parsing.evaluators import case_evaluators
-from rubric_ci.parsing.file_references import UsedFiles
 from rubric_ci.text.globs import Matches
 from rubric_ci.validation.agentv import guideline_matcher
 from rubric_ci.yaml_text.case_files import CaseFiles
 from rubric_ci.yaml_text.problems import Location, Path, Place
-from rubric_ci.yaml_text.source import Source
+from rubric_ci.yaml_text.source import Placed, Source
 
 
 def parse(
@@ -103,7 +106,7 @@ def _case(
         expected_messages=read_messages(
             reference, "assistant", own._replace(is_guideline=lambda _: False)
         ),
-        evaluators=case_evaluators(placed, path, files, default_evaluator),
+        evaluators=_evaluators(placed, path, files, default_evaluator),
         target=_target(case) or _target(suite),
         vars=variables,
         tags=tuple(case.get("tags", ())),
@@ -138,6 +141,35 @@ class _InOneFile(NamedTuple):
 def _turn(written: str | dict[str, Any], own: "Contents") -> Turn:
     turn = {"input": written} if isinstance(written, str) else written
     return Turn(text=own.text(turn["input"]), expected_outcome=turn.get("expected_outcome", ""))
+
+
+def _evaluators(
+    source: Placed, path: Path, files: UsedFiles, default: str
+) -> tuple[EvaluatorSpec, ...]:
+    """Return the evaluators of the case at a path: inline rubrics first."""
+    suite, case = source.data, source.data["evalcases"][path[1]]
+    owner: Path = path if "rubrics" in case else ()
+    rubrics = case.get("rubrics", suite.get("rubrics"))
+    own = [inline("rubric", source, rubrics, (*owner, "rubrics"), files)] if rubrics else []
+    for number, turn in enumerate(case.get("turns", ()), start=1):
+        if isinstance(turn, dict) and "rubrics" in turn:
+            where: Path = (*path, "turns", number - 1, "rubrics")
+            own.append(inline(f"turn-{number}", source, turn["rubrics"], where, files, number))
+    of_case, of_suite = evaluators_of(case), evaluators_of(suite)
+    found = ((*path, *of_case[0]), of_case[1]) if of_case else of_suite or ((), [])
+    written = (Written(source, (*found[0], n), data, files) for n, data in enumerate(found[1]))
+    return (*own, *map(table.read, written)) or tuple(_default(source, path, default))
+
+
+def _default(source: Placed, path: Path, default: str) -> Iterator[EvaluatorSpec]:
+    """Yield the evaluator of a case without any: the suite's, else the configuration's."""
+    suite = source.data
+    if suite.get("evaluator", "") == "llm_judge":
+        yield LlmJudgeSpec(name="llm_judge", span=Span(*source.locate(("evaluator",))))
+        return
+    has_outcome = suite["evalcases"][path[1]].keys() & {"expected_outcome", "outcome"}
+    if default == "llm_judge" and has_outcome and "evaluator" not in suite:
+        yield LlmJudgeSpec(name="llm_judge", span=Span(*source.locate((*path, "id"))))
 
 
 def _trials(written: dict[str, int] | None) -> TrialRule | None:

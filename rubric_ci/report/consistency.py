@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from math import isclose
 from typing import Final
 
+from rubric_ci.kinds.table import KINDS
 from rubric_ci.model.judge_noise import CriterionNoise, hidden_marks, judge_noise
 from rubric_ci.model.mark_value import YES_OR_NO, MarkValue
 from rubric_ci.model.report import RunReport, run_verdict, totals
@@ -32,7 +33,7 @@ from rubric_ci.report.gate import with_gate
 from rubric_ci.text.numbers import shortened
 
 _MINIMUM: Final = re.compile(r"(?:score|level) >= (-?[0-9]{1,9})")
-_MEANS: Final = frozenset({"rubric", "llm_judge", "field_accuracy"})
+_MEANS: Final = frozenset(name for name, kind in KINDS.items() if kind.means)
 """Evaluators whose score is the weighted mean of their criteria."""
 
 

@@ -13,19 +13,7 @@ from rubric_ci.yaml_text.problems import Path, Problem
 
 OF_HEALTH_CHECK: Final = ("command_template", "timeout_seconds")
 
-_MARKS: Final = ("targets.yaml", "config.yaml")
 _CAMEL_CASE = re.compile(r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
-
-
-def is_agentv_file(data: Any, lookup: Lookup) -> bool:
-    """Return True for an eval file of AgentV: by its `$schema`, or by the nearest `.agentv` folder.
-
-    Another `$schema` marks an eval file of rubric-ci.
-    """
-    schema = data.get("$schema") if isinstance(data, dict) else None
-    if isinstance(schema, str):
-        return schema.startswith("agentv")
-    return any(isinstance(lookup(f".agentv/{name}"), Found) for name in _MARKS)
 
 
 def snake_case(key: str) -> str:

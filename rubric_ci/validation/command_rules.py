@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from rubric_ci.kinds.kind import written_evaluators
+from rubric_ci.kinds.table import kind_of
 from rubric_ci.model.references import Machine
 from rubric_ci.model.rules import Rule
 from rubric_ci.validation.agentv import snake_case
@@ -50,16 +52,9 @@ class _Command(NamedTuple):
 
 def script_problems(data: Any, machine: Machine) -> Iterator[Problem]:
     """Yield the programs and files that the scripts of an eval file lack on this machine."""
-    owners: list[tuple[Any, Path]] = [(data, ())]
-    cases = data.get("evalcases") if isinstance(data, dict) else None
-    owners.extend((case, ("evalcases", n)) for n, case in enumerate(_list(cases)))
-    for owner, path in owners:
-        if isinstance(owner, dict):
-            places = ((owner, path), (owner.get("execution"), (*path, "execution")))
-            for holder, where in places:
-                if isinstance(holder, dict):
-                    found = holder.get("evaluators")
-                    yield from _evaluators(found, (*where, "evaluators"), machine)
+    for path, evaluator in written_evaluators(data):
+        for script in kind_of(evaluator).scripts(evaluator, path):
+            yield from _checked(script.data, script.path, (script.key,), machine)
 
 
 def target_command_problems(data: Any, machine: Machine) -> Iterator[Problem]:
@@ -76,24 +71,6 @@ def target_command_problems(data: Any, machine: Machine) -> Iterator[Problem]:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _evaluators(evaluators: Any, path: Path, machine: Machine) -> Iterator[Problem]:
-    for index, evaluator in enumerate(_list(evaluators)):
-        if not isinstance(evaluator, dict):
-            continue
-        where: Path = (*path, index)
-        match evaluator.get("type"):
-            case "code_judge":
-                yield from _checked(evaluator, where, ("script",), machine)
-            case "llm_judge" if isinstance(evaluator.get("prompt"), dict):
-                prompt = evaluator["prompt"]
-                yield from _checked(prompt, (*where, "prompt"), ("script",), machine)
-            case "composite":
-                yield from _evaluators(evaluator.get("evaluators"), (*where, "evaluators"), machine)
-                aggregator = evaluator.get("aggregator")
-                if isinstance(aggregator, dict) and aggregator.get("type") == "code_judge":
-                    yield from _checked(aggregator, (*where, "aggregator"), ("path",), machine)
 
 
 def _checked(

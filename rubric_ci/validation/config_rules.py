@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
+from rubric_ci.kinds.code_judge import SIMILAR_KEY
 from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.validation.agentv import (
@@ -16,7 +17,6 @@ from rubric_ci.validation.agentv import (
 )
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 from rubric_ci.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS, is_of_agentv
-from rubric_ci.validation.evaluator_rules import SIMILAR_KEY
 from rubric_ci.validation.judges_rules import AUTH_AND_KEY, judges_problems, members_of
 from rubric_ci.validation.model_rules import judge_command_problems
 from rubric_ci.validation.schema import problems as schema_problems

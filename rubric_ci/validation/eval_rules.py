@@ -7,9 +7,10 @@ another rule reports the cause.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from rubric_ci.kinds.kind import execution_of
 from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases
 from rubric_ci.text.suggestions import nearest, suggest
-from rubric_ci.validation.evaluator_rules import evaluators_problems, execution_of
+from rubric_ci.validation.evaluator_rules import evaluators_problems
 from rubric_ci.validation.rubric_rules import criteria_problems
 from rubric_ci.yaml_text.problems import Path, Problem
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from rubric_ci.kinds.kind import written_evaluators
 from rubric_ci.model.judge_cli import COMMAND_KEYS
 from rubric_ci.model.model_facts import SWITCH, Models, end_of, ending, refused_parameters
 from rubric_ci.model.rules import Rule
@@ -56,24 +57,19 @@ def model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]
 
 def evaluator_model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]:
     """Yield the models of evaluators in an eval file that ended, or end soon."""
-    for path, name in _evaluator_models(data, ()):
+    for path, name in _evaluator_models(data):
         if "/" in name and "${{" not in name:
             yield from _end(name, path, models())
 
 
-def _evaluator_models(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the `model` of every evaluator, at any depth of composites."""
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _evaluator_models(item, (*path, index))
-    elif isinstance(value, dict):
-        for key in ("evalcases", "execution", "evaluators", "aggregator"):
-            if key in value:
-                yield from _evaluator_models(value[key], (*path, key))
-        if path and (path[-1] == "aggregator" or "evaluators" in path[-2:]):
-            model = value.get("model")
+def _evaluator_models(data: Any) -> Iterator[tuple[Path, str]]:
+    """Yield the `model` of every evaluator and aggregator."""
+    for path, evaluator in written_evaluators(data):
+        for place in ((), ("aggregator",)):
+            owner = evaluator.get("aggregator") if place else evaluator
+            model = owner.get("model") if isinstance(owner, dict) else None
             if isinstance(model, str):
-                yield (*path, "model"), model
+                yield (*path, *place, "model"), model
 
 
 def _end(name: str, place: Path, known: Models) -> Iterator[Problem]:

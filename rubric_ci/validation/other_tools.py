@@ -177,18 +177,6 @@ MODES: Final[Mapping[str, str]] = {
 }
 """Instead of modes of `tool_trajectory`."""
 
-CODE_JUDGE_OPTIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("required", "min_score"),
-        "a script has no gate of its own: its score counts by `weight`, and `gate` decides",
-    ),
-    "threshold": "`gate.thresholds` has the limits of all scores",
-    "negate": "let the script give 1 - score",
-    "command": "the command is `script`",
-    "value": "list it under `config`, which the script reads",
-}
-"""Options of graders of other tools, which a script here would get as configuration."""
-
 
 def instead_of_type(name: str) -> str:
     """Return what to write in place of an evaluator type, or ""."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from rubric_ci.kinds.kind import execution_of
 from rubric_ci.model.references import Found, Lookup, NearFile
 from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.validation.eval_rules import UNUSED_SETTING, Prompt
-from rubric_ci.validation.evaluator_rules import execution_of
 from rubric_ci.validation.reference_rules import missing_file
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.validation.target_rules import NAMES, is_model

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from rubric_ci.kinds.kind import Prompt, written_evaluators
 from rubric_ci.model.references import Found, Lookup, NearFile, NotFound
 from rubric_ci.model.rules import Rule, with_cases, with_evaluator
 from rubric_ci.text.suggestions import did_you_mean, suggest
@@ -67,15 +68,6 @@ BLIND_PROMPT: Final = Rule(
 )
 
 
-class Prompt(NamedTuple):
-    """A prompt, its path, the variables that it may use, and a set of which it needs one."""
-
-    path: Path
-    text: str
-    known: tuple[str, ...]
-    needed: tuple[str, ...]
-
-
 def reference_problems(
     data: Any, lookup: Lookup, near_file: NearFile = lambda _: ""
 ) -> Iterator[Problem]:
@@ -90,11 +82,16 @@ def reference_problems(
         found = lookup(name)
         if not isinstance(found, Found):
             yield missing_file(path, name, found, near_file)
-    for prompt in _prompts(data):
-        yield from _prompt_problems(prompt, lookup, near_file)
+    for path, evaluator in written_evaluators(data):
+        from rubric_ci.kinds.table import kind_of  # files without evaluators do not need it
+
+        for prompt in kind_of(evaluator).prompts(evaluator, path):
+            yield from _prompt_problems(prompt, lookup, near_file)
 
 
 def _prompt_problems(prompt: Prompt, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
+    from rubric_ci.kinds.llm_judge import names_file
+
     text, where = prompt.text, ""
     if names_file(text):
         found = lookup(text)
@@ -115,9 +112,8 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup, near_file: NearFile) -> Ite
 
 def _blind(prompt: Prompt, where: str) -> Problem:
     """Return the problem of a prompt whose variables are known, but hide what it is to score."""
-    hidden = "the results of the members" if prompt.needed == (RESULTS_VARIABLE,) else "the answer"
     listed = " or ".join(f"`{{{{ {name} }}}}`" for name in prompt.needed)
-    message = f"the prompt{where} does not show the judge {hidden}"
+    message = f"the prompt{where} does not show the judge {prompt.scores}"
     return Problem(BLIND_PROMPT, prompt.path, message, f"add {listed} to it")
 
 
@@ -158,60 +154,7 @@ def _of_messages(messages: Any, path: Path) -> Iterator[tuple[Path, Any]]:
             yield (*path, number, "content"), message["content"]
 
 
-def _prompts(data: dict[str, Any]) -> Iterator[Prompt]:
-    yield from _of_execution(data, ())
-    cases = data.get("evalcases")
-    for index, case in enumerate(cases if isinstance(cases, list) else ()):
-        if isinstance(case, dict):
-            yield from _of_execution(case, ("evalcases", index))
-            yield from _of_evaluators(case.get("evaluators"), ("evalcases", index, "evaluators"))
-
-
-def _of_execution(owner: dict[str, Any], path: Path) -> Iterator[Prompt]:
-    execution = owner.get("execution")
-    if isinstance(execution, dict):
-        where: Path = (*path, "execution", "evaluators")
-        yield from _of_evaluators(execution.get("evaluators"), where)
-
-
-def _of_evaluators(evaluators: Any, path: Path) -> Iterator[Prompt]:
-    for index, evaluator in enumerate(evaluators if isinstance(evaluators, list) else ()):
-        if not isinstance(evaluator, dict):
-            continue
-        where: Path = (*path, index)
-        prompt = evaluator.get("prompt")
-        if evaluator.get("type") == "llm_judge" and isinstance(prompt, str):
-            needed = () if "rubrics" in evaluator else ANSWER_VARIABLES
-            yield Prompt((*where, "prompt"), prompt, PROMPT_VARIABLES, needed)
-        yield from _of_evaluators(evaluator.get("evaluators"), (*where, "evaluators"))
-        aggregator = evaluator.get("aggregator")
-        prompt = aggregator.get("prompt") if isinstance(aggregator, dict) else None
-        if isinstance(prompt, str):
-            known = (*PROMPT_VARIABLES, RESULTS_VARIABLE)
-            yield Prompt((*where, "aggregator", "prompt"), prompt, known, (RESULTS_VARIABLE,))
-
-
-PROMPT_VARIABLES: Final = (
-    "question",
-    "expected_outcome",
-    "reference_answer",
-    "candidate_answer",
-    "answer",
-    "input_messages",
-    "expected_messages",
-    "output_messages",
-    *("input", "criteria", "expected_output", "output"),  # of AgentV
-)
-ANSWER_VARIABLES: Final = ("answer", "candidate_answer", "output_messages", "output")
-RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
-
 _VARIABLE = r"\{\{([^{}]*)\}\}"
-_FILE = r"[^\s/]*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
-
-
-def names_file(prompt: str) -> bool:
-    """Return True if a prompt is the path of a file, not the text itself."""
-    return "{{" not in prompt and re.fullmatch(_FILE, prompt.strip()) is not None
 
 
 def variables(text: str) -> list[str]:

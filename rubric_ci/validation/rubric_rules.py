@@ -4,31 +4,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.assertions.keys import keys_of
+from rubric_ci.kinds.kind import criteria_at
 from rubric_ci.model.rules import Rule, with_rubrics
 from rubric_ci.validation.wording import wording_problems
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem
 from rubric_ci.yaml_text.scalars import is_short_decimal
 
 MAX_RANGES: Final = 11
 
-WRONG_TYPE: Final = Rule(
-    id="wrong-type",
-    meaning="The value has another type than the field requires.",
-    bad=with_rubrics("- expected_outcome: Greets\n  weight: heavy"),
-    good=with_rubrics("- expected_outcome: Greets\n  weight: 2.5"),
-)
-WEIGHT_TOTAL: Final = Rule(
-    id="weight-total",
-    meaning=(
-        "A criterion with weight 0 is shown and not counted. If all weights are 0, there is no "
-        "score."
-    ),
-    hint="give one of them a weight above 0",
-    bad=with_rubrics("- {expected_outcome: Greets, weight: 0}"),
-    good=with_rubrics(
-        "- {expected_outcome: Greets, weight: 0}\n- {expected_outcome: Is short, weight: 1}"
-    ),
-)
 CRITERION_ID_DUPLICATE: Final = Rule(
     id="criterion-id-duplicate",
     meaning=(
@@ -122,13 +105,6 @@ LEVELS_DUPLICATE: Final = Rule(
         "- levels:\n    - {level: 1, criteria: cold}\n    - {level: 2, criteria: warm}"
     ),
 )
-
-
-def criteria_at(rubrics: Any, path: Path) -> tuple[Any, Path]:
-    """Return the criteria of `rubrics`, a list or a mapping with `criteria`, and their path."""
-    if isinstance(rubrics, dict) and "criteria" in rubrics:
-        return rubrics["criteria"], (*path, "criteria")
-    return rubrics, path
 
 
 def criteria_problems(rubrics: Any, path: Path) -> Iterator[Problem]:

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
+from types import ModuleType
 from typing import Final
 
 from rubric_ci.dialects import translation
+from rubric_ci.kinds import table
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.rules import Rule
 from rubric_ci.validation import (
@@ -17,7 +19,6 @@ from rubric_ci.validation import (
     diagnostics,
     eval_rules,
     evaluator_rules,
-    field_rules,
     gate_rules,
     ignore_comments,
     judges_rules,
@@ -70,7 +71,6 @@ _MODULES = (
         diagnostics,
         eval_rules,
         evaluator_rules,
-        field_rules,
     ),
     *(
         ignore_comments,
@@ -84,6 +84,7 @@ _MODULES = (
         rubric_rules,
         wording,
     ),
+    *(module for module in vars(table).values() if isinstance(module, ModuleType)),
     *(translation, gate_rules, shape_rules, target_rules, variable_rules, waiver_rules),
 )
 

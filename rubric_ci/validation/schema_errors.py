@@ -12,7 +12,6 @@ from rubric_ci.assertions.keys import KEYS
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.validation.assertion_rules import ASSERTION_OPTION
 from rubric_ci.validation.other_tools import MODES, hint_for_key, instead_of_type
-from rubric_ci.validation.rubric_rules import WRONG_TYPE
 from rubric_ci.validation.schema_wording import (
     KINDS,
     diagnose_shape,
@@ -35,7 +34,7 @@ from rubric_ci.validation.shape_rules import (
     UNKNOWN_VALUE,
     rule_of,
 )
-from rubric_ci.yaml_text.problems import MAX_PROBLEMS, UNKNOWN_KEY, Path, Problem
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, UNKNOWN_KEY, WRONG_TYPE, Path, Problem
 
 Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
 

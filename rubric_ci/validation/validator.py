@@ -178,10 +178,12 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
         from rubric_ci.validation.assertion_rules import assertion_problems
 
         found.extend(_first(assertion_problems(source.data, lookup, near_file)))
-    if any("field_accuracy" in text for text in source.texts().values()):
-        from rubric_ci.validation.field_rules import field_problems
+    if any("evaluators" in text for text in source.texts().values()):
+        from rubric_ci.kinds.table import KINDS
 
-        found.extend(_first(field_problems(source.data, lookup)))
+        for name, kind in KINDS.items():
+            if any(name in text for text in source.texts().values()):
+                found.extend(_first(kind.problems_of_file(source.data, lookup)))
     yield from found
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple, TypeAlias
 
-from rubric_ci.model.rules import GOOD_CASE, Rule, with_cases
+from rubric_ci.model.rules import GOOD_CASE, Rule, with_cases, with_rubrics
 
 Path: TypeAlias = tuple[str | int, ...]
 Place: TypeAlias = tuple[int, int, int, int]
@@ -26,6 +26,24 @@ UNKNOWN_KEY: Final = Rule(
     good=with_cases(f"{GOOD_CASE}    x-reviewed: true\n"),
 )
 """Checked by the schema, and by `jsonlines` in a sidecar."""
+WRONG_TYPE: Final = Rule(
+    id="wrong-type",
+    meaning="The value has another type than the field requires.",
+    bad=with_rubrics("- expected_outcome: Greets\n  weight: heavy"),
+    good=with_rubrics("- expected_outcome: Greets\n  weight: 2.5"),
+)
+WEIGHT_TOTAL: Final = Rule(
+    id="weight-total",
+    meaning=(
+        "A criterion with weight 0 is shown and not counted. If all weights are 0, there is no "
+        "score."
+    ),
+    hint="give one of them a weight above 0",
+    bad=with_rubrics("- {expected_outcome: Greets, weight: 0}"),
+    good=with_rubrics(
+        "- {expected_outcome: Greets, weight: 0}\n- {expected_outcome: Is short, weight: 1}"
+    ),
+)
 
 
 class Problem(NamedTuple):

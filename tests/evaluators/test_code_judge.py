@@ -10,11 +10,11 @@ import pytest
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.evaluators.code_judge import code_judge
+from rubric_ci.kinds.kind import UsedFiles
 from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.parsing.eval_file import Contents, read_messages
-from rubric_ci.parsing.file_references import UsedFiles
 from tests import platforms
 from tests.cases import build_case, build_context, build_script, text_answer, text_message
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.evaluators import evaluate
-from rubric_ci.measures.limits import LatencySpec
+from rubric_ci.kinds.limits import LatencySpec
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import (
     CompositeSpec,

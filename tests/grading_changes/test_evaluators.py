@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.grading_changes.evaluators import evaluator_changes
-from rubric_ci.measures.field_accuracy import FieldAccuracySpec
-from rubric_ci.measures.json_compare import FieldSpec
-from rubric_ci.measures.limits import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.kinds.field_accuracy import FieldAccuracySpec
+from rubric_ci.kinds.json_compare import FieldSpec
+from rubric_ci.kinds.limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.measures.limits import LatencySpec
+from rubric_ci.kinds.limits import LatencySpec
 from rubric_ci.model.assessment import assessed, unassessed
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import (

@@ -49,7 +49,8 @@ HELD: Final[Mapping[str, str]] = {
     "statistics/night_effect.py": "statistics/test_night_effect.py",
     "report/json_format.py": "report/test_json_format.py",
     "report/consistency.py": "report/test_consistency.py report/test_case_consistency.py",
-    "parsing/evaluators.py": "parsing/test_evaluators.py project/test_loader.py",
+    "kinds/rubric.py": "kinds/test_read.py project/test_loader.py",
+    "kinds/composite.py": "kinds/test_read.py project/test_loader.py validation/test_corpus.py",
     "validation/rubric_rules.py": "validation/test_rubric_rules.py validation/test_rules.py",
     "validation/eval_rules.py": "validation/test_eval_rules.py validation/test_rules.py",
 }

@@ -5,7 +5,7 @@ from textwrap import dedent, indent
 
 import pytest
 
-from rubric_ci.measures.limits import LatencySpec
+from rubric_ci.kinds.limits import LatencySpec
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,

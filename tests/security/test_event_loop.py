@@ -14,8 +14,8 @@ from rubric_ci import evaluators
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.judge.evidence import with_quotes
 from rubric_ci.judge.request import request_valid_reply
-from rubric_ci.measures.field_accuracy import FieldAccuracySpec
-from rubric_ci.measures.json_compare import FieldSpec
+from rubric_ci.kinds.field_accuracy import FieldAccuracySpec
+from rubric_ci.kinds.json_compare import FieldSpec
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply

@@ -167,7 +167,7 @@ def test_every_function_of_one_text_is_linear(folder: str) -> None:
 
 def test_functions_are_found() -> None:
     names = {name for readers in FOUND.values() for name in readers}
-    known = {"yaml_text.scalars.resolve", "validation.reference_rules.names_file"}
+    known = {"yaml_text.scalars.resolve", "kinds.llm_judge.names_file"}
     assert {f"rubric_ci.{name}" for name in known} <= names
     assert len(names) > 150
 

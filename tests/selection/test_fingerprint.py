@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import pytest
 
-from rubric_ci.measures.limits import LatencySpec
+from rubric_ci.kinds.limits import LatencySpec
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,

@@ -123,11 +123,11 @@ def test_models_of_evaluators() -> None:
     found = evaluator_model_problems(Document("a.yaml", EVALUATORS).data, lambda: MODELS)
     assert [(each.path, each.message) for each in found] == [
         (
-            ("evalcases", 0, "execution", "evaluators", 0, "evaluators", 0, "model"),
-            "`azure/old` was switched off on 2026-10-01",
-        ),
-        (
             ("execution", "evaluators", 0, "model"),
             "`openai/old` is switched off on 2027-01-14, in 53 days",
+        ),
+        (
+            ("evalcases", 0, "execution", "evaluators", 0, "evaluators", 0, "model"),
+            "`azure/old` was switched off on 2026-10-01",
         ),
     ]

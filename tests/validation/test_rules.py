@@ -6,7 +6,7 @@ from pkgutil import walk_packages
 
 import pytest
 
-from rubric_ci import dialects, validation, yaml_text
+from rubric_ci import dialects, kinds, validation, yaml_text
 from rubric_ci.dialects.table import open_source
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.model.rules import Rule
@@ -45,7 +45,7 @@ def rules_of(text: str) -> list[str]:
 def test_every_rule_is_registered_under_an_id_of_its_own() -> None:
     defined = {
         (name, value)
-        for package in (dialects, validation, yaml_text)
+        for package in (dialects, kinds, validation, yaml_text)
         for module in walk_packages(package.__path__, f"{package.__name__}.")
         for name, value in vars(import_module(module.name)).items()
         if isinstance(value, Rule)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.measures.tool_trajectory import ExpectedCall, ToolTrajectorySpec, tool_trajectory
+from rubric_ci.kinds.tool_trajectory import ExpectedCall, ToolTrajectorySpec, tool_trajectory
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.text.redact import redactor
 from tests.cases import build_case, span, text_answer

@@ -5,10 +5,10 @@ from textwrap import dedent, indent
 
 import pytest
 
-from rubric_ci.measures.field_accuracy import FieldAccuracySpec
-from rubric_ci.measures.json_compare import FieldSpec
-from rubric_ci.measures.limits import CostSpec, LatencySpec, TokenUsageSpec
-from rubric_ci.measures.tool_trajectory import ExpectedCall, ToolTrajectorySpec
+from rubric_ci.kinds.field_accuracy import FieldAccuracySpec
+from rubric_ci.kinds.json_compare import FieldSpec
+from rubric_ci.kinds.limits import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.kinds.tool_trajectory import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,

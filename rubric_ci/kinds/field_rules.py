@@ -1,16 +1,16 @@
 """Rules of `field_accuracy`: what the reference answers of a file decide before any run."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
-from rubric_ci.model.references import Lookup
+from rubric_ci.kinds.kind import Evaluator, evaluators_of, with_members
+from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.rules import Rule, with_evaluator
 from rubric_ci.text.dates import read_days
 from rubric_ci.text.json_path import Missing, value_at
-from rubric_ci.validation.agentv import is_agentv_file
-from rubric_ci.validation.rubric_rules import WEIGHT_TOTAL
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, Path, Problem
 
+_MARKS: Final = ("targets.yaml", "config.yaml")
 _FIELD: Final = (
     "- name: invoice\n  type: field_accuracy\n  fields: [{path: total, match: numeric_tolerance}]"
 )
@@ -29,72 +29,47 @@ FIELD_REFERENCE: Final = Rule(
 )
 
 
-def field_problems(data: Any, lookup: Lookup) -> Iterator[Problem]:
-    """Yield fields without a weight and reference answers that cannot be compared."""
+def is_agentv_file(data: Any, lookup: Lookup) -> bool:
+    """Return True for an eval file of AgentV: by its `$schema`, or by the nearest `.agentv` folder.
+
+    Another `$schema` marks an eval file of rubric-ci.
+    """
+    schema = data.get("$schema") if isinstance(data, dict) else None
+    if isinstance(schema, str):
+        return schema.startswith("agentv")
+    return any(isinstance(lookup(f".agentv/{name}"), Found) for name in _MARKS)
+
+
+def problems(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
+    """Yield fields that all have weight 0."""
+    fields = _fields(evaluator)
+    if fields and all(field.get("weight", 1.0) == 0 for field in fields):
+        message = "every field has weight 0, so nothing is compared"
+        yield Problem(WEIGHT_TOTAL, (*path, "fields"), message)
+
+
+def problems_of_file(data: Any, lookup: Lookup) -> Iterator[Problem]:
+    """Yield reference answers that cannot be compared."""
     if not isinstance(data, dict):
         return
-    of_agentv = is_agentv_file(data, lookup)
-    suite = _evaluators(data)
-    yield from _without_weight(suite, ("execution", "evaluators"))
+    of_agentv, inherited = is_agentv_file(data, lookup), evaluators_of(data)
     cases = data.get("evalcases")
     for index, case in enumerate(cases if isinstance(cases, list) else ()):
-        if not isinstance(case, dict):
-            continue
-        path: Path = ("evalcases", index)
-        own = _evaluators(case)
-        yield from _without_weight(own, (*path, *_place(case)))
-        for evaluator in _measures(own if _place(case) else suite):
-            yield from _case_problems(case, path, evaluator, of_agentv=of_agentv)
+        found = (evaluators_of(case) or inherited) if isinstance(case, dict) else None
+        for _, evaluator in with_members(found[1], ()) if found else ():
+            if evaluator.get("type") == "field_accuracy":
+                path: Path = ("evalcases", index)
+                yield from _case_problems(case, path, evaluator, of_agentv=of_agentv)
 
 
-def _place(owner: dict[str, Any]) -> Path:
-    execution = owner.get("execution")
-    if isinstance(execution, dict) and "evaluators" in execution:
-        return ("execution", "evaluators")
-    return ("evaluators",) if "evaluators" in owner else ()
-
-
-def _evaluators(owner: dict[str, Any]) -> list[Any]:
-    found: Any = owner
-    for step in _place(owner):
-        found = found[step]
-    return found if isinstance(found, list) else []
-
-
-def _measures(evaluators: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """Yield every `field_accuracy` evaluator, including members of composites."""
-    for _, evaluator in _with_paths(evaluators, ()):
-        yield evaluator
-
-
-def _with_paths(evaluators: Iterable[Any], path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    for index, evaluator in enumerate(evaluators):
-        if not isinstance(evaluator, dict):
-            continue
-        where = (*path, index)
-        if evaluator.get("type") == "field_accuracy":
-            yield where, evaluator
-        members = evaluator.get("evaluators")
-        if isinstance(members, list):
-            yield from _with_paths(members, (*where, "evaluators"))
-
-
-def _without_weight(evaluators: Iterable[Any], path: Path) -> Iterator[Problem]:
-    for where, evaluator in _with_paths(evaluators, path):
-        fields = _fields(evaluator)
-        if fields and all(field.get("weight", 1.0) == 0 for field in fields):
-            message = "every field has weight 0, so nothing is compared"
-            yield Problem(WEIGHT_TOTAL, (*where, "fields"), message)
-
-
-def _fields(evaluator: dict[str, Any]) -> list[dict[str, Any]]:
+def _fields(evaluator: Evaluator) -> list[dict[str, Any]]:
     fields = evaluator.get("fields")
     found = fields if isinstance(fields, list) else []
     return [field for field in found if isinstance(field, dict)]
 
 
 def _case_problems(
-    case: dict[str, Any], path: Path, evaluator: dict[str, Any], *, of_agentv: bool
+    case: dict[str, Any], path: Path, evaluator: Evaluator, *, of_agentv: bool
 ) -> Iterator[Problem]:
     where, reference = _reference(case, path)
     name = evaluator.get("name")

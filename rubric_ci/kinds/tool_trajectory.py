@@ -4,10 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, assert_never
+from typing import Any, ClassVar, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.measures.kind import Kind, Written, common
+from rubric_ci.kinds.kind import Written, common
 from rubric_ci.model.evals import EvalCase, MeasuringSpec
 from rubric_ci.model.json_value import JSON, equal
 from rubric_ci.model.results import Answer, Assessment
@@ -33,6 +33,7 @@ class ExpectedCall:
 class ToolTrajectorySpec(MeasuringSpec):
     """Expected tool calls of the target, their counts or their order."""
 
+    of_text: ClassVar = False
     type: str = "tool_trajectory"
     mode: Literal["any_order", "in_order", "exact"]
     minimums: Mapping[str, int] = field(default_factory=dict)  # for any_order
@@ -49,7 +50,8 @@ class _Compared:
     warnings: tuple[str, ...] = ()
 
 
-def _read(written: Written) -> ToolTrajectorySpec:
+def read(written: Written) -> ToolTrajectorySpec:
+    """Return the spec."""
     return ToolTrajectorySpec(
         **common(written),
         mode=written.data["mode"],
@@ -218,6 +220,3 @@ def _summary(answer: Answer) -> str:
         return ""
     names = [call["tool"] for call in _calls(answer)]
     return f"called: {', '.join(names)}" if names else "no tool is called"
-
-
-TOOL_TRAJECTORY: Final = Kind(_read, tool_trajectory)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.measures.json_compare import FieldSpec, Show, difference, shortened
-from rubric_ci.measures.json_in_text import json_values
-from rubric_ci.measures.kind import Kind, Written, common
+from rubric_ci.kinds.field_rules import is_agentv_file
+from rubric_ci.kinds.json_compare import FieldSpec, Show, difference, shortened
+from rubric_ci.kinds.json_in_text import json_values
+from rubric_ci.kinds.kind import Written, common
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import DataPart, EvalCase, MeasuringSpec
 from rubric_ci.model.json_value import JSON
@@ -17,7 +18,6 @@ from rubric_ci.model.results import Answer, Assessment, CriterionResult
 from rubric_ci.model.scoring import weighted_mean
 from rubric_ci.text.json_path import Missing, value_at
 from rubric_ci.text.redact import Redactor
-from rubric_ci.validation.agentv import is_agentv_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,9 @@ class FieldAccuracySpec(MeasuringSpec):
     aggregation: Literal["weighted_average", "all_or_nothing"] = "weighted_average"
 
 
-def _read(written: Written) -> FieldAccuracySpec:
-    of_agentv = is_agentv_file(written.source.data, written.lookup)
+def read(written: Written) -> FieldAccuracySpec:
+    """Return the spec."""
+    of_agentv = is_agentv_file(written.source.data, written.files.lookup)
     fields = enumerate(written.data["fields"])
     return FieldAccuracySpec(
         **common(written),
@@ -157,6 +158,3 @@ def _score(spec: FieldAccuracySpec, results: Sequence[CriterionResult]) -> float
     if spec.aggregation == "all_or_nothing":
         return 1.0 if all(result.mark for result in results) else 0.0
     return weighted_mean((result.weight, result.normalised) for result in results)
-
-
-FIELD_ACCURACY: Final = Kind(_read, field_accuracy)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.measures import limits
-from rubric_ci.measures.limits import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.kinds import limits
+from rubric_ci.kinds.limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.text.redact import redactor
 from tests.cases import build_case, span

@@ -5,10 +5,10 @@ The target reports the measurements. Without a measurement there is no verdict.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.measures.kind import Kind, Written, common
+from rubric_ci.kinds.kind import Written, common
 from rubric_ci.model.evals import EvalCase, MeasuringSpec
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.text.redact import Redactor
@@ -18,6 +18,8 @@ from rubric_ci.text.redact import Redactor
 class LatencySpec(MeasuringSpec):
     """Maximum duration of an answer."""
 
+    maximums: ClassVar = ("threshold_ms",)
+    of_text: ClassVar = False
     type: str = "latency"
     threshold_ms: float
 
@@ -26,6 +28,8 @@ class LatencySpec(MeasuringSpec):
 class CostSpec(MeasuringSpec):
     """Maximum cost of an answer."""
 
+    maximums: ClassVar = ("budget_usd",)
+    of_text: ClassVar = False
     type: str = "cost"
     budget_usd: float
 
@@ -34,6 +38,8 @@ class CostSpec(MeasuringSpec):
 class TokenUsageSpec(MeasuringSpec):
     """Maximum tokens of an answer; at least one limit is set."""
 
+    maximums: ClassVar = ("max_total", "max_input", "max_output")
+    of_text: ClassVar = False
     type: str = "token_usage"
     max_total: float | None = None
     max_input: float | None = None
@@ -52,15 +58,18 @@ class _Measurement:
         return f"{_number(self.used)} of at most {_number(self.limit)} {self.unit}"
 
 
-def _read_latency(written: Written) -> LatencySpec:
+def read_latency(written: Written) -> LatencySpec:
+    """Return the spec."""
     return LatencySpec(**common(written), threshold_ms=float(written.data["threshold"]))
 
 
-def _read_cost(written: Written) -> CostSpec:
+def read_cost(written: Written) -> CostSpec:
+    """Return the spec."""
     return CostSpec(**common(written), budget_usd=float(written.data["budget"]))
 
 
-def _read_token_usage(written: Written) -> TokenUsageSpec:
+def read_token_usage(written: Written) -> TokenUsageSpec:
+    """Return the spec."""
     data = written.data
     return TokenUsageSpec(
         **common(written),
@@ -121,8 +130,3 @@ def _compared(measured: Sequence[_Measurement]) -> Assessment:
 
 def _number(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
-
-
-LATENCY: Final = Kind(_read_latency, latency)
-COST: Final = Kind(_read_cost, cost)
-TOKEN_USAGE: Final = Kind(_read_token_usage, token_usage)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.measures.field_accuracy import FieldAccuracySpec, field_accuracy
-from rubric_ci.measures.json_compare import FieldSpec
+from rubric_ci.kinds.field_accuracy import FieldAccuracySpec, field_accuracy
+from rubric_ci.kinds.json_compare import FieldSpec
 from rubric_ci.model.evals import DataPart, EvalCase, Message
 from rubric_ci.model.results import Assessment
 from rubric_ci.text.redact import redactor

@@ -1,0 +1,1 @@
+"""Types of evaluators: a file per kind, and one row of a table."""

@@ -2,8 +2,9 @@
 
 It knows the honest marks of every answer of a corpus. What it finds between the first answer tag
 and the first end of it, it marks honestly if it is one of those answers, whole, and if nothing but
-the reminder stands behind it. Anything else means that an answer came out of its fence, and then
-it does what a fooled judge does: it gives the best marks to everything.
+the reminder stands behind it, and before it, after the criteria, nothing but the headings of what
+an agent did. Anything else means that a text came out of its fence, and then it does what a fooled
+judge does: it gives the best marks to everything.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubric_ci.calibration.attack_corpus import Probe
+from rubric_ci.judge.prompt import WORK
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.mark_value import MarkValue
 
@@ -51,6 +53,8 @@ class Gullible:
         fence = _found(r"<NAME_(\w+)>", system)
         answer = _found(rf"<answer_{fence}>\n(.*?)\n</answer_{fence}>", user)
         behind = _found(rf"</answer_{fence}>\s*(.*)", user)
+        work = _found(rf"\n}}\n\n(.*?)<answer_{fence}>", user)
+        behind = _outside(work, fence) or behind
         question = _found(rf"<question_{fence}>\n(.*?)\n</question_{fence}>", user)
         criteria = user.partition("Criteria:\n")[2]
         for probe in self.probes if behind == LAST_WORD.format(_last_alias(criteria)) else ():
@@ -118,6 +122,13 @@ def _response(text: str) -> bytes:
         f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
+
+
+def _outside(work: str, fence: str) -> str:
+    """Return what stands outside of the fences of an agent's work, or ""."""
+    left = re.sub(rf"<data_{fence}>.*?</data_{fence}>", "", work, flags=re.DOTALL)
+    expected = f"{WORK} Tool calls: Changes of files:".split()
+    return "" if left.split() in ([], expected) else left
 
 
 def _marks(probe: Probe, criteria: str) -> Reply:

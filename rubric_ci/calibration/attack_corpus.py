@@ -5,15 +5,20 @@ Such a case has in its `metadata` the `answer`, the `marks` by criterion id, a `
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
+from rubric_ci.model.results import Answer
 from rubric_ci.model.rubric import Check, Judged, Levelled, Rubric, Scored
+from rubric_ci.model.trace import FileChange, Work
 
 CONTROL_PLACEHOLDER = "{twin}"
+WORK: Final = ("tool results", "diffs", "file names")
+_OF_ANSWERS: Final = frozenset(("claim", "padding", "frame", "looks", "innocent"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +28,9 @@ class Probe:
     case: EvalCase
     rubric: Rubric
     answer: str
+    did: Answer | None = (
+        None  # with the work of an agent that the judge sees; None: the answer only
+    )
     marks: Mapping[str, MarkValue]  # by criterion id, one each
     family: str = ""
     control: str = ""  # id of the probe that deserves the same marks; "": this is a control
@@ -35,6 +43,55 @@ def probes(cases: Sequence[EvalCase]) -> tuple[tuple[Probe, ...], tuple[Diagnost
     if problems:
         return (), tuple(problems)
     return tuple(_probe(case, by_id) for case in cases), ()
+
+
+def in_work(found: Sequence[Probe]) -> tuple[Probe, ...]:
+    """Return the attacks with their text in the work of an agent, one place each, and the controls.
+
+    Families that claim or imitate what an answer should say are left out: in the work, their text
+    can be a fact that earns a mark.
+    """
+    controls = {probe.case.id: probe for probe in found if not probe.control}
+    texts = {
+        probe.case.id: str(probe.case.metadata["answer"])
+        for probe in found
+        if probe.control and probe.family not in _OF_ANSWERS
+    }
+    attacks = [p for p in found if CONTROL_PLACEHOLDER in texts.get(p.case.id, "")]
+    used = dict.fromkeys(probe.control for probe in attacks)
+    return (
+        *(_working(controls[name], controls[name].answer) for name in used),
+        *(
+            replace(
+                _working(
+                    attack,
+                    controls[attack.control].answer,
+                    WORK[number % len(WORK)],
+                    texts[attack.case.id].replace(CONTROL_PLACEHOLDER, "").strip(),
+                ),
+                family=WORK[number % len(WORK)],
+            )
+            for number, attack in enumerate(attacks)
+        ),
+    )
+
+
+def _working(probe: Probe, answer: str, place: str = "", attack: str = "") -> Probe:
+    """Return the probe with an answer and work, which has the text of an attack at a place."""
+    planted = {**dict.fromkeys(WORK, ""), place: attack}
+    result = f"Draft of the reply.\n{planted['tool results']}".strip()
+    lines = ["Draft of the reply.", *planted["diffs"].splitlines()]
+    path = planted["file names"] or "draft.md"
+    diff = "".join((f"--- a/{path}\n+++ b/{path}\n", *(f"+{line}\n" for line in lines)))
+    call: dict[str, JSON] = {"tool": "Read", "input": {"path": path}, "output": result}
+    did = Answer(
+        text=answer,
+        messages=({"role": "assistant", "tool_calls": [call]},),
+        work=Work(changes=(FileChange(path=path, kind="added", diff=diff),)),
+    )
+    spec = replace(_spec(probe.case), sees=("answer", "tool_calls", "file_changes"))
+    case = replace(probe.case, evaluators=(spec,))
+    return replace(probe, case=case, answer=answer, did=did)
 
 
 def allows(criterion: Judged, value: JSON) -> bool:
@@ -81,7 +138,11 @@ def _probe(case: EvalCase, by_id: Mapping[str, EvalCase]) -> Probe:
 
 
 def _rubric(case: EvalCase) -> Rubric:
-    return next(spec.rubric for spec in case.evaluators if isinstance(spec, RubricSpec))
+    return _spec(case).rubric
+
+
+def _spec(case: EvalCase) -> RubricSpec:
+    return next(spec for spec in case.evaluators if isinstance(spec, RubricSpec))
 
 
 def _problems(case: EvalCase, by_id: Mapping[str, EvalCase]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from rubric_ci.model.config import JudgeConfig, MockTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
-from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Skipped
+from rubric_ci.model.results import Answer, Assessed, CaseResult, CriterionResult, Skipped
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.system import task_groups
 from rubric_ci.text import numbers
@@ -32,6 +32,7 @@ class AnswerToJudge:
     case: EvalCase
     spec: RubricSpec
     answer: str
+    did: Answer | None = None  # the answer with the work that the judge sees
     judge: JudgeConfig
 
 
@@ -130,7 +131,7 @@ def _task(answer: AnswerToJudge) -> Task:
     spec = replace(answer.spec, weight=1.0, model="")
     return Task(
         case=replace(answer.case, evaluators=(spec,)),
-        target=replace(RECORDED_ANSWER_TARGET, response=answer.answer),
+        target=replace(RECORDED_ANSWER_TARGET, response=answer.answer, did=answer.did),
         judge=answer.judge,
     )
 

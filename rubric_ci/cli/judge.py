@@ -119,6 +119,11 @@ def calibrate(**options: Any) -> None:
     default=0,
     help="Maximum number of changed marks that is accepted.",
 )
+@options.judging(
+    "--work",
+    is_flag=True,
+    help="Plant the attacks in tool results, diffs and file names, not in the answers.",
+)
 @request_options.requests
 def attack(**options: Any) -> None:
     """Count the marks that change under prompt-injection attacks.

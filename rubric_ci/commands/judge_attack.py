@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rubric_ci.calibration import attack_corpus
-from rubric_ci.calibration.attack_corpus import Probe, probes
+from rubric_ci.calibration.attack_corpus import Probe, in_work, probes
 from rubric_ci.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
@@ -48,12 +48,14 @@ def attack(settings: AttackSettings) -> ExitCode:
     loaded = load_project(settings.paths, project) if settings.paths else _shipped(project)
     show_policy(loaded)
     attacks = _probes(loaded)
+    if settings.work:
+        attacks = in_work(attacks)
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
     hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     click.echo(f"judging {len(attacks):,} answers with {log_line(judge.name)}", err=True)
     answers = [
-        AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, judge=judge)
+        AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, did=p.did, judge=judge)
         for p in attacks
     ]
     live = settings.requests.replay is None

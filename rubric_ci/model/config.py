@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.results import Answer
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.model.workload_identity import WorkloadIdentity
 
@@ -226,6 +227,7 @@ class MockTarget:
 
     name: str
     response: str
+    did: Answer | None = None  # the answer with the work that a judge sees, in place of `response`
     judge_target: str = ""
     depends_on: tuple[str, ...] | None = ()
 

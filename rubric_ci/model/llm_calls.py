@@ -8,11 +8,9 @@ from typing import Literal, TypeAlias
 
 from rubric_ci.model.config import CREDENTIALS, Endpoint, OutputMode
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.trace import Finish as Finish  # noqa: PLC0414 - re-exported
 from rubric_ci.model.usage import NOTHING_USED as NOTHING_USED  # noqa: PLC0414 - re-exported
 from rubric_ci.model.usage import Usage as Usage  # noqa: PLC0414 - re-exported
-
-Finish: TypeAlias = Literal["stop", "length", "refusal"]
-"""Why a reply ended: complete, at the token limit, or refused by the model or its filter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -189,6 +189,7 @@ class AttackSettings:
     policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
     judge: str = ""
     max_moved: int = 0
+    work: bool = False  # attacks are in the work of an agent
     requests: RequestOptions = _REQUESTS
 
 

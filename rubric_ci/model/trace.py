@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from rubric_ci.model.json_value import JSON
 
-if TYPE_CHECKING:
-    from rubric_ci.model.llm_calls import Finish
-
+Finish: TypeAlias = Literal["stop", "length", "refusal"]
+"""Why a reply ended: complete, at the token limit, or refused by the model or its filter."""
 
 SeenPart: TypeAlias = Literal["answer", "conversation", "tool_calls", "file_changes", "files"]
 """What a judge can see of a trial."""
@@ -31,7 +30,7 @@ class Trace:
 
     answer: str = ""
     steps: tuple[Step, ...] = ()
-    finish: "Finish" = "stop"
+    finish: Finish = "stop"
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None

@@ -8,6 +8,6 @@ from rubric_ci.targets import conversation
 
 def answer(case: EvalCase, target: MockTarget) -> Answer:
     """Return the configured response, to each turn of a conversation."""
-    if case.turns:
+    if case.turns and not target.did:
         return conversation.of_texts(case, [target.response] * len(case.turns))
-    return Answer(text=target.response)
+    return target.did or Answer(text=target.response)

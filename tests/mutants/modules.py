@@ -18,6 +18,10 @@ HELD: Final[Mapping[str, str]] = {
     "project/eval_content.py": "project/test_eval_content.py project/test_eval_search.py",
     "policy/strength.py": "policy/test_strength.py policy/test_changes.py",
     "report/gate.py": "report/test_gate.py",
+    "policy/settings.py": (
+        "policy/test_settings.py policy/test_changes.py policy/test_target_options.py"
+    ),
+    "publish/issue.py": "publish/test_issue.py",
     "policy/target_options.py": "policy/test_target_options.py",
     "grading_changes/criteria.py": "grading_changes/test_criteria.py",
     "grading_changes/evaluators.py": "grading_changes/test_evaluators.py",

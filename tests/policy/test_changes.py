@@ -5,7 +5,15 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import Config, FailOn, GateConfig, JudgeConfig
+from rubric_ci.model.config import (
+    Config,
+    Endpoint,
+    FailOn,
+    GateConfig,
+    JudgeCommand,
+    JudgeConfig,
+    LlmTarget,
+)
 from rubric_ci.model.grading_changes import Direction
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
@@ -48,6 +56,119 @@ def test_only_targets_that_judge_are_policy() -> None:
     assert [change.key for change in policy_changes(now, then)] == ["targets.j.seed"]
 
 
+COMMAND = JudgeCommand(cli="codex", model="m", argv=("a", "b"), env=("TOKEN",))
+
+SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
+    "gate": (
+        Config(
+            gate=GateConfig(
+                fail_on=FailOn.NEVER,
+                thresholds=Thresholds(passing=0.9, borderline=0.5),
+                min_kappa=0.5,
+                min_pass_rate=0.25,
+                groups={"a": 0.75},
+                max_waivers=3,
+                targets=("x", "y"),
+                on_weaker_grading="fail",
+                on_changed_grading="review",
+                require_rubrics=True,
+                require_verdict=True,
+            )
+        ),
+        [
+            ("gate.fail_on", "fail", "never", "gate"),
+            ("gate.groups.a.min_pass_rate", "", "0.75", "gate"),
+            ("gate.max_waivers", "", "3", "gate"),
+            ("gate.min_kappa", "", "0.5", "gate"),
+            ("gate.min_pass_rate", "", "0.25", "gate"),
+            ("gate.on_changed_grading", "note", "review", "gate"),
+            ("gate.on_weaker_grading", "note", "fail", "gate"),
+            ("gate.require_rubrics", "False", "True", "gate"),
+            ("gate.require_verdict", "False", "True", "gate"),
+            ("gate.targets", "", "x, y", "gate"),
+            ("gate.thresholds.borderline", "0.6", "0.5", "gate"),
+            ("gate.thresholds.pass", "0.8", "0.9", "gate"),
+        ],
+    ),
+    "regression": (
+        Config(regression=RegressionConfig(confirm=1, false_alarms=0.01, tolerance=0.5)),
+        [
+            ("regression.confirm", "10", "1", "gate"),
+            ("regression.false_alarms", "0.05", "0.01", "gate"),
+            ("regression.tolerance", "0.05", "0.5", "gate"),
+        ],
+    ),
+    "a judge": (
+        Config(judge=replace(judge(seed=1), votes=3, canary=True)),
+        [
+            ("judge.canary", "", "True", "judge"),
+            ("judge.evidence", "", "warn", "judge"),
+            ("judge.mode", "", "batched", "judge"),
+            ("judge.model", "", "openai/a", "judge"),
+            ("judge.seed", "", "1", "judge"),
+            ("judge.timeout_seconds", "", "60.0", "judge"),
+            ("judge.votes", "", "3", "judge"),
+        ],
+    ),
+    "a command that judges": (
+        Config(judge=JudgeConfig(endpoint=Endpoint(model="codex", command=COMMAND))),
+        [
+            ("judge.canary", "", "False", "judge"),
+            ("judge.cli", "", "codex", "judge"),
+            ("judge.command", "", "a, b", "judge"),
+            ("judge.env", "", "TOKEN", "judge"),
+            ("judge.evidence", "", "warn", "judge"),
+            ("judge.mode", "", "batched", "judge"),
+            ("judge.model", "", "m", "judge"),
+            ("judge.timeout_seconds", "", "60.0", "judge"),
+            ("judge.votes", "", "1", "judge"),
+        ],
+    ),
+    "rules and names": (
+        Config(rules={"gate-kind": "off"}, env_allow=("A",)),
+        [
+            ("env.allow", "", "A", None),
+            ("rules.gate-kind", "warning", "off", "rule"),
+        ],
+    ),
+    "a target that is judged": (
+        config(mock("t", "j"), model("j", seed=1)),
+        [
+            ("targets.j.model", "", "openai/a", "judge"),
+            ("targets.j.seed", "", "1", "judge"),
+            ("targets.j.timeout_seconds", "", "60.0", "judge"),
+            ("targets.t.judge_target", "", "j", "judge"),
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("head", "expected"), SET.values(), ids=SET)
+def test_every_setting_that_is_set(
+    head: Config, expected: list[tuple[str, str, str, str | None]]
+) -> None:
+    """Beside a configuration without any: its values, and what a change of it is."""
+    found = policy_changes(head, Config())
+    assert [(each.key, each.before, each.after, each.kind) for each in found] == expected
+
+
+def test_the_connection_of_a_target_that_both_have() -> None:
+    """Where a model is asked decides no verdict; a new model, or another's, has none to keep."""
+    other = Endpoint(model="deepseek/a", options={"api_base": "https://d"})
+    then = config(
+        *(model("m", api_base="https://a"), mock("k"), model("moved", api_base="https://a")),
+        judge=judge(),
+    )
+    now = config(
+        *(model("m", api_base="https://b", seed=2), mock("k"), model("new", api_base="https://c")),
+        LlmTarget(name="moved", endpoint=other),
+        judge=judge(),
+    )
+    assert [(each.key, each.kind) for each in policy_changes(now, then)] == [
+        ("targets.m.api_base", None)
+    ]
+
+
 def gate(**settings: Any) -> Config:
     return Config(gate=GateConfig(**settings))
 
@@ -75,6 +196,7 @@ WEAKER: dict[str, tuple[Config, Config]] = {
     "weaker grading allowed": (gate(on_weaker_grading="fail"), gate()),
     "no review": (gate(on_changed_grading="review"), gate()),
     "a review": (gate(on_changed_grading="fail"), gate(on_changed_grading="review")),
+    "no rubrics required": (gate(require_rubrics=True), gate()),
     "no verdict required": (gate(require_verdict=True), gate()),
     "fewer false alarms": (Config(), Config(regression=RegressionConfig(false_alarms=0.01))),
     "rule below its default": (Config(), rule(unknown_key="warning")),

@@ -75,8 +75,18 @@ def test_a_base_with_targets_only_keeps_their_judges() -> None:
     found = governed(replace_judge(now), then, configured=False)
     assert found.judge == judge("openai/b")
     assert [found.targets[name].judge_target for name in ("t", "u")] == ["j", "k"]
-    assert found.judges
-    assert found.judges["j"] == then.targets["j"]
+    assert found.judges == {**now.targets, **then.targets}
+
+
+def test_a_model_in_place_of_a_command_has_no_connection_of_the_base() -> None:
+    """Also the judge's, and that of a target which is no model, are the base's to know."""
+    now = config(model("t", api_base="https://now"), model("u", api_key="k"))
+    then = config(mock("t"), model("known", api_key="k"), judge=judge(api_base="https://now"))
+    found = governed(now, then, configured=True).targets
+    assert [target.held for target in found.values() if isinstance(target, LlmTarget)] == [(), ()]
+    alone = governed(now, config(mock("t")), configured=True).targets
+    held = [target.held for target in alone.values() if isinstance(target, LlmTarget)]
+    assert held == [("api_base",), ("api_key",)]
 
 
 def replace_judge(of: Config) -> Config:

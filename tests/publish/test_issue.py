@@ -1,6 +1,6 @@
 """The body of the issue about nights."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,11 +9,13 @@ from rubric_ci.comparison import reference
 from rubric_ci.model.reference_log import Decision, ReferenceLog
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
+from rubric_ci.model.scope import Scope
 from rubric_ci.publish import issue
 from rubric_ci.publish.issue import Subject
 from tests.compared import compared
+from tests.contract.fake_github import GitHub, serving
 from tests.nights import case, night
-from tests.sample_reports import a_report, errored, graded
+from tests.sample_reports import a_criterion, a_report, errored, graded
 
 SITE = "https://github.example/acme/app"
 FIRST = night(1, case("a", 15), case("b", 0, 15))
@@ -211,4 +213,157 @@ def test_a_baseline_without_a_log() -> None:
 
 </details>
 """
+    )
+
+
+def broken(count: int, reason: str = "because", **names: str) -> Subject:
+    """Return the subject of a run that broke so many cases."""
+    every = [f"{n:02}" for n in range(count)] if count > 1 else [names.get("name", "a")]
+    missed = [a_criterion(f"c{n}", reasoning=reason) for n in range(4)]
+    head = a_report(*(graded(name, "fail", *missed, reason=reason) for name in every))
+    return Subject(head=compared(head, a_report(*(graded(name, "pass") for name in every))))
+
+
+def lines(about: Subject) -> list[str]:
+    return issue.render(about, SITE).splitlines()
+
+
+@pytest.mark.parametrize(("count", "more"), [(25, []), (26, ["and 1 more: see the run."] * 2)])
+def test_a_table_has_25_rows(count: int, more: list[str]) -> None:
+    """Both tables say how many are left out."""
+    found = lines(broken(count))
+    assert sum(line.startswith("| `") for line in found) == 50
+    assert [line for line in found if line.startswith("and ")] == more
+
+
+def test_texts_are_cut_and_three_criteria_are_shown() -> None:
+    rows = [line for line in lines(broken(1, "x" * 301, name="|" * 121)) if line.startswith("| `")]
+    bars = r"\|" * 119
+    name = f"| `{bars}…`<br><sub>e.yaml</sub> |"
+    cut = f"{'x' * 299}…"
+    reasons = "<br>".join(f"`c{n}`: {cut}" for n in range(3))
+    assert rows == [
+        f"{name} this run | ▼ broken: pass 1.00 → fail 0.00<br>{reasons} |",
+        f"{name} {cut} |",
+    ]
+    whole = lines(broken(1, "x" * 300, name="a" * 120))
+    assert f"| `{'a' * 120}`<br><sub>e.yaml</sub> | {'x' * 300} |" in whole
+
+
+def test_the_judge_moved() -> None:
+    about = broken(1)
+    assert about.head.comparison
+    moved = replace(about.head.comparison, judge_moved="the judge changed")
+    about = Subject(head=replace(about.head, comparison=moved))
+    assert (about.moved, about.red) == (True, True)
+    assert issue.wrong(about) == "1 case fails; the judge moved"
+    alone = Subject(head=a_report(graded("a", "pass")))
+    assert (alone.moved, alone.red, alone.complete) == (False, False, True)
+
+
+def test_more_cases_are_broken_later() -> None:
+    """The title names the first night since which the same cases are broken."""
+    a, b = case("a", 0, 10), case("b", 0, 10)
+    log_from = night(1, case("a", 15), case("b", 15))
+    nights = [night(n, a, case("b", 10)) for n in (2, 3)] + [night(n, a, b) for n in (4, 5)]
+    log = subject(FIRST).log
+    assert log
+    log = replace(log, nights=()).with_night(reference.night_of(log_from))
+    titles = []
+    for head in nights:
+        last = compared(head, log_from, log=log)
+        titles.append(issue.wrong(Subject(head=last, log=log)))
+        log = log.with_night(reference.night_of(last))
+    every = "the gate fails every night since 2026-01-02; worse than the reference:"
+    assert titles == [
+        "1 case fails",
+        f"1 case fails; {every} 1 case broken every night since 2026-01-02",
+        f"2 cases fail; {every} 1 case broken every night since 2026-01-02",
+        f"2 cases fail; {every} 2 cases broken every night since 2026-01-04",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "shown"),
+    [
+        ("a", "b", f"[Changes since the reference]({SITE}/compare/a...b)"),
+        ("a", "a", ""),
+        ("", "b", ""),
+        ("a", "", ""),
+    ],
+)
+def test_the_link_to_the_changes(then: str, now: str, shown: str) -> None:
+    head = a_report(graded("a"), metadata={"head_sha": now} if now else {})
+    base = a_report(graded("a"), metadata={"head_sha": then} if then else {})
+    links = [line for line in lines(Subject(head=compared(head, base))) if "compare/" in line]
+    assert links == [shown] * bool(shown)
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    with serving(GitHub()) as server:
+        yield server
+
+
+def environment(github: GitHub) -> dict[str, str]:
+    return {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_API_URL": github.url,
+        "GITHUB_EVENT_NAME": "schedule",
+        "GITHUB_REPOSITORY": "acme/app",
+        "GITHUB_SERVER_URL": "https://github.example",
+        "GITHUB_TOKEN": "actions",
+    }
+
+
+def test_the_issue_is_kept(github: GitHub) -> None:
+    """It opens on the second night, is left alone without a verdict, and closes when green."""
+    quiet = replace(FIRST.gate, fail_on="never")
+    nights = {
+        "quiet": [GOOD],
+        "suspected": [WORSE],
+        "confirmed": [WORSE, WORSE],
+        "no verdict": [OUTAGE],
+        "green": [WORSE, GOOD],
+    }
+    url = "https://github.example/acme/app/issues/1"
+    done = []
+    for heads in nights.values():
+        about = subject(*(night(n, *cases) for n, cases in enumerate(heads, 2)))
+        about = replace(about, head=replace(about.head, gate=quiet))
+        done.append(issue.update_issue(about, "Nights", environment(github)))
+    assert done == [
+        "issue not needed",
+        "issue not needed; suspected: worse in this night, and a second one in a row opens it",
+        f"issue #1 opened: {url}",
+        "issue left as it is: some case has no verdict",
+        f"issue #1 closed: {url}",
+    ]
+    title = "Nights: worse than the reference: 1 case broken every night since 2026-01-02"
+    assert [(each.title, each.state) for each in github.issues.values()] == [(title, "closed")]
+
+
+def test_a_run_without_a_verdict_that_is_red_opens_it(github: GitHub) -> None:
+    about = subject(night(2, errored("a"), case("b", 0, 3)))
+    line = issue.update_issue(about, "Nights", environment(github))
+    assert line == "issue #1 opened: https://github.example/acme/app/issues/1"
+
+
+def test_a_run_that_ended_early_is_not_complete() -> None:
+    head = a_report(graded("a", "pass"), scope=Scope().narrowed("interrupted"))
+    assert not Subject(head=head).complete
+
+
+def test_an_issue_that_cannot_be_kept(github: GitHub) -> None:
+    about = broken(1)
+    assert issue.update_issue(about, "Nights", {}) == (
+        "no issue: not a workflow run, so the repository is unknown"
+    )
+    without = {k: v for k, v in environment(github).items() if k != "GITHUB_TOKEN"}
+    assert issue.update_issue(about, "Nights", without).startswith(
+        "no issue: GITHUB_TOKEN is not set, so nothing can be posted"
+    )
+    github.tokens.clear()
+    assert issue.update_issue(about, "Nights", environment(github)).startswith(
+        "no issue: GitHub does not accept the token (401"
     )

@@ -22,6 +22,7 @@ HELD: Final[Mapping[str, str]] = {
         "policy/test_settings.py policy/test_changes.py policy/test_target_options.py"
     ),
     "publish/issue.py": "publish/test_issue.py",
+    "run/confirmation.py": "run/test_confirmation.py",
     "policy/target_options.py": "policy/test_target_options.py",
     "grading_changes/criteria.py": "grading_changes/test_criteria.py",
     "grading_changes/evaluators.py": "grading_changes/test_evaluators.py",

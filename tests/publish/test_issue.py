@@ -319,7 +319,7 @@ def environment(github: GitHub) -> dict[str, str]:
 def test_the_issue_is_kept(github: GitHub) -> None:
     """It opens on the second night, is left alone without a verdict, and closes when green."""
     quiet = replace(FIRST.gate, fail_on="never")
-    nights = {
+    nights: dict[str, list[Sequence[CaseResult]]] = {
         "quiet": [GOOD],
         "suspected": [WORSE],
         "confirmed": [WORSE, WORSE],

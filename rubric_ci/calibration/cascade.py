@@ -1,8 +1,9 @@
 """The margin of a cascade, fitted to people's labels, and the error of its verdicts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import fsum, inf
+from operator import attrgetter
 
 from rubric_ci.calibration.labels import LabelledAnswer
 from rubric_ci.history.from_report import rate_interval
@@ -23,6 +24,7 @@ class CascadeAnswer:
     moves: float  # marks of the first judge that change its verdict; 0: unsure; inf: none do
     first_wrong: bool  # its verdict is not that of the person's marks
     last_wrong: bool
+    weight: float = 1.0  # answers of a report that this one stands for
 
     def wrong(self, margin: int) -> bool:
         """Return True if the cascade gives another verdict than the person."""
@@ -66,17 +68,20 @@ def compared(
         moves=(inf if moves is None else moves) if sure else 0,
         first_wrong=one != person,
         last_wrong=two != person,
+        weight=label.weight,
     )
 
 
 def fit(answers: Sequence[CascadeAnswer]) -> CascadeFit:
     """Return the smallest margin with no more wrong verdicts than the last judge alone has."""
-    clusters = []
+    wrong, weights = [], []
     for case in dict.fromkeys(each.case for each in answers):
+        of_case = [each for each in answers if each.case == case]
         others = [each for each in answers if each.case != case]
         margin = _margin(others or answers)
-        clusters.append([float(each.wrong(margin)) for each in answers if each.case == case])
-    found = rate_interval(clusters)
+        wrong.append([float(each.wrong(margin)) for each in of_case])
+        weights.append([each.weight for each in of_case])
+    found = rate_interval(wrong, weights if len({each.weight for each in answers}) > 1 else ())
     return CascadeFit(
         answers=tuple(answers),
         margin=_margin(answers),
@@ -86,9 +91,17 @@ def fit(answers: Sequence[CascadeAnswer]) -> CascadeFit:
 
 
 def _margin(answers: Sequence[CascadeAnswer]) -> int:
-    most = sum(each.last_wrong for each in answers)
+    most = _share(answers, lambda each: each.last_wrong)
     margins = _margins(answers)
-    return next((m for m in margins if sum(each.wrong(m) for each in answers) <= most), margins[-1])
+    return next((m for m in margins if _share(answers, _wrong(m)) <= most), margins[-1])
+
+
+def _wrong(margin: int) -> Callable[[CascadeAnswer], bool]:
+    return lambda each: each.wrong(margin)
+
+
+def _asks_last(margin: int) -> Callable[[CascadeAnswer], bool]:
+    return lambda each: each.moves <= margin
 
 
 def _margins(answers: Sequence[CascadeAnswer]) -> range:
@@ -108,12 +121,12 @@ def _lines(found: CascadeFit, models: Sequence[str], incomplete: int) -> Iterato
     yield ""
     yield "margin  second judge asked  wrong verdicts"
     for margin in _margins(answers):
-        asked = _share([each.moves <= margin for each in answers])
-        yield f"{margin:>6}  {asked:>18}  {_share([each.wrong(margin) for each in answers]):>14}"
-    yield f"{'first':>6}  {'0 %':>18}  {_share([each.first_wrong for each in answers]):>14}"
-    yield f"{'second':>6}  {'100 %':>18}  {_share([each.last_wrong for each in answers]):>14}"
+        asked = _percent(answers, _asks_last(margin))
+        yield f"{margin:>6}  {asked:>18}  {_percent(answers, _wrong(margin)):>14}"
+    for name, asked, judge in (("first", "0 %", "first_wrong"), ("second", "100 %", "last_wrong")):
+        yield f"{name:>6}  {asked:>18}  {_percent(answers, attrgetter(judge)):>14}"
     yield ""
-    asked = _share([each.moves <= found.margin for each in answers])
+    asked = _percent(answers, _asks_last(found.margin))
     low, high = found.interval
     yield (
         f"set `margin: {found.margin}`: the second judge is asked for {asked} of the answers, and "
@@ -122,5 +135,11 @@ def _lines(found: CascadeFit, models: Sequence[str], incomplete: int) -> Iterato
     )
 
 
-def _share(values: Sequence[bool]) -> str:
-    return f"{100 * sum(values) / len(values):.0f} %"
+def _percent(answers: Sequence[CascadeAnswer], holds: Callable[[CascadeAnswer], bool]) -> str:
+    return f"{100 * _share(answers, holds):.0f} %"
+
+
+def _share(answers: Sequence[CascadeAnswer], holds: Callable[[CascadeAnswer], bool]) -> float:
+    """Return the share of the answers of the report that these stand for."""
+    total = fsum(each.weight for each in answers)
+    return fsum(each.weight for each in answers if holds(each)) / total

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators.code_judge import run_script
-from rubric_ci.evaluators.judge_choice import judge_of
+from rubric_ci.evaluators.judge_choice import asked_of, judge_of
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.judge.freeform import (
     VARIABLES,
@@ -40,7 +40,7 @@ async def llm_judge(
         spec = replace(spec, prompt=prompt, prompt_path="the output of the prompt script")
     _check(spec, variables)
     judge = judge_of(spec, context.judge)
-    asked = judge.members if judge.margin is None else judge.members[-1:]
+    asked = asked_of(spec, judge)
     work = (_score(case, answer, spec, one, context, variables) for one in asked)
     replies = await task_groups.gather_all(work)
     usage = sum((reply.usage for reply in replies), NOTHING_USED)

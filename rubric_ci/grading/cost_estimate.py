@@ -7,6 +7,7 @@ from operator import add
 
 import click
 
+from rubric_ci.evaluators.judge_choice import asked_of
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.preflight import models_to_ask
 from rubric_ci.grading.resolve import Task, judges_of
@@ -15,7 +16,7 @@ from rubric_ci.llm.circuit_breaker import identity
 from rubric_ci.llm.direct import provider_with_entry
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
-from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import LlmJudgeSpec, RubricSpec
 from rubric_ci.model.report import CostEstimate
 from rubric_ci.system import task_groups
@@ -90,14 +91,13 @@ async def _by_judge(sides: Sequence[ExpectedWork]) -> list[tuple[JudgeConfig, _R
     pairs = [(side, task) for side in sides for task in side.tasks]
     for side, task in pairs:
         for judge, spec in judges_of(task.case, task.judge):
-            for member in judge.members:
+            for member, requests in await _requests(side, task, judge, spec):
                 parts = next(
                     (parts for one, parts in found if one is member or one == member), None
                 )
                 if parts is None:
                     found.append((member, parts := []))
-                several = bool(judge.others)
-                parts.append(await _requests(side, task, member, spec, several=several))
+                parts.append(requests)
     return [(judge, sum(parts, _Requests())) for judge, parts in found]
 
 
@@ -116,21 +116,23 @@ def _with_preflight(
 
 
 async def _requests(
-    side: ExpectedWork,
-    task: Task,
-    judge: JudgeConfig,
-    spec: RubricSpec | LlmJudgeSpec,
-    *,
-    several: bool,
-) -> _Requests:
-    """Return the requests of one evaluator, over all trials of its case.
-
-    What one of several judges has in the cache is not looked up: it alone makes no judgement.
-    """
-    most, first = request_count(spec, judge), side.context.trial
+    side: ExpectedWork, task: Task, judge: JudgeConfig, spec: RubricSpec | LlmJudgeSpec
+) -> list[tuple[JudgeConfig, _Requests]]:
+    """Return the requests of one evaluator to each judge, over all trials of its case."""
+    first = side.context.trial
     numbers = range(first, first + task.trials(side.trials))
-    left = [None if several else await side.requests(task, judge, spec, trial) for trial in numbers]
-    asked = [most if count is None else count for count in left]
+    lacking = [await side.requests(task, judge, spec, trial) for trial in numbers]
+    return [(each, _of_judge(each, task, spec, lacking)) for each in asked_of(spec, judge)]
+
+
+def _of_judge(
+    judge: JudgeConfig,
+    task: Task,
+    spec: RubricSpec | LlmJudgeSpec,
+    lacking: Sequence[Sequence[Endpoint] | None],
+) -> _Requests:
+    most = request_count(spec, judge)
+    asked = [most if each is None else each.count(judge.endpoint) for each in lacking]
     total = _Requests(cached=sum(max(0, most - count) for count in asked))
     if any(asked):  # the tokens of prompts that the cache answers are of no interest
         every = estimate([replace(task.case, evaluators=(spec,))], judge)

@@ -11,6 +11,7 @@ from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.config import (
     CliTarget,
+    Endpoint,
     JudgeConfig,
     LlmTarget,
     MockTarget,
@@ -56,8 +57,8 @@ class ExpectedWork:
 
     async def requests(
         self, task: Task, judge: JudgeConfig, spec: RubricSpec | LlmJudgeSpec, trial: int
-    ) -> int | None:
-        """Return how many judge requests the cache leaves; None: all of them."""
+    ) -> Sequence[Endpoint] | None:
+        """Return the model of each judge request that the cache leaves; None: of all of them."""
         cache = self.context.cache
         if cache is None or self.context.fresh_judgements:
             return None
@@ -89,17 +90,14 @@ class ExpectedWork:
 
 
 class _KnownOnly:
-    """A cache for marks without requests: what it lacks is counted, and ends the judgement."""
+    """A cache for marks without requests: what it lacks is noted, and ends the judgement."""
 
     def __init__(self, cache: JudgementCache) -> None:
         self._cache = cache
-        self.lacking = 0
+        self.lacking: list[Endpoint] = []
 
-    def get(self, key: str) -> str:
-        text = self._cache.get(key)
-        if text is None:
-            raise self._counted()
-        return text
+    def get(self, key: str) -> str | None:
+        return self._cache.get(key)
 
     def put(self, key: str, text: str) -> None:
         self._cache.put(key, text)
@@ -107,13 +105,10 @@ class _KnownOnly:
     def clear(self) -> None:
         self._cache.clear()
 
-    async def refuse(self, _: ModelCall) -> ModelReply:
-        """Count a cached reply that is not valid."""
-        raise self._counted()
-
-    def _counted(self) -> CannotReachModel:
-        self.lacking += 1
-        return CannotReachModel("it is counted, not sent")
+    async def refuse(self, call: ModelCall) -> ModelReply:
+        """Note a request whose reply is not in the cache, or is not valid."""
+        self.lacking.append(call.endpoint)
+        raise CannotReachModel("it is noted, not sent")
 
 
 async def _not_cached(
@@ -122,17 +117,17 @@ async def _not_cached(
     answer: Answer,
     dry: RunContext,
     known: _KnownOnly,
-) -> int:
-    """Let the judge mark from the cache only, and count the requests that it would send.
+) -> Sequence[Endpoint]:
+    """Let the judge mark from the cache only, and return the model of each request it would send.
 
     What needs none is kept for the run.
     """
-    before = known.lacking
+    known.lacking.clear()
     with suppress(NoVerdict):
         if isinstance(spec, LlmJudgeSpec):
             found = await llm_judge(case, for_judges(answer), spec, dry)
         else:
             found = await rubric(case, answer, spec, dry)
-        if known.lacking == before:
+        if not known.lacking:
             dry.found.keep(case, spec, dry.trial, answer.text, found)
-    return known.lacking - before
+    return tuple(known.lacking)

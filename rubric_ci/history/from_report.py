@@ -142,15 +142,18 @@ def mean_interval(clusters: Sequence[Sequence[float]]) -> Interval:
     return _clipped(mean, *found) if found and varied else Interval(value=mean)
 
 
-def rate_interval(clusters: Sequence[Sequence[float]]) -> Interval:
+def rate_interval(
+    clusters: Sequence[Sequence[float]], weights: Sequence[Sequence[float]] = ()
+) -> Interval:
     """Return a share of 0/1 values and its Wilson score interval.
 
     (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n) (Wilson, "Probable Inference", Journal of
     the American Statistical Association 22, 1927). With clusters, n is divided by the design
     effect, the variance between clusters over that of independent cases (Kish, Survey Sampling,
-    1965); where all values are equal it is unknown, and n is the number of clusters.
+    1965); where all values are equal it is unknown, and n is the number of clusters. With weights,
+    n is (Σ w)² / Σ w².
     """
-    p, n = _mean(clusters), _effective(clusters)
+    p, n = _mean(clusters, weights), _effective(clusters, weights)
     middle = p + Z * Z / (2 * n)
     reach = Z * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
     scale = 1 + Z * Z / n
@@ -167,17 +170,31 @@ def _clipped(value: float, low: float, high: float) -> Interval:
     return Interval(value=value, low=round(max(0.0, low), 4), high=round(min(1.0, high), 4))
 
 
-def _mean(clusters: Sequence[Sequence[float]]) -> float:
-    return fsum(value for cluster in clusters for value in cluster) / sum(map(len, clusters))
+def _mean(clusters: Sequence[Sequence[float]], weights: Sequence[Sequence[float]] = ()) -> float:
+    given = weights or _alike(clusters)
+    return fsum(map(_weighed, clusters, given)) / fsum(map(fsum, given))
 
 
-def _effective(clusters: Sequence[Sequence[float]]) -> float:
+def _weighed(values: Sequence[float], weights: Sequence[float], mean: float = 0.0) -> float:
+    return fsum(w * (v - mean) for v, w in zip(values, weights, strict=True))
+
+
+def _alike(clusters: Sequence[Sequence[float]]) -> Sequence[Sequence[float]]:
+    return [[1.0] * len(cluster) for cluster in clusters]
+
+
+def _effective(
+    clusters: Sequence[Sequence[float]], weights: Sequence[Sequence[float]] = ()
+) -> float:
     """Return the number of independent cases that are worth as much."""
     k, n = len(clusters), sum(map(len, clusters))
-    if k == n:
+    if k == n and not weights:
         return n
-    p = _mean(clusters)
+    p, given = _mean(clusters, weights), weights or _alike(clusters)
+    total = fsum(map(fsum, given))
+    worth = total**2 / fsum(w * w for each in given for w in each)
     if k == 1 or p in {0.0, 1.0}:
-        return k
-    between = k / (k - 1) * fsum(fsum(v - p for v in cluster) ** 2 for cluster in clusters) / n**2
-    return n / max(1.0, between / (p * (1 - p) / n))
+        return k * worth / n
+    sums = (_weighed(values, each, p) for values, each in zip(clusters, given, strict=True))
+    between = k / (k - 1) * fsum(each**2 for each in sums) / total**2
+    return worth / max(1.0, between / (p * (1 - p) / worth))

@@ -1,5 +1,6 @@
 """The margin of a cascade, fitted to labels."""
 
+from dataclasses import replace
 from math import inf
 
 from rubric_ci.calibration.cascade import CascadeAnswer, fit, render
@@ -36,6 +37,28 @@ def test_the_error_is_of_cases_that_were_not_fitted() -> None:
     # Without the one error of the first judge, no margin is needed, and the case is wrong.
     found = fit([answer(0, 1, first=True), *[answer(n, 1) for n in range(1, 10)]])
     assert (found.margin, found.left_out) == (1, 0.1)
+
+
+DRAWN = [  # 20 of 200 passes and 20 of 20 fails of the first judge
+    *[replace(answer(n, 1, first=n < 2), weight=10.0) for n in range(20)],
+    *[answer(n, 1, last=n < 24) for n in range(20, 40)],
+]
+
+
+def test_an_answer_that_was_drawn_stands_for_others() -> None:
+    # Four answers of the last judge are wrong and two of the first, which stand for twenty.
+    found = fit(DRAWN)
+    assert (found.margin, round(found.left_out, 4)) == (1, 0.0182)
+    assert fit([replace(each, weight=1.0) for each in DRAWN]).margin == 0
+    lines = render(found, ["openai/a", "openai/b"], 0).splitlines()
+    assert lines[2:7] == [
+        "margin  second judge asked  wrong verdicts",
+        "     0                 0 %             9 %",
+        "     1               100 %             2 %",
+        " first                 0 %             9 %",
+        "second               100 %             2 %",
+    ]
+    assert found.interval == (0.0017, 0.1678)  # as of 24 answers
 
 
 def test_the_text() -> None:

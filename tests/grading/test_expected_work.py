@@ -86,3 +86,56 @@ def test_a_cached_judgement_is_read_once(
     asked, found = ([(c.verdict, c.score) for c in run if isinstance(c, Graded)] for run in runs)
     assert len(asked) == len(tasks)
     assert found == asked
+
+
+SURE = '{"c1": {"satisfied": true}, "c2": {"satisfied": true}, "c3": {"satisfied": true}}'
+NEAR = SURE.replace("true", "false", 1)
+OPTIONAL = RubricSpec(
+    name="optional",
+    span=span(),
+    rubric=Rubric(
+        tuple(Check(id=name, text=name, required=False, span=span()) for name in ("a", "b", "c"))
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("margin", "evaluator", "cheap", "expected"),
+    [
+        pytest.param(None, OPTIONAL, SURE, [(0, 2), (2, 0)], id="a panel"),
+        pytest.param(None, FREEFORM, SCORE, [(0, 2), (2, 0)], id="a panel that gives a score"),
+        pytest.param(0, OPTIONAL, SURE, [(0, 2), (0, 2)], id="a cascade whose first judge is sure"),
+        pytest.param(9, OPTIONAL, NEAR, [(0, 2), (2, 0)], id="a cascade that asks its last judge"),
+        pytest.param(1, FREEFORM, SCORE, [(2, 0)], id="a cascade that gives a score"),
+    ],
+)
+def test_of_several_judges_each_has_what_the_cache_leaves(
+    margin: int | None,
+    evaluator: RubricSpec | LlmJudgeSpec,
+    cheap: str,
+    expected: list[tuple[int, int]],
+    tmp_path: Path,
+) -> None:
+    async def reply(_: ModelCall) -> ModelReply:
+        return ModelReply(text=cheap)
+
+    cache = Counted()
+    several = JudgeConfig(
+        endpoint=JUDGE.endpoint, others=(Endpoint(model="openai/dear"),), margin=margin
+    )
+    found = []
+    for judge in (JUDGE, several, several):  # the second judge is asked in the second run only
+        tasks = [
+            Task(
+                case=build_case(id=name, evaluators=(evaluator,)),
+                target=MockTarget(name="m", response=f"Hello {name}"),
+                judge=judge,
+                why="new",
+            )
+            for name in ("one", "two")
+        ]
+        context = build_context(tmp_path, call_model=reply, cache=cache, judge=judge)
+        each = estimate_cost([ExpectedWork(tasks=tasks, context=context)])
+        found.append([(one.estimate.requests, one.cached) for one in each])
+        asyncio.run(engine.grade(tasks, context, concurrency=4))
+    assert found == [[(2, 0)], expected, [(0, 2) for _ in expected]]

@@ -31,6 +31,15 @@ INTERVALS = {
 }
 
 
+@given(st.floats(0.1, 50), st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1), min_size=2))
+def test_equal_weights_are_none(weight: float, clusters: list[list[float]]) -> None:
+    plain = rate_interval(clusters)
+    weighted = rate_interval(clusters, [[weight] * len(cluster) for cluster in clusters])
+    assert (weighted.value, weighted.low, weighted.high) == pytest.approx(
+        (plain.value, plain.low, plain.high), abs=2e-4
+    )
+
+
 @pytest.mark.parametrize(("clusters", "found"), INTERVALS.values(), ids=INTERVALS)
 def test_no_interval(clusters: list[list[float]], found: Interval) -> None:
     assert mean_interval(clusters) == found

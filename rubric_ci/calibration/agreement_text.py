@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from rubric_ci.calibration.agreement import Agreement
 from rubric_ci.calibration.calibration import Calibration, CriterionAgreement
+from rubric_ci.statistics.significance import PERCENT
 from rubric_ci.text.escape import log_line
 
-_HEAD = ("criterion", "marks", "same", "kappa", "95 %", "sens", "spec", "F1", "leniency")
+_HEAD = ("criterion", "marks", "same", "kappa", PERCENT, "sens", "spec", "F1", "leniency")
 _MAX_CONFUSIONS = 6
 _MAX_DIFFERENCES = 20
 

@@ -12,6 +12,7 @@ from rubric_ci.judge.voting import moves_to_change
 from rubric_ci.model.results import CriterionResult
 from rubric_ci.model.rubric import Judgement, Mark
 from rubric_ci.model.scoring import Thresholds, score
+from rubric_ci.statistics.significance import PERCENT
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -130,7 +131,7 @@ def _lines(found: CascadeFit, models: Sequence[str], incomplete: int) -> Iterato
     low, high = found.interval
     yield (
         f"set `margin: {found.margin}`: the second judge is asked for {asked} of the answers, and "
-        f"{100 * found.left_out:.0f} % of the verdicts are not the person's (95 % interval "
+        f"{100 * found.left_out:.0f} % of the verdicts are not the person's ({PERCENT} interval "
         f"{100 * low:.0f} to {100 * high:.0f} %, each case left out of the fit)"
     )
 

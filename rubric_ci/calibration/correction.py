@@ -22,12 +22,11 @@ from rubric_ci.model.scoring import Thresholds, Verdict, score
 from rubric_ci.project.file_names import LABELS
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.statistics import moved_rate
-from rubric_ci.statistics.significance import t_quantile
+from rubric_ci.statistics.significance import Z, t_quantile
 
 MANY: Final = 1000  # degrees of freedom; above, Student's t is the normal distribution
 
 FAR: Final = 2  # standard errors
-MOVED: Final = 1.96  # the same, of the rate after a move
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +65,7 @@ def correct(
     answers = passes.of + fails.of
     if answers and judged != passes.of / answers:
         moved, error = _moved(judged, sampling, passes, fails)
-        low, high = min(low, moved - MOVED * error), max(high, moved + MOVED * error)
+        low, high = min(low, moved - Z * error), max(high, moved + Z * error)
     return CorrectedRate(value=value, low=max(0.0, low), high=min(1.0, high))
 
 

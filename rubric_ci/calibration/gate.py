@@ -10,6 +10,7 @@ from rubric_ci.model.report import JudgeInfo
 from rubric_ci.project.file_names import CALIBRATION
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.loader import calibrated_mode
+from rubric_ci.statistics.significance import PERCENT
 
 NAME = CALIBRATION
 NOT_COMPARED = f"no {NAME} compares the modes; `rubric-ci judge calibrate LABELS` writes it"
@@ -69,7 +70,7 @@ def below_minimum(
     if kappa is None or not interval:
         return f"kappa is undefined; gate.min_kappa requires {min_kappa:g}"
     return (
-        f"the lower end of kappa is {interval[0]:.2f} (kappa {kappa:.2f}, 95 % interval "
+        f"the lower end of kappa is {interval[0]:.2f} (kappa {kappa:.2f}, {PERCENT} interval "
         f"{interval[0]:.2f} to {interval[1]:.2f}); gate.min_kappa requires {min_kappa:g}"
     )
 

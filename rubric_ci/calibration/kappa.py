@@ -15,6 +15,7 @@ from math import fsum
 from typing import TypeAlias
 
 from rubric_ci.model.rubric import Check
+from rubric_ci.statistics.significance import SIGNIFICANT
 
 Position: TypeAlias = float | None
 """A mark on its criterion's scale, 0..1; None for `cannot_assess`."""
@@ -82,7 +83,7 @@ def interval(
     if all(len(table.cells) == 1 for table in tables.tables):
         return None
     values = sorted(_one_draw(tables, draw) for _ in range(draws))
-    return _quantile(values, 0.025), _quantile(values, 0.975)
+    return _quantile(values, SIGNIFICANT / 2), _quantile(values, 1 - SIGNIFICANT / 2)
 
 
 def disagreement(pairs: Sequence[Pair]) -> dict[str, float]:

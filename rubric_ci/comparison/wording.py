@@ -288,7 +288,7 @@ def _mean(comparison: Comparison, difference: float) -> str:
     parts = [f"{numbers.plural(comparison.paired, 'case')} in both reports{inside}"]
     if comparison.interval:
         low, high = comparison.interval
-        parts.append(f"95 % interval {low:+.3f} to {high:+.3f}")
+        parts.append(f"{significance.PERCENT} interval {low:+.3f} to {high:+.3f}")
     if comparison.p_value is not None:
         parts.append(f"p = {comparison.p_value:.3g}")
     verdict = "significant" if comparison.significant else "not significant"

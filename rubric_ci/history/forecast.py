@@ -13,14 +13,13 @@ from rubric_ci.model.defaults import HISTORY
 from rubric_ci.model.options import RunSettings
 from rubric_ci.statistics.power import (
     DEFAULT,
-    LEVEL,
     POWER,
     Design,
     Variances,
     cases_needed,
     smallest_drop,
 )
-from rubric_ci.statistics.significance import least_clusters
+from rubric_ci.statistics.significance import SIGNIFICANT, least_clusters
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -92,7 +91,7 @@ def sees(design: Design, variances: Variances) -> str:
     """Return the smallest drop that a comparison with this design detects."""
     about = f"{_cases(design)} x {numbers.plural(design.trials, 'trial')}"
     if (drop := smallest_drop(design, variances)) is None:
-        least = least_clusters(LEVEL)
+        least = least_clusters(SIGNIFICANT)
         why = f"; it takes {least} independent cases" if design.clusters < least else ""
         return f"{about}: too few to detect a drop of the mean score{why}"
     seen = f"a drop of {numbers.points(drop)} is detected with {100 * POWER:g} % probability"

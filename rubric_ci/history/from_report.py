@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from math import fsum, sqrt
-from typing import Final, TypeVar, assert_never
+from typing import TypeVar, assert_never
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.history.record import Columns, Interval, RunRecord
@@ -128,9 +128,6 @@ def _sparse(column: Iterable[T]) -> tuple[T, ...]:
     return entries if any(entries) else ()
 
 
-Z: Final = 1.959963984540054  # of the standard normal distribution, 0.975
-
-
 def mean_interval(clusters: Sequence[Sequence[float]]) -> Interval:
     """Return the mean of scores and its interval (Student's t over clusters), within 0..1.
 
@@ -154,9 +151,10 @@ def rate_interval(
     n is (Σ w)² / Σ w².
     """
     p, n = _mean(clusters, weights), _effective(clusters, weights)
-    middle = p + Z * Z / (2 * n)
-    reach = Z * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
-    scale = 1 + Z * Z / n
+    z = significance.Z
+    middle = p + z * z / (2 * n)
+    reach = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
     return _clipped(round(p, 6), (middle - reach) / scale, (middle + reach) / scale)
 
 

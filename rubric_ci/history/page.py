@@ -12,6 +12,7 @@ from rubric_ci.history.runs_text import flips
 from rubric_ci.history.trends import ABSENT, Strip, judge_changes, strips
 from rubric_ci.render.html import jinja
 from rubric_ci.render.html.anchors import case_anchor
+from rubric_ci.statistics.significance import PERCENT
 from rubric_ci.text import escape, numbers
 
 TITLE: Final = "rubric-ci history"
@@ -46,6 +47,7 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
         facts=_facts(records),
         scores=chart.lines(records, _SERIES, changes, hrefs),
         partial=_not_drawn(sum(not each.complete for each in records), "partial run", ""),
+        confidence=PERCENT,
         changes=[(runs_text.day(records[each.run]), each.text) for each in changes],
         costs=chart.bars(records, hrefs) if any(each.cost_usd for each in records) else None,
         unknown=_not_drawn(

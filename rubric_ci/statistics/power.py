@@ -22,9 +22,8 @@ from math import ceil, sqrt
 from statistics import NormalDist
 from typing import Final
 
-from rubric_ci.statistics.significance import least_clusters, t_quantile
+from rubric_ci.statistics.significance import SIGNIFICANT, Z, least_clusters, t_quantile
 
-LEVEL: Final = 0.05  # two-sided, of the test of the mean
 POWER: Final = 0.8
 LOSS: Final = 0.5
 MOST_CASES: Final = 100_000
@@ -64,7 +63,7 @@ def smallest_drop(design: Design, variances: Variances) -> float | None:
 
     None: no drop can be significant, as there are too few clusters or too much noise.
     """
-    if design.clusters < least_clusters(LEVEL) or not _sees(1.0, design, variances):
+    if design.clusters < least_clusters(SIGNIFICANT) or not _sees(1.0, design, variances):
         return None
     low, high = 0.0, 1.0
     while high - low > 1e-6:
@@ -78,7 +77,7 @@ def cases_needed(drop: float, trials: int, variances: Variances) -> int | None:
 
     None: more than `MOST_CASES`.
     """
-    low, high = least_clusters(LEVEL) - 1, MOST_CASES
+    low, high = least_clusters(SIGNIFICANT) - 1, MOST_CASES
     if not _sees(drop, _independent(high, trials), variances):
         return None
     while high - low > 1:
@@ -104,5 +103,5 @@ def _sees(drop: float, design: Design, variances: Variances) -> bool:
 @cache
 def _critical(clusters: int) -> float:
     if clusters > MANY:
-        return NormalDist().inv_cdf(1 - LEVEL / 2)
-    return t_quantile(clusters - 1, 1 - LEVEL)
+        return Z
+    return t_quantile(clusters - 1)

@@ -3,8 +3,13 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from math import atan, comb, cos, erfc, fsum, pi, sin, sqrt
+from statistics import NormalDist
+from typing import Final
 
-SIGNIFICANT = 0.05  # a change of the mean score is, below this p-value
+CONFIDENCE: Final = 0.95  # of every interval that is shown, two-sided
+PERCENT: Final = f"{100 * CONFIDENCE:g} %"
+SIGNIFICANT: Final = round(1 - CONFIDENCE, 9)  # a change of the mean score is, below this p-value
+Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # standard errors of a normal distribution
 STEPS = 100  # scores are compared in hundredths; the sum of the differences stays exact
 MANY = 500  # differing cases; above this the sum is compared with a normal distribution
 
@@ -49,7 +54,7 @@ def largest_drop(interval: tuple[float, float] | None, clusters: int) -> float |
     """
     if interval is None or interval[0] <= -1:
         return None
-    return max(-interval[0], 1.0 - float(0.025 ** (1 / clusters)))
+    return max(-interval[0], 1.0 - float((SIGNIFICANT / 2) ** (1 / clusters)))
 
 
 def holm(p_values: Sequence[float], hypotheses: int) -> list[float]:
@@ -79,7 +84,7 @@ def least_clusters(level: float) -> int:
     return clusters
 
 
-def t_quantile(freedom: int, confidence: float = 0.95) -> float:
+def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
     """Return the half-width, in standard errors, that contains `confidence` of Student's t."""
     low, high = 0.0, 1e3
     while high - low > 1e-9:

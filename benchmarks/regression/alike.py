@@ -23,8 +23,9 @@ from rubric_ci.comparison import alarm_budget, reference
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.grading.engine import STAGES
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.reference_log import Decision, ReferenceLog
+from rubric_ci.model.reference_log import CaseKey, Decision, ReferenceLog
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import CaseResult, Graded, Trial
@@ -87,21 +88,30 @@ class Noise(Protocol):
         """Return trials of a case in a night."""
 
 
+Kept = dict[str, list[Trial]]
+"""The trials of a case in the reference, by night."""
+
+
 @dataclass
 class Run:
     """The nights of a suite: its reference and its log."""
 
     suite: Noise
-    kept: list[list[Trial]]
+    kept: list[Kept]
     log: ReferenceLog = LOG
     day: int = 0
+    last: Comparison | None = None
 
-    def night(self) -> tuple[bool, bool]:
-        """Add a night; return whether it is worse, and whether the issue opens."""
+    def pooled(self, case: int) -> Graded:
+        """Return a case of the reference."""
+        return case_of(case, [trial for night in self.kept[case].values() for trial in night])
+
+    def night(self, count: int = TRIALS) -> tuple[bool, bool]:
+        """Add a night of so many trials; return whether it is worse, and whether it is an issue."""
         self.day += 1
         tonight, before = self.suite.night(), reference.worse_before(self.log)
-        pinned = report_of([case_of(n, trials) for n, trials in enumerate(self.kept)])
-        firsts = [self.suite.trials(n, tonight, TRIALS) for n in range(self.suite.cases)]
+        pinned = report_of([self.pooled(n) for n in range(self.suite.cases)])
+        firsts = [self.suite.trials(n, tonight, count) for n in range(self.suite.cases)]
         head = [
             asked(
                 n,
@@ -112,26 +122,33 @@ class Run:
             )
             for n, first in enumerate(firsts)
         ]
-        at = f"2026-{1 + self.day // 28:02}-{1 + self.day % 28:02}T12:00:00+00:00"
-        report = replace(report_of(head), started_at=at)
-        compared = compare(report, Baseline(report=pinned, log=self.log))
+        at = f"{2026 + self.day // 336}-{1 + self.day // 28 % 12:02}-{1 + self.day % 28:02}"
+        report = replace(report_of(head), started_at=f"{at}T12:00:00+00:00")
+        compared = compare(report, Baseline(report=pinned, log=self.log, nights=self._scores()))
         self.log = self.log.with_night(reference.night_of(compared))
-        found = compared.comparison
+        found = self.last = compared.comparison
         assert found is not None
-        for n, (trials, first) in enumerate(zip(self.kept, firsts, strict=True)):
-            if not found.lower and ("a", str(n)) not in found.worse_cases:
-                trials.extend(first[: CONFIG.reference_trials - len(trials)])
+        for n, (nights, first) in enumerate(zip(self.kept, firsts, strict=True)):
+            lacking = CONFIG.reference_trials - sum(map(len, nights.values()))
+            if lacking > 0 and not found.lower and ("a", str(n)) not in found.worse_cases:
+                nights[at] = first[:lacking]
         return found.regressed or found.suspected, found.regressed
+
+    def _scores(self) -> dict[CaseKey, dict[str, list[float]]]:
+        return {
+            ("a", str(n)): {night: [t.score for t in trials] for night, trials in nights.items()}
+            for n, nights in enumerate(self.kept)
+        }
 
 
 def started(suite: Noise, nights: int = 5, trials: int = CONFIG.reference_trials) -> Run:
     """Return a suite with a reference of so many trials, gathered over some nights."""
-    pooled: list[list[Trial]] = [[] for _ in range(suite.cases)]
-    for _ in range(nights):
+    kept: list[Kept] = [{} for _ in range(suite.cases)]
+    for number in range(nights):
         night = suite.night()
-        for n, found in enumerate(pooled):
-            found.extend(suite.trials(n, night, trials // nights))
-    return Run(suite, pooled)
+        for n, found in enumerate(kept):
+            found[f"before {number}"] = suite.trials(n, night, trials // nights)
+    return Run(suite, kept)
 
 
 def rates(

@@ -44,15 +44,18 @@ class Suite:
     cases: int
     random: Random
     levels: list[float] = field(default_factory=list)
+    deviation: float = 0.15  # of what a night or a file shares, in logits
 
     def __post_init__(self) -> None:
         self.levels = [self.random.betavariate(0.6, 0.3) for _ in range(self.cases)]
 
     def night(self) -> Shared:
         if self.kind == "day":
-            return Shared(leniency=self.random.gauss(0, 0.15))
+            return Shared(leniency=self.random.gauss(0, self.deviation))
         if self.kind == "file":
-            return Shared(files=[self.random.gauss(0, 0.15) for _ in range(0, self.cases, FILE)])
+            return Shared(
+                files=[self.random.gauss(0, self.deviation) for _ in range(0, self.cases, FILE)]
+            )
         return Shared()
 
     def trials(self, case: int, night: Shared, count: int) -> list[Trial]:
@@ -132,8 +135,8 @@ def _merged(run: Run, suite: Suite, base: Sequence[Trial]) -> list[Trial]:
             continue
         new = suite.trials(n, shared, CONFIG.further_trials)
         found = replace(case_of(n, [now, *new]), change="fixed", further_trials=len(new))
-        if merge_decision.demands_a_move(found, case_of(n, run.kept[n])):
-            run.kept[n] = new
+        if merge_decision.demands_a_move(found, run.pooled(n)):
+            run.kept[n] = {f"merge {run.day}": new}
     return head
 
 

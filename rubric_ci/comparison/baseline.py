@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
@@ -23,7 +23,6 @@ from rubric_ci.parsing.typed_json import Mismatch
 from rubric_ci.project.discovery import read_text, write_text
 from rubric_ci.report.gate import with_gate
 from rubric_ci.report.report_file import read_report
-from rubric_ci.statistics import night_effect
 from rubric_ci.system.runner import in_workflow
 
 
@@ -110,18 +109,18 @@ def read_baseline(path: Path, head: RunReport | None = None) -> Baseline:
     reports, log = [read_report(each) for each in found], read_log(path)
     if head and log and all(each.measured_at != head.started_at for each in log.decisions):
         reports = [each for each in reports if each.started_at != head.started_at] or reports
-    alike = night_effect.measure(_nights(reports))
-    return Baseline(report=pool(reports), log=log, ref=path.as_posix(), alike=alike)
+    return Baseline(report=pool(reports), log=log, ref=path.as_posix(), nights=_nights(reports))
 
 
-def _nights(reports: Sequence[RunReport]) -> Iterable[Sequence[Sequence[float]]]:
-    """Return the scores of the first trials of each case, by report."""
-    scores: dict[CaseKey, list[list[float]]] = defaultdict(list)
+def _nights(reports: Sequence[RunReport]) -> Mapping[CaseKey, Mapping[str, Sequence[float]]]:
+    """Return the scores of the first trials of each case, by the start of the run."""
+    scores: dict[CaseKey, dict[str, list[float]]] = defaultdict(dict)
     for report in reports:
         for case in report.cases:
             if isinstance(case, Graded):
-                scores[case.file, case.id].append([t.score for t in first_trials(case)])
-    return scores.values()
+                found = [trial.score for trial in first_trials(case)]
+                scores[case.file, case.id][report.started_at] = found
+    return scores
 
 
 def find_reports(

@@ -14,6 +14,7 @@ from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RemovedCase
 from rubric_ci.model.results import BaseResult, CaseResult, Errored, Graded, Skipped, VerdictWord
 from rubric_ci.model.trials import DECIMALS, tier, trials_of
+from rubric_ci.statistics.night_effect import NightMeans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class ChangeRules:
     noun: str  # "baseline" or "reference"
     config: RegressionConfig
     tested: Tested | None = None  # None: no budget applies
+    nights: NightMeans | None = None  # of the reference; None: too few nights
 
 
 def changed(case: CaseResult, was: CaseResult | None, rules: ChangeRules) -> CaseResult:

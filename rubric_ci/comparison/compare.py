@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
+from statistics import fmean
 
 from rubric_ci.comparison import alarm_budget, reference
 from rubric_ci.comparison.alarm_budget import Tested
@@ -13,6 +14,7 @@ from rubric_ci.comparison.notes import (
     differing_judges,
     nights_alike,
     parts_of_suite,
+    too_few_nights,
     too_few_trials,
     why_judge_moved,
 )
@@ -24,7 +26,8 @@ from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.trials import DECIMALS, first_mean, first_trials
-from rubric_ci.statistics import significance
+from rubric_ci.statistics import night_effect, significance
+from rubric_ci.statistics.night_effect import NightMeans, Nights
 
 
 def compare(head: RunReport, baseline: Baseline) -> RunReport:
@@ -75,7 +78,9 @@ def _with_slide(
     matched: Mapping[CaseKey, CaseResult],
     rules: ChangeRules,
 ) -> Comparison:
-    evidence = reference.evidence(head.cases, matched, rules.config) if rules.tested else ()
+    evidence = (
+        reference.evidence(head.cases, matched, rules.config, rules.nights) if rules.tested else ()
+    )
     log = baseline.log
     slide = reference.slide(log, head, evidence, rules.config) if log else None
     found = replace(whole, slide=slide, log_products=evidence)
@@ -98,7 +103,7 @@ def _whole(
     clusters: Sequence[Sequence[float]],
 ) -> Comparison:
     differences = [difference for cluster in clusters for difference in cluster]
-    p_value = significance.p_value([fsum(c) for c in clusters]) if differences else None
+    p_value, interval = _mean_test(clusters, head, rules.nights)
     level = rules.config.false_alarms if rules.tested else significance.SIGNIFICANT
     info = reference.info(head, baseline.report, baseline.log)
     found = Comparison(
@@ -108,7 +113,7 @@ def _whole(
         tolerance=rules.config.tolerance,
         paired=len(differences),
         mean_difference=_mean(differences),
-        interval=significance.interval(clusters),
+        interval=interval,
         p_value=p_value,
         clusters=len(clusters),
         significant=p_value is not None and p_value < level,
@@ -118,11 +123,37 @@ def _whole(
             *parts_of_suite(head, baseline.report),
             *differing_judges(head, baseline.report),
             *too_few_trials(head, baseline.report, rules),
-            *nights_alike(baseline.alike),
+            *too_few_nights(rules, pinned=baseline.log is not None),
+            *nights_alike(night_effect.measure(map(_by_night, baseline.nights.values()))),
             *cached_marks(head, rules),
         ),
     )
     return _decided(found, head, baseline, rules, cases)
+
+
+def _mean_test(
+    clusters: Sequence[Sequence[float]], head: RunReport, nights: NightMeans | None
+) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the p-value of the mean difference and its interval.
+
+    Against several nights they are also of one night by others: what all marks of a night share,
+    such as a lenient judge, no case shows.
+    """
+    differences = [difference for cluster in clusters for difference in cluster]
+    if not differences:
+        return None, None
+    p_value = significance.p_value([fsum(cluster) for cluster in clusters])
+    found = significance.interval(clusters)
+    trials = alarm_budget.trials_per_case(head.cases)
+    if nights is None or not trials or found is None:
+        return p_value, found
+    mean, reach = fmean(differences), nights.reach(trials)
+    wide = max(-1.0, min(found[0], mean - reach)), min(1.0, max(found[1], mean + reach))
+    return max(p_value, nights.p_value(mean, trials)), wide
+
+
+def _by_night(case: Mapping[str, Sequence[float]]) -> Nights:
+    return list(case.values())
 
 
 def _decided(
@@ -179,7 +210,11 @@ def _rules(
         if isinstance(case, Graded) and isinstance(was := matched.get(key_of(case)), Graded)
     }
     before = reference.worse_before(baseline.log, head.started_at) if baseline.log else None
-    return replace(rules, tested=alarm_budget.confirm_cases(pairs, config, before))
+    return replace(
+        rules,
+        tested=alarm_budget.confirm_cases(pairs, config, before),
+        nights=reference.night_means(baseline, list(matched.values()), config),
+    )
 
 
 def _clustered(

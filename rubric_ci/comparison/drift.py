@@ -8,6 +8,11 @@ distribution of the scores (Waudby-Smith and Ramdas, "Estimating means of bounde
 by betting", arXiv:2010.09686). Scores cannot rise above 1, so that with a good reference a λ far
 above 1 cannot lose the stake: bets are shares of the largest λ that cannot.
 
+All of this is for nights that share nothing. Where the means of the reference's nights differ by
+more than their trials explain, the allowance is at least the error of their mean (Student's t), and
+a night counts as the share of independent trials that its variance is worth: the logarithm of its
+product by the design effect, which keeps the expected product of a normal sum at most 1.
+
 The products of the nights become a Shiryaev-Roberts e-detector: R ← (1 + R) · product, the mean of
 which over the bets is at most n in expectation after n nights without a drop, at any stopping time
 (Shin, Ramdas and Rinaldo, "E-detectors", arXiv:2203.03532). So the probability that it reaches a
@@ -20,6 +25,8 @@ from itertools import accumulate
 from math import exp, fsum, log, log1p, sqrt
 from statistics import NormalDist, fmean, variance
 from typing import Final
+
+from rubric_ci.statistics.night_effect import NightMeans
 
 BETS: Final = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
 """The most that a unit can lose of the stake; small ones find a small drop of noisy scores."""
@@ -52,16 +59,27 @@ class Slide:
         return self.evidence >= self.threshold
 
 
-def log_products(clusters: Sequence[Sequence[Observed]], false_alarms: float) -> tuple[float, ...]:
-    """Return the logarithm of a night's product for each of `BETS`; empty without a cluster."""
+def log_products(
+    clusters: Sequence[Sequence[Observed]], false_alarms: float, nights: NightMeans | None = None
+) -> tuple[float, ...]:
+    """Return the logarithm of a night's product for each of `BETS`; empty without a cluster.
+
+    `nights`: of the reference; None: too few to know what a night shares.
+    """
     if not clusters:
         return ()
     allowance = _error_of_reference(clusters, false_alarms / 2) / len(clusters)
+    if nights:
+        cases = sum(map(len, clusters))
+        reach = nights.reach_of_mean(1 - false_alarms) * cases / len(clusters)
+        allowance = max(allowance, reach)
+    excess = nights.excess if nights else 1.0
     most = max(fsum(1 - fmean(case.reference) for case in cluster) for cluster in clusters)
     trials = min(len(case.head) for cluster in clusters for case in cluster)
     drops = [_drop(each, k, trials) - allowance for each in clusters for k in range(trials)]
     unit = most + allowance  # that a cluster can rise
-    return tuple(round(fsum(log1p(bet * drop / unit) for drop in drops), 6) for bet in BETS)
+    sums = (fsum(log1p(bet * drop / unit) for drop in drops) for bet in BETS)
+    return tuple(round(each / excess, 6) for each in sums)
 
 
 def detect(nights: Sequence[Sequence[float]], false_alarms: float) -> Slide:

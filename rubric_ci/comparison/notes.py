@@ -6,7 +6,7 @@ from typing import Final
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.case_change import ChangeRules
 from rubric_ci.model.report import JudgeInfo, RunReport
-from rubric_ci.statistics.night_effect import NightEffect
+from rubric_ci.statistics.night_effect import NIGHTS, NightEffect
 from rubric_ci.text import numbers
 
 MOST_ALIKE: Final = 0.2
@@ -34,6 +34,20 @@ def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> 
             f"The baseline has {trials} trials per case; false alarms are kept within a budget "
             f"from {needed} on (`regression.reference_trials`): create it with "
             f"`rubric-ci run --trials {needed}`."
+        )
+
+
+def too_few_nights(rules: ChangeRules, *, pinned: bool) -> Iterator[str]:
+    """Yield that a lower mean may be of one night, if the reference cannot show how nights differ.
+
+    Without a log, one run decides against one run, and the documented assumption is all there is.
+    """
+    if pinned and rules.tested and rules.nights is None:
+        yield (
+            f"The reference has fewer than {NIGHTS} nights and does not show how much nights "
+            "differ: a mean score may be lower by what a night shares, such as a lenient judge, "
+            "more often than `false_alarms` says. Gather it over five nights of 3 trials "
+            "(`rubric-ci baseline keep`)."
         )
 
 

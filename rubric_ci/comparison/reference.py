@@ -1,8 +1,8 @@
 """A pinned reference: its facts, and the trials and log entries that a run adds to it."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from rubric_ci.comparison import alarm_budget, drift
@@ -21,7 +21,8 @@ from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.trials import first_trials, trials_of
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.report.gate import concluded, gate_state
-from rubric_ci.statistics.night_effect import NightEffect
+from rubric_ci.statistics import night_effect
+from rubric_ci.statistics.night_effect import NightMeans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,8 @@ class Baseline:
     report: RunReport
     log: ReferenceLog | None = None
     ref: str = ""  # the file or folder
-    alike: NightEffect | None = None  # trials of one of its nights; None: not known
+    nights: Mapping[CaseKey, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    """The scores of the first trials of each case by night; empty: not known."""
 
     @property
     def source(self) -> Source:
@@ -81,7 +83,10 @@ def _age(head: RunReport, measured_at: str) -> int | None:
 
 
 def evidence(
-    head: Sequence[CaseResult], matched: Mapping[CaseKey, CaseResult], config: RegressionConfig
+    head: Sequence[CaseResult],
+    matched: Mapping[CaseKey, CaseResult],
+    config: RegressionConfig,
+    nights: NightMeans | None,
 ) -> tuple[float, ...]:
     """Return the run's log likelihood ratio for each bet of the drift test.
 
@@ -97,7 +102,22 @@ def evidence(
                 scores = [trial.score for trial in first_trials(case)]
                 observed = Observed(head=scores, reference=trials)
                 clusters[case.cluster or (case.file, case.id)].append(observed)
-    return drift.log_products(list(clusters.values()), config.false_alarms)
+    return drift.log_products(list(clusters.values()), config.false_alarms, nights)
+
+
+def night_means(
+    baseline: Baseline, cases: Sequence[CaseResult], config: RegressionConfig
+) -> NightMeans | None:
+    """Return the means of the nights of the reference, over the cases that are compared.
+
+    A case that was measured in other nights than most, since it moved alone, is left out.
+    """
+    known = [baseline.nights.get((case.file, case.id), {}) for case in cases]
+    if not any(known):
+        return None
+    ((most, _),) = Counter(map(frozenset, filter(None, known))).most_common(1)
+    every = [[nights[night] for night in sorted(most)] for nights in known if nights.keys() == most]
+    return night_effect.means_of(every, config.reference_trials)
 
 
 def enough_trials(baseline: Baseline, config: RegressionConfig) -> int:

@@ -93,6 +93,11 @@ def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
     return high
 
 
+def t_p_value(t: float, freedom: int) -> float:
+    """Return the two-sided p-value of a value of Student's t."""
+    return max(0.0, 1.0 - _probability(abs(t), freedom))
+
+
 def _p_value(total: int, positive: int, sizes: list[int]) -> float:
     """Return the share of sign choices whose sum is as far from 0; `total` is the sum of sizes."""
     far = max(positive, total - positive)

@@ -1,5 +1,6 @@
 """The detector of slow slides."""
 
+from dataclasses import replace
 from itertools import accumulate
 from math import exp, fsum
 from random import Random
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.comparison import drift
 from rubric_ci.comparison.drift import Observed
+from rubric_ci.statistics.night_effect import NightMeans
 
 BUDGET = 0.05
 BETS = len(drift.BETS)
@@ -107,6 +109,31 @@ def test_each_trial_is_evidence() -> None:
     mean = [Observed(head=(1 / 3,), reference=reference)]
     alone = [Observed(head=(0.5,), reference=reference)]
     assert drift.log_products([mean, alone], BUDGET) == drift.log_products([one, alone], BUDGET)
+
+
+def test_nights_that_differ_are_less_evidence() -> None:
+    """The allowance is at least the error of the mean of the nights, and the excess divides."""
+    reference = (1.0, 0.0) * 7 + (1.0,)
+    clusters = [[Observed(head=(0.0,) * 3, reference=reference)] for _ in range(20)]
+    alone = drift.log_products(clusters, BUDGET)
+    means = NightMeans(nights=5, variance=0.00001, trial=0.0125, trials=3)
+    assert drift.log_products(clusters, BUDGET, means) == alone
+    twice = replace(means, trial=3 * 0.000005)
+    half = pytest.approx([each / 2 for each in alone], abs=2e-6)
+    assert drift.log_products(clusters, BUDGET, twice) == half
+    wide = replace(means, variance=1.0, trial=3.0)
+    assert max(drift.log_products(clusters, BUDGET, wide)) < 0
+
+
+def test_the_error_of_nights_is_of_cases_and_the_allowance_of_clusters() -> None:
+    """Two clusters of a case each allow as much as one cluster of both."""
+    case = Observed(head=(0.5,), reference=(0.5,) * 15)
+    means = NightMeans(nights=5, variance=0.05, trial=0.15, trials=3)
+    one, two = (
+        drift.log_products([[case, case]], BUDGET, means),
+        drift.log_products([[case], [case]], BUDGET, means),
+    )
+    assert two == pytest.approx([2 * p for p in one], abs=2e-6)
 
 
 @given(st.lists(st.floats(0, 1), min_size=15, max_size=15))

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.comparison import wording
-from rubric_ci.comparison.baseline import LOG_FILE, read_baseline, read_log
+from rubric_ci.comparison.baseline import LOG_FILE, read_baseline, read_log, write_log
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
 from rubric_ci.errors import CannotReadReport
+from rubric_ci.model.reference_log import Decision, ReferenceLog
 from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.model.results import Graded
 from rubric_ci.model.scope import Narrowing, Scope
+from rubric_ci.report import json_format
 from rubric_ci.report.gate import concluded
 from tests.nights import case, night
 from tests.sample_reports import errored
@@ -163,7 +165,7 @@ def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], s
     assert [each.log_products for each in log.nights] == [(), ()]
     after = compare(head, read_baseline(tmp_path))
     assert wording.broken(after) == []
-    assert list(wording.lines(after))[-1] == f"Reference: {shown}"
+    assert f"Reference: {shown}" in [*wording.lines(after)]
 
 
 def test_accept_the_run_that_is_the_reference_in_part(tmp_path: Path) -> None:
@@ -270,3 +272,46 @@ def test_nights_that_are_alike_are_named(tmp_path: Path) -> None:
         "0.2. Find what the trials of a night share (a cache before the model, a fixed seed, a "
         "model of the day), or raise `reference_trials`, so that the reference has more nights."
     )
+
+
+A_DECISION = Decision(reason="r", measured_at=NOW, decided_at=NOW, cases=24)
+FEW_NIGHTS = (
+    "The reference has fewer than 3 nights and does not show how much nights differ: a mean score "
+    "may be lower by what a night shares, such as a lenient judge, more often than `false_alarms` "
+    "says. Gather it over five nights of 3 trials (`rubric-ci baseline keep`)."
+)
+LENIENT = [0, 6, 3, 9, 0]
+"""Of 24 cases, how many fail one trial of three in each of five nights."""
+
+
+def lenient(day: int, failing: int) -> RunReport:
+    """Return a night in which the first cases fail one of three trials."""
+    return night(day, *(case(f"c{n}", 3 - (n < failing), n < failing) for n in range(24)))
+
+
+@pytest.mark.parametrize(
+    ("nights", "p_value", "low", "lower", "notes"),
+    [
+        pytest.param(1, 0.000977, -0.224418, True, [FEW_NIGHTS], id="one night"),
+        pytest.param(2, 0.000977, -0.168574, True, [FEW_NIGHTS], id="two nights"),
+        pytest.param(3, 0.147197, -0.318123, False, [], id="three nights"),
+        pytest.param(5, 0.159238, -0.268009, False, [], id="five nights"),
+    ],
+)
+def test_a_night_is_lower_by_more_than_nights_differ(
+    tmp_path: Path, nights: int, p_value: float, low: float, notes: list[str], *, lower: bool
+) -> None:
+    """One judge gives all marks of a night, and is not as lenient in each.
+
+    From three nights on as scipy.stats.t has it, with one degree of freedom less than nights.
+    """
+    for day, failing in enumerate(LENIENT[:nights], 1):
+        path = tmp_path / str(day) / "report.json"
+        path.parent.mkdir()
+        path.write_text(json_format.render(lenient(day, failing)))
+    write_log(tmp_path, ReferenceLog(decisions=(A_DECISION,)))
+    found = compare(lenient(7, 11), read_baseline(tmp_path)).comparison
+    assert found
+    assert found.interval
+    assert (found.p_value, found.interval[0]) == pytest.approx((p_value, low), abs=2e-6)
+    assert (found.lower, [n for n in found.notes if "provisional" not in n]) == (lower, notes)

@@ -69,6 +69,9 @@ def test_gate_and_reference_are_apart_with_dates_evidence_and_links() -> None:
 too few cases for a test
 - No slow slide over 2 nights (evidence 4.81 of 8,000)
 - Reference: commit `1111111111` of 2026-01-01, 2 days old, 15 trials per case (first run)
+- The reference has fewer than 3 nights and does not show how much nights differ: a mean score may \
+be lower by what a night shares, such as a lenient judge, more often than `false_alarms` says. \
+Gather it over five nights of 3 trials (`rubric-ci baseline keep`).
 
 </details>
 

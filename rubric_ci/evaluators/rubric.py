@@ -48,7 +48,7 @@ async def rubric(
     checked = given.checked
     known = await worked_on(len(checked), assertion_marks, spec.rubric, checked, did)
     if not spec.rubric.judged:
-        return _assessment(spec, Judgement(known), context)
+        return replace(_assessment(spec, Judgement(known), context), warnings=given.warnings)
     judge = judge_of(spec, context.judge)
     seen = tuple(_redacted(part) for part in (*given.parts, *parts_of(answer, spec.sees)))
     if sum(len(part.text) for part in seen) > ISOLATED:
@@ -66,9 +66,10 @@ async def rubric(
     )
     result = await decide(request)
     whole = _assessment(spec, result.judgement, context, result)
+    warnings = await worked_on(len(request.material), _warnings, request, spec, result)
     return replace(
         await worked_on(len(request.material), _with_sources, whole, request, result),
-        warnings=await worked_on(len(request.material), _warnings, request, spec, result),
+        warnings=(*given.warnings, *warnings),
         judge=result.judge or judge.name,
         marks=len(spec.rubric.judged),
         cached_marks=len(result.cached),

@@ -93,7 +93,7 @@ def build_task(
     variables = loaded.variables(os.environ, case.file)
     own = without_own_judges(case) if settings.judge else case
     setups = {} if known is None else known
-    place = dirname(case.file), case.target, needs_judge(own)
+    place = dirname(case.file), case.target, _asks_judge(own)
     if place not in setups:
         setups[place] = _setup(own, config, settings, variables)
     target, judge = setups[place]
@@ -101,6 +101,11 @@ def build_task(
         own = name_own_judges(own, variables)
     cluster = choose_cluster(case, config.regression.cluster)
     return Task(case=own, target=target, judge=judge, why=why, cluster=cluster)
+
+
+def _asks_judge(case: EvalCase) -> bool:
+    """Return True if a judge marks the case or, as is the default, plays its user."""
+    return needs_judge(case) or case.simulated_user is not None
 
 
 def _setup(
@@ -112,7 +117,7 @@ def _setup(
     if judge and settings.votes:
         judge = replace(judge, votes=settings.votes)
     with _without_keys(settings):
-        asked = judge if needs_judge(case) else None
+        asked = judge if _asks_judge(case) else None
         named, named_judge = name_target(target, variables), asked and name_judge(asked, variables)
         if settings.requests.replay:  # a recording needs no secrets, but it has names of models
             return named, named_judge or judge

@@ -66,7 +66,7 @@ def request_count(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> int:
 def _evaluator(case: EvalCase, spec: EvaluatorSpec, judge: JudgeConfig) -> TokenEstimate:
     match spec:
         case RubricSpec(rubric=rubric, turn=turn):
-            turns = turn or len(case.turns) or 1
+            turns = turn or case.most_turns or 1
             groups = grouped(rubric.judged, most_per_request(judge))
             votes = 1 if judge.votes == "auto" else judge.votes
             requests = [

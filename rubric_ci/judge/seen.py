@@ -43,6 +43,7 @@ class Marked(NamedTuple):
     answer: Answer
     parts: tuple[Part, ...] = ()  # what was said before the answer
     checked: str = ""  # what assertions read: the answer, or all answers
+    warnings: tuple[str, ...] = ()
 
 
 def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
@@ -50,13 +51,13 @@ def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
 
     Raises CannotMeasure if the answer is not a conversation with this turn.
     """
-    if not case.turns:
+    if not case.most_turns:
         return Marked(case, answer, checked=answer.text)
     said = transcript.read(answer.text)
     if len(said) < max(turn, 1):
         raise CannotMeasure(f"the answer is a conversation of {len(said)} turns")
     said = said[:turn] if turn else said
-    own = replace(case, turns=(), vars={})
+    own = replace(case, turns=(), simulated_user=None, vars={})
     if turn:
         own = replace(
             own, expected_outcome=case.turns[turn - 1].expected_outcome, expected_messages=()
@@ -67,7 +68,13 @@ def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
         replace(answer, text=said[-1].answer),
         tuple(_turns(said, "before" if turn else "answer")),
         said[-1].answer if turn else "\n\n".join(each.answer for each in said),
+        () if turn or not case.simulated_user else tuple(_unfinished(len(said), case.most_turns)),
     )
+
+
+def _unfinished(turns: int, most: int) -> Iterator[str]:
+    if turns >= most:
+        yield f"the conversation was ended after {most} turns, its `max_turns`"
 
 
 def _turns(

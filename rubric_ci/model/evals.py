@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias, TypeGuard
+from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
 
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON
@@ -11,6 +11,7 @@ from rubric_ci.model.rubric import Rubric
 from rubric_ci.model.trace import SeenPart
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+MAX_TURNS: Final = 10
 ScoreFrom: TypeAlias = Literal["output", "exit_status"]
 
 
@@ -184,6 +185,17 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedUser:
+    """A model that writes the messages of a user, after those of the scripted turns."""
+
+    persona: str
+    goal: str
+    end: str = ""  # when the conversation ends; "": when the goal is reached or out of reach
+    max_turns: int = MAX_TURNS  # of the conversation, with the scripted ones
+    model: str = ""  # replaces the configured judge's model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvalCase:
     """One case, with everything that it inherits from its suite."""
 
@@ -193,6 +205,7 @@ class EvalCase:
     expected_outcome: str = ""
     input_messages: tuple[Message, ...] = ()
     turns: tuple[Turn, ...] = ()  # of a conversation that begins with the input messages
+    simulated_user: SimulatedUser | None = None
     expected_messages: tuple[Message, ...] = ()
     evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
     target: str = ""  # empty: the default target
@@ -212,19 +225,28 @@ class EvalCase:
         return self.written_id or self.id
 
     @property
+    def most_turns(self) -> int:
+        """How many turns a conversation has at most; 0: the case has one answer."""
+        return self.simulated_user.max_turns if self.simulated_user else len(self.turns)
+
+    @property
     def question(self) -> str:
         """The input messages as one text; roles are included if there are several messages.
 
         Guidelines are not part of it. Without messages, it is the variables, one a line. Of a
-        conversation, it has the messages of the user.
+        conversation, it has the messages of the scripted user, and the goal of a simulated one.
         """
-        if not self.input_messages and not self.turns:
+        if not self.input_messages and not self.most_turns:
             return "\n".join(f"{name}: {_shown(value)}" for name, value in self.vars.items())
         messages = [message for message in self.input_messages if not message.is_guideline]
         messages += [Message(role="user", parts=(TextPart(t.text),)) for t in self.turns]
-        if len(messages) == 1:
+        user = self.simulated_user
+        if len(messages) == 1 and not user:
             return messages[0].text
-        return "\n\n".join(f"[{message.role}]\n{message.text}" for message in messages)
+        texts = [f"[{message.role}]\n{message.text}" for message in messages]
+        return "\n\n".join(
+            [*texts, f"[simulated user]\n{user.persona}\n{user.goal}"] if user else texts
+        )
 
     @property
     def guidelines(self) -> tuple[FilePart, ...]:

@@ -13,6 +13,7 @@ from rubric_ci.kinds.kind import UsedFiles, Written, evaluators_of
 from rubric_ci.kinds.rubric import inline
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
+    MAX_TURNS,
     DataPart,
     EvalCase,
     EvalFile,
@@ -22,6 +23,7 @@ from rubric_ci.model.evals import (
     Message,
     Part,
     Role,
+    SimulatedUser,
     TextPart,
     TrialRule,
     Turn,
@@ -103,6 +105,7 @@ def _case(
             *read_messages(question, "user", own),
         ),
         turns=tuple(_turn(each, own) for each in case.get("turns", ())),
+        simulated_user=_user(case["simulated_user"], own) if "simulated_user" in case else None,
         expected_messages=read_messages(
             reference, "assistant", own._replace(is_guideline=lambda _: False)
         ),
@@ -141,6 +144,16 @@ class _InOneFile(NamedTuple):
 def _turn(written: str | dict[str, Any], own: "Contents") -> Turn:
     turn = {"input": written} if isinstance(written, str) else written
     return Turn(text=own.text(turn["input"]), expected_outcome=turn.get("expected_outcome", ""))
+
+
+def _user(written: dict[str, Any], own: "Contents") -> SimulatedUser:
+    return SimulatedUser(
+        persona=own.text(written["persona"]),
+        goal=own.text(written["goal"]),
+        end=own.text(written.get("end", "")),
+        max_turns=written.get("max_turns", MAX_TURNS),
+        model=written.get("model", ""),
+    )
 
 
 def _evaluators(

@@ -19,6 +19,7 @@ from rubric_ci.model.config import (
     Target,
     UnsupportedTarget,
 )
+from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.run.base_comparison import no_answers
 from rubric_ci.run.confirmation import most_further_trials, once
@@ -63,7 +64,10 @@ def confirmation(sides: Sides | NoBase | None, inputs: RunInput) -> Iterator[str
     work = _if_all_are_suspects(asked, sides, inputs)
     judged = total(estimate_cost(work, preflight=False))
     answers = sum(
-        side.trials for side in work for task in side.tasks if isinstance(task.target, LlmTarget)
+        side.trials * (task.case.most_turns or 1)
+        for side in work
+        for task in side.tasks
+        if isinstance(task.target, LlmTarget)
     )
     requests = answers + (judged.requests if judged else 0)
     if not requests:
@@ -195,23 +199,27 @@ def request_lines(work: ExpectedWork) -> Iterator[str]:
 
 def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
     """Return the expected requests of a target; their cost is unknown in advance."""
+    every = [(task, trial) for task in tasks for trial in range(task.trials(work.trials))]
+    asked = [task.case for task, trial in every if work.answer(task, trial) is None]
+    cached = len(every) - len(asked)
+    more = f"; {numbers.plural(cached, 'more answer')} in the cache" if cached else ""
+    turns, most = sum(case.most_turns or 1 for case in asked), _at_most(asked)
     match target:
         case LlmTarget(endpoint=endpoint):
-            answers, cached = _answers(tasks, work)
-            requests = numbers.plural(answers, "request")
-            return f"{requests} to {endpoint.model}, cost unknown before the answers{cached}"
+            requests = f"{most}{numbers.plural(turns, 'request')} to {endpoint.model}"
+            return f"{requests}, cost unknown before the answers{_of_users(asked)}{more}"
         case CliTarget(batched=batched):
-            answers, cached = _answers(tasks, work)
             files = {task.case.file: task.trials(work.trials) for task in tasks}
-            starts = min(answers, sum(files.values())) if batched else answers
-            return numbers.plural(starts, "start of its command", "starts of its command") + cached
+            starts = min(turns, sum(files.values())) if batched else turns
+            words = numbers.plural(starts, "start of its command", "starts of its command")
+            return f"{most}{words}{_of_users(asked)}{more}"
         case RecordedTarget():
-            lacking, _ = _answers(tasks, work)
-            less = f"; {numbers.plural(lacking, 'answer')} not recorded" if lacking else ""
-            kept = sum(task.trials(work.trials) for task in tasks) - lacking
-            return f"{numbers.plural(kept, 'recorded answer')}, no requests{less}"
+            less = f"; {numbers.plural(len(asked), 'answer')} not recorded" if asked else ""
+            return f"{numbers.plural(cached, 'recorded answer')}, no requests{less}"
         case MockTarget():
-            return f"{numbers.plural(len(tasks), 'fixed answer')}, no requests"
+            return (
+                f"{numbers.plural(len(tasks), 'fixed answer')}{_of_users(asked) or ', no requests'}"
+            )
         case RunnerTarget():
             return "no answers: a runner has cases of its own"
         case UnsupportedTarget(provider=provider):
@@ -220,9 +228,11 @@ def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
             assert_never(target)
 
 
-def _answers(tasks: Sequence[Task], work: ExpectedWork) -> tuple[int, str]:
-    """Return how many answers are asked for, and how many are in the cache, as words."""
-    every = [(task, trial) for task in tasks for trial in range(task.trials(work.trials))]
-    cached = sum(work.answer(task, trial) is not None for task, trial in every)
-    more = f"; {numbers.plural(cached, 'more answer')} in the cache" if cached else ""
-    return len(every) - cached, more
+def _at_most(asked: Sequence[EvalCase]) -> str:
+    return "up to " if any(case.simulated_user for case in asked) else ""
+
+
+def _of_users(asked: Sequence[EvalCase]) -> str:
+    """Return the requests for the messages of simulated users, as words."""
+    most = sum(case.most_turns - len(case.turns) for case in asked if case.simulated_user)
+    return f"; up to {numbers.plural(most, 'request')} for simulated users" if most else ""

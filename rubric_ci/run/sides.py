@@ -205,7 +205,8 @@ class Sides:
                 except NoVerdict:
                     return False
             case (MockTarget() as now, MockTarget() as then):
-                return mock.answer(head.case, now) == mock.answer(base.case, then)
+                fixed = mock.answer(head.case, now)
+                return fixed is not None and fixed == mock.answer(base.case, then)
         key = answer_cache.key_of(head.case, head.target, self.context)
         there = answer_cache.key_of(base.case, base.target, self.base_context)
         return key is not None and key == there

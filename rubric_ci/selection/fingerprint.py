@@ -48,6 +48,7 @@ def content(case: EvalCase) -> Parts:
     return {
         "input_messages": _canonical([_message(m) for m in case.input_messages]),
         "turns": _canonical(case.turns),
+        "simulated_user": _canonical(case.simulated_user),
         "expected_outcome": case.expected_outcome,
         "expected_messages": _canonical([_message(m) for m in case.expected_messages]),
         "rubrics": _canonical(inline),
@@ -73,7 +74,8 @@ def question(case: EvalCase) -> JSON:
         for m in case.input_messages
         if m.role != "system" and not m.is_guideline
     ]
-    return [*messages, *(turn.text for turn in case.turns)]
+    user = [] if case.simulated_user is None else [_canonical(case.simulated_user)]
+    return [*messages, *(turn.text for turn in case.turns), *user]
 
 
 def _written(part: Part) -> JSON:
@@ -91,8 +93,8 @@ def files(case: EvalCase) -> Parts:
 
 
 def is_judged(case: EvalCase) -> bool:
-    """Return True if a judge marks the case."""
-    return any(map(asks_judge, every_evaluator(case.evaluators)))
+    """Return True if a judge marks the case, or its model plays the user."""
+    return case.simulated_user is not None or any(map(asks_judge, every_evaluator(case.evaluators)))
 
 
 def setup(of: Setup, *, judged: bool) -> Parts:

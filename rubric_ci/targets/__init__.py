@@ -36,16 +36,18 @@ async def answer(
     """
     shared = workspaces or Workspaces()
     if isinstance(target, CliTarget) and target.batched:
-        if case.turns:
+        if case.most_turns:
             raise CannotAnswer(
                 f"the target `{target.name}` answers each case once, in a batch; a case with "
                 "`turns` needs a command that is started for each turn"
             )
         batches = batches or Batches([(case, target)])
         given = await batches.answer(case, target, context, attempt)
-    elif case.turns and isinstance(target, LlmTarget | CliTarget) and not _works(target):
+    elif isinstance(target, MockTarget) and (fixed := mock.answer(case, target)):
+        given = fixed
+    elif case.most_turns and not (isinstance(target, RecordedTarget) or _works(target)):
         given = await conversation.answer(
-            case, lambda turn: _answer(turn, target, context, attempt, shared)
+            case, context, lambda turn: _answer(turn, target, context, attempt, shared)
         )
     else:
         given = await _answer(case, target, context, attempt, shared)
@@ -55,7 +57,7 @@ async def answer(
     return given
 
 
-def _works(target: LlmTarget | CliTarget) -> bool:
+def _works(target: Target) -> bool:
     """Return True for an agent, which works in one folder in all turns."""
     return isinstance(target, CliTarget) and (target.agent, target.workspace) != (None, None)
 
@@ -73,7 +75,7 @@ async def _answer(
         case RecordedTarget():
             return recorded.answer(case, target, context)
         case MockTarget():
-            return mock.answer(case, target)
+            return Answer(text=target.response)
         case RunnerTarget():
             raise CannotAnswer(
                 f"target {target.name}: a runner has cases of its own and answers no others; run "

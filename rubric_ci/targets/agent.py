@@ -39,7 +39,8 @@ async def answer(
             confine = partial(confined_argv, target=target, folders=folders)
             return await command.answer(one, target, context, attempt, folders.work, confine)
 
-        given = await (conversation.answer(case, turn) if case.turns else turn(case))
+        talk = conversation.answer(case, context, turn) if case.most_turns else turn(case)
+        given = await talk
         return await _with_work(given, case, target, folders, context)
 
 

@@ -31,7 +31,7 @@ from rubric_ci.model.llm_calls import call_key
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import FileChange, KeptFile, Work, WorkCheck
 from rubric_ci.system import masking
-from rubric_ci.targets import command, llm
+from rubric_ci.targets import command, llm, simulated_user
 from rubric_ci.targets.work_checks import assertions_of
 from rubric_ci.text.redact import is_secret_name
 
@@ -47,8 +47,11 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     if files is None:
         return None
     facts = {"version": VERSION, "parts": parts, "files": files, "trial": context.trial}
-    if case.turns:
+    if case.most_turns:
         facts["turns"] = [turn.text for turn in case.turns]
+    if user := case.simulated_user:
+        played = simulated_user.played_by(user, context.judge).endpoint
+        facts["user"] = [asdict(user), call_key(played, ()), simulated_user.VERSION]
     text = json.dumps(facts, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() + ANSWER
 

@@ -6,11 +6,13 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any, TypeAlias
 
-from rubric_ci.errors import CannotAnswer, NoVerdict
+from rubric_ci.errors import CannotAnswer, CannotJudge, NoVerdict
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, Message, Role, TextPart
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.results import Answer
+from rubric_ci.targets.simulated_user import next_message
 from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
 
@@ -18,19 +20,29 @@ Ask: TypeAlias = Callable[[EvalCase], Awaitable[Answer]]
 """Asks a target for one answer."""
 
 
-async def answer(case: EvalCase, ask: Ask) -> Answer:
+async def answer(case: EvalCase, context: RunContext, ask: Ask) -> Answer:
     """Return the conversation of a case as one answer; raises NoVerdict if a turn has none."""
     said: list[Exchange] = []
     given: list[Answer] = []
+    spent = NOTHING_USED  # on the simulated user
     try:
-        for turn in case.turns:
-            given.append(await ask(_asked(case, said, turn.text)))
-            said.append(Exchange(turn.text, given[-1].text))
+        while len(said) < case.most_turns:
+            text = "".join(turn.text for turn in case.turns[len(said) : len(said) + 1])
+            if not text and case.simulated_user:
+                reply = await next_message(case, case.simulated_user, said, context)
+                text, spent = reply.value, spent + reply.usage
+            if not text:
+                break
+            given.append(await ask(_asked(case, said, text)))
+            said.append(Exchange(text, given[-1].text))
+        if not said:
+            raise CannotAnswer("the simulated user ended the conversation before its first message")
     except NoVerdict as error:
-        if type(error) is CannotAnswer:
-            error = CannotAnswer(f"turn {len(said) + 1}: {error}", error.usage)
-        raise error.with_usage(sum((each.usage for each in given), error.usage)) from None
-    return _whole(said, given)
+        if type(error) in {CannotAnswer, CannotJudge}:
+            error = type(error)(f"turn {len(said) + 1}: {error}", error.usage)
+        raise error.with_usage(sum((each.usage for each in given), spent + error.usage)) from None
+    whole = _whole(said, given)
+    return replace(whole, usage=whole.usage + spent)
 
 
 def of_texts(case: EvalCase, texts: Sequence[str]) -> Answer:
@@ -41,19 +53,33 @@ def of_texts(case: EvalCase, texts: Sequence[str]) -> Answer:
 
 
 def recorded(case: EvalCase, answer: Answer) -> Answer:
-    """Return a recorded conversation: its answer is a list with a text per turn."""
+    """Return a recorded conversation: its answer is a list with a text, or an object, per turn."""
     try:
-        texts = json.loads(answer.text)
+        turns = json.loads(answer.text)
     except ValueError:
-        texts = None
-    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+        turns = None
+    listed = turns if isinstance(turns, list) else []
+    said = [_exchange(case, number, each) for number, each in enumerate(listed)]
+    fewest = max(len(case.turns), 1)
+    if None in said or not fewest <= len(said) <= case.most_turns:
+        form = "an object with `user` and `answer`" if case.simulated_user else "a text"
+        count = f"{fewest} to {case.most_turns}" if case.simulated_user else f"{fewest}"
         raise CannotAnswer(
-            f"the recorded answer to the case `{case.own_id}` must be a list of texts, one per turn"
+            f"the recorded answer to the case `{case.own_id}` must be a list with {form} for each "
+            f"of its {count} turns"
         )
-    if len(texts) != len(case.turns):
-        counts = f"{len(texts)} texts for {len(case.turns)} turns"
-        raise CannotAnswer(f"the recorded answer to the case `{case.own_id}` has {counts}")
-    return replace(answer, text=of_texts(case, texts).text)
+    return replace(answer, text=transcript.written(filter(None, said)))
+
+
+def _exchange(case: EvalCase, number: int, written: JSON) -> Exchange | None:
+    """Return a recorded turn; None: it is no turn, or its message is not the scripted one."""
+    scripted = [turn.text for turn in case.turns[number : number + 1]]
+    match written:
+        case str() if scripted:
+            return Exchange(scripted[0], written)
+        case {"user": str(user), "answer": str(text)} if user in (scripted or [user]):
+            return Exchange(user, text)
+    return None
 
 
 def _asked(case: EvalCase, said: Sequence[Exchange], text: str) -> EvalCase:
@@ -64,7 +90,7 @@ def _asked(case: EvalCase, said: Sequence[Exchange], text: str) -> EvalCase:
         for message in (_message("user", each.user), _message("assistant", each.answer))
     )
     messages = (*case.input_messages, *before, _message("user", text))
-    return replace(case, turns=(), input_messages=messages)
+    return replace(case, turns=(), simulated_user=None, input_messages=messages)
 
 
 def _message(role: Role, text: str) -> Message:

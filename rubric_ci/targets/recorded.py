@@ -30,8 +30,11 @@ def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answe
     for file in (_normalised(case.file), ""):
         if (file, case.own_id) in recordings:
             found = recordings[file, case.own_id]
-            return conversation.recorded(case, found) if case.turns else found
-    line = {"id": case.own_id, "answer": ["…"] * len(case.turns) or "…"}
+            return conversation.recorded(case, found) if case.most_turns else found
+    turns: list[JSON] = ["…"] * len(case.turns)
+    if case.simulated_user:
+        turns.append({"user": "…", "answer": "…"})
+    line = {"id": case.own_id, "answer": turns or "…"}
     raise CannotAnswer(
         f"{target.answers} has no answer for the case `{case.own_id}` of {case.file}; "
         f"add a line {json.dumps(line, ensure_ascii=False)}"

@@ -12,6 +12,7 @@ from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases
 from rubric_ci.text.suggestions import nearest, suggest
 from rubric_ci.validation.evaluator_rules import evaluators_problems
 from rubric_ci.validation.rubric_rules import criteria_problems
+from rubric_ci.validation.shape_rules import OUT_OF_RANGE
 from rubric_ci.yaml_text.problems import Path, Problem
 
 CASE_ID_DUPLICATE: Final = Rule(
@@ -215,6 +216,7 @@ def _case(case: dict[str, Any], path: Path, data: dict[str, Any], suite: Any) ->
     yield from criteria_problems(rubrics, (*path, "rubrics"))
     for number, criteria in _turns_with_rubrics(case):
         yield from criteria_problems(criteria, (*path, "turns", number, "rubrics"))
+    yield from _too_few_turns(case, path)
     inline = "rubrics" in case or "rubrics" in data
     execution = execution_of(case)
     if "evaluators" in execution:
@@ -229,6 +231,15 @@ def _case(case: dict[str, Any], path: Path, data: dict[str, Any], suite: Any) ->
         and "evaluator" not in data
     ):
         yield from _nothing_to_grade(case, path)
+
+
+def _too_few_turns(case: dict[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield a maximum of turns at which the simulated user would say nothing."""
+    match case:
+        case {"turns": list(turns), "simulated_user": {"max_turns": int(most)}}:
+            if 1 <= most <= len(turns):
+                message = f"`max_turns` must be more than the {len(turns)} entries of `turns`"
+                yield Problem(OUT_OF_RANGE, (*path, "simulated_user", "max_turns"), message)
 
 
 def _nothing_to_grade(case: dict[str, Any], path: Path) -> Iterator[Problem]:

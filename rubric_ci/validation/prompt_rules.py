@@ -26,7 +26,7 @@ PROMPT_FILE: Final = Rule(
 )
 
 
-_INPUTS: Final = {"input", "input_messages", "turns", "vars"}
+_INPUTS: Final = {"input", "input_messages", "turns", "simulated_user", "vars"}
 
 
 def prompt_problems(data: Any, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:

@@ -198,6 +198,10 @@ def _own_texts(case: dict[str, Any], path: Path, *, raw: bool) -> Iterator[Text]
         where: Path = (*path, "turns", number)
         yield from _texts(turn, where) if isinstance(turn, str) else ()
         yield from _texts(turn.get("input"), (*where, "input")) if isinstance(turn, dict) else ()
+    user = case.get("simulated_user")
+    if isinstance(user, dict) and not raw:
+        for key in ("persona", "goal", "end"):
+            yield from _texts(user.get(key), (*path, "simulated_user", key))
 
 
 def _texts(written: Any, path: Path) -> Iterator[Text]:

@@ -56,6 +56,8 @@ def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
         if message.role != "system" and not message.is_guideline
     ]
     asked += [["user", "", turn.text, ()] for turn in case.turns]
+    if user := case.simulated_user:
+        asked.append(["simulated", "", f"{user.persona}\n{user.goal}\n{user.end}", ()])
     facts = [criterion.kind, criterion.text, scale(criterion), asked]
     content = json.dumps(facts, ensure_ascii=False)
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -219,3 +219,25 @@ def test_the_list_estimates_requests_without_a_key(project: Project) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith(ESTIMATED)
     assert "$0.00" in done.stdout
+
+
+CONVERSATIONS = """\
+evalcases:
+  - {id: script, turns: [Hello, Bye], rubrics: [Greets]}
+  - id: user
+    turns: [Hello]
+    simulated_user: {persona: Anna, goal: Say hello, max_turns: 5}
+    rubrics: [Greets]
+"""
+
+
+def test_the_list_counts_turns(project: Project) -> None:
+    project.write("rubric-ci.yaml", MODELS)
+    project.write("evals/a.eval.yaml", CONVERSATIONS)
+    done = project.run("--list", "--trials", "2")
+    assert done.returncode == 0
+    line = (
+        "target default: up to 14 requests to openai/gpt-6.1-sol, cost unknown before the answers; "
+        "up to 8 requests for simulated users\n"
+    )
+    assert line in done.stdout

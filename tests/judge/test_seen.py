@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.judge.seen import Part, marked, parts_of
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import RubricSpec, Turn
+from rubric_ci.model.evals import RubricSpec, SimulatedUser, Turn
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.rubric import Check, Rubric
@@ -290,3 +291,13 @@ def test_the_calls_of_a_turn() -> None:
     talk = Answer(text=SAID.text, messages=(*calls, {"role": "assistant", "turn": 2}))
     assert marked(TALK, talk, 1).answer.messages == calls
     assert marked(TALK, talk, 0).answer.messages == talk.messages
+
+
+def test_a_conversation_that_its_maximum_ended() -> None:
+    user = SimulatedUser(persona="Anna", goal="Return it", max_turns=2)
+    talk = replace(TALK, simulated_user=user)
+    ended = ("the conversation was ended after 2 turns, its `max_turns`",)
+    assert marked(talk, SAID, 0).warnings == ended
+    assert marked(talk, SAID, 2).warnings == ()
+    more = replace(user, max_turns=3)
+    assert marked(replace(talk, simulated_user=more), SAID, 0).warnings == ()

@@ -158,7 +158,8 @@ def composite(*members: EvaluatorSpec, by: Aggregator = MEAN) -> CompositeSpec:
 def test_the_judge_counts_only_if_it_marks_the_case(
     specs: tuple[EvaluatorSpec, ...], *, judged: bool
 ) -> None:
-    case = replace(PLAIN, evaluators=specs)
+    case = replace(PLAIN, evaluators=specs, simulated_user=None)
+    assert fingerprint.is_judged(replace(case, simulated_user=PLAIN.simulated_user))
     assert fingerprint.is_judged(case) is judged
     assert differs(side(case), side(case, replace(SETUP, prompt_version="older"))) is judged
 

@@ -42,6 +42,13 @@ def generate() -> None:
     help="Kind of criteria.",
 )
 @_drafts("--check", is_flag=True, help="Judge the reference answers with the drafted rubrics.")
+@_drafts(
+    "--report",
+    type=FILE,
+    metavar="FILE",
+    help="Report of `run --against`: for a case that the change broke, the model gets the good "
+    "and the bad answer.",
+)
 @_drafts("--interactive", is_flag=True, help="Accept, edit or drop each draft.")
 @_drafts("--diff", is_flag=True, help="Print the changes without writing them.")
 @_publishing("--commit", is_flag=True, help="Commit the changed files.")

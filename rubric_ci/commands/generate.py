@@ -10,7 +10,7 @@ from rubric_ci.drafting.publish import NothingToPublish, Publish, open_commit
 from rubric_ci.drafting.reply import Draft
 from rubric_ci.drafting.review import review
 from rubric_ci.drafting.rewrite import EvalFileText, Rewrite, read_eval_text, rewrite, write
-from rubric_ci.drafting.select import choose_drafter, choose_requests
+from rubric_ci.drafting.select import choose_drafter, choose_requests, contrasts
 from rubric_ci.drafting.summary import SkippedCase, echo, show_diffs, show_outcome, show_spent
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.resolve import name_judge, resolve_judge
@@ -19,6 +19,7 @@ from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
 from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
+from rubric_ci.report.report_file import read_report
 from rubric_ci.system import task_groups
 from rubric_ci.system.signals import run_until_terminated
 
@@ -28,7 +29,8 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     loaded = load_project(settings.paths, open_project(settings.config, settings.policy_from))
     show_policy(loaded)
     show_problems(loaded.diagnostics)
-    requests, skipped = choose_requests(loaded.files, settings.cases)
+    broken = contrasts(read_report(settings.report)) if settings.report else {}
+    requests, skipped = choose_requests(loaded.files, settings.cases, broken)
     pages = _pages(loaded, requests)
     publish = _open_publication(settings, loaded.root, requests)
     if isinstance(publish, NothingToPublish):

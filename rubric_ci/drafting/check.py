@@ -16,6 +16,7 @@ from rubric_ci.probe.figures import Mutation, figures
 from rubric_ci.probe.plan import Marks, Plan, Subject, key, mutations, plan
 
 VARIANTS: Final = 4  # of the reference answer that a criterion must notice
+_NOT_CONTRASTED: Final = "the answer that the change broke passes this draft"
 _DROPPED: Final = "left out: it passes every variant of the reference answer, such as"
 
 
@@ -29,8 +30,24 @@ class CheckedDraft:
     usage: Usage = NOTHING_USED
 
 
-async def check_draft(case: EvalCase, draft: Draft, context: RunContext) -> CheckedDraft:
-    """Have the judge mark the reference answer, and variants of it if it passes."""
+async def check_draft(
+    case: EvalCase, draft: Draft, context: RunContext, *, bad: str = ""
+) -> CheckedDraft:
+    """Have the judge mark the reference answer, variants of it if it passes, and a bad answer."""
+    found = await _of_reference(case, draft, context)
+    if not bad or found.unchecked:
+        return found
+    spec = RubricSpec(name="draft", rubric=found.draft.rubric, span=case.span)
+    result = await evaluate(case, Answer(text=bad), spec, context)
+    found = replace(found, usage=found.usage + result.usage)
+    if isinstance(result, Unassessed):
+        return replace(found, unchecked=f"the bad answer: {result.reason}")
+    if result.verdict == "pass":
+        return replace(found, warnings=(*found.warnings, _NOT_CONTRASTED))
+    return found
+
+
+async def _of_reference(case: EvalCase, draft: Draft, context: RunContext) -> CheckedDraft:
     if not case.reference_answer:
         warning = "there is no reference answer to check the draft with"
         return CheckedDraft(draft=draft, warnings=(warning,))

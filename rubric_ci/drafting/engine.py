@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from rubric_ci.drafting.check import check_draft
 from rubric_ci.drafting.lint import lint_messages
-from rubric_ci.drafting.prompt import draft_call
+from rubric_ci.drafting.prompt import Contrast, draft_call
 from rubric_ci.drafting.reply import Draft, Kind, read_draft
 from rubric_ci.errors import NoVerdict
 from rubric_ci.judge.request import ParsedReply, request_valid_reply
@@ -26,6 +26,7 @@ class DraftRequest:
 
     case: EvalCase
     suite: Sequence[EvalCase]
+    contrast: Contrast | None = None  # answers of a run with --against that broke the case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,7 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
         output=drafter.output,
         fence=secrets.token_hex(8),
         about=f"{case.file}: {case.id}: draft",
+        contrast=request.contrast,
     )
     try:
         reply = await _cached_or_asked(call, drafter, context)
@@ -106,7 +108,7 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
         warnings=lint_messages(reply.value.rubric, case),
         usage=reply.usage,
     )
-    return await _checked(made, context) if drafter.check else made
+    return await _checked(made, request.contrast, context) if drafter.check else made
 
 
 async def _cached_or_asked(
@@ -124,8 +126,9 @@ async def _cached_or_asked(
     return reply
 
 
-async def _checked(made: Drafted, context: RunContext) -> Drafted:
-    found = await check_draft(made.case, made.draft, context)
+async def _checked(made: Drafted, contrast: Contrast | None, context: RunContext) -> Drafted:
+    bad = contrast.bad if contrast else ""
+    found = await check_draft(made.case, made.draft, context, bad=bad)
     return replace(
         made,
         draft=found.draft,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from rubric_ci.drafting.reply import FEWEST, MOST, SCHEMA_VERSION, Kind, draft_schema
 from rubric_ci.judge.fence import about_fences, fenced
@@ -13,8 +13,17 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 MAX_TOKENS = 4096
+
+
+class Contrast(NamedTuple):
+    """Two answers to a case, before and after a change that broke it."""
+
+    good: str
+    bad: str
+
+
 MAX_EXAMPLES = 2  # cases of the suite whose rubrics show its style
 
 SYSTEM = f"""\
@@ -30,6 +39,9 @@ What makes a good criterion
 for the substance, never for the reference's phrases.
 - It follows from what a good answer achieves. Length, tone and format count only if that says so.
 - No two criteria mark the same thing.
+- Beside what a good answer contains, at least one criterion forbids what a bad answer to this \
+question would say, if there is such a thing. It begins with "Does not" and names the forbidden \
+thing in words that can be looked for in an answer.
 - It is one line, in the language in which the expected outcome is written.
 
 The fields
@@ -93,6 +105,12 @@ Reply with one JSON object of this form:
 where each CRITERION is
 {forms}"""
 
+_CONTRAST = """\
+Before a change of the system the answer was good, and after it the answer was bad. At least one \
+criterion is met by the good answer and not by the bad one, for a reason that holds for other \
+answers as well.
+"""
+
 REMINDER = "Write the rubric for this case. Reply with the JSON object only."
 
 
@@ -105,14 +123,16 @@ def draft_call(
     output: OutputMode | None = None,
     fence: str,
     about: str = "",
+    contrast: Contrast | None = None,
 ) -> ModelCall:
     """Return the model call; `examples` are cases of the same suite, some of which have rubrics."""
+    written = (case, examples, kind, contrast)
     schema = draft_schema(kind)
     turn = f"draft {PROMPT_VERSION}, schema {SCHEMA_VERSION}"
     return ModelCall(
         endpoint=endpoint,
-        messages=_messages(case, examples, kind, fence),
-        key=call_key(endpoint, _messages(case, examples, kind, ""), schema=schema, turn=turn),
+        messages=_messages(*written, fence),
+        key=call_key(endpoint, _messages(*written, ""), schema=schema, turn=turn),
         about=about,
         output_schema=schema,
         output_mode=output,
@@ -121,11 +141,16 @@ def draft_call(
 
 
 def _messages(
-    case: EvalCase, examples: Sequence[EvalCase], kind: Kind, fence: str
+    case: EvalCase,
+    examples: Sequence[EvalCase],
+    kind: Kind,
+    contrast: Contrast | None,
+    fence: str,
 ) -> tuple[ChatMessage, ...]:
     parts = [
         *_style(examples, fence),
         *background(case, fence),
+        *_contrasted(contrast, fence),
         _FORM.format(forms="\nor ".join(_FORMS[kind])),
         REMINDER,
     ]
@@ -151,6 +176,13 @@ def _style(examples: Sequence[EvalCase], fence: str) -> list[str]:
         f"Another case of this suite, for its style:\n{fenced('data', text, fence)}"
         for text in shown[:MAX_EXAMPLES]
     ]
+
+
+def _contrasted(contrast: Contrast | None, fence: str) -> list[str]:
+    if contrast is None:
+        return []
+    good, bad = (fenced("answer", text, fence) for text in contrast)
+    return [_CONTRAST + f"\nThe good answer:\n{good}\n\nThe bad answer:\n{bad}"]
 
 
 def _as_data(criterion: Judged) -> JSON:

@@ -2,23 +2,32 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from rubric_ci.drafting.engine import Drafter, DraftRequest
+from rubric_ci.drafting.prompt import Contrast
 from rubric_ci.drafting.summary import SkippedCase
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.grading.resolve import choose_cases, name_judge, resolve_judge
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget
 from rubric_ci.model.evals import EvalCase, EvalFile, RubricSpec
 from rubric_ci.model.options import GenerateSettings
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import Graded
 from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.text.suggestions import suggest
 
 
 def choose_requests(
-    files: Sequence[EvalFile], patterns: Sequence[str]
+    files: Sequence[EvalFile],
+    patterns: Sequence[str],
+    broken: Mapping[tuple[str, str], Contrast] = MappingProxyType({}),
 ) -> tuple[list[DraftRequest], list[SkippedCase]]:
-    """Return the cases to draft rubrics for, and the skipped ones with the reason."""
+    """Return the cases to draft rubrics for, and the skipped ones with the reason.
+
+    `broken` has the answers to cases that a change broke.
+    """
     every = [case for file in files for case in file.cases]
     chosen = choose_cases(every, ids=patterns, tags=())
     suites = {(case.file, case.id): file for file in files for case in file.cases}
@@ -30,7 +39,7 @@ def choose_requests(
                 reason = "files that `evalcases` names are not edited; write its `rubrics` there"
                 skipped.append(SkippedCase(case=case, reason=reason))
             elif case.expected_outcome:
-                requests.append(DraftRequest(case=case, suite=suite.cases))
+                requests.append(_request(case, suite, broken))
             else:
                 skipped.append(
                     SkippedCase(case=case, reason="there is no `expected_outcome` to draft from")
@@ -38,6 +47,22 @@ def choose_requests(
         elif patterns:  # a case that was asked for by id is reported, others are not
             skipped.append(SkippedCase(case=case, reason="it has rubrics"))
     return requests, skipped
+
+
+def _request(
+    case: EvalCase, suite: EvalFile, broken: Mapping[tuple[str, str], Contrast]
+) -> DraftRequest:
+    return DraftRequest(case=case, suite=suite.cases, contrast=broken.get((case.file, case.id)))
+
+
+def contrasts(report: RunReport) -> Mapping[tuple[str, str], Contrast]:
+    """Return the base's and the head's answer to each case that a change broke."""
+    return {
+        (case.file, case.id): Contrast(good=case.before.answer, bad=case.answer)
+        for case in report.cases
+        if isinstance(case, Graded) and case.change == "broken"
+        if case.before and case.before.answer and case.answer
+    }
 
 
 def digest(cases: Iterable[EvalCase]) -> str:

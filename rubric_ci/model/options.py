@@ -159,6 +159,7 @@ class GenerateSettings:
     cases: tuple[str, ...] = ()  # globs over case ids
     kind: Literal["checklist", "score-range", "levels", "auto"] = "checklist"
     check: bool = False  # judge the reference answers with the drafts
+    report: Path | None = None  # of a run with --against: answers to the cases that it broke
     diff: bool = False  # print the changes, write nothing
     interactive: bool = False
     commit: bool = False

@@ -10,9 +10,11 @@ import pytest
 from rubric_ci.drafting.reply import Kind
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.project.loaded_project import load_project, open_project
+from rubric_ci.report.json_format import render
 from tests import platforms
 from tests.checkout import Checkout
 from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project
+from tests.sample_reports import a_report
 
 SAID = "evals/a.yaml:3: refund: 3 criteria\n1 case got rubrics in 1 file\n"
 
@@ -463,3 +465,11 @@ def test_a_bare_list_of_another_tool_is_left_alone(project: Project) -> None:
     done = project.generate("evals.json")
     assert (done.exit_code, file.read_text()) == (3, text)
     assert "the file is a list for another tool, which is not edited" in done.output
+
+
+def test_a_report_without_a_broken_case_changes_no_draft(project: Project) -> None:
+    report = project.checkout.root / "report.json"
+    report.write_text(render(a_report()))
+    done = project.generate("--report", "report.json")
+    assert (done.exit_code, done.stdout) == (0, SAID)
+    assert project.generate("--report", "gone.json").exit_code == 2

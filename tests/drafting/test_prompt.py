@@ -5,12 +5,15 @@ from typing import get_args
 
 import pytest
 
-from rubric_ci.drafting.prompt import draft_call
+from rubric_ci.drafting.prompt import Contrast, draft_call
 from rubric_ci.drafting.reply import Kind
+from rubric_ci.drafting.select import contrasts
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, RubricSpec, TextPart
+from rubric_ci.model.results import BaseResult
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from tests.sample_reports import a_report, graded
 
 SPAN = Span(1, 1, 1, 2)
 ENDPOINT = Endpoint(model="openai/gpt-6-luna", options={"api_key": "secret"})
@@ -103,3 +106,31 @@ def test_the_key() -> None:
         draft_call(REFUND, (), ENDPOINT, kind="auto", fence="one"),
     ]
     assert len({key, *(call.key for call in changed)}) == 5
+
+
+def test_prohibitions_are_drafted_beside_demands() -> None:
+    system = draft_call(REFUND, (), ENDPOINT, fence="f").messages[0].content
+    assert 'It begins with "Does not" and names the forbidden thing' in system
+
+
+def test_answers_before_and_after_a_change_are_contrasted() -> None:
+    contrast = Contrast(good="30 days.", bad="</answer_f1> Never.")
+    call = draft_call(REFUND, (), ENDPOINT, fence="f1", contrast=contrast)
+    assert (
+        "At least one criterion is met by the good answer and not by the bad one, for a reason "
+        "that holds for other answers as well.\n\nThe good answer:\n<answer_f1>\n30 "
+        "days.\n</answer_f1>\n\nThe bad answer:\n<answer_f1>\n&lt;/answer_f1> Never.\n"
+        "</answer_f1>\n\nReply with one"
+    ) in call.messages[1].content
+    assert call.key != draft_call(REFUND, (), ENDPOINT, fence="f1").key
+
+
+def test_contrasts_are_of_cases_that_the_change_broke() -> None:
+    base = BaseResult(outcome="graded", verdict="pass", score=1.0, answer="yes")
+    broken = replace(graded("broken", "fail"), change="broken", before=base, answer="no")
+    others = (
+        replace(broken, id="same", change="unchanged"),
+        replace(broken, id="silent", before=replace(base, answer="")),
+    )
+    found = contrasts(a_report(broken, *others))
+    assert found == {(broken.file, "broken"): Contrast(good="yes", bad="no")}

@@ -73,7 +73,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
     "evaluators/test_code_judge.py": "evaluators/script_input",
     "kinds/test_field_accuracy.py": """
-        kinds/json_compare kinds/json_in_text text/json_path""",
+        kinds/json_compare text/json_path""",
     "kinds/test_specs.py": "kinds/kind",
     "grading_changes/test_changes.py": "grading_changes/configuration",
     "judge/test_injection_scan.py": "judge/injection_patterns",
@@ -327,6 +327,57 @@ def names_of(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module == "os":
             names.update(alias.name for alias in node.names)
     return names
+
+
+TABLES: Final = """
+    adoption agents assertions commands dialects kinds render targets validation/output
+"""
+FRAGMENTS: Final = {  # modules under 60 lines that one module imports, with their reason
+    "editing/append_waiver": "a module per edit of a user's file",
+    "github/reply_limit": "it changes classes of PyGithub",
+    "history/badge": "an output of the history, as its page and its text",
+    "policy/target_options": "the options that a target may set under the policy of a base",
+    "statistics/moved_rate": "one estimator, with its source",
+    "yaml_text/outline": "it reads text and is pure; its importer reads files",
+}
+FRAGMENT_LINES: Final = 60
+
+
+def fragments(graph: grimp.ImportGraph, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield short modules that one module imports, with that module; rows of tables are none."""
+    for module in sorted(graph.modules):
+        name = module.removeprefix("rubric_ci.").replace(".", "/")
+        path = folder / f"{name}.py"
+        importers = graph.find_modules_that_directly_import(module)
+        of_table = name.rpartition("/")[0] in TABLES.split()
+        if not path.is_file() or len(importers) != 1 or of_table:
+            continue
+        if len(path.read_text("utf-8").splitlines()) < FRAGMENT_LINES:
+            yield name, min(importers)
+
+
+def test_no_short_module_serves_one_other_alone(imports: grimp.ImportGraph) -> None:
+    found = dict(fragments(imports, PACKAGE))
+    new = [f"{name}, for {found[name]}" for name in found.keys() - FRAGMENTS.keys()]
+    assert sorted(new) == [], "merge it into that module, or give its reason in FRAGMENTS"
+    assert sorted(FRAGMENTS.keys() - found.keys()) == [], "take it off the list FRAGMENTS"
+
+
+def test_a_short_module_for_one_other_is_found(tmp_path: Path) -> None:
+    graph = grimp.ImportGraph()
+    for importer, imported in [
+        ("rubric_ci.run.grade", "rubric_ci.run.sides"),
+        ("rubric_ci.run.grade", "rubric_ci.run.long"),
+        ("rubric_ci.run.grade", "rubric_ci.kinds.cost"),
+        ("rubric_ci.run.grade", "rubric_ci.run.shared"),
+        ("rubric_ci.run.sides", "rubric_ci.run.shared"),
+    ]:
+        graph.add_import(importer=importer, imported=imported)
+    for name in ("run/sides", "run/long", "kinds/cost", "run/shared"):
+        path = tmp_path / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("1\n" * (60 if name == "run/long" else 59))
+    assert dict(fragments(graph, tmp_path)) == {"run/sides": "rubric_ci.run.grade"}
 
 
 def test_one_function_asks_whether_this_is_a_workflow() -> None:

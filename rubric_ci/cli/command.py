@@ -68,9 +68,9 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except SystemExit as end:
-            from rubric_ci.cli.next_command import show
+            from rubric_ci.cli.which_command import show_next
 
-            show(ctx, end.code)
+            show_next(ctx, end.code)
             raise
 
     def _given(self, ctx: click.Context, args: list[str]) -> Sequence[click.Parameter]:
@@ -113,7 +113,7 @@ class Group(click.Group):
         word = args[0]
         unknown = not word.startswith("-") and self.get_command(ctx, word) is None
         if unknown and not ctx.resilient_parsing:
-            from rubric_ci.cli.unknown_command import message
+            from rubric_ci.cli.which_command import message
 
             raise click.UsageError(message(word, ctx), ctx)
         return super().resolve_command(ctx, args)

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.kinds.field_rules import is_agentv_file
-from rubric_ci.kinds.json_compare import FieldSpec, Show, difference, shortened
-from rubric_ci.kinds.json_in_text import json_values
+from rubric_ci.kinds.json_compare import FieldSpec, Show, difference, json_values, shortened
 from rubric_ci.kinds.kind import Written, common
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import DataPart, EvalCase, MeasuringSpec

@@ -9,7 +9,7 @@ import pexpect
 import pytest
 
 from rubric_ci.cli.main import main
-from rubric_ci.cli.next_command import NEXT, show
+from rubric_ci.cli.which_command import NEXT, show_next
 from rubric_ci.errors import ExitCode
 from tests import platforms
 from tests.cli.test_help import PAGES
@@ -28,7 +28,7 @@ def end(words: str, code: ExitCode, **options: object) -> None:
     for word in words.split():
         context = click.Context(click.Command(word), info_name=word, parent=context)
     context.params = options
-    show(context, code)
+    show_next(context, code)
 
 
 @pytest.mark.parametrize(

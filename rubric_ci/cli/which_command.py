@@ -1,12 +1,15 @@
-"""The last line of a command at a terminal: the command that people run next."""
+"""Which command a person means by an unknown word, and which one people run next."""
 
 import sys
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
 
 from rubric_ci.errors import ExitCode
+from rubric_ci.text.suggestions import nearest
 
+EVERY: Final = 1_000  # names to compare: more than there are commands
 NEXT: Final = {
     ("demo", ExitCode.OK): "`rubric-ci init` creates these files for your own evals",
     ("validate", ExitCode.OK): "`rubric-ci run` grades the cases",
@@ -31,7 +34,7 @@ NEXT: Final = {
 """By command and exit code; `init` and `judge label` name theirs with its arguments."""
 
 
-def show(context: click.Context, code: object) -> None:
+def show_next(context: click.Context, code: object) -> None:
     """Print the next command, if there is one and a person reads standard output."""
     words = context.command_path.removeprefix(context.find_root().command_path).strip()
     line = next((text for key, text in NEXT.items() if key == (words, code)), "")
@@ -42,3 +45,49 @@ def show(context: click.Context, code: object) -> None:
 def _is_data(options: dict[str, Any]) -> bool:
     """Return True if only the verdict or data for a program was asked for."""
     return bool(options.get("quiet")) or options.get("format", "text") != "text"
+
+
+def message(word: str, context: click.Context) -> str:
+    """Return a message with the nearest command, or with how to list all of them."""
+    root = context.find_root()
+    group = context.command_path.removeprefix(root.command_path)
+    typed = f"{group} {word}".strip()
+    found = meant(typed, tuple(commands(root)))
+    if not found:
+        return f"unknown command `{typed}`; `{context.command_path} --help` lists the commands"
+    listed = ", ".join(f"`{each}`" for each in found)
+    return f"unknown command `{typed}`; did you mean {'one of ' * (len(found) > 1)}{listed}?"
+
+
+def commands(root: click.Context) -> Iterator[str]:
+    """Yield every command as it is typed, such as `judge calibrate`."""
+    top = root.command
+    assert isinstance(top, click.Group)  # noqa: S101 - only groups have commands to look for
+    for name in top.list_commands(root):
+        command = top.get_command(root, name)
+        if isinstance(command, click.Group):
+            yield from (f"{name} {inner}" for inner in command.commands)
+        else:
+            yield name
+
+
+def meant(typed: str, known: tuple[str, ...]) -> list[str]:
+    """Return the commands that were probably meant: by all words, the last word, or the group."""
+    whole = {_joined(each): [each] for each in known}
+    last: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
+    for each in known:
+        group, _, word = each.rpartition(" ")
+        last.setdefault(word, []).append(each)
+        groups.setdefault(group or word, []).append(each)
+    word = typed.rpartition(" ")[2]
+    if word in last:
+        return last[word]
+    for name, names in ((_joined(typed), whole), (word, last), (_joined(typed), groups)):
+        if found := nearest(name, names, most=EVERY):
+            return names[found]
+    return []
+
+
+def _joined(words: str) -> str:
+    return words.replace(" ", "-")

@@ -34,7 +34,7 @@ from rubric_ci.system.model_list import known_models
 from rubric_ci.system.runner import in_workflow
 
 CACHE_KEY: Final = "RUBRIC_CI_CACHE_KEY"
-TEMPORARY: Final = frozenset({"AWS_SESSION_TOKEN"})
+TEMPORARY: Final = frozenset({"AWS_SESSION_TOKEN", "AZURE_AD_TOKEN"})
 """Variables of credentials that login actions make anew for each job."""
 
 

@@ -34,13 +34,21 @@ _ADVICE = " To drop "  # what follows is about litellm's own settings
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]*_(?:API_KEY|KEY|TOKEN)\b")
 _NO_KEY = re.compile(r"missing (credentials|\w+ api key)", re.IGNORECASE)
 _PARAMETERS = re.compile(r"does not support parameters: \[(?P<names>[^\[\]]*)\]")
+_NO_GOOGLE = re.compile(r"[Dd]efault credentials were not found")
+_PACKAGES: Final[Mapping[str, str]] = {"google": "google-auth", "google.auth": "google-auth"}
 _PACKAGE = re.compile(r"No module named '(?P<name>[\w.]+)'")
 
 
 def missing_setup(message: str) -> str:
-    """Return what a request lacks, an API key or a package; empty: nothing."""
+    """Return what a request lacks, credentials or a package; empty: nothing."""
     if found := _PACKAGE.search(message):
-        return f"this provider needs the Python package `{found['name']}`; install it"
+        package = _PACKAGES.get(found["name"], found["name"])
+        return f"this provider needs the Python package `{package}`; install it"
+    if _NO_GOOGLE.search(message):
+        return (
+            "Google's credentials are missing; set GOOGLE_APPLICATION_CREDENTIALS to their file, "
+            "as google-github-actions/auth does"
+        )
     return _missing_key(message) if _NO_KEY.search(message) else ""
 
 

@@ -67,7 +67,6 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
             model=defaults.MODEL_GEMINI.replace("gemini/", "vertex_ai/"),
             keys=("vertex_project: ${{ VERTEX_PROJECT }}", "vertex_location: europe-west1"),
             variables=("VERTEX_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS"),
-            remark="Vertex AI needs google-auth, which the action does not install: docs/judge.md.",
         ),
         "openai-compatible": Provider(
             model="openai/my-model",

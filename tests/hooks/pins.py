@@ -11,6 +11,9 @@ PINS = {
     "actions/setup-python": "a309ff8b426b58ec0e2a45f0f869d46889d02405 # v6.2.0",
     "actions/upload-artifact": "b7c566a772e6b6bfb58ed0dc250532a479d7789f # v6.0.0",
     "actions/upload-pages-artifact": "7b1f4a764d45c48632c6b24a0339c27f5614fb0b # v4.0.0",
+    "aws-actions/configure-aws-credentials": "e6de054238d6b7531b4efff3b6587d9aade6a06c # v6.2.3",
+    "azure/login": "f5d393ae46f8fde4be8b75f32e3fc50e654ad0ca # v3.0.1",
+    "google-github-actions/auth": "7c6bc770dae815cd3e89ee6cdf493a5fab2cc093 # v3.0.0",
     "pypa/gh-action-pypi-publish": "dc37677b2e1c63e2034f94d8a5b11f265b73ba33 # v1.14.2",
     # Zeros until the first release; then `make pin` writes its commit.
     OURS: "0000000000000000000000000000000000000000 # the commit of a release",

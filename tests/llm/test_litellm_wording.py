@@ -62,8 +62,16 @@ def test_a_missing_key_names_its_variables() -> None:
 
 def test_a_missing_package_is_named() -> None:
     found = missing_setup("broken reply: No module named 'google'")
-    assert found == "this provider needs the Python package `google`; install it"
+    assert found == "this provider needs the Python package `google-auth`; install it"
     assert missing_setup("Cannot connect") == ""
+
+
+def test_missing_credentials_of_google_name_their_variable() -> None:
+    found = missing_setup("Your default credentials were not found. To set up Application Default")
+    assert found == (
+        "Google's credentials are missing; set GOOGLE_APPLICATION_CREDENTIALS to their file, as "
+        "google-github-actions/auth does"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
-"""The `tool_trajectory` evaluator: minimum counts, a sequence with gaps, or an exact sequence."""
+"""The `tool_trajectory` evaluator: counts, sequences and sets of tool calls."""
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, ClassVar, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
@@ -35,9 +36,9 @@ class ToolTrajectorySpec(MeasuringSpec):
 
     of_text: ClassVar = False
     type: str = "tool_trajectory"
-    mode: Literal["any_order", "in_order", "exact"]
+    mode: Literal["any_order", "in_order", "exact", "superset", "subset"]
     minimums: Mapping[str, int] = field(default_factory=dict)  # for any_order
-    expected: tuple[ExpectedCall, ...] = ()  # for the other two
+    expected: tuple[ExpectedCall, ...] = ()  # for the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,12 @@ def _compare(answer: Answer, spec: ToolTrajectorySpec) -> _Compared:
         case "exact":
             calls = _calls(answer)
             return _with_durations(_exact(calls, spec.expected), spec.expected, _same(calls, spec))
+        case "superset":
+            found = _assigned(_calls(answer), spec.expected)
+            return _with_durations(_in_order(spec.expected, found), spec.expected, found)
+        case "subset":
+            calls = _calls(answer)
+            return _with_durations(*_allowed(calls, spec.expected))
         case _:
             assert_never(spec.mode)
 
@@ -145,6 +152,48 @@ def _followed(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Foun
         if call is not None and not _difference(call, each):
             found[i] = call
     return found
+
+
+def _assigned(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Found:
+    """Return a call for as many expected ones as possible, in any order; each call counts once."""
+    taken: dict[int, int] = {}
+
+    def assign(wanted: int, tried: set[int]) -> bool:
+        for place, call in enumerate(calls):
+            if place not in tried and not _difference(call, expected[wanted]):
+                tried.add(place)
+                if place not in taken or assign(taken[place], tried):
+                    taken[place] = wanted
+                    return True
+        return False
+
+    for wanted in range(len(expected)):
+        assign(wanted, set())
+    return {wanted: calls[place] for place, wanted in sorted(taken.items(), key=itemgetter(1))}
+
+
+def _allowed(
+    calls: Sequence[_Call], expected: Sequence[ExpectedCall]
+) -> tuple[_Compared, Sequence[ExpectedCall], _Found]:
+    """Count the calls that an expected one fits, which may fit several; no call is no error.
+
+    The duration that counts for an expected call is the longest one.
+    """
+    fits = [[i for i, e in enumerate(expected) if not _difference(call, e)] for call in calls]
+    names = [str(call["tool"]) for call in calls]
+    compared = _Compared(
+        hits=tuple(name for name, fit in zip(names, fits, strict=True) if fit)
+        or (() if calls else ("no tool is called",)),
+        misses=tuple(
+            f"{name} is not expected" for name, fit in zip(names, fits, strict=True) if not fit
+        ),
+        of=max(len(calls), 1),
+    )
+    by_expected = {
+        i: max((c for c, fit in zip(calls, fits, strict=True) if i in fit), key=_took)
+        for i in sorted({i for fit in fits for i in fit})
+    }
+    return compared, expected, by_expected
 
 
 def _same(calls: Sequence[_Call], spec: ToolTrajectorySpec) -> _Found:
@@ -208,6 +257,10 @@ def _difference(call: _Call, expected: ExpectedCall) -> str:
 def _duration(call: _Call) -> float | None:
     took = call.get("duration_ms")
     return None if isinstance(took, bool) or not isinstance(took, int | float) else took
+
+
+def _took(call: _Call) -> float:
+    return _duration(call) or 0
 
 
 def _call_text(call: ExpectedCall) -> str:

@@ -172,11 +172,6 @@ TYPES: Final[Mapping[str, str]] = {
 }
 """Instead of evaluator types; `-` is read as `_`."""
 
-MODES: Final[Mapping[str, str]] = {
-    "superset": "`any_order` with `minimums` allows further calls",
-}
-"""Instead of modes of `tool_trajectory`."""
-
 
 def instead_of_type(name: str) -> str:
     """Return what to write in place of an evaluator type, or ""."""

@@ -11,7 +11,7 @@ from jsonschema.exceptions import ValidationError
 from rubric_ci.assertions.keys import KEYS
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.validation.assertion_rules import ASSERTION_OPTION
-from rubric_ci.validation.other_tools import MODES, hint_for_key, instead_of_type
+from rubric_ci.validation.other_tools import hint_for_key, instead_of_type
 from rubric_ci.validation.schema_wording import (
     KINDS,
     diagnose_shape,
@@ -144,7 +144,7 @@ def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
     value = error.instance
     hint = ""
     if isinstance(value, str):
-        other = instead_of_type(value) if rule == EVALUATOR_TYPE else MODES.get(value, "")
+        other = instead_of_type(value) if rule == EVALUATOR_TYPE else ""
         hint = other or did_you_mean(nearest(value, values))
     elif value is False and path[-1] in KEYS:
         hint = f"write `{path[-1]}: true` and `not: true`"

@@ -212,7 +212,7 @@ def test_evaluators(grader: Any, criteria: list[Any], evaluators: list[Any]) -> 
         ),
         (
             {"type": "tool-trajectory", "mode": "subset", "expected": []},
-            "not-supported: the mode `subset` has no counterpart",
+            "not-supported: without `expected` there is nothing to compare",
         ),
         ({"type": "llm-rubric"}, "skipped-there: `llm-rubric` without `value` and `prompt` grades"),
         ({"type": "llm-grader"}, "not-supported: a grader without criteria of its own has no"),

@@ -77,6 +77,46 @@ def expected(*context: str | ExpectedCall) -> dict[str, Any]:
             id="no-arguments",
         ),
         pytest.param(called("a", "b"), "exact", expected("a", "b"), 1.0, (), id="exact"),
+        pytest.param(called("x", "b", "a"), "superset", expected("a", "b"), 1.0, (), id="superset"),
+        pytest.param(
+            called("a", "x"), "superset", expected("a", "a"), 0.5, ("a",), id="a-call-counts-once"
+        ),
+        pytest.param(
+            called({"tool": "a", "input": {"q": 1}}, {"tool": "a", "input": {"q": 2}}),
+            "superset",
+            expected("a", ExpectedCall(tool="a", args={"q": 1})),
+            1.0,
+            (),
+            id="the-assignment-that-fits-most",
+        ),
+        pytest.param(
+            called({"tool": "a", "error": "denied"}),
+            "superset",
+            expected("a"),
+            1.0,
+            (),
+            id="a-call-that-failed-counts",
+        ),
+        pytest.param(
+            called("a", "a"), "subset", expected("a", "b"), 1.0, (), id="subset-and-repeated"
+        ),
+        pytest.param(called(), "subset", expected("a"), 1.0, (), id="subset-without-calls"),
+        pytest.param(
+            called("a", "x", {"tool": "b", "input": {"q": 1}}),
+            "subset",
+            expected("a", ExpectedCall(tool="b", args={"q": 2})),
+            0.333333,
+            ("x is not expected", "b is not expected"),
+            id="not-in-the-subset",
+        ),
+        pytest.param(
+            called({"tool": "a", "duration_ms": 50}, {"tool": "a", "duration_ms": 30}),
+            "subset",
+            expected(ExpectedCall(tool="a", max_duration_ms=40)),
+            0.666667,
+            ("a within 40 ms: took 50 ms",),
+            id="the-slowest-call-of-a-subset",
+        ),
         pytest.param(
             called("a", "b", "b"),
             "exact",

@@ -17,6 +17,9 @@ INHERITED: Final = {n: os.environ[n] for n in ("PYTHONUTF8", "SYSTEMROOT") if n 
 ONLY_WINDOWS: Final = pytest.mark.skipif(not _WINDOWS, reason="only Windows has this")
 
 FILE_NAMES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows refuses such a file name")
+LINUX: Final = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux shows the environment of other processes"
+)
 MESSAGES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has other texts for errors of files")
 MEMORY: Final = pytest.mark.skipif(_WINDOWS, reason="Windows keeps no peak of a process's children")
 MODES: Final = pytest.mark.skipif(_WINDOWS, reason="Windows has no such file modes")

@@ -90,7 +90,8 @@ AGENT: Final = Agent(
     work=_work,
     planted=(
         *("**/AGENTS.md", ".github/copilot-instructions.md", ".github/instructions/**"),
-        *(".github/hooks/**", ".mcp.json", ".vscode/mcp.json"),
+        *(".github/hooks/**", ".github/agents/**", ".github/skills/**", ".agents/**"),
+        *(".mcp.json", ".vscode/mcp.json"),
     ),
     host="https://api.githubcopilot.com",
     read=read,

@@ -123,7 +123,7 @@ def _is_output(said: Mapping[str, object]) -> bool:
 AGENT: Final = Agent(
     judge=_judge,
     work=_work,
-    planted=("**/GEMINI.md", ".gemini/**", "**/.env"),
+    planted=("**/GEMINI.md", ".gemini/**", ".agents/**", "**/.env"),
     host="https://generativelanguage.googleapis.com",
     read=read,
     is_output=_is_output,

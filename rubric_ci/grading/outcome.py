@@ -66,7 +66,7 @@ def concluded(
         evaluators=tuple(results),
         usage=_spent(answer, results),
         duration_seconds=seconds,
-        trace=reported(answer.messages, answer.work),
+        trace=reported(answer.messages, answer.work, answer.trace_summary),
         file_changes=answer.work.changes if answer.work else (),
     )
     return with_waivers(graded, task.waived, thresholds)
@@ -109,7 +109,7 @@ def errored(
         evaluators=results,
         usage=_spent(answer, results),
         duration_seconds=seconds,
-        trace=reported(answer.messages, answer.work),
+        trace=reported(answer.messages, answer.work, answer.trace_summary),
         file_changes=answer.work.changes if answer.work else (),
     )
 

@@ -78,7 +78,7 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 def version_of(endpoint: Endpoint) -> str:
     """Return what a command-line tool prints as its version; "" for a server or another command."""
     command = endpoint.command
-    return _version(command.cli) if command and command.cli else ""
+    return version_of_cli(command.cli) if command and command.cli else ""
 
 
 def turn(endpoint: Endpoint) -> AbstractAsyncContextManager[None]:
@@ -185,7 +185,8 @@ def _folders(command: JudgeCommand) -> Iterator[tuple[Path, Path]]:
 
 
 @cache
-def _version(cli: str) -> str:
+def version_of_cli(cli: str) -> str:
+    """Return what an agent program prints as its version; each is asked once per process."""
     command = JudgeCommand(cli=cli)
     try:
         program = _argv(command)[0]

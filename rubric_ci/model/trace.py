@@ -1,7 +1,7 @@
 """What an agent did: the steps with their results, and what the whole took."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from rubric_ci.model.json_value import JSON
@@ -105,13 +105,19 @@ class CaseTrace:
     sandbox: str = ""  # the program that confined it
     files: tuple[KeptFile, ...] = ()
     notes: tuple[str, ...] = ()
+    usage: Mapping[str, JSON] = field(default_factory=dict)  # as reported: tokens, cost, duration
 
 
+_USAGE = ("token_usage", "cost_usd", "duration_ms")
 MOST_STEPS = 100  # half of them from the start, half from the end
 _START, _END = 400, 200  # characters of a result
 
 
-def reported(messages: tuple[Mapping[str, Any], ...], work: Work | None) -> CaseTrace | None:
+def reported(
+    messages: tuple[Mapping[str, Any], ...],
+    work: Work | None,
+    summary: Mapping[str, JSON] | None = None,
+) -> CaseTrace | None:
     """Return the trace for a report; None: the target reports no steps and has no workspace."""
     steps = steps_of(messages)
     if not steps and work is None:
@@ -130,6 +136,7 @@ def reported(messages: tuple[Mapping[str, Any], ...], work: Work | None) -> Case
         sandbox=work.sandbox,
         files=work.files,
         notes=work.notes,
+        usage={name: summary[name] for name in _USAGE if name in summary} if summary else {},
     )
 
 

@@ -1,16 +1,19 @@
 """Temporary folders that no run leaves behind: the next run removes those of a killed one.
 
-The owner of a folder holds a lock in it. A folder whose lock is free has no owner.
+The owner of a folder holds a lock in it. A folder whose lock is free has no owner. On Linux the
+processes that still run with the folder in `VARIABLE` end with it, also those of other sessions.
 """
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
+from time import sleep
 from typing import Final
 
 from rubric_ci.errors import CannotRunScript
@@ -18,6 +21,8 @@ from rubric_ci.system.file_lock import hold, is_free
 
 PREFIX: Final = "rubric-ci-work-"
 LOCK: Final = "lock"
+VARIABLE: Final = "RUBRIC_CI_WORKSPACE"
+_ROUNDS: Final = 20  # a process may start another one while it is looked for
 
 
 @contextmanager
@@ -44,6 +49,7 @@ def scratch_folder() -> Iterator[Path]:
 
 def remove(folder: Path) -> None:
     """Remove a folder with all that a program may have made of it; links are not followed."""
+    _end_processes(folder)
     for place, names, _ in os.walk(folder):
         for name in names:
             path = Path(place, name)
@@ -51,6 +57,27 @@ def remove(folder: Path) -> None:
                 if not path.is_symlink():
                     path.chmod(0o700)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _end_processes(folder: Path) -> None:
+    """Kill the processes that name the folder in their environment; only Linux shows it."""
+    mark = f"{VARIABLE}={folder}{os.sep}".encode()
+    for _ in range(_ROUNDS if sys.platform == "linux" else 0):
+        left = [int(path.name) for path in Path("/proc").glob("[0-9]*") if _starts(path, mark)]
+        if not left:
+            return
+        for process in left:
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        sleep(0.01)
+
+
+def _starts(process: Path, mark: bytes) -> bool:
+    try:
+        variables = (process / "environ").read_bytes().split(b"\0")
+    except OSError:  # ended, or of another user
+        return False
+    return any(variable.startswith(mark) for variable in variables)
 
 
 @cache

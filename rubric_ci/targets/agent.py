@@ -18,6 +18,7 @@ from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Trace
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
+from rubric_ci.system.scratch import VARIABLE
 from rubric_ci.targets import command, conversation
 from rubric_ci.targets.file_changes import DIFF, work_left
 from rubric_ci.targets.trace import answer_of, read
@@ -118,7 +119,7 @@ def _environment(
     given = clean_environment(environment, (*target.env, *own))
     homes = {name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}}
     more = {name: value.replace("{home}", str(home)) for name, value in start.environment.items()}
-    return {**given, **homes, **more}
+    return {**given, **homes, **more, VARIABLE: str(home)}
 
 
 def _trace(finished: Finished, target: CliTarget, agent: AgentProgram) -> Trace:

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.llm.cache import ANSWER
+from rubric_ci.llm.judge_command import version_of_cli
 from rubric_ci.model.config import (
     AgentProgram,
     CliTarget,
@@ -35,7 +36,7 @@ from rubric_ci.targets import command, llm, simulated_user
 from rubric_ci.targets.work_checks import assertions_of
 from rubric_ci.text.redact import is_secret_name
 
-VERSION = 2  # of the key and the entry
+VERSION = 3  # of the key and the entry
 
 
 def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
@@ -103,6 +104,7 @@ def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
     return {
         "command": [template, target.cwd, target.files_format, target.batched],
         "work": [target.trace, *map(_settings, (target.agent, target.workspace))],
+        "program": version_of_cli(target.agent.name) if target.agent else "",
         "checks": [[each.key, each.value] for each in assertions_of(case)],
         "prompt": [case.question, command.guidelines(case)],
         "files": [[part.path, part.text] for part in _files(case)],

@@ -20,6 +20,7 @@ from rubric_ci.system.processes import (
     describe_exit,
     one_line_tail,
 )
+from rubric_ci.system.scratch import VARIABLE
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.targets import answer_format
 from rubric_ci.targets.trace import measured, traced
@@ -53,7 +54,8 @@ async def answer(
         command = Command(
             script=script if confine is None else confine(("sh", "-c", script)),
             cwd=cwd,
-            environment=clean_environment(context.environment, target.env),
+            environment=clean_environment(context.environment, target.env)
+            | ({VARIABLE: str(place)} if place else {}),
             known=context.environment,
             timeout_seconds=target.timeout_seconds,
         )

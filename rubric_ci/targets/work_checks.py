@@ -17,6 +17,7 @@ from rubric_ci.model.trace import FileChange, WorkCheck
 from rubric_ci.system import processes
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, clean_environment
+from rubric_ci.system.scratch import VARIABLE
 from rubric_ci.targets.file_changes import entries, text_of
 
 COMMAND_SECONDS: Final = 300.0
@@ -67,7 +68,7 @@ async def run_commands(
 
 
 async def _run(assertion: Assertion, work: Path, home: Path, context: RunContext) -> WorkCheck:
-    environment = {**clean_environment(context.environment), "HOME": str(home)}
+    environment = {**clean_environment(context.environment), "HOME": str(home), VARIABLE: str(work)}
     command = Command(
         script=str(assertion.value),
         cwd=work,

@@ -23,7 +23,7 @@ from rubric_ci.model.config import CliTarget, Workspace
 from rubric_ci.model.context import RunContext
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
-from rubric_ci.system.scratch import scratch_folder
+from rubric_ci.system.scratch import VARIABLE, scratch_folder
 from rubric_ci.text.globs import matcher
 
 MOST_FILES: Final = 20_000
@@ -187,7 +187,8 @@ async def _set_up(script: str, folder: Path, target: CliTarget, context: RunCont
         Command(
             script=script,
             cwd=folder,
-            environment=clean_environment(context.environment, target.env),
+            environment=clean_environment(context.environment, target.env)
+            | {VARIABLE: str(folder)},
             known=context.environment,
             timeout_seconds=_SETUP_SECONDS,
         )

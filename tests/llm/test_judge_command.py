@@ -249,7 +249,7 @@ def test_judgements_are_cached_for_one_version(checkout: Path, tmp_path: Path) -
     judge, name, credential = tool("claude-code")
     said = printed(name, json.dumps(MET))
     for version, starts in [("2.1.330", 1), ("2.1.330", 1), ("2.1.331", 2)]:
-        judge_command._version.cache_clear()  # as in a process of its own
+        judge_command.version_of_cli.cache_clear()  # as in a process of its own
         program = write_program(tmp_path / "bin", name, said, version=version)
         code, _, shown = run(checkout, judge, program, **credential)
         assert (code, len(program.starts())) == (0, starts), shown

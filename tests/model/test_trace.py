@@ -36,6 +36,13 @@ def test_a_long_trace_says_what_it_leaves_out() -> None:
     assert found.shortened == "100 of 101 calls shown; results cut to 400 + 200 characters"
 
 
+def test_the_usage_is_as_the_target_reports_it() -> None:
+    summary = {"token_usage": {"input": 9, "output": 3}, "cost_usd": 0.01, "error_count": 1}
+    found = reported(messages({"tool": "ls"}), None, summary)
+    assert found is not None
+    assert found.usage == {"token_usage": {"input": 9, "output": 3}, "cost_usd": 0.01}
+
+
 def test_a_workspace_is_reported_without_steps() -> None:
     work = Work(
         sandbox="bwrap",

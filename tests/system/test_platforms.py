@@ -50,6 +50,7 @@ USES: Final = {
     "rubric_ci/system/file_lock.py": {"fcntl"},
     "rubric_ci/system/fork_pool.py": {"fork", "sched_getaffinity"},
     "rubric_ci/system/processes.py": {"SIGKILL", "killpg"},
+    "rubric_ci/system/scratch.py": {"SIGKILL"},
     "rubric_ci/system/signals.py": {"add_signal_handler"},
 }
 

@@ -18,6 +18,7 @@ import pytest
 
 from rubric_ci import targets
 from rubric_ci.errors import NoVerdict
+from rubric_ci.llm import judge_command
 from rubric_ci.llm.cache import Cache
 from rubric_ci.model.config import AgentProgram, CliTarget, Workspace
 from rubric_ci.model.context import Side
@@ -387,6 +388,21 @@ def test_answers_with_work_are_cached(bench: Bench, tmp_path: Path) -> None:
     assert (kept.work, kept.messages) == (found.work, found.messages)
 
 
+def test_an_answer_is_cached_for_one_version_of_the_program(bench: Bench, tmp_path: Path) -> None:
+    body = "if '--version' in sys.argv: print(Path(__file__).with_name('version').read_text())"
+    target = bench.program("codex", printed("codex", "ok"), body)
+    side = Side(reuse=True, dependencies=lambda _, __: "")
+    context = build_context(bench.root, environment=bench.environment, side=side)
+    keys = []
+    for version in ("0.169.0", "0.169.0", "0.170.0"):
+        (bench.programs / "version").write_text(version)
+        judge_command.version_of_cli.cache_clear()  # as in a process of its own
+        keys.append(answer_cache.key_of(build_case(), target, context))
+    judge_command.version_of_cli.cache_clear()
+    assert keys[0] == keys[1] != keys[2]
+    assert None not in keys
+
+
 # Commands
 
 
@@ -514,6 +530,49 @@ time.sleep(60)
     assert [line for line in alive.stdout.splitlines() if "Z" not in line] == []
 
 
+DAEMON = """
+import os, signal, socket, sys, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.chdir("/")
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+listening = socket.create_server(("127.0.0.1", 0))
+with open(sys.argv[1] + ".new", "w") as file:
+    file.write(str(listening.getsockname()[1]))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+for descriptor in (0, 1, 2):
+    os.close(descriptor)
+time.sleep(60)
+"""
+
+
+@platforms.LINUX
+@pytest.mark.parametrize("starts", ["agent", "command", "setup", "assertion"])
+def test_a_daemon_of_another_session_ends_with_the_workspace(bench: Bench, starts: str) -> None:
+    daemon = bench.programs / "daemon"
+    daemon.write_text(DAEMON)
+    port = bench.root / "port"
+    line = f"{sys.executable} {daemon} {port}; while [ ! -e {port} ]; do sleep 0.02; done"
+    target = command("echo ok", workspace=Workspace())
+    case = None
+    match starts:
+        case "agent":
+            body = f"os.system({line!r})"
+            target = bench.program("claude-code", printed("claude", "ok"), body)
+        case "command":
+            target = command(f"{line}; echo ok", workspace=Workspace())
+        case "setup":
+            target = command("echo ok", workspace=Workspace(setup=line))
+        case _:
+            case = rubric(("command", line))
+    assert bench.answer(target, case).text == "ok"
+    assert refuses(int(port.read_text()))
+
+
 KILLED = """
 import time
 from rubric_ci.system.scratch import scratch_folder
@@ -522,6 +581,29 @@ with scratch_folder() as folder:
     print(folder.parent, flush=True)
     time.sleep(60)
 """
+
+
+@platforms.LINUX
+def test_the_next_run_ends_what_a_killed_one_started() -> None:
+    argv = [sys.executable, "-c", KILLED]
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": gettempdir()}, text=True
+    ) as process:
+        assert process.stdout is not None
+        left = Path(process.stdout.readline().strip())
+        named = {**os.environ, scratch.VARIABLE: str(left / "folder")}
+        others = {**os.environ, scratch.VARIABLE: f"{left}-another/folder"}
+        started, other = (
+            subprocess.Popen(["sleep", "60"], env=env, start_new_session=True)
+            for env in (named, others)
+        )
+        process.send_signal(signal.SIGKILL)
+    scratch._remove_abandoned.cache_clear()
+    with scratch.scratch_folder():
+        assert started.wait(10) == -signal.SIGKILL
+        assert other.poll() is None
+    other.kill()
+    other.wait(10)
 
 
 def test_the_next_run_removes_what_a_killed_one_left() -> None:

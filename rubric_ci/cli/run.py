@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import completion, options, request_options
-from rubric_ci.cli.command import command, examples, option, workflow
+from rubric_ci.cli.command import FILE, command, examples, option, workflow
 
 
 def _read_votes(_: click.Context, __: click.Parameter, value: str | None) -> int | str | None:
@@ -179,6 +179,13 @@ def _with_places(options: dict[str, Any]) -> dict[str, Any]:
     metavar="SCORE",
     heading="Statistics",
     help="Also print how many cases and trials detect this drop of the mean score.",
+)
+@option(
+    "--baseline",
+    type=FILE,
+    metavar="FILE",
+    heading="Statistics",
+    help="Report or folder that the run is to be compared with, for --detect.",
 )
 @option(
     "--cases-per-shard",

@@ -6,6 +6,7 @@ import os
 
 import click
 
+from rubric_ci.comparison.baseline import open_baseline
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.resolve import choose_cluster
 from rubric_ci.history.forecast import show_needed
@@ -25,7 +26,13 @@ def plan(settings: PlanSettings) -> ExitCode:
     matrix = json.dumps({"shard": [f"{index}/{count}" for index in range(1, count + 1)]})
     click.echo(matrix)
     if settings.detect is not None:
-        show_needed(settings.detect, _clusters(selection, loaded), settings.run, os.environ)
+        show_needed(
+            settings.detect,
+            _clusters(selection, loaded),
+            open_baseline(settings.run),
+            os.environ,
+            trials=settings.run.trials,
+        )
     if workflow := Workflow.of(os.environ):
         workflow.set_outputs({"matrix": matrix, "shards": str(count), "cases": str(cases)})
     return ExitCode.USAGE if loaded.invalid else ExitCode.OK

@@ -10,16 +10,16 @@ from rubric_ci.comparison.alarm_budget import trials_per_case
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.history.trust import why_untrusted
 from rubric_ci.model.defaults import HISTORY
-from rubric_ci.model.options import RunSettings
 from rubric_ci.statistics.power import (
     DEFAULT,
+    LEAST,
+    LOSS,
     POWER,
     Design,
     Variances,
     cases_needed,
     smallest_drop,
 )
-from rubric_ci.statistics.significance import SIGNIFICANT, least_clusters
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -44,26 +44,32 @@ def show_power(
     if baseline is not None and baseline.log is not None:
         _say(TWO_NIGHTS)
         return
-    reference = trials_per_case(baseline.report.cases) if baseline else 0
-    design = _design(clusters, trials, reference or trials)
-    _say(sees(design, _variances(environment)))
+    _say(sees(_design(clusters, trials, baseline), _variances(environment)))
 
 
 def show_needed(
-    drop: float, clusters: Sequence[str], settings: RunSettings, environment: Mapping[str, str]
+    drop: float,
+    clusters: Sequence[str],
+    baseline: Baseline | None,
+    environment: Mapping[str, str],
+    *,
+    trials: int,
 ) -> None:
-    """Print what it takes to see a drop."""
-    variances, trials = _variances(environment), settings.trials
-    for line in needed(drop, _design(clusters, trials, trials), variances):
+    """Print what it takes to see a drop in a comparison of one run with another."""
+    if baseline is not None and baseline.log is not None:
+        _say(TWO_NIGHTS)
+        return
+    for line in needed(drop, _design(clusters, trials, baseline), _variances(environment)):
         _say(line)
 
 
-def _design(clusters: Sequence[str], trials: int, reference_trials: int) -> Design:
+def _design(clusters: Sequence[str], trials: int, baseline: Baseline | None) -> Design:
+    reference = trials_per_case(baseline.report.cases) if baseline else 0
     return Design(
         cases=len(clusters),
         clusters=len(set(filter(None, clusters))) + clusters.count(""),
         trials=trials,
-        reference_trials=reference_trials,
+        reference_trials=reference or trials,
     )
 
 
@@ -91,11 +97,15 @@ def sees(design: Design, variances: Variances) -> str:
     """Return the smallest drop that a comparison with this design detects."""
     about = f"{_cases(design)} x {numbers.plural(design.trials, 'trial')}"
     if (drop := smallest_drop(design, variances)) is None:
-        least = least_clusters(SIGNIFICANT)
-        why = f"; it takes {least} independent cases" if design.clusters < least else ""
-        return f"{about}: too few to detect a drop of the mean score{why}"
+        if design.clusters < LEAST:
+            return f"{about}: too few to state a smallest drop; it takes {LEAST} independent cases"
+        return f"{about}: too few to detect {_detected(LOSS)} ({_source(variances)})"
     seen = f"a drop of {numbers.points(drop)} is detected with {100 * POWER:g} % probability"
     return f"{about}: {seen} ({_source(variances)})"
+
+
+def _detected(drop: float) -> str:
+    return f"a drop of {numbers.points(drop)} with {100 * POWER:g} % probability"
 
 
 def needed(drop: float, design: Design, variances: Variances) -> Iterator[str]:
@@ -106,7 +116,7 @@ def needed(drop: float, design: Design, variances: Variances) -> Iterator[str]:
         for trials, cases in counts
         if cases is not None
     ]
-    what = f"to detect a drop of {numbers.points(drop)} with {100 * POWER:g} % probability"
+    what = f"to detect {_detected(drop)}"
     yield f"{what}: {' or '.join(parts)}" if parts else f"{what}: more than 100,000 cases"
     yield sees(design, variances)
 

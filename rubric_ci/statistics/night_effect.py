@@ -57,10 +57,10 @@ class NightMeans:
         quantile = significance.t_quantile(self.nights - 1, confidence)
         return quantile * sqrt(self.variance / self.nights)
 
-    def reach(self, trials: int, confidence: float = 0.95) -> float:
+    def reach(self, trials: int) -> float:
         """Return how far a further night of so many trials may be from the mean of all nights."""
         error, freedom = self._error(trials)
-        return significance.t_quantile(freedom, confidence) * error
+        return significance.t_quantile(freedom) * error
 
     def p_value(self, difference: float, trials: int) -> float:
         """Return the two-sided p-value of the difference of a further night from the mean."""

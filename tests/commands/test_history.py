@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.history.forecast import TWO_NIGHTS
 from rubric_ci.render.html.anchors import case_anchor
 from rubric_ci.report import json_format
 from tests.checkout import Checkout
@@ -53,6 +54,12 @@ def test_a_plan_uses_the_variances_of_the_history(kept: Path) -> None:
     assert second.endswith(
         "(variances of 4 runs: cases 0, target 0.026, judge 0.0088)"
     )  # one judge
+    (kept / "night.json").write_text(json_format.render(a_night(0)), encoding="utf-8")
+    assert rubric_ci(kept, "baseline", "keep", "night.json").returncode == 0
+    pinned = rubric_ci(
+        kept, "plan", "--detect", "0.05", "--baseline", ".rubric-ci/reference"
+    ).stderr.splitlines()
+    assert pinned[-1] == TWO_NIGHTS
 
 
 def test_add_once(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_several_targets.py": "render/side_by_side report/matrix",
     "commands/test_prompt_targets.py": "yaml_text/prompt_file",
     "commands/test_waivers.py": """
-        commands/waive waivers/file""",
+        commands/waive""",
     "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
     "evaluators/test_code_judge.py": "evaluators/script_input",
     "kinds/test_field_accuracy.py": """

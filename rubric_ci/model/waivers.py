@@ -33,7 +33,7 @@ class Waiver:
     @property
     def key(self) -> tuple[str, ...]:
         """What it excuses: an entry of the base and one of the head with this key are the same."""
-        return self.file, self.case, self.criterion, self.fingerprint
+        return self.tool, self.file, self.case, self.criterion, self.fingerprint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Read `waivers.yaml` of one state of the repository, and which of its entries are in force."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -54,14 +55,18 @@ def read_waivers(document: Document) -> tuple[Waiver, ...]:
 def in_force(project: Project, tool: str = "") -> tuple[Waiver, ...]:
     """Return the waivers of the policy that the checkout still has, with its lines.
 
-    Those of a tool's adopted results are apart from those of eval files. A change may remove a
-    waiver at once; a new one counts after the merge.
+    Those of a tool's adopted results are apart from those of eval files. A change may remove or
+    shorten a waiver at once; a new one and a later date count after the merge.
     """
     found = (waiver for waiver in load_waivers(project.files) if waiver.tool == tool)
     own = {waiver.key: waiver for waiver in found}
     if project.policy_files is project.files:
         return tuple(own.values())
-    return tuple(own[each.key] for each in load_waivers(project.policy_files) if each.key in own)
+    return tuple(
+        replace(own[each.key], until=min(own[each.key].until, each.until))
+        for each in load_waivers(project.policy_files)
+        if each.key in own
+    )
 
 
 def match_all(

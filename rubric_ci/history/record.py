@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from math import isfinite
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
@@ -197,8 +196,6 @@ def _problems(record: RunRecord) -> Iterator[str]:
         yield "a score must be in 0 to 1"
     if not _trials_fit(record):
         yield "results.trials and results.trial_scores must have one entry per trial"
-    if not isfinite(record.cost_usd or 0.0) or not isfinite(record.duration_seconds):
-        yield "cost_usd and duration_seconds must be finite"
 
 
 def _scores(record: RunRecord) -> Iterator[float]:

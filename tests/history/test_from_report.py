@@ -1,12 +1,19 @@
 """The intervals of a run agree with scipy, and clusters widen them."""
 
+import time
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_ci.history.from_report import mean_interval, rate_interval
+from rubric_ci.history.from_report import mean_interval, rate_interval, rate_variance, record_of
 from rubric_ci.history.record import Interval
+from rubric_ci.history.variances import judge_variance
+from rubric_ci.model.results import Trial
+from rubric_ci.model.usage import Usage
+from tests.sample_reports import a_criterion, a_report, errored, graded
 
 
 @given(st.integers(1, 400), st.data())
@@ -54,6 +61,76 @@ RATES = {
     "one cluster": ([[1.0, 0.0]], (0.0546, 0.9454)),
     "all pass in two clusters": ([[1.0] * 10] * 2, (0.3424, 1.0)),
 }
+
+
+VARIANCES = {
+    "independent": ([[1.0], [0.0], [0.0], [0.0]], 0.75 * 0.25 / 4),
+    "equal within clusters": ([[1.0] * 5] * 2 + [[0.0] * 5] * 2, 0.25 / 3),
+    "different within clusters": ([[1.0, 0.0]] * 4, 0.25 / 8),
+    "one cluster": ([[1.0, 0.0]], 0.25),
+    "all fail": ([[0.0] * 5] * 2, 0.0),
+}
+
+
+@pytest.mark.parametrize(("clusters", "variance"), VARIANCES.values(), ids=VARIANCES)
+def test_the_variance_of_a_rate(clusters: list[list[float]], variance: float) -> None:
+    assert rate_variance(clusters) == pytest.approx(variance)
+
+
+def test_values_are_rounded() -> None:
+    assert mean_interval([[1.0], [0.0], [0.0]]).value == 0.333333
+    assert rate_interval([[1.0], [0.0], [0.0]]).value == 0.333333
+
+
+def test_a_mean_stays_within_its_scale() -> None:
+    found = mean_interval([[1.0], [1.0], [0.0]])
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of the process cannot be set")
+def test_a_time_without_a_zone_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        record = record_of(a_report(graded("a"), started_at="2026-01-02T03:04:05"))
+    time.tzset()
+    assert record.started_at == "2026-01-02T03:04:05+00:00"
+
+
+def test_the_facts_of_a_run() -> None:
+    one, two = graded("a", "pass", evaluators=()), graded("a", evaluators=(), file="other.yaml")
+    urls = {"run_url": "https://example.com/1", "head_sha": "abc"}
+    report = a_report(one, two, started_at="2026-01-02T03:04:05.678", metadata=urls)
+    record = record_of(report)
+    assert record.started_at == "2026-01-02T03:04:05+00:00"
+    assert (record.commit, record.link) == ("abc", "https://example.com/1")
+    assert record_of(report, link="https://mine").link == "https://mine"
+    assert record_of(a_report(one)).link == ""
+    assert record.pass_rate == rate_interval([[1.0], [0.0]])
+    east = replace(report, started_at="2026-01-02T03:04:05+02:00")
+    assert record_of(east).started_at == "2026-01-02T01:04:05+00:00"
+
+
+@pytest.mark.parametrize(("unpriced", "cost"), [(0, 0.25), (1, None)])
+def test_a_cost_with_an_unknown_price_is_unknown(unpriced: int, cost: float | None) -> None:
+    usage = Usage(calls=2, cost_usd=0.25, unpriced_calls=unpriced)
+    assert record_of(a_report(graded("a", usage=usage))).cost_usd == cost
+
+
+def test_the_noise_of_the_judge_is_kept() -> None:
+    votes = a_criterion(votes=(True, False, True))
+    report = a_report(graded("a", "pass", votes))
+    assert judge_variance(report.cases)
+    assert record_of(report).judge_variance == judge_variance(report.cases)
+
+
+def test_further_trials_do_not_count() -> None:
+    """The first trial passes, the median of all fails; a case that errored has none."""
+    trials = [Trial(verdict=verdict, score=0.0) for verdict in ("pass", "fail", "fail")]
+    case = graded("a", "fail", trials=tuple(trials), further_trials=2, evaluators=())
+    record = record_of(a_report(case, errored("b")))
+    assert record.pass_rate == rate_interval([[1.0]])
+    assert record.results.further_trials == (2, 0)
 
 
 @pytest.mark.parametrize(("clusters", "ends"), RATES.values(), ids=RATES)

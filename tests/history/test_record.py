@@ -1,6 +1,7 @@
 """Records as lines of JSON: a round trip for every record, an error for every wrong line."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,14 @@ from rubric_ci.history.from_report import (
     rate_variance,
     record_of,
 )
-from rubric_ci.history.record import case_records, dump, load
+from rubric_ci.history.record import (
+    case_records,
+    digest,
+    dump,
+    dump_cases,
+    load,
+    parse_cases,
+)
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.results import Trial, VerdictWord
 from rubric_ci.model.scope import NARROWINGS, Scope
@@ -83,6 +91,39 @@ def test_a_judge_that_moved_is_kept() -> None:
     assert load(dump(moved), "a line") == moved
 
 
+def test_every_verdict_has_a_letter() -> None:
+    night = [a_case(letter, letter) for letter in "pbfes"]
+    excused = graded("w", "fail", without_waived="pass", evaluators=())
+    record = record_of(a_report(*night, excused))
+    assert record.results.verdicts == "pbfesw"
+    assert load(dump(record), "a line") == record
+    rows = list(case_records(record))
+    assert [(each.verdict, each.further_trials, each.cluster) for each in rows] == [
+        (verdict, 0, "")
+        for verdict in ("pass", "borderline", "fail", "errored", "skipped", "waived")
+    ]
+    assert rows[-1].trials == (Trial(verdict="fail", score=0.0),)
+
+
+def test_a_line_of_an_earlier_version_has_neither_of_the_later_keys() -> None:
+    known = record_of(a_night(4))
+    data = {name: value for name, value in json.loads(dump(known)).items() if name != "judge_moved"}
+    assert load(json.dumps(data), "a line") == known
+
+
+def test_the_names_of_the_cases_and_the_identity_of_a_run() -> None:
+    record = record_of(a_night(4))
+    names = (("e.yaml", "a"), ("é.yaml", "b"))
+    assert dump_cases(names) == '[["e.yaml","a"],["\\u00e9.yaml","b"]]'
+    assert parse_cases(dump_cases(names), "a line") == names
+    assert parse_cases("[]", "a line") == ()
+    with pytest.raises(CannotReadHistory, match=r"^a line: not a record of a run: "):
+        parse_cases('[["e.yaml",1]]', "a line")
+    assert len(digest(record)) == 32
+    assert digest(record) == digest(load(dump(record), "a line"))
+    assert digest(record) != digest(replace(record, commit="1"))
+
+
 def changed(**changes: Any) -> str:
     return json.dumps({**json.loads(dump(record_of(a_night(4)))), **changes})
 
@@ -123,8 +164,40 @@ WRONG = {
         results(trials=["pp", "", "", "", ""]),
         "results.trials and results.trial_scores must have one entry per trial",
     ),
-    "an infinite cost": (changed(cost_usd=1e999), None),
-}
+    "more scores than trials": (
+        results(trials=["pp", "", "", "", ""], trial_scores=[[1.0], [], [], [], []]),
+        "results.trials and results.trial_scores must have one entry per trial",
+    ),
+    "an unknown letter of a trial": (
+        results(trials=["pe", "", "", "", ""], trial_scores=[[1.0, 0.5], [], [], [], []]),
+        "results.trials and results.trial_scores must have one entry per trial",
+    ),
+    **{
+        f"a short column of {name}": (
+            results(**{name: [value]}),
+            "each column of results must have 5 entries",
+        )
+        for name, value in {
+            "trials": "", "trial_scores": [], "further_trials": 0, "clusters": "c"
+        }.items()
+    },
+    "a score of a trial": (
+        results(trials=["pp", "", "", "", ""], trial_scores=[[1.0, 2.0], [], [], [], []]),
+        "a score must be in 0 to 1",
+    ),
+    **{
+        f"{name}, {end}": (
+            changed(**{name: {"value": 0.5, "low": 0.5, "high": 0.5, end: 1.5}}),
+            "a score must be in 0 to 1",
+        )
+        for name in ("score", "pass_rate")
+        for end in ("value", "low", "high")
+    },
+    "an infinite cost": (
+        changed(cost_usd=1e999),
+        "not JSON (Infinity is not a finite number)",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "problem"), WRONG.values(), ids=WRONG)

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -85,6 +86,9 @@ class Plugin:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run every mutant."""
+        if self.path.is_relative_to(PACKAGE):  # a test may import it late, in a child only
+            name = self.path.relative_to(PACKAGE.parent).with_suffix("")
+            import_module(".".join(name.parts))
         traced: Mapping[int, Traced] = in_child(partial(self._trace, session.items), 10 * SECONDS)
         if not traced:
             pytest.exit("a test fails without a change", 1)

@@ -8,7 +8,7 @@ from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.rules import Rule, with_evaluator
 from rubric_ci.text.dates import read_days
 from rubric_ci.text.json_path import Missing, value_at
-from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, Path, Problem
+from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, Path, Problem, mappings
 
 _MARKS: Final = ("targets.yaml", "config.yaml")
 _FIELD: Final = (
@@ -53,12 +53,10 @@ def problems_of_file(data: Any, lookup: Lookup) -> Iterator[Problem]:
     if not isinstance(data, dict):
         return
     of_agentv, inherited = is_agentv_file(data, lookup), evaluators_of(data)
-    cases = data.get("evalcases")
-    for index, case in enumerate(cases if isinstance(cases, list) else ()):
-        found = (evaluators_of(case) or inherited) if isinstance(case, dict) else None
+    for path, case in mappings(data, "evalcases"):
+        found = evaluators_of(case) or inherited
         for _, evaluator in with_members(found[1], ()) if found else ():
             if evaluator.get("type") == "field_accuracy":
-                path: Path = ("evalcases", index)
                 yield from _case_problems(case, path, evaluator, of_agentv=of_agentv)
 
 

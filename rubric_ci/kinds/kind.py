@@ -8,7 +8,7 @@ from posixpath import join
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
 from rubric_ci.model.references import Found, Lookup
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, mappings
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Span
@@ -49,13 +49,12 @@ def written_evaluators(data: Any) -> Iterator[tuple[Path, Evaluator]]:
     if not isinstance(data, dict):
         return
     yield from _of_owner(data, ())
-    cases = data.get("evalcases")
-    for index, case in enumerate(cases if isinstance(cases, list) else ()):
-        yield from _of_owner(case, ("evalcases", index))
+    for path, case in mappings(data, "evalcases"):
+        yield from _of_owner(case, path)
 
 
-def _of_owner(owner: Any, path: Path) -> Iterator[tuple[Path, Evaluator]]:
-    if isinstance(owner, dict) and (found := evaluators_of(owner)):
+def _of_owner(owner: dict[str, Any], path: Path) -> Iterator[tuple[Path, Evaluator]]:
+    if found := evaluators_of(owner):
         yield from with_members(found[1], (*path, *found[0]))
 
 

@@ -10,7 +10,7 @@ from rubric_ci.kinds.table import kind_of
 from rubric_ci.model.references import Machine
 from rubric_ci.model.rules import Rule
 from rubric_ci.validation.agentv import snake_case
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, mappings
 
 FOLDER_MISSING: Final = Rule(
     id="folder-missing",
@@ -59,14 +59,11 @@ def script_problems(data: Any, machine: Machine) -> Iterator[Problem]:
 
 def target_command_problems(data: Any, machine: Machine) -> Iterator[Problem]:
     """Yield the programs and files that the commands of targets lack on this machine."""
-    targets = data.get("targets") if isinstance(data, dict) else None
-    for index, target in enumerate(_list(targets)):
-        if isinstance(target, dict):
-            path: Path = ("targets", index)
-            yield from _checked(target, path, ("command_template", "command"), machine)
-            check = target.get("healthcheck")
-            if isinstance(check, dict):
-                yield from _checked(check, (*path, "healthcheck"), ("command_template",), machine)
+    for path, target in mappings(data, "targets"):
+        yield from _checked(target, path, ("command_template", "command"), machine)
+        check = target.get("healthcheck")
+        if isinstance(check, dict):
+            yield from _checked(check, (*path, "healthcheck"), ("command_template",), machine)
 
 
 def _list(value: Any) -> list[Any]:

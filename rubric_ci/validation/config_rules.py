@@ -30,7 +30,7 @@ from rubric_ci.validation.target_rules import (
     target_rules,
 )
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.problems import UNKNOWN_KEY, Path, Problem
+from rubric_ci.yaml_text.problems import UNKNOWN_KEY, Path, Problem, mappings
 from rubric_ci.yaml_text.source import Values
 
 _KNOWN: Final = (
@@ -136,7 +136,7 @@ def config_problems(
     if targets_only:
         found.extend(_misplaced_in_targets_file(data))
     found.extend(_judge(data.get("judge")))
-    found.extend(_targets(data.get("targets"), agents=not targets_only))
+    found.extend(_targets(data, agents=not targets_only))
     found.extend(target_rules(data.get("targets"), others, agentv=is_of_agentv(document.file)))
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules"), known_rules))
@@ -197,20 +197,18 @@ def _one_judge(judge: dict[str, Any], path: Path) -> Iterator[Problem]:
     yield from _misspelt(judge, path, known)
 
 
-def _targets(targets: Any, *, agents: bool) -> Iterator[Problem]:
+def _targets(data: Any, *, agents: bool) -> Iterator[Problem]:
     """Yield the problems of the targets' keys; with `agents`, also programs that are not started.
 
     A targets file of AgentV may have such targets for others.
     """
-    for index, target in enumerate(targets if isinstance(targets, list) else ()):
-        if isinstance(target, dict):
-            path: Path = ("targets", index)
-            yield from _secret(target, path)
-            if agents:
-                yield from agent_problems(target, path)
-            if is_model(target):
-                yield from _without_provider(target, path)
-                yield from _misspelt(target, path, _KNOWN)
+    for path, target in mappings(data, "targets"):
+        yield from _secret(target, path)
+        if agents:
+            yield from agent_problems(target, path)
+        if is_model(target):
+            yield from _without_provider(target, path)
+            yield from _misspelt(target, path, _KNOWN)
 
 
 def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:

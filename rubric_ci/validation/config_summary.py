@@ -5,6 +5,7 @@ from posixpath import basename, dirname, join, normpath
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.problems import mappings
 
 AGENTS: Final = frozenset(
     (
@@ -47,13 +48,13 @@ def summarize_config(document: Document) -> ConfigSummary:
             for name, word in (rules.items() if isinstance(rules, dict) else ())
             if word is False or word in {"error", "warning", "notice", "off"}
         },
-        targets=frozenset(name for name, _ in _providers(data.get("targets"))),
+        targets=frozenset(name for name, _ in _providers(data)),
         agents=frozenset(
             name
-            for name, provider in _providers(data.get("targets"))
+            for name, provider in _providers(data)
             if provider in AGENTS and (provider not in STARTED or is_of_agentv(document.file))
         ),
-        prompts={name: (document.file, prompt) for name, prompt in _prompts(data.get("targets"))},
+        prompts={name: (document.file, prompt) for name, prompt in _prompts(data)},
         default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
 
@@ -67,20 +68,19 @@ def _texts(items: Any) -> Iterator[str]:
     yield from (item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
 
 
-def _providers(targets: Any) -> Iterator[tuple[str, str]]:
+def _providers(data: Any) -> Iterator[tuple[str, str]]:
     """Yield name and provider of each target."""
-    for target in targets if isinstance(targets, list) else ():
-        name = target.get("name") if isinstance(target, dict) else None
+    for _, target in mappings(data, "targets"):
+        name, provider = target.get("name"), target.get("provider")
         if isinstance(name, str):
-            provider = target.get("provider")
             yield name, provider.lower() if isinstance(provider, str) else ""
 
 
-def _prompts(targets: Any) -> Iterator[tuple[str, str]]:
-    for target in targets if isinstance(targets, list) else ():
-        prompt = target.get("prompt") if isinstance(target, dict) else None
-        if isinstance(prompt, str) and isinstance(target.get("name"), str):
-            yield target["name"], prompt
+def _prompts(data: Any) -> Iterator[tuple[str, str]]:
+    for _, target in mappings(data, "targets"):
+        name, prompt = target.get("name"), target.get("prompt")
+        if isinstance(prompt, str) and isinstance(name, str):
+            yield name, prompt
 
 
 def glob_from_root(file: str, glob: str) -> str:

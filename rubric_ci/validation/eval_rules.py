@@ -7,13 +7,13 @@ another rule reports the cause.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.kinds.kind import execution_of
+from rubric_ci.kinds.kind import evaluators_of, execution_of
 from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases
 from rubric_ci.text.suggestions import nearest, suggest
 from rubric_ci.validation.evaluator_rules import evaluators_problems
 from rubric_ci.validation.rubric_rules import criteria_problems
 from rubric_ci.validation.shape_rules import OUT_OF_RANGE
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, mappings
 
 CASE_ID_DUPLICATE: Final = Rule(
     id="case-id-duplicate",
@@ -114,8 +114,8 @@ def ungraded_cases(data: Any, file: str) -> Iterator[Problem]:
 def _is_ungraded(case: Any, *, inherited: bool) -> bool:
     if not isinstance(case, dict) or not case.keys() & {"expected_outcome", "outcome"}:
         return False
-    own = execution_of(case).get("evaluators", case.get("evaluators"))
-    return not _has_rubrics(case) and not (inherited if own is None else own)
+    own = evaluators_of(case)
+    return not _has_rubrics(case) and not (own[1] if own else inherited)
 
 
 def _has_rubrics(case: dict[str, Any]) -> bool:
@@ -123,11 +123,10 @@ def _has_rubrics(case: dict[str, Any]) -> bool:
     return "rubrics" in case or any(True for _ in _turns_with_rubrics(case))
 
 
-def _turns_with_rubrics(case: dict[str, Any]) -> Iterator[tuple[int, Any]]:
-    turns = case.get("turns")
-    for number, turn in enumerate(turns if isinstance(turns, list) else ()):
-        if isinstance(turn, dict) and "rubrics" in turn:
-            yield number, turn["rubrics"]
+def _turns_with_rubrics(case: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    for path, turn in mappings(case, "turns"):
+        if "rubrics" in turn:
+            yield path, turn["rubrics"]
 
 
 def _both_ways(file: str) -> str:
@@ -146,20 +145,15 @@ def eval_problems(data: Any) -> Iterator[Problem]:
     yield from evaluators_problems(
         suite.get("evaluators"), ("execution", "evaluators"), inline=inline
     )
-    if isinstance(cases, list):
-        yield from _same_ids(cases)
-        for index, case in enumerate(cases):
-            if isinstance(case, dict):
-                yield from _case(case, ("evalcases", index), data, suite)
+    yield from _same_ids(data)
+    for path, case in mappings(data, "evalcases"):
+        yield from _case(case, path, data, suite)
 
 
 def _is_bare_case(cases: Any) -> bool:
     """Return True if a case has neither rubrics nor evaluators."""
     return not isinstance(cases, list) or any(
-        isinstance(case, dict)
-        and not _has_rubrics(case)
-        and "evaluators" not in case
-        and "evaluators" not in execution_of(case)
+        isinstance(case, dict) and not _has_rubrics(case) and not evaluators_of(case)
         for case in cases
     )
 
@@ -172,10 +166,8 @@ def target_problems(data: Any, known: frozenset[str], agents: frozenset[str]) ->
     several = data.get("targets")
     for index, name in enumerate(several if isinstance(several, list) else ()):
         yield from _named_target(name, ("targets", index), known, agents)
-    cases = data.get("evalcases")
-    for index, case in enumerate(cases if isinstance(cases, list) else ()):
-        if isinstance(case, dict):
-            yield from _target(case, ("evalcases", index), known, agents)
+    for path, case in mappings(data, "evalcases"):
+        yield from _target(case, path, known, agents)
 
 
 def _target(
@@ -198,13 +190,13 @@ def _named_target(
         yield Problem(AGENT_TARGET, path, message)
 
 
-def _same_ids(cases: list[Any]) -> Iterator[Problem]:
+def _same_ids(data: dict[str, Any]) -> Iterator[Problem]:
     seen: dict[str, Path] = {}
-    for index, case in enumerate(cases):
-        name = case.get("id") if isinstance(case, dict) else None
+    for where, case in mappings(data, "evalcases"):
+        name = case.get("id")
         if not isinstance(name, str):
             continue
-        path: Path = ("evalcases", index, "id")
+        path: Path = (*where, "id")
         first = seen.setdefault(name, path)
         if first is not path:
             message = f"the id `{name}` is taken by an earlier case"
@@ -214,16 +206,12 @@ def _same_ids(cases: list[Any]) -> Iterator[Problem]:
 def _case(case: dict[str, Any], path: Path, data: dict[str, Any], suite: Any) -> Iterator[Problem]:
     rubrics = case.get("rubrics")
     yield from criteria_problems(rubrics, (*path, "rubrics"))
-    for number, criteria in _turns_with_rubrics(case):
-        yield from criteria_problems(criteria, (*path, "turns", number, "rubrics"))
+    for turn, criteria in _turns_with_rubrics(case):
+        yield from criteria_problems(criteria, (*path, *turn, "rubrics"))
     yield from _too_few_turns(case, path)
     inline = "rubrics" in case or "rubrics" in data
-    execution = execution_of(case)
-    if "evaluators" in execution:
-        where: Path = (*path, "execution", "evaluators")
-        yield from evaluators_problems(execution["evaluators"], where, inline=inline)
-    elif "evaluators" in case:
-        yield from evaluators_problems(case["evaluators"], (*path, "evaluators"), inline=inline)
+    if found := evaluators_of(case):
+        yield from evaluators_problems(found[1], (*path, *found[0]), inline=inline)
     elif (
         not inline
         and not _has_rubrics(case)

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.model.rules import GOOD_FILE, Rule
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, mappings
 
 
 class CaseName(NamedTuple):
@@ -82,10 +82,8 @@ def trial_problems(data: Any) -> Iterator[Problem]:
     if not isinstance(data, dict):
         return
     yield from _trials(data, ())
-    cases = data.get("evalcases")
-    for index, case in enumerate(cases if isinstance(cases, list) else ()):
-        if isinstance(case, dict):
-            yield from _trials(case, ("evalcases", index))
+    for path, case in mappings(data, "evalcases"):
+        yield from _trials(case, path)
 
 
 def _rates(gate: dict[str, Any]) -> Iterator[tuple[Path, str, float]]:

@@ -10,7 +10,7 @@ from rubric_ci.model.rules import Rule
 from rubric_ci.validation.agentv import snake_case, snake_cased
 from rubric_ci.validation.config_summary import JUDGE_KEYS
 from rubric_ci.validation.judges_rules import members_of
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, mappings
 
 MODEL_END: Final = Rule(
     id="model-end",
@@ -102,10 +102,7 @@ def _owners(data: Any) -> Iterator[tuple[Path, Any]]:
         yield from members
     elif isinstance(judge, dict | str):
         yield ("judge",), judge
-    targets = data.get("targets")
-    for index, target in enumerate(targets if isinstance(targets, list) else ()):
-        if isinstance(target, dict):
-            yield ("targets", index), target
+    yield from mappings(data, "targets")
 
 
 def _name(settings: Mapping[str, Any]) -> str:

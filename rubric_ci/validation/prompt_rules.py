@@ -12,7 +12,7 @@ from rubric_ci.validation.reference_rules import missing_file
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.validation.target_rules import NAMES, is_model
 from rubric_ci.validation.variable_rules import INPUT, UNDEFINED_VARIABLE
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, mappings
 
 PROMPT_FILE: Final = Rule(
     id="prompt-file",
@@ -33,12 +33,11 @@ def prompt_problems(data: Any, lookup: Lookup, near_file: NearFile) -> Iterator[
     """Yield prompt files that are missing or broken, and targets without a model."""
     from rubric_ci.yaml_text.prompt_file import open_prompt  # few targets have a prompt
 
-    targets = data.get("targets") if isinstance(data, dict) else None
-    for index, target in enumerate(targets if isinstance(targets, list) else ()):
-        written = target.get("prompt") if isinstance(target, dict) else None
+    for place, target in mappings(data, "targets"):
+        written = target.get("prompt")
         if not isinstance(written, str) or not is_model(target):
             continue
-        path: Path = ("targets", index, "prompt")
+        path: Path = (*place, "prompt")
         found = lookup(written)
         if not isinstance(found, Found):
             yield missing_file(path, written, found, near_file)
@@ -60,12 +59,8 @@ def case_prompt_problems(data: Any, prompts: Mapping[str, Prompt]) -> Iterator[P
     `prompts` are those of the targets, by name; "" is the default target.
     """
     suite = _target(data) if isinstance(data, dict) else ""
-    cases = data.get("evalcases") if isinstance(data, dict) else None
-    for index, case in enumerate(cases if isinstance(cases, list) else ()):
-        if not isinstance(case, dict):
-            continue
+    for path, case in mappings(data, "evalcases"):
         known = {*_names(data), *_names(case), INPUT}
-        path: Path = ("evalcases", index)
         several = data.get("targets") if not _target(case) else None
         names = several if isinstance(several, list) else [_target(case) or suite]
         found = [prompts[name] for name in names if isinstance(name, str) and name in prompts]

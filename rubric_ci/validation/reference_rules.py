@@ -9,7 +9,7 @@ from rubric_ci.model.references import Found, Lookup, NearFile, NotFound
 from rubric_ci.model.rules import Rule, with_cases, with_evaluator
 from rubric_ci.text.suggestions import did_you_mean, suggest
 from rubric_ci.validation.agentv import guideline_problems
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, mappings
 
 _MESSAGES = ("input_messages", "input", "expected_messages", "expected_output")
 
@@ -123,35 +123,28 @@ def missing_file(path: Path, name: str, found: NotFound, near_file: NearFile) ->
 
 
 def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:
-    for path, content in _contents(data):
+    for path, message in _messages(data):
+        content = message.get("content")
         if not isinstance(content, dict) or content.keys() != {"type", "value"}:
             continue
         if content["type"] in ("text", "file"):
-            message = f"a {content['type']} part outside a list is sent as data, unchanged"
-            yield Problem(LONE_PART, path, message)
+            said = f"a {content['type']} part outside a list is sent as data, unchanged"
+            yield Problem(LONE_PART, (*path, "content"), said)
 
 
 def _files(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
-    for path, parts in _contents(data):
-        for place, part in enumerate(parts if isinstance(parts, list) else ()):
-            name = part.get("value") if isinstance(part, dict) else None
+    for path, message in _messages(data):
+        for place, part in mappings(message, "content", path):
+            name = part.get("value")
             if isinstance(name, str) and part.get("type") == "file":
-                yield (*path, place, "value"), name
+                yield (*place, "value"), name
 
 
-def _contents(data: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    yield from _of_messages(data.get("messages"), ("messages",))
-    cases = data.get("evalcases")
-    for index, case in enumerate(cases if isinstance(cases, list) else ()):
+def _messages(data: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    yield from mappings(data, "messages")
+    for path, case in mappings(data, "evalcases"):
         for key in _MESSAGES:
-            messages = case.get(key) if isinstance(case, dict) else None
-            yield from _of_messages(messages, ("evalcases", index, key))
-
-
-def _of_messages(messages: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    for number, message in enumerate(messages if isinstance(messages, list) else ()):
-        if isinstance(message, dict) and "content" in message:
-            yield (*path, number, "content"), message["content"]
+            yield from mappings(case, key, path)
 
 
 _VARIABLE = r"\{\{([^{}]*)\}\}"

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from rubric_ci.model.rules import Rule, with_cases
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.validation.shape_rules import NOT_TEXT
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, mappings
 
 INPUT: Final = "input"
 MESSAGES: Final = ("input_messages", "input", "expected_messages", "expected_output")
@@ -87,12 +87,7 @@ def variable_problems(
     `written` returns a scalar as its file has it. Without `used_by_prompts`, unused variables are
     not reported.
     """
-    listed = data.get("evalcases") if isinstance(data, dict) else None
-    cases: list[_Case] = [
-        (("evalcases", index), case)
-        for index, case in enumerate(listed if isinstance(listed, list) else ())
-        if isinstance(case, dict)
-    ]
+    cases: list[_Case] = [*mappings(data, "evalcases")]
     if not cases:
         return
     yield from _values(data, ("vars",), written)

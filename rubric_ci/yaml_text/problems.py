@@ -1,6 +1,7 @@
 """A problem of a file, before it becomes a `Diagnostic`."""
 
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.model.rules import GOOD_CASE, Rule, with_cases, with_rubrics
 
@@ -44,6 +45,17 @@ WEIGHT_TOTAL: Final = Rule(
         "- {expected_outcome: Greets, weight: 0}\n- {expected_outcome: Is short, weight: 1}"
     ),
 )
+
+
+def mappings(owner: Any, key: str, path: Path = ()) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield each mapping of the list at a key of data of any shape, with its path.
+
+    `path` is the path of the owner.
+    """
+    items = owner.get(key) if isinstance(owner, dict) else None
+    for index, item in enumerate(items if isinstance(items, list) else ()):
+        if isinstance(item, dict):
+            yield (*path, key, index), item
 
 
 class Problem(NamedTuple):

@@ -13,26 +13,20 @@ NAME: Final = "Agent Skills"
 CASES: Final = "evals"
 
 _LISTS: Final = ("evals", "cases", "test_cases")
-_CRITERIA: Final = ("expectations", "assertions")
+_CRITERIA: Final = ("expectations", "assertions", "expected_behavior")
+_PROMPTS: Final = ("prompt", "query")
 _TEXTS: Final = ("description", "text", "check", "assertion", "expectation")
 _ABOUT: Final = frozenset(
     (
-        *(
-            "name",
-            "title",
-            "description",
-            "category",
-            "difficulty",
-            "notes",
-            "note",
-            "intent",
-            "kind",
-        ),
-        *("version", "type", "priority", "source", "metadata"),
+        *("name", "title", "description", "category", "difficulty", "notes", "note", "intent"),
+        *("kind", "version", "type", "priority", "source", "metadata", "command", "role"),
+        *("standard", "method", "execution_notes", "description_version", "_readme"),
     )
 )
 """Keys that only describe a case or a file: they grade nothing."""
-_OF_CASE: Final = frozenset(("id", "prompt", "expected_output", "files", "tags", *_CRITERIA))
+_OF_CASE: Final = frozenset(
+    ("id", *_PROMPTS, "expected_output", "files", "tags", *_CRITERIA),
+)
 
 
 def matches(data: Any) -> bool:
@@ -42,7 +36,7 @@ def matches(data: Any) -> bool:
     name = _list_of(data)
     cases = data.get(name) if name else None
     return isinstance(cases, list) and any(
-        isinstance(case, dict) and "prompt" in case for case in cases
+        isinstance(case, dict) and case.keys() & {*_PROMPTS} for case in cases
     )
 
 
@@ -118,21 +112,23 @@ def _id(written: Any, index: int) -> Any:
 def _input(found: Translation, case: dict[str, Any], ours: Path, theirs: Path) -> None:
     """Add the prompt; files count from the skill's folder, which is above `evals`."""
     files = case.get("files") or []
+    key = next((name for name in _PROMPTS if name in case), _PROMPTS[0])
+    prompt, place = case.get(key), (*theirs, key)
     if not files or not isinstance(files, list):
-        found.put((*ours, "input"), case.get("prompt"), (*theirs, "prompt"))
+        found.put((*ours, "input"), prompt, place)
         return
     message = (*ours, "input_messages")
-    found.put(message, [], (*theirs, "prompt"))
-    found.put((*message, 0), {"role": "user"}, (*theirs, "prompt"))
+    found.put(message, [], place)
+    found.put((*message, 0), {"role": "user"}, place)
     content = (*message, 0, "content")
-    found.put(content, [], (*theirs, "prompt"))
-    found.put((*content, 0), {"type": "text"}, (*theirs, "prompt"))
-    found.put((*content, 0, "value"), case.get("prompt"), (*theirs, "prompt"))
+    found.put(content, [], place)
+    found.put((*content, 0), {"type": "text"}, place)
+    found.put((*content, 0, "value"), prompt, place)
     for index, file in enumerate(files):
         path = file.get("path") if isinstance(file, dict) else file
-        place, part = (*theirs, "files", index), (*content, index + 1)
-        found.put(part, {"type": "file"}, place)
-        found.put((*part, "value"), path, place)
+        part = (*content, index + 1)
+        found.put(part, {"type": "file"}, (*theirs, "files", index))
+        found.put((*part, "value"), path, (*theirs, "files", index))
 
 
 def _rubrics(found: Translation, case: dict[str, Any], ours: Path, theirs: Path) -> None:

@@ -92,6 +92,13 @@ def test_agent_skills() -> None:
     assert [case.span.line for case in (first, second)] == [5, 11]
 
 
+def test_agent_skills_by_the_names_of_claude_s_documentation() -> None:
+    case = {"query": "Hi", "expected_behavior": ["Greets", "Asks"], "command": "/hi"}
+    (found,) = cases(json.dumps({"skill_name": "a", "cases": [case]}))
+    assert (found.id, found.question) == ("1", "Hi")
+    assert criteria(found) == [("Greets", 1.0, True), ("Asks", 1.0, True)]
+
+
 def test_agentv_4() -> None:
     (case,) = cases(AGENTV, "shop.eval.yaml")
     rubric, latency = case.evaluators

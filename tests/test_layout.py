@@ -24,7 +24,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "agents/test_agents.py": """
         agents/agent agents/atif agents/claude_code agents/codex agents/copilot
         agents/gemini_cli agents/otlp""",
-    "commands/test_import.py": "commands/import_files dialects/promptfoo",
+    "commands/test_import.py": """
+        commands/import_files dialects/promptfoo dialects/promptfoo_checks dialects/csv_table
+        dialects/github_models dialects/openai_evals dialects/shims/promptfoo_shim""",
     "dialects/test_table.py": """
         dialects/agent_skills dialects/agentv dialects/translation""",
     "dialects/test_agentv_graders.py": "dialects/agentv_evaluators",

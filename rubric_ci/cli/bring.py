@@ -16,12 +16,13 @@ from rubric_ci.model import defaults
     "--output-dir",
     type=FILE,
     metavar="FOLDER",
-    help="Folder for the eval files; default: beside each file.",
+    help="Folder for the eval files, their targets and scripts; default: beside each file.",
 )
 def import_files(files: tuple[Path, ...], output_dir: Path | None) -> None:
-    """Write eval files from files of promptfoo, Agent Skills or AgentV.
+    """Write eval files from files of other tools.
 
-    FILES are their files; what has no counterpart is listed with its line, and the exit code is 1.
+    FILES are of promptfoo, OpenAI Evals, GitHub Models (`.prompt.yml`), Agent Skills or AgentV, or
+    CSV tables. What has no counterpart is listed with its line, and the exit code is 1.
     """
     from rubric_ci.commands.import_files import ImportSettings
     from rubric_ci.commands.import_files import import_files as import_all

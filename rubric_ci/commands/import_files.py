@@ -1,23 +1,35 @@
 """`rubric-ci import`: eval files of other tools as files of ours."""
 
+import os
+from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import yaml
 
-from rubric_ci.dialects import promptfoo
+from rubric_ci.dialects import csv_table, github_models, openai_evals, promptfoo
 from rubric_ci.dialects.table import dialect_of
-from rubric_ci.dialects.translation import TranslatedSource
-from rubric_ci.errors import CannotConfigure, CannotWriteFile, ExitCode, InvalidInput
+from rubric_ci.dialects.translation import Beside, TranslatedSource, Translation
+from rubric_ci.errors import (
+    CannotConfigure,
+    CannotReadFile,
+    CannotWriteFile,
+    ExitCode,
+    InvalidInput,
+)
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.project import discovery
 from rubric_ci.project.loader import load
+from rubric_ci.system import confined
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.validation.diagnostics import diagnose
 from rubric_ci.validation.output.text import headline
 from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.source import Source
+
+_TARGETS = "targets.yaml"
 
 
 class ImportSettings(NamedTuple):
@@ -40,15 +52,18 @@ def import_files(settings: ImportSettings) -> ExitCode:
 
 def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     """Write our file of one file; return what it lacks, each with its line."""
-    source = _translated(file)
+    folder = settings.output_dir or file.parent
+    read, found = _translated(file, folder)
+    source = TranslatedSource(read, found)
     theirs = [headline(each) for each in diagnose(source, [])]
     if not source.data["evalcases"]:
         click.echo(log_line(f"{file.as_posix()}: no case is imported"))
         return theirs or [f"{file.as_posix()}: no case"]
-    target = (settings.output_dir or file.parent) / f"{_stem(file)}.eval.yaml"
+    target = folder / f"{_stem(file)}.eval.yaml"
     if target.exists():
         raise CannotWriteFile(f"{target} exists already", "remove it, or set --output-dir")
-    text = yaml.safe_dump(source.data, sort_keys=False, allow_unicode=True, width=100)
+    theirs += _beside(found, file, folder)
+    text = _yaml(source.data)
     lookup = discovery.lookup(root, target)
     checked = load(discovery.from_root(target, root), text, lookup)
     discovery.write_text(target, text)
@@ -58,24 +73,67 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     return [*theirs, *map(headline, errors)]
 
 
-def _translated(file: Path) -> TranslatedSource:
-    document = Document(file.as_posix(), discovery.read_text(file))
+def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
+    """Write the scripts and the targets that the cases need; return the targets that are not."""
+    for name in sorted(found.shims):
+        shim = resources.files("rubric_ci.dialects") / "shims" / name
+        discovery.write_text(folder / name, shim.read_text(encoding="utf-8"))
+        click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
+    if not found.targets:
+        return []
+    targets = folder / _TARGETS
+    if targets.exists():
+        names = numbers.listed([f"`{each['name']}`" for each in found.targets])
+        return [f"{file.as_posix()}: {targets.as_posix()} exists already; define {names} in it"]
+    discovery.write_text(targets, _yaml({"targets": found.targets}))
+    count = numbers.plural(len(found.targets), "target")
+    click.echo(log_line(f"wrote {targets.as_posix()}: {count}"))
+    return []
+
+
+def _yaml(data: Any) -> str:
+    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _translated(file: Path, folder: Path) -> tuple[Source, Translation]:
+    text = discovery.read_text(file)
+    base = Path(os.path.relpath(file.parent, folder)).as_posix()
+    root = discovery.find_root(file.parent.absolute())
+    beside = Beside(lambda name: _text(file.parent / name, root), base)
+    if file.suffix == ".csv":
+        table = csv_table.Table(file.as_posix(), text)
+        return table, csv_table.translate(table.data, beside)
+    document = Document(file.as_posix(), text)
     if not document.readable:
         raise InvalidInput(f"{file.as_posix()} is not YAML or JSON", "see `rubric-ci validate`")
-    dialect = dialect_of(document.data)
-    if dialect is None and promptfoo.matches(document.data):
-        dialect = promptfoo
-    if dialect is None:
-        raise CannotConfigure(
-            f"{file.as_posix()} is no file of Agent Skills, AgentV 2.7 to 5 or promptfoo",
-            "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
-        )
-    return TranslatedSource(document, dialect.translate(document.data))
+    data = document.data
+    if dialect := dialect_of(data):
+        return document, dialect.translate(data)
+    if promptfoo.matches(data):
+        return document, promptfoo.translate(data, beside)
+    for each in (github_models, openai_evals):
+        if each.matches(data):
+            return document, each.translate(data, beside, file.name)
+    raise CannotConfigure(
+        f"{file.as_posix()} is no file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI Evals "
+        "or GitHub Models, and no table",
+        "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
+    )
+
+
+def _text(path: Path, root: Path) -> str | None:
+    """Return the text of a file of the repository, if it can be read."""
+    if not confined.is_inside(os.path.realpath(path), os.path.realpath(root)):
+        return None
+    try:
+        return discovery.read_text(path)
+    except CannotReadFile:
+        return None
 
 
 def _stem(file: Path) -> str:
     """Return the name without what says that it is an eval file."""
     stem = file.stem
-    for end in (".eval", ".EVAL"):
+    for end in (".eval", ".EVAL", ".prompt"):
         stem = stem.removesuffix(end)
     return stem

@@ -1,35 +1,40 @@
 """promptfoo's configurations, for `import`: a case per test and prompt, assertions as criteria.
 
-They are not read in place: real ones run code. A test passes there if every assertion does, so that
-criteria are required.
+They are not read in place: real ones run code. `promptfoo_checks.py` has the assertions.
 """
 
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from itertools import product
+from posixpath import join
+from typing import Any, Final, NamedTuple
 
-from rubric_ci.dialects.translation import Translation
+from rubric_ci.dialects.promptfoo_checks import COMMANDS, SHIMS, add_checks, test_of_row
+from rubric_ci.dialects.translation import Beside, Translation, filled
+from rubric_ci.yaml_text.csv_cases import Broken, rows
+from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Path
 
 NAME: Final = "promptfoo"
 
-_CHECKS: Final = {
-    "contains": "contains",
-    "contains-any": "contains_any",
-    "contains-all": "contains_all",
-    "equals": "equals",
-    "starts-with": "starts_with",
-    "regex": "matches",
-    "is-json": "is_json",
-    "contains-json": "contains_json",
-}
-_LIMITS: Final = {"latency": "threshold", "cost": "budget"}
 _ABOUT: Final = frozenset(("description", "$schema", "tags", "metadata", "outputPath", "sharing"))
 _SUITE: Final = frozenset(("prompts", "providers", "targets", "tests", "defaultTest"))
 _TEST: Final = frozenset(("description", "vars", "assert", "metadata"))
-_VARIABLE: Final = re.compile(r"\{\{-?\s*([A-Za-z_]\w*)\s*-?\}\}")
+_VARIABLE: Final = re.compile(r"\{\{-?\s*+([A-Za-z_]\w*+)\s*+-?\}\}")
+_DOTTED: Final = re.compile(r"\{\{-?\s*+[A-Za-z_]\w*+\.")
+_SEPARATOR: Final = re.compile(r"(?m)^---\s*$")
+_TEXT_FILES: Final = (".txt", ".md", ".json")
+
+
+_ALONE: Final = Beside()
+
+
+class _Prompt(NamedTuple):
+    content: str | list[Any]  # a text, or messages
+    place: Path
 
 
 def matches(data: Any) -> bool:
@@ -38,43 +43,110 @@ def matches(data: Any) -> bool:
     return known and "tests" in data
 
 
-def translate(data: dict[str, Any]) -> Translation:
+def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
     """Return the file as ours."""
     found = Translation()
     if isinstance(data.get("description"), str):
         found.put(("description",), data["description"], ("description",))
     found.refuse_keys(data, _SUITE | _ABOUT, ())
-    prompts = list(_prompts(found, data.get("prompts") or ["{{input}}"]))
-    tests = data["tests"]
+    default = data.get("defaultTest") or {}
+    if not isinstance(default, dict):
+        found.refuse(("defaultTest",), "`defaultTest` in another file is not imported")
+        default = {}
+    found.refuse_keys(default, _TEST, ("defaultTest",))
+    key = "providers" if "providers" in data else "targets"
+    _targets(found, data.get(key) or [], (key,), beside.base)
+    prompts = list(_prompts(found, data.get("prompts") or ["{{input}}"], beside))
     found.put(("evalcases",), [], ("tests",))
-    if not isinstance(tests, list):
-        found.refuse(("tests",), "tests in another file are not imported")
-        return found
     taken: Counter[str] = Counter()
-    for index, test in enumerate(tests):
-        place: Path = ("tests", index)
-        if not isinstance(test, dict):
-            found.refuse(place, "a test in another file is not imported")
-            continue
-        for number, (prompt, where) in enumerate(prompts):
-            suffix = f"-{number + 1}" if len(prompts) > 1 else ""
-            name = _name(test, index) + suffix
+    for index, (test, place) in enumerate(_tests(found, data["tests"], ("tests",), beside)):
+        variants = _variants(found, default, test, place, beside)
+        every = [(prompt, values) for prompt in prompts for values in variants]
+        for number, (prompt, variables) in enumerate(every):
+            name = _name(test, index) + (f"-{number + 1}" if len(every) > 1 else "")
             taken[name] += 1
             unique = name if taken[name] == 1 else f"{name}-{taken[name]}"
-            _case(found, data, (test, place), (prompt, where), unique, once=number == 0)
+            report = found if number == 0 else Translation()  # what lacks is reported once
+            report.refuse_keys(test, _TEST, place)
+            ours: Path = ("evalcases", len(found.data["evalcases"]))
+            found.put(ours, {}, place)
+            found.put((*ours, "id"), unique, (*place, "description"))
+            _input(found, report, prompt, variables, ours, place)
+            written = [*_asserts(default, ("defaultTest",)), *_asserts(test, place)]
+            add_checks(found, report, written, variables, ours, beside.base)
     return found
 
 
-def _prompts(found: Translation, written: Any) -> Iterator[tuple[str, Path]]:
-    """Yield the prompts that are texts; a file or a function has no counterpart."""
+def _prompts(found: Translation, written: Any, beside: Beside) -> Iterator[_Prompt]:
+    """Yield the prompts that are texts or messages; a function has no counterpart."""
     items = written if isinstance(written, list) else [written]
     for index, item in enumerate(items):
         place: Path = ("prompts", index) if isinstance(written, list) else ("prompts",)
-        text = item.get("raw") if isinstance(item, dict) else item
-        if isinstance(text, str) and not text.startswith("file://") and "{%" not in text:
-            yield text, place
+        text = item.get("raw", item.get("id")) if isinstance(item, dict) else item
+        name = text.removeprefix("file://") if isinstance(text, str) else ""
+        if name != text or (name.endswith(_TEXT_FILES) and "\n" not in name):
+            text = beside.read(name) if name.endswith(_TEXT_FILES) else None
+            parts = _SEPARATOR.split(text) if text and not name.endswith(".json") else [text]
         else:
-            found.refuse(place, "a prompt that is no text is not imported, nor are its cases")
+            parts = [text]
+        for part in parts:
+            content = _messages(part.strip()) if isinstance(part, str) else None
+            if content is None or "{%" in str(content):
+                message = "a prompt that is no text or file of text is not imported, nor its cases"
+                found.refuse(place, message)
+            else:
+                yield _Prompt(content, place)
+
+
+def _messages(text: str) -> str | list[Any] | None:
+    """Return a text, or the messages that it is in JSON."""
+    if not text.startswith("["):
+        return text
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    roles = isinstance(found, list) and all(isinstance(m, dict) and "role" in m for m in found)
+    return found if roles else None
+
+
+def _tests(
+    found: Translation, written: Any, place: Path, beside: Beside
+) -> Iterator[tuple[dict[str, Any], Path]]:
+    """Yield the tests, those in files included."""
+    items = written if isinstance(written, list) else [written]
+    for index, item in enumerate(items):
+        where: Path = (*place, index) if isinstance(written, list) else place
+        if isinstance(item, dict):
+            yield item, where
+            continue
+        rows = _in_file(str(item).removeprefix("file://"), beside)
+        if rows is None:
+            found.refuse(where, "tests in this file are not imported")
+        for row in rows or ():
+            if isinstance(row, dict):
+                is_test = bool({"vars", "assert"} & row.keys())
+                yield row if is_test else test_of_row(found, row, where), where
+            else:
+                found.refuse(where, "a test in this file is no mapping")
+
+
+def _in_file(name: str, beside: Beside) -> list[Any] | None:
+    """Return the rows of a table, lines or list; None without a counterpart."""
+    known = (".csv", ".json", ".jsonl", ".yaml", ".yml")
+    text = beside.read(name) if name.endswith(known) else None
+    if text is None:
+        return None
+    try:
+        if name.endswith(".csv"):
+            header, *cells = [[cell.text for cell in row] for row in rows(text)]
+            return [dict(zip(header, row, strict=True)) for row in cells if any(row)]
+        if name.endswith(".jsonl"):
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (Broken, ValueError):
+        return None
+    data = Document(name, text).data
+    return data if isinstance(data, list) else None
 
 
 def _name(test: Mapping[str, Any], index: int) -> str:
@@ -84,131 +156,115 @@ def _name(test: Mapping[str, Any], index: int) -> str:
     return "-".join(words)[:60] or f"test-{index + 1}"
 
 
-def _case(
+def _variants(
     found: Translation,
-    data: Mapping[str, Any],
-    test: tuple[dict[str, Any], Path],
-    prompt: tuple[str, Path],
-    name: str,
-    *,
-    once: bool,
-) -> None:
-    """Add a case; what it lacks is reported `once` per test."""
-    given, place = test
-    report = found if once else Translation()
-    default = data.get("defaultTest")
-    default = default if isinstance(default, dict) else {}
-    report.refuse_keys(given, _TEST, place)
-    variables = {**_vars(report, default, ("defaultTest",)), **_vars(report, given, place)}
-    ours: Path = ("evalcases", len(found.data["evalcases"]))
-    found.put(ours, {}, place)
-    found.put((*ours, "id"), name, (*place, "description"))
-    found.put((*ours, "input"), prompt[0], prompt[1])
-    used = set(_VARIABLE.findall(prompt[0]))
-    if used:
-        values = {key: variables.get(key, "") for key in sorted(used)}
-        found.put((*ours, "vars"), values, (*place, "vars"))
-    written = [
-        *((each, ("defaultTest", "assert", at)) for at, each in enumerate(_asserts(default))),
-        *((each, (*place, "assert", at)) for at, each in enumerate(_asserts(given))),
-    ]
-    _graders(found, report, written, variables, ours)
+    default: Mapping[str, Any],
+    test: Mapping[str, Any],
+    place: Path,
+    beside: Beside,
+) -> list[dict[str, Any]]:
+    """Return the variables of a test; a list stands for several tests."""
+    values = {
+        **_vars(found, default, ("defaultTest",), beside),
+        **_vars(found, test, place, beside),
+    }
+    lists = [each if isinstance(each, list) else [each] for each in values.values()]
+    return [dict(zip(values, chosen, strict=True)) for chosen in product(*lists)]
 
 
-def _asserts(test: Mapping[str, Any]) -> list[Any]:
-    written = test.get("assert")
-    return written if isinstance(written, list) else []
-
-
-def _vars(report: Translation, test: Mapping[str, Any], place: Path) -> dict[str, str]:
+def _vars(
+    report: Translation, test: Mapping[str, Any], place: Path, beside: Beside
+) -> dict[str, Any]:
     written = test.get("vars") or {}
     if not isinstance(written, dict):
         report.refuse((*place, "vars"), "variables in another file are not imported")
         return {}
-    for key, value in written.items():
-        if isinstance(value, list) or (isinstance(value, str) and value.startswith("file://")):
-            report.refuse((*place, "vars", key), f"`{key}` is a list or a file, as it is written")
-    texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in written.items()}
-    return {str(key): value for key, value in texts.items()}
+    values = {str(key): value for key, value in written.items()}
+    for key, value in values.items():
+        if isinstance(value, str) and value.startswith("file://"):
+            name = value.removeprefix("file://")
+            text = beside.read(name) if name.endswith((".txt", ".md", ".json")) else None
+            if text is None:
+                report.refuse((*place, "vars", key), f"`{key}` is a file that is not read")
+            values[key] = (text or value).strip()
+    return values
 
 
-def _graders(
+def _input(
     found: Translation,
     report: Translation,
-    written: list[tuple[Any, Path]],
-    variables: Mapping[str, str],
+    prompt: _Prompt,
+    variables: Mapping[str, Any],
     ours: Path,
+    place: Path,
 ) -> None:
-    criteria: list[tuple[dict[str, Any], Path]] = []
-    limits: list[tuple[dict[str, Any], Path]] = []
-    for assertion, place in written:
-        kind = str(assertion.get("type", "")) if isinstance(assertion, dict) else ""
-        if kind in _LIMITS and "threshold" in assertion:
-            limit = {"name": f"{kind}-{place[-1]}", "type": kind}
-            limits.append(({**limit, _LIMITS[kind]: assertion["threshold"]}, place))
-        elif criterion := _criterion(report, assertion, kind, place):
-            criteria.append((_filled(criterion, variables), place))
-    if criteria:
-        found.put((*ours, "rubrics"), [], ())
-        for number, (criterion, place) in enumerate(criteria):
-            found.put((*ours, "rubrics", number), criterion, place)
-    if limits:
-        found.put((*ours, "evaluators"), [], ())
-        for number, (limit, place) in enumerate(limits):
-            found.put((*ours, "evaluators", number), limit, place)
+    """Add the prompt and the variables that it uses, as texts."""
+    content = prompt.content
+    if _DOTTED.search(json.dumps(content)):
+        content = filled(content, variables)
+    if "{{env." in json.dumps(content).replace(" ", ""):
+        report.refuse(prompt.place, "variables of the environment are not imported")
+    key = "input" if isinstance(content, str) else "input_messages"
+    found.put((*ours, key), content, prompt.place)
+    used = sorted(set(_VARIABLE.findall(json.dumps(content))))
+    if used:
+        texts = {name: _text(variables.get(name, "")) for name in used}
+        found.put((*ours, "vars"), texts, (*place, "vars"))
 
 
-def _criterion(
-    report: Translation, assertion: Any, kind: str, place: Path
-) -> dict[str, Any] | None:
-    """Return an assertion as a criterion; None, and a report, without a counterpart."""
-    if not isinstance(assertion, dict):
-        report.refuse(place, "an assertion is a mapping")
-        return None
-    plain = kind.removeprefix("not-")
-    ignores = plain.startswith("icontains")
-    key = _CHECKS.get(plain.removeprefix("i") if ignores else plain)
-    value = assertion.get("value")
-    extra: dict[str, Any] = {}
-    if plain == "llm-rubric" and isinstance(value, str) and "threshold" not in assertion:
-        extra = {"expected_outcome": value}
-    elif plain == "word-count" and kind == plain:
-        extra = _words(value)
-    elif plain == "is-json" and isinstance(value, dict):
-        extra = {"json_schema": value}
-    elif key and not (isinstance(value, str) and value.startswith("file://")):
-        extra = {key: _value(key, value), **({"ignore_case": True} if ignores else {})}
-    if not extra or (kind != plain and plain == "llm-rubric"):
-        report.refuse((*place, "type"), f"the assertion `{kind}` has no counterpart")
-        return None
-    known = ("type", "value", "metric", "weight", "description")
-    report.refuse_keys(assertion, known, place)
-    if kind != plain:
-        extra["not"] = True
-    weight = assertion.get("weight", 1)
-    return {**extra, **({"weight": weight} if weight != 1 else {})}
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _value(key: str, value: Any) -> Any:
-    if key in {"is_json", "contains_json"}:
-        return True
-    if key in {"contains_any", "contains_all"} and isinstance(value, str):
-        return [part.strip() for part in value.split(",")]
-    return value
+def _asserts(test: Mapping[str, Any], place: Path) -> list[tuple[Any, Path]]:
+    written = test.get("assert")
+    items = written if isinstance(written, list) else []
+    return [(each, (*place, "assert", index)) for index, each in enumerate(items)]
 
 
-def _words(value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return {f"{end}_words": value[end] for end in ("min", "max") if end in value}
-    return {}
+_MODELS: Final = re.compile(r"(openai|anthropic|mistral|groq|openrouter):(?:\w+:)?([\w./-]+)")
+_FILES: Final = {"javascript": (".js", ".mjs", ".cjs"), "python": (".py",)}
+_PARAMETERS: Final = ("temperature", "max_tokens", "top_p", "seed")
 
 
-def _filled(criterion: dict[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
-    """Return the criterion with the variables of its texts, as promptfoo renders them."""
+def _targets(found: Translation, written: Any, place: Path, base: str) -> None:
+    """Add the targets: models by their names, files and commands as commands."""
+    items = written if isinstance(written, list) else [written]
+    for index, item in enumerate(items):
+        where: Path = (*place, index) if isinstance(written, list) else place
+        options = item if isinstance(item, dict) else {"id": item}
+        target = _target(str(options.get("id", "")), base, found)
+        if target is None:
+            message = "this provider has no counterpart; define a target of the name `default`"
+            found.refuse(where, message)
+            continue
+        found.refuse_keys(options, ("id", "label", "config"), where)
+        config = options.get("config") or {}
+        found.refuse_keys(config, _PARAMETERS if "model" in target else (), (*where, "config"))
+        kept = {key: config[key] for key in _PARAMETERS if key in config and "model" in target}
+        label = str(options.get("label") or options["id"])
+        found.targets.append({"name": label, **target, **kept})
+    names = [target["name"] for target in found.targets]
+    if len(names) > 1:
+        found.put(("targets",), names, place)
+    elif names:
+        found.put(("target",), names[0], place)
 
-    def fill(value: Any) -> Any:
-        if isinstance(value, str):
-            return _VARIABLE.sub(lambda name: variables.get(name[1], ""), value)
-        return [fill(each) for each in value] if isinstance(value, list) else value
 
-    return {key: fill(value) for key, value in criterion.items()}
+def _target(name: str, base: str, found: Translation) -> dict[str, Any] | None:
+    """Return the settings of a provider; None without a counterpart."""
+    if model := _MODELS.fullmatch(name):
+        return {"model": f"{model[1]}/{model[2]}"}
+    if name.startswith("exec:"):
+        return _command(name.removeprefix("exec:").strip())
+    file = re.sub(r"^(?:file://|python:)", "", name)
+    for language, ends in _FILES.items():
+        if file != name and file.partition(":")[0].endswith(ends):
+            found.shims.add(SHIMS[language])
+            argv = (COMMANDS[language], SHIMS[language], join(base, file))
+            return _command(" ".join(map(shlex.quote, argv)))
+    return None
+
+
+def _command(command: str) -> dict[str, Any]:
+    return {"provider": "cli", "command_template": f"{command} {{PROMPT}}", "cwd": "."}

@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
@@ -40,6 +40,13 @@ SKIPPED_THERE: Final = Rule(
 )
 
 
+class Beside(NamedTuple):
+    """What an import may read and name: the files from the folder of the file of a tool."""
+
+    read: Callable[[str], str | None] = lambda _: None
+    base: str = "."  # that folder, from the folder of the new file
+
+
 @dataclass(slots=True)
 class Translation:
     """Our data of a file; `paths` has the path in the file of each value that moved."""
@@ -47,6 +54,8 @@ class Translation:
     data: dict[str, Any] = field(default_factory=dict)
     paths: dict[Path, Path] = field(default_factory=dict)
     problems: list[tuple[Rule, Path, str]] = field(default_factory=list)
+    targets: list[dict[str, Any]] = field(default_factory=list)  # of an import
+    shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
 
     def put(self, place: Path, value: Any, theirs: Path) -> None:
         """Add a value at a path of ours, which is written at a path of the file."""

@@ -51,7 +51,7 @@ class CsvCases:
         self._header: list[Cell] = []
         self._rows: list[list[Cell]] = []
         try:
-            self._read([row for row in _rows(text) if any(cell.text.strip() for cell in row)])
+            self._read([row for row in rows(text) if any(cell.text.strip() for cell in row)])
         except Broken as error:
             self.text_problems.append((file, error.problem))
 
@@ -116,7 +116,7 @@ def _line_of(cell: Cell, number: int) -> Place:
     return cell.place[0] + below, 1, cell.place[0] + below, len(text) + 1
 
 
-def _rows(text: str) -> Iterator[list[Cell]]:
+def rows(text: str) -> Iterator[list[Cell]]:
     """Yield the rows; raises Broken for a quotation mark that is not closed, or text after one."""
     row: list[Cell] = []
     position, line, start = 0, 1, 0  # `start` is where the line starts

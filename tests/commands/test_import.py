@@ -1,11 +1,17 @@
 """`rubric-ci import`: cases in are cases out, and what is lost is said with its line."""
 
+import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from rubric_ci.dialects import promptfoo
+from rubric_ci.dialects.translation import Beside
+from rubric_ci.yaml_text.document import Document
+from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.dialects.test_table import AGENTV, SKILL
 from tests.invoke import invoke
@@ -56,7 +62,7 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
             {"max_words": 20},
             {"expected_outcome": "Is it kind?", "weight": 2},
         ],
-        "evaluators": [{"name": "latency-3", "type": "latency", "threshold": 900}],
+        "evaluators": [{"name": "latency", "type": "latency", "threshold": 900}],
     }
     assert invoke(checkout.root, CLEAN, "validate", "promptfooconfig.eval.yaml").returncode == 0
 
@@ -70,18 +76,20 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
             "promptfooconfig.yaml",
             (SUITES / "promptfooconfig.yaml").read_text(),
             0,
-            ["2:11 a prompt that is no text is not imported, nor are its cases"],
+            [
+                "2:11 a prompt that is no text or file of text is not imported, nor its cases",
+            ],
         ),
         (
             "a.yaml",
-            PROMPTFOO + "  - file://more.yaml\n  - {assert: [{type: javascript, value: x}]}\n",
+            PROMPTFOO + "  - file://more.yaml\n  - {assert: [{type: similar, value: x}]}\n",
             6,
             [
-                "16:5 a test in another file is not imported",
-                "17:16 the assertion `javascript` has no counterpart",
+                "16:5 tests in this file are not imported",
+                "17:16 the assertion `similar` has no counterpart",
             ],
         ),
-        ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in another file are not"]),
+        ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
         (
             "a.yaml",
             "tests: [{id: a, input: Hi, criteria: Greets, turns: []}]\n",
@@ -89,7 +97,7 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
             ["1:46 `turns` has no counterpart"],
         ),
     ],
-    ids=["skill", "agentv", "file prompt", "javascript", "csv", "turns"],
+    ids=["skill", "agentv", "file prompt", "similar", "csv", "turns"],
 )
 def test_cases_in_are_cases_out_and_the_rest_is_reported(
     checkout: Checkout, name: str, text: str, cases: int, lost: list[str]
@@ -103,9 +111,230 @@ def test_cases_in_are_cases_out_and_the_rest_is_reported(
     for line in lost:
         place, _, message = line.partition(" ")
         assert f"theirs/{name}:{place}: not-supported: {message}" in done.stdout
+    count = done.stdout.count(": not-supported: ")
+    assert count >= len(lost)
     if lost:
-        count = "1 part" if len(lost) == 1 else f"{len(lost)} parts"
-        assert done.stdout.endswith(f"{count} of the files not imported, see above\n")
+        parts = "1 part" if count == 1 else f"{count} parts"
+        assert done.stdout.endswith(f"{parts} of the files not imported, see above\n")
+
+
+CODE = """\
+prompts: ["{{question}}"]
+providers: [{id: "python:answer.py", label: ours}]
+tests:
+  - description: all hold
+    vars: {question: "30", most: 5}
+    assert:
+      - {type: contains, value: days}
+      - {type: javascript, value: "output.length > context.vars.most"}
+      - type: javascript
+        value: |
+          const days = parseInt(output)
+          return {pass: days === 30, score: 1, reason: `${days} days`}
+      - {type: javascript, value: "file://checks.js:short", threshold: 0.5}
+      - {type: not-javascript, value: "output.includes('never')"}
+      - {type: python, value: "len(output) > 3 and context['vars']['most'] == 5"}
+      - {type: python, value: "import re\\nreturn bool(re.match(r'\\\\d+', output))"}
+      - {type: python, value: "file://checks.py:has_days"}
+  - description: one check fails
+    vars: {question: "31"}
+    assert: [{type: contains, value: days}, {type: javascript, value: "output === 'x'"}]
+  - description: one raises
+    vars: {question: "31"}
+    assert: [{type: python, value: "nobody"}, {type: javascript, value: "true"}]
+"""
+CODE_FILES = {
+    "theirs/promptfooconfig.yaml": CODE,
+    "theirs/answer.py": (
+        "async def call_api(prompt, options, context):\n    return {'output': f'{prompt} days'}\n"
+    ),
+    "theirs/checks.js": "module.exports.short = async (output) => (output ? 0.9 : 0);\n",
+    "theirs/checks.py": "def has_days(output):\n    return {'pass': 'days' in output}\n",
+}
+
+
+@platforms.SHELL
+def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
+    checkout.commit({**CODE_FILES, "rubric-ci.yaml": "evals: [ours/*.eval.yaml]\n"})
+    done = run(checkout, "theirs/promptfooconfig.yaml", "--output-dir", "ours")
+    assert (done.returncode, done.stdout.splitlines()) == (
+        0,
+        [
+            "wrote ours/promptfoo_shim.mjs",
+            "wrote ours/promptfoo_shim.py",
+            "wrote ours/targets.yaml: 1 target",
+            "wrote ours/promptfooconfig.eval.yaml: 3 cases",
+        ],
+    )
+    assert yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"] == [
+        {
+            "name": "ours",
+            "provider": "cli",
+            "cwd": ".",
+            "command_template": "python3 promptfoo_shim.py ../theirs/answer.py {PROMPT}",
+        }
+    ]
+    done = invoke(checkout.root, CLEAN, "run", "--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    verdicts = {case["id"]: (case["verdict"], case["answer"]) for case in report["cases"]}
+    assert verdicts == {
+        "all-hold": ("pass", "30 days"),
+        "one-check-fails": ("fail", "31 days"),
+        "one-raises": ("fail", "31 days"),
+    }
+    graded = {case["id"]: case["evaluators"] for case in report["cases"]}
+    assert [len(each.get("hits", ())) for each in graded["all-hold"]] == [0, 4, 3]
+    (missed,) = graded["one-raises"][0]["misses"]
+    assert missed.startswith("nobody")
+
+
+def imported(checkout: Checkout, name: str, **files: str) -> tuple[dict[str, Any], str]:
+    checkout.write({key.replace("__", "."): text for key, text in files.items()})
+    done = run(checkout, name, "--output-dir", "ours")
+    (written,) = (checkout.root / "ours").glob("*.eval.yaml")
+    return yaml.safe_load(written.read_text()), done.stdout
+
+
+def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
+    config = (
+        "prompts: [file://a.txt, file://chat.json]\n"
+        "providers: ['openai:chat:gpt-6-luna', {id: 'anthropic:messages:opus', label: big}]\n"
+        "tests: [tests.csv, {vars: {q: [x, y], shop: {city: Bern}}}]\n"
+    )
+    table = 'q,__expected,__expected2\nHi,"contains:days","not-icontains: sorry"\nYo,Same,\n'
+    chat = (
+        '[{"role": "system", "content": "In {{shop.city}}"}, {"role": "user", "content": "{{q}}"}]'
+    )
+    suite, _ = imported(
+        checkout,
+        "p.yaml",
+        p__yaml=config,
+        a__txt="Say {{q}}\n---\nAsk {{q}}",
+        chat__json=chat,
+        tests__csv=table,
+    )
+    assert suite["targets"] == ["openai:chat:gpt-6-luna", "big"]
+    assert len(suite["evalcases"]) == 3 * (1 + 1 + 2)
+    first, *_, last = suite["evalcases"]
+    assert first == {
+        "id": "test-1-1",
+        "input": "Say {{q}}",
+        "vars": {"q": "Hi"},
+        "rubrics": [
+            {"contains": "days"},
+            {"contains": "sorry", "ignore_case": True, "not": True},
+        ],
+    }
+    assert suite["evalcases"][3]["rubrics"] == [{"equals": "Same"}]
+    assert last["id"] == "test-3-6"
+    assert [message["content"] for message in last["input_messages"]] == ["In Bern", "y"]
+    targets = yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"]
+    assert targets == [
+        {"name": "openai:chat:gpt-6-luna", "model": "openai/gpt-6-luna"},
+        {"name": "big", "model": "anthropic/opus"},
+    ]
+
+
+def test_a_table(checkout: Checkout) -> None:
+    table = (
+        "question,answer,rubrics,plan,__expected\n"
+        'How long?,30 days,"Names 30 days\nIs kind",pro,contains:30\n,x,,,\n'
+    )
+    suite, said = imported(checkout, "a.csv", a__csv=table)
+    assert suite["evalcases"] == [
+        {
+            "id": "row-1",
+            "input": "How long?",
+            "expected_output": "30 days",
+            "metadata": {"plan": "pro"},
+            "rubrics": [
+                {"expected_outcome": "Names 30 days"},
+                {"expected_outcome": "Is kind"},
+                {"contains": "30"},
+            ],
+        }
+    ]
+    assert "a.csv:4:1: not-supported: the row has no text in input, prompt, question" in said
+
+
+def test_a_prompt_file_of_github_models(checkout: Checkout) -> None:
+    prompt = (
+        "model: openai/gpt-6-luna\nmessages: [{role: user, content: 'In {{lang}}: {{input}}'}]\n"
+        "testData:\n  - {input: Hello, lang: German, expected: Hallo}\n"
+        "evaluators:\n  - {name: a, string: {startsWith: '{{expected}}'}}\n"
+        "  - {name: b, uses: github/similarity}\n"
+    )
+    suite, said = imported(checkout, "greet.prompt.yml", greet__prompt__yml=prompt)
+    assert suite == {
+        "target": "greet",
+        "evalcases": [
+            {
+                "id": "greet-1",
+                "input": "Hello",
+                "expected_output": "Hallo",
+                "vars": {"lang": "German"},
+                "rubrics": [{"starts_with": "Hallo", "ignore_case": True}],
+            }
+        ],
+    }
+    targets = yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"]
+    assert targets == [{"name": "greet", "prompt": "../greet.prompt.yml"}]
+    assert "greet.prompt.yml:7:5: not-supported: only evaluators with `string` have" in said
+    assert invoke(checkout.root, CLEAN, "validate", "ours").returncode == 0
+
+
+def test_an_export_of_openai_evals(checkout: Checkout) -> None:
+    graders = [
+        {
+            "type": "string_check",
+            "name": "same",
+            "operation": "ilike",
+            "input": "{{ sample.output_text }}",
+            "reference": "{{ item.label }}",
+        },
+        {"type": "score_model", "name": "kind", "input": [], "model": "gpt-6-luna"},
+    ]
+    content = [{"item": {"ticket": "It burns", "label": "fire"}}, {"item": {"ticket": "Hm"}}]
+    template = [{"role": "developer", "content": "Sort: {{ item.ticket }}"}]
+    data = {
+        "object": "eval",
+        "name": "tickets",
+        "testing_criteria": graders,
+        "data_source": {
+            "type": "completions",
+            "source": {"type": "file_content", "content": content},
+            "input_messages": {"type": "template", "template": template},
+        },
+    }
+    suite, said = imported(checkout, "eval.json", eval__json=json.dumps(data))
+    assert suite["dataset"] == "tickets"
+    assert suite["evalcases"][0] == {
+        "id": "item-1",
+        "input_messages": [{"role": "system", "content": "Sort: It burns"}],
+        "rubrics": [{"contains": "fire", "ignore_case": True}],
+    }
+    assert "not-supported: the grader `score_model` has no counterpart in this form" in said
+
+
+EXAMPLES = [
+    PROMPTFOO,
+    CODE,
+    (SUITES / "promptfooconfig.yaml").read_text(),
+    (Path(__file__).parents[2] / "examples/promptfoo/promptfooconfig.yaml").read_text(),
+    "prompts: [a, file://b.py]\ntests: [c.csv, {vars: {d: [1, 2]}}, {vars: file://e.yaml}]\n",
+]
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_each_test_and_prompt_is_a_case_or_reported(text: str) -> None:
+    data = Document("", text).data
+    found = promptfoo.translate(data, Beside(lambda name: "A {{q}}" if "prompt" in name else None))
+    reported = {path[:2] for _, path, _ in found.problems}
+    used = {path[:2] for path in found.paths.values()}
+    every = {("tests", n) for n in range(len(data["tests"]))}
+    every |= {("prompts", n) for n in range(len(data["prompts"]))}
+    assert every <= reported | used
 
 
 def test_no_file_is_overwritten_and_no_other_file_is_read(checkout: Checkout) -> None:

@@ -1,0 +1,68 @@
+"""Examples with files of other tools: each runs offline, and its files are those of today."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests import platforms
+from tests.invoke import invoke
+
+ROOT = Path(__file__).parents[2]
+pytestmark = platforms.SHELL
+
+
+def rubric_ci(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "RUBRIC_CI_"))}
+    return invoke(ROOT, {**own, "RUBRIC_CI_CACHE_DIR": str(tmp_path)}, *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "verdicts"),
+    [
+        (("--config", "examples/agent-skills/rubric-ci.yaml"), 0, ["pass", "pass"]),
+        (("--config", "examples/agentv-5/rubric-ci.yaml"), 0, ["pass", "pass"]),
+        (("examples/promptfoo-import/evals",), 0, ["pass", "pass"]),
+        (
+            ("--config", "examples/promptfoo/rubric-ci.yaml", "--target", "promptfoo"),
+            1,
+            ["pass", "fail", "pass", None],
+        ),
+    ],
+    ids=["agent skills", "agentv 5", "promptfoo", "runner"],
+)
+def test_it_runs_offline(
+    tmp_path: Path, words: tuple[str, ...], code: int, verdicts: list[str | None]
+) -> None:
+    done = rubric_ci(tmp_path, "run", *words, "--output-dir", str(tmp_path))
+    assert done.returncode == code, done.stdout + done.stderr
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [case.get("verdict") for case in report["cases"]] == verdicts
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ("examples/agent-skills/refunds/evals/evals.json",),
+        ("examples/agentv-5/support.eval.yaml",),
+        ("examples/promptfoo-import/evals/promptfooconfig.eval.yaml",),
+    ],
+)
+def test_its_files_have_no_problems(tmp_path: Path, files: tuple[str, ...]) -> None:
+    done = rubric_ci(tmp_path, "validate", *files)
+    assert (done.returncode, done.stdout) == (0, "1 file checked: no problems\n")
+
+
+def test_what_is_imported_is_what_the_example_has(tmp_path: Path) -> None:
+    example = ROOT / "examples/promptfoo-import"
+    shutil.copytree(example / "theirs", tmp_path / "theirs")
+    done = rubric_ci(
+        *(tmp_path, "import", str(tmp_path / "theirs/promptfooconfig.yaml")),
+        *("--output-dir", str(tmp_path / "evals")),
+    )
+    assert done.returncode == 0, done.stdout
+    for file in (example / "evals").iterdir():
+        assert (tmp_path / "evals" / file.name).read_text() == file.read_text()

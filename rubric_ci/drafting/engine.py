@@ -8,6 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from rubric_ci.drafting.check import check_draft
+from rubric_ci.drafting.exact_checks import with_checks
 from rubric_ci.drafting.lint import lint_messages
 from rubric_ci.drafting.prompt import Contrast, draft_call
 from rubric_ci.drafting.reply import Draft, Kind, read_draft
@@ -108,7 +109,8 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
         warnings=lint_messages(reply.value.rubric, case),
         usage=reply.usage,
     )
-    return await _checked(made, request.contrast, context) if drafter.check else made
+    checked = await _checked(made, request.contrast, context) if drafter.check else made
+    return replace(checked, draft=with_checks(checked.draft, case.expected_outcome))
 
 
 async def _cached_or_asked(

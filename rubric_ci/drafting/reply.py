@@ -135,7 +135,7 @@ def read_rubrics(text: str) -> Draft | InvalidReply:
         )
     match document.data:
         case {"rubrics": list(items)} as data if items and len(data) == 1:
-            return _validated(items)
+            return validated(items)
         case _:
             return InvalidReply(("there must be one key, `rubrics`, with a list of criteria",))
 
@@ -154,7 +154,7 @@ def _read_items(items: Sequence[JSON], kind: Kind) -> Draft | InvalidReply:
             problems.append(f"criterion {number} {error}")
     if problems:
         return InvalidReply(tuple(problems))
-    return _validated(rubrics)
+    return validated(rubrics)
 
 
 def _parse(item: JSON, kind: Kind) -> JSON:
@@ -166,7 +166,7 @@ def _parse(item: JSON, kind: Kind) -> JSON:
     return _KINDS[own].model_validate(item).model_dump(exclude_none=True)
 
 
-def _validated(rubrics: Sequence[JSON]) -> Draft | InvalidReply:
+def validated(rubrics: Sequence[JSON]) -> Draft | InvalidReply:
     """Check the draft with the rules of `validate`, in an eval file with one case."""
     lines = ",\n".join(json.dumps(rubric) for rubric in rubrics)
     case = '"id": "draft", "expected_outcome": "draft", "input": "draft"'

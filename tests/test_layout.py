@@ -41,7 +41,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_judge_calibrate.py": """
         calibration/agreement_text calibration/calibration calibration/gate calibration/measure
         calibration/rejudge""",
-    "commands/test_probe.py": "probe/measure probe/output probe/plan",
+    "commands/test_probe.py": "probe/measure probe/output probe/paraphrases probe/plan",
     "commands/test_generate.py": """
         drafting/review drafting/rewrite drafting/select drafting/summary""",
     "commands/test_generate_pr.py": "drafting/publish drafting/pull_request",
@@ -142,7 +142,7 @@ IMPURE: Final = """
     project/base_state project/before_init project/change project/checker
     project/difference project/discovery project/eval_search
     project/file_names project/fixer project/loaded_project
-    probe/measure
+    probe/measure probe/paraphrases
     project/near_files project/project project/working_tree
     comparison/baseline comparison/merge_decision comparison/reference_folder
     publish/comment publish/files publish/issue publish/outputs publish/workflow

@@ -1,12 +1,16 @@
 """`rubric-ci probe`."""
 
+from functools import partial
 from typing import Any
 
 import click
 
 from rubric_ci.cli import options, request_options
-from rubric_ci.cli.command import FILE, command, examples
+from rubric_ci.cli.command import FILE, command, examples, option
 from rubric_ci.model import defaults
+
+_variants = partial(option, heading="Variants")
+_instead = partial(option, heading="Instead of criteria")
 
 
 @command(
@@ -28,13 +32,18 @@ from rubric_ci.model import defaults
     default=defaults.REPORT,
     help="Report whose answers are changed; recorded answers need none.",
 )
-@options.select(
+@_variants(
     "--variants",
     type=click.IntRange(min=1),
     metavar="N",
     default=defaults.VARIANTS,
     help="Maximum number of variants of an answer that a criterion must notice, or of mutants of a "
     "prompt.",
+)
+@_variants(
+    "--with-model",
+    is_flag=True,
+    help="Also ask the judge's model for two paraphrases of each answer, which must not matter.",
 )
 @options.judge
 @options.gate(
@@ -43,17 +52,17 @@ from rubric_ci.model import defaults
     show_default="no finding fails",
     help="Finding about a required criterion that ends with exit code 1.",
 )
-@options.gate(
+@_instead(
     "--aa",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Instead: compare HEAD with itself N times, with new answers, and print how often the "
+    help="Compare HEAD with itself N times, with new answers, and print how often the "
     "gate is red without a change.",
 )
-@options.gate(
+@_instead(
     "--prompt",
     is_flag=True,
-    help="Instead: delete, invert or weaken the rules of prompt files, one at a time, and print "
+    help="Delete, invert or weaken the rules of prompt files, one at a time, and print "
     "which changes no case fails.",
 )
 @options.gate(

@@ -32,8 +32,6 @@ from rubric_ci.targets import recorded
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
-FILE = "probe.json"
-
 
 def probe(settings: ProbeSettings) -> ExitCode:
     """Print the figures of every examined criterion and write `probe.json`."""
@@ -80,6 +78,7 @@ def _judging(loaded: LoadedProject, settings: ProbeSettings) -> Judging:
         ),
         concurrency=requests.concurrency,
         live=requests.replay is None,
+        with_model=settings.with_model,
         most=settings.variants,
     )
 
@@ -147,7 +146,7 @@ def _nothing(settings: ProbeSettings) -> ExitCode:
 
 def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     hide = masking.redactor()
-    path = settings.output_dir / FILE
+    path = settings.output_dir / output.PROBE
     discovery.check_folder(settings.output_dir)
     settings.output_dir.mkdir(parents=True, exist_ok=True)
     content = hide(output.to_json(found, judging.judge.endpoint.model))

@@ -112,6 +112,20 @@ class Responder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProbedCriterion:
+    """What `rubric-ci probe` found out about a criterion before the run."""
+
+    file: str
+    line: int  # at the time of the probe
+    case: str  # empty: several cases have this criterion
+    id: str
+    text: str
+    noticed: tuple[int, int, float, float]  # variants to notice: how many of how many, 95 %
+    unmoved: tuple[int, int, float, float]  # variants that must not matter
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Against:
     """The base of a change, graded in the same run as the head."""
 
@@ -154,6 +168,7 @@ class RunReport:
     preflight: Usage = NOTHING_USED  # of the requests before the first case
     sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
     corrected_pass_rate: CorrectedPassRate | None = None  # by labels; None: no labels
+    probed: tuple[ProbedCriterion, ...] = ()  # criteria of these cases, from `probe.json`
     regression: RegressionConfig | None = None  # the budget of false alarms; None: the default
 
     @property

@@ -144,6 +144,7 @@ _SYNONYMS: Final = {
 }
 _CONNECTIVE: Final = re.compile(rf"\b(?:{'|'.join(_SYNONYMS)})\b", re.IGNORECASE)
 
+PARAPHRASE: Final = "paraphrase"
 _LAYOUT: Final = ("format", "layout", "space", "line", "paragraph", "json", "indent", "structure")
 _GREETED: Final = (
     "greet salut polite tone friendl formal begin start open first only nothing short brief "
@@ -183,6 +184,13 @@ FORMS: Final[Mapping[str, Form]] = {
     "connectives": Form(
         make=_connectives,
         about=("word", "phrase", "verbatim", "exact", "quote"),
+    ),
+    PARAPHRASE: Form(
+        make=lambda *_: None,  # by a model, `paraphrases`
+        about=(
+            *("word", "phrase", "verbatim", "exact", "quote", "tone", "polite", "friendl", "warm"),
+            *("formal", "style", "short", "brief", "concise", "length", "sentence", "plain"),
+        ),
     ),
 }
 """Families that no criterion must mind."""

@@ -1,5 +1,6 @@
 """Judge answers, then variants of them, and return the figures of each criterion."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -13,12 +14,18 @@ from rubric_ci.calibration.rejudge import (
     rejudge,
     show_not_judged,
 )
+from rubric_ci.errors import NoVerdict
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 from rubric_ci.probe.figures import CriterionFigures, Measured, Mutation, figures
+from rubric_ci.probe.paraphrases import paraphrases
 from rubric_ci.probe.plan import Marks, Plan, Subject, key, mutations, plan
+from rubric_ci.probe.variants import Variant
+from rubric_ci.system import task_groups
 from rubric_ci.text import numbers
+from rubric_ci.text.escape import log_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +36,7 @@ class Judging:
     context: RunContext
     concurrency: int
     live: bool  # False: the replies are from a recording
+    with_model: bool  # the judge's model paraphrases each answer
     most: int  # variants that one criterion of an answer must notice
 
 
@@ -37,7 +45,8 @@ def measure(subjects: Sequence[Subject], judging: Judging) -> Measured:
     click.echo(f"judging {numbers.plural(len(subjects), 'answer')} as they are", err=True)
     controls, lost = _judged([_answer(each, each.answer, judging) for each in subjects], judging)
     pairs = [(subjects[n], marks) for n, marks in controls.items()]
-    planned = plan(pairs, judging.most)
+    paraphrased, unsaid = _paraphrased(pairs, judging) if judging.with_model else ({}, 0)
+    planned = plan(pairs, judging.most, paraphrased)
     click.echo(f"judging {numbers.plural(len(planned.trials), 'variant')} of them", err=True)
     marks, missing = _judged(
         [_answer(each.subject, each.variant.text, judging) for each in planned.trials], judging
@@ -48,7 +57,7 @@ def measure(subjects: Sequence[Subject], judging: Judging) -> Measured:
         mutations=tuple(mutation for _, _, mutation in rows),
         answers=len(pairs),
         variants=len(marks),
-        not_judged=lost + missing,
+        not_judged=lost + missing + unsaid,
     )
 
 
@@ -62,6 +71,40 @@ def _judged(answers: Sequence[AnswerToJudge], judging: Judging) -> tuple[Mapping
     show_not_judged(answers, result)
     found = {n: each for n, each in enumerate(result.marks) if not isinstance(each, NotJudged)}
     return found, len(answers) - len(found)
+
+
+def _paraphrased(
+    pairs: Sequence[tuple[Subject, Marks]], judging: Judging
+) -> tuple[Mapping[str, Sequence[Variant]], int]:
+    """Return the paraphrases of each answer, and how many answers have none."""
+    answers = {subject.answer: subject.case.id for subject, _ in pairs}
+    model = judging.judge.endpoint.model
+    requests = numbers.plural(len(answers), "request")
+    click.echo(log_line(f"paraphrases: up to {requests} to {model}, fewer if cached"), err=True)
+    slots = asyncio.Semaphore(judging.concurrency)
+
+    async def one(answer: str, name: str) -> tuple[Variant, ...] | NoVerdict:
+        async with slots:
+            try:
+                made, used = await paraphrases(
+                    answer, f"{name}: paraphrases", judging.judge, judging.context
+                )
+            except NoVerdict as error:
+                click.echo(log_line(f"{name}: no paraphrases: {error}"), err=True)
+                return error
+        spent.append(used)
+        return made
+
+    spent: list[Usage] = []
+    found = task_groups.run(task_groups.gather_all(one(*each) for each in answers.items()))
+    if (used := sum(spent, NOTHING_USED)).calls:
+        click.echo(f"{numbers.cost(used)}, {numbers.usage(used)}", err=True)
+    made = {
+        answer: each
+        for answer, each in zip(answers, found, strict=True)
+        if not isinstance(each, NoVerdict)
+    }
+    return made, len(answers) - len(made)
 
 
 def _answer(subject: Subject, text: str, judging: Judging) -> AnswerToJudge:

@@ -2,9 +2,14 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
+from rubric_ci.model.report import ProbedCriterion, RunReport
+from rubric_ci.model.results import Assessed, Graded
+from rubric_ci.parsing import typed_json
+from rubric_ci.parsing.typed_json import Mismatch
 from rubric_ci.probe.figures import (
     CriterionFigures,
     Measured,
@@ -17,6 +22,7 @@ from rubric_ci.probe.figures import (
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
+PROBE: Final = "probe.json"
 VERSION: Final = 1
 SHOWN: Final = 3  # wrongly marked variants per criterion
 
@@ -60,6 +66,32 @@ def to_json(found: Measured, judge: str) -> str:
         },
     }
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    version: Literal[1]
+    criteria: tuple[ProbedCriterion, ...]
+
+
+def with_figures(report: RunReport, text: str, name: str) -> RunReport:
+    """Return the report with the figures of its criteria in the text of a `probe.json`."""
+    try:
+        data: _File = typed_json.value_of(_File, text)
+    except Mismatch as error:
+        note = f"{name} is not shown: {error}; `rubric-ci probe` writes it again"
+        return replace(report, notes=(*report.notes, note))
+    known = {
+        (case.file, name, criterion.id, criterion.text)
+        for case in report.cases
+        if isinstance(case, Graded)
+        for evaluator in case.evaluators
+        if isinstance(evaluator, Assessed)
+        for criterion in evaluator.criteria
+        for name in ("", case.id)
+    }
+    own = (each for each in data.criteria if (each.file, each.case, each.id, each.text) in known)
+    return replace(report, probed=tuple(own))
 
 
 def findings(found: Measured) -> tuple[Diagnostic, ...]:

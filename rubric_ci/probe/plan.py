@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from rubric_ci.calibration.attack_corpus import rank
@@ -63,10 +64,15 @@ class Plan:
     untested: Mapping[tuple[str, str, str], str]  # by file, case and criterion
 
 
-def plan(pairs: Sequence[tuple[Subject, Marks]], most: int) -> Plan:
+def plan(
+    pairs: Sequence[tuple[Subject, Marks]],
+    most: int,
+    paraphrases: Mapping[str, Sequence[Variant]] = MappingProxyType({}),
+) -> Plan:
     """Return the variants of answers with the marks of the unchanged answer.
 
-    At most `most` variants must be noticed by one criterion of an answer.
+    At most `most` variants must be noticed by one criterion of an answer. `paraphrases` are by
+    answer.
     """
     trials: list[Trial] = []
     untested: dict[tuple[str, str, str], str] = {}
@@ -85,7 +91,7 @@ def plan(pairs: Sequence[tuple[Subject, Marks]], most: int) -> Plan:
                     subject=subject, variant=variant, notice=before | {criterion.id}
                 )
         trials += found.values()
-        trials += _harmless(subject)
+        trials += _harmless(subject, paraphrases.get(subject.answer, ()))
     return Plan(trials=tuple(trials), untested=untested)
 
 
@@ -149,9 +155,9 @@ def _in_turn(variants: Sequence[Variant]) -> list[Variant]:
     return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
 
 
-def _harmless(subject: Subject) -> Iterator[Trial]:
+def _harmless(subject: Subject, paraphrases: Sequence[Variant]) -> Iterator[Trial]:
     seed = f"{subject.case.file}\n{subject.case.id}"
-    for variant in harmless(subject.answer, seed):
+    for variant in (*harmless(subject.answer, seed), *paraphrases):
         yield Trial(subject=subject, variant=variant, notice=frozenset())
 
 

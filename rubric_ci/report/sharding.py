@@ -91,6 +91,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         responders=_responders(reports),
         against=_against(reports),
         removed=tuple(dict.fromkeys(case for report in reports for case in report.removed)),
+        probed=tuple(dict.fromkeys(each for report in reports for each in report.probed)),
         notes=tuple(dict.fromkeys([*_missing(missing, count), *_notes(parts)])),
         metadata=_shared(reports),
         comparison=None,

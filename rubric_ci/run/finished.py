@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from rubric_ci.calibration.correction import with_correction
 from rubric_ci.comparison.baseline import with_comparison
 from rubric_ci.github.actions import read_event
 from rubric_ci.model.report import CostEstimate, RunReport, totals
+from rubric_ci.probe.output import PROBE, with_figures
+from rubric_ci.project.discovery import read_text
 from rubric_ci.report.build import build_report
 from rubric_ci.report.redaction import without_secrets
 from rubric_ci.run.grade import GradedRun, RunInput
@@ -48,9 +51,17 @@ def finish(
         preflight=graded.preflight,
         totals=totals(report.cases, graded.preflight),
     )
+    report = _with_probe(report, settings.output_dir / PROBE)
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded)
     return with_comparison(report, inputs.baseline, settings, environment)
+
+
+def _with_probe(report: RunReport, file: Path) -> RunReport:
+    """Add the figures of an earlier probe."""
+    if not file.exists():
+        return report
+    return with_figures(report, read_text(file), file.name)
 
 
 def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str]:

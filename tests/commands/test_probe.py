@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +207,51 @@ def test_a_workflow_gets_an_annotation_per_finding(folder: Path) -> None:
         "(noticed 0 of 6 (0.00 to 0.39), unmoved 6 of 6 (0.61 to 1.00)); for example "
         "quote-deleted: without “Last night it was scanned in Hamburg.”"
     )
+
+
+def test_a_later_run_shows_the_figures(folder: Path) -> None:
+    with faulty_judges.judging(faulty_judges.ignores_numbers) as url:
+        (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=url))
+        environment = {**clean_environment(), "KEY": "none", "PATH": os.environ["PATH"]}
+        invoke(folder, environment, "probe", "--case", "refund")
+        (folder / "a.eval.yaml").write_text(EVALS.replace("original receipt", "a receipt"))
+        invoke(folder, environment, "run", "--reports", "json,html")
+        report = json.loads((folder / ".rubric-ci/report.json").read_text())
+        page = (folder / ".rubric-ci/report.html").read_text()
+        assert [(each["id"], each["word"], each["noticed"][:2]) for each in report["probed"]] == [
+            ("period", "blind-to-numbers", [4, 8]),
+            ("card", "blind-to-numbers", [6, 10]),  # that of the receipt has another text now
+        ]
+        note = "<small>probe: blind to numbers; noticed 4 of 8, unmoved 5 of 5</small>"
+        assert page.count(note) == 1
+        (folder / ".rubric-ci/probe.json").write_text('{"version": 1}')
+        done = invoke(folder, environment, "run")
+    note = "probe.json is not shown: criteria: "
+    assert note in done.stdout + done.stderr, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("paraphrase", "code", "family"),
+    [
+        (lambda text: text.replace("Please bring", "Do bring"), 0, [6, 6]),
+        (lambda text: text.replace("original receipt", "first receipt"), 0, [4, 6]),
+        (lambda text: text.replace("30", "31"), 3, []),
+    ],
+    ids=["same meaning", "another word", "another number"],
+)
+def test_paraphrases_of_a_model(
+    folder: Path, paraphrase: Callable[[str], str], code: int, family: list[int]
+) -> None:
+    with faulty_judges.judging(faulty_judges.sound, paraphrase) as url:
+        (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=url))
+        environment = {**clean_environment(), "KEY": "none", "PATH": os.environ["PATH"]}
+        done = invoke(folder, environment, "probe", "--with-model", "--case", "refund")
+        assert done.returncode == code, done.stderr
+        second = invoke(folder, environment, "probe", "--with-model", "--case", "refund")
+    assert "paraphrases: up to 1 request to openai/faulty, fewer if cached\n" in done.stderr
+    assert ("refund: no paraphrases: openai/faulty: no valid reply" in done.stderr) == (code == 3)
+    found = [row["right"][:2] for row in written(folder)["families"]
+             if row["family"] == "paraphrase"]  # fmt: skip
+    assert found == ([family] if family else [])
+    if code == 0:
+        assert "model calls" not in second.stderr

@@ -208,6 +208,7 @@ def evaluator_view(
         return EvaluatorView(name=evaluator.name, about=about, failure=evaluator.reason)
     lists = {"Missed": evaluator.misses, "Met": evaluator.hits, "Warnings": evaluator.warnings}
     before = comparison.marks_before(case, evaluator.name)
+    probed = wording.probed(case, report)
     details = evaluator.details
     return EvaluatorView(
         name=evaluator.name,
@@ -220,6 +221,7 @@ def evaluator_view(
                 each,
                 criterion_anchor(case.file, case.id, evaluator.name, each.id),
                 before.get(each.id),
+                probed.get((each.id, each.text), ""),
                 report,
             )
             for each in evaluator.criteria
@@ -229,11 +231,15 @@ def evaluator_view(
 
 
 def _criterion(
-    criterion: CriterionResult, anchor: str, before: CriterionResult | None, report: RunReport
+    criterion: CriterionResult,
+    anchor: str,
+    before: CriterionResult | None,
+    probed: str,
+    report: RunReport,
 ) -> CriterionView:
     weight = f"weight {criterion.weight:g}"
     about = [criterion.kind, wording.gate_of(criterion), weight, f"line {criterion.line}"]
-    notes = [wording.votes(criterion)]
+    notes = [wording.votes(criterion), probed]
     if before and before.mark != criterion.mark:
         noun = compared.noun(report)
         notes.append(f"was {wording.mark(before.kind, before.mark)} at the {noun}")

@@ -21,8 +21,8 @@ from rubric_ci.project.project import Project
 from rubric_ci.report.report_file import read_report
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
-from rubric_ci.waivers.file import load_waivers
-from rubric_ci.waivers.match import Match, criteria_of, fingerprint_of, match_waiver
+from rubric_ci.waivers.file import load_waivers, targets_of
+from rubric_ci.waivers.match import Match, answered_by, criteria_of, fingerprint_of, match_waiver
 
 
 def waive(settings: WaiveSettings, today: date) -> ExitCode:
@@ -30,6 +30,7 @@ def waive(settings: WaiveSettings, today: date) -> ExitCode:
     project = open_project(settings.config)
     known = load_waivers(project.files)  # raises if the file has problems
     cases = [*_in_eval_files(project), *_adopted()]
+    cases += answered_by(_case_of_several(settings.what), cases, targets_of(project))
     _check_date(settings, today)
     waiver, match = _find(settings, cases, today)
     if any((each.case, each.criterion) == (waiver.case, waiver.criterion) for each in known):
@@ -46,6 +47,12 @@ def waive(settings: WaiveSettings, today: date) -> ExitCode:
     line = f"{WAIVERS}: waived {waiver.case}/{waiver.criterion} until {waiver.until}"
     click.echo(log_line(line))
     return ExitCode.OK
+
+
+def _case_of_several(what: str) -> str:
+    """Return the `case [target]` of `case [target]/criterion`; empty: it names no target."""
+    case, found, _ = what.rpartition("]/")
+    return f"{case}]" if found else ""
 
 
 def _in_eval_files(project: Project) -> list[EvalCase]:

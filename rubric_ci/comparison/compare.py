@@ -13,6 +13,7 @@ from rubric_ci.comparison.notes import (
     cached_marks,
     differing_judges,
     nights_alike,
+    of_asked_targets,
     parts_of_suite,
     too_few_nights,
     too_few_trials,
@@ -38,7 +39,7 @@ def compare(head: RunReport, baseline: Baseline) -> RunReport:
     matched = counterparts(map(key_of, head.cases), baseline.report.cases)
     rules = _rules(head, baseline, matched)
     cases = tuple(changed(case, matched.get(key_of(case)), rules) for case in head.cases)
-    everything = baseline.report.cases if head.scope.complete else ()
+    everything = of_asked_targets(head, baseline.report) if head.scope.complete else ()
     removed = removed_cases(everything, matched.values())
     enough = reference.enough_trials(baseline, rules.config) if rules.tested else 1
     whole = _whole(

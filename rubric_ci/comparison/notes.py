@@ -6,6 +6,7 @@ from typing import Final
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.case_change import ChangeRules
 from rubric_ci.model.report import JudgeInfo, RunReport
+from rubric_ci.model.results import CaseResult, Skipped
 from rubric_ci.statistics.night_effect import NIGHTS, NightEffect
 from rubric_ci.text import numbers
 
@@ -18,6 +19,30 @@ def parts_of_suite(head: RunReport, baseline: RunReport) -> Iterator[str]:
     for report, name in ((head, "This report"), (baseline, "The baseline")):
         if report.covers:
             yield f"{name} covers {report.covers}; the other cases are not compared."
+    kept = set(map(_target, of_asked_targets(head, baseline)))
+    if others := sorted({*map(_target, baseline.cases)} - kept):
+        names = numbers.listed(others)
+        yield f"The baseline also has the targets {names}, which this run does not ask."
+
+
+def of_asked_targets(head: RunReport, baseline: RunReport) -> tuple[CaseResult, ...]:
+    """Return the cases of the baseline but for those that the run asks of other targets."""
+    targets = set(map(_target, head.cases))
+    asked = {(case.file, _own_id(case)) for case in head.cases}
+    return tuple(
+        case
+        for case in baseline.cases
+        if _target(case) in targets or (case.file, _own_id(case)) not in asked
+    )
+
+
+def _own_id(case: CaseResult) -> str:
+    """Return the id of a case without the target that it has if several answer."""
+    return case.id.removesuffix(f" [{_target(case)}]")
+
+
+def _target(case: CaseResult) -> str:
+    return "" if isinstance(case, Skipped) else case.target
 
 
 def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> Iterator[str]:

@@ -62,7 +62,8 @@ def parse(
             for index in range(len(suite["evalcases"]))
             for each in _for_targets(
                 _case(source, UsedFiles(lookup), index, is_guideline, default_evaluator),
-                targets or _targets(suite, suite["evalcases"][index]),
+                _targets(suite, suite["evalcases"][index]),
+                targets,
             )
         ),
     )
@@ -73,12 +74,15 @@ def _targets(suite: dict[str, Any], case: dict[str, Any]) -> Sequence[str]:
     return () if _target(case) else suite.get("targets", ())
 
 
-def _for_targets(case: EvalCase, targets: Sequence[str]) -> Iterator[EvalCase]:
-    """Yield the case once for each target, each under an id of its own if there are several."""
-    if len(targets) < 2:
-        yield replace(case, target=targets[0]) if targets else case
+def _for_targets(case: EvalCase, own: Sequence[str], given: Sequence[str]) -> Iterator[EvalCase]:
+    """Yield the case once for each target: those `given`, else its own.
+
+    Each has an id of its own if there are several, and keeps it if one of them is given.
+    """
+    if len(own) < 2 and len(given) < 2:
+        yield replace(case, target=own[0]) if own else case
         return
-    for target in targets:
+    for target in given or own:
         yield replace(case, id=f"{case.id} [{target}]", written_id=case.id, target=target)
 
 

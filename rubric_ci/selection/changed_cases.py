@@ -43,7 +43,8 @@ EVERY_CASE = "no case filter"
 
 def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
     """Load the eval files, and choose the cases that are asked for and that a change affects."""
-    checkout = open_project(settings.config, settings.targets)
+    given = settings.targets or tuple(filter(None, [settings.target]))
+    checkout = open_project(settings.config, given)
     options = BaseOptions(
         policy_from=settings.policy_from,
         changed_since=settings.changed_since,

@@ -1,6 +1,6 @@
 """Read `waivers.yaml` of one state of the repository, and which of its entries are in force."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -15,7 +15,7 @@ from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.project import Project
 from rubric_ci.validation.validator import check_waivers
 from rubric_ci.validation.waiver_rules import States
-from rubric_ci.waivers.match import Match, match_waiver
+from rubric_ci.waivers.match import Match, answered_alone, answered_by, match_waiver
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import decode
 
@@ -70,11 +70,30 @@ def in_force(project: Project, tool: str = "") -> tuple[Waiver, ...]:
 
 
 def match_all(
-    waivers: Sequence[Waiver], cases: Iterable[EvalCase], today: date
+    project: Project, waivers: Sequence[Waiver], cases: Iterable[EvalCase], today: date
 ) -> tuple[tuple[Waiver, Match], ...]:
-    """Return each waiver with its case, its criterion and its state on a day."""
+    """Return each waiver with its case, its criterion and its state on a day.
+
+    Which targets answer may differ from run to run: a waiver of `case [target]`, or of `case` in a
+    run with several targets, may be of another run.
+    """
     every = tuple(cases)
-    return tuple((waiver, match_waiver(waiver, every, today)) for waiver in waivers)
+    several = len(project.targets) > 1
+
+    def match(waiver: Waiver) -> Match:
+        found = match_waiver(waiver, every, today)
+        if found.case:
+            return found
+        others = answered_by(waiver.case, every, targets_of(project))
+        alone = answered_alone(waiver.case, every) if several else ()
+        return match_waiver(waiver, (*others, *alone), today)
+
+    return tuple((waiver, match(waiver)) for waiver in waivers)
+
+
+def targets_of(project: Project) -> Callable[[str], Container[str]]:
+    """Return what returns the names of the targets that serve an eval file."""
+    return lambda file: project.policy_for(file).targets
 
 
 def find_waivers(loaded: LoadedProject, today: date, *, complete: bool) -> tuple[WaiverResult, ...]:
@@ -95,7 +114,7 @@ def waivers_of(
     tool: str = "",
 ) -> tuple[WaiverResult, ...]:
     """Return the waivers of a project's policy for these cases, which a tool may have."""
-    matches = match_all(in_force(project, tool), cases, today)
+    matches = match_all(project, in_force(project, tool), cases, today)
     return tuple(_results(matches, complete=complete))
 
 
@@ -126,7 +145,7 @@ def find_states(
     loaded = (project.load(discovery.from_root(path, project.root)) for path in evals())
     files = (each.eval_file for each in loaded if each and each.eval_file)
     cases = [case for file in files for case in file.cases]
-    matches = match_all(read_waivers(document), cases, today)
+    matches = match_all(project, read_waivers(document), cases, today)
     config = project.own_config.config
     return States(
         states=["not-run" if waiver.tool else match.state for waiver, match in matches],

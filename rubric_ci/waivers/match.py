@@ -1,7 +1,8 @@
 """Whether a waiver is in force: its date, its case, the question and the text of its criterion."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import replace
 from datetime import date
 from hashlib import sha256
 from typing import NamedTuple
@@ -36,6 +37,28 @@ def match_waiver(waiver: Waiver, cases: Iterable[EvalCase], today: date) -> Matc
         return Match("edited", case, criterion)
     expired = today > date.fromisoformat(waiver.until)
     return Match("expired" if expired else "not-run", case, criterion)
+
+
+def answered_by(
+    name: str, cases: Iterable[EvalCase], targets: Callable[[str], Container[str]]
+) -> tuple[EvalCase, ...]:
+    """Return the cases with the id `name` if several targets answer: `case [target]`.
+
+    `targets` returns those that serve an eval file.
+    """
+    own, _, target = name.removesuffix("]").rpartition(" [")
+    if not own or not name.endswith("]"):
+        return ()
+    found = {
+        case.file: case for case in cases if case.own_id == own and target in targets(case.file)
+    }
+    return tuple(replace(case, id=name, written_id=own, target=target) for case in found.values())
+
+
+def answered_alone(name: str, cases: Iterable[EvalCase]) -> tuple[EvalCase, ...]:
+    """Return the cases of a run with several targets that have the id `name` in other runs."""
+    found = {case.file: case for case in cases if case.written_id == name}
+    return tuple(replace(case, id=name, written_id="") for case in found.values())
 
 
 def criteria_of(case: EvalCase) -> Iterator[tuple[str, Criterion]]:

@@ -156,3 +156,83 @@ def test_an_earlier_report_is_compared_by_target(checkout: Checkout, tmp_path: P
     worse = [name for name, (kind, _) in changes(checkout).items() if kind == "broken"]
     assert worse == ["one [kept]"]
     assert json.loads((tmp_path / "then/report.json").read_text())["totals"]["graded"] == 6
+
+
+def waive(checkout: Checkout, what: str) -> str:
+    until = ("--until", "2999-12-31", "--reason", "known", "--owner", "me")
+    done = invoke(checkout.root, CLEAN, "waive", what, *until)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def waivers(checkout: Checkout) -> list[tuple[str, str]]:
+    return [(each["case"], each["state"]) for each in report(checkout)["waivers"]]
+
+
+def test_a_waiver_is_of_one_target(checkout: Checkout) -> None:
+    suite = SUITE.replace("contains", "id: says, contains")
+    checkout.commit({**FILES, "evals/a.yaml": suite})
+    waive(checkout, "one [b]/says")
+    waive(checkout, "two/says")
+    checked = invoke(checkout.root, CLEAN, "validate", "--strict")
+    assert checked.returncode == 0, checked.stdout
+    done = run(checkout, "--target", "default", "--target", "b")
+    assert (waivers(checkout), done.returncode) == (
+        [("one [b]", "applied"), ("two", "not-run")],
+        1,
+    )
+    assert run(checkout, "--target", "b").returncode == 1
+    assert waivers(checkout) == [("one [b]", "not-run"), ("two", "applied")]
+    run(checkout, "--target", "kept")
+    assert waivers(checkout) == [("one [b]", "not-run"), ("two", "applied")]
+
+
+@pytest.mark.parametrize("name", ["one [c]", "three [b]", "[b]", "one[b]"])
+def test_a_waiver_of_no_target(checkout: Checkout, name: str) -> None:
+    suite = SUITE.replace("contains", "id: says, contains")
+    checkout.commit({**FILES, "evals/a.yaml": suite})
+    waive(checkout, "one [b]/says")
+    text = (checkout.root / "waivers.yaml").read_text()
+    checkout.write({"waivers.yaml": text.replace("one [b]", f'"{name}"')})
+    checked = invoke(checkout.root, CLEAN, "validate")
+    assert f"waiver-unmatched: `{name}/says` is not exactly one criterion" in checked.stdout
+
+
+REFERENCE = ".rubric-ci/reference"
+NIGHT = ("--trials", "2", "--baseline", REFERENCE)
+ALL_NAMES = ("one [default]", "one [kept]", "two [default]", "two [kept]")
+
+
+def test_nights_keep_the_results_of_each_target(checkout: Checkout) -> None:
+    checkout.commit({**FILES, "evals/a.yaml": f"targets: [default, kept]\n{SUITE}"})
+
+    def night(*options: str) -> dict[str, str]:
+        done = run(checkout, *options)
+        assert done.returncode in {0, 1}, done.stderr
+        found = {name: kind for name, (kind, _) in changes(checkout).items()}
+        kept = invoke(checkout.root, CLEAN, "baseline", "keep")
+        assert kept.returncode == 0, kept.stderr
+        return found
+
+    assert night("--trials", "2") == dict.fromkeys(ALL_NAMES)
+    same = dict.fromkeys(ALL_NAMES, "unchanged") | {"two [kept]": "failing-before"}
+    assert night(*NIGHT) == same
+    alone = night(*NIGHT, "--target", "kept")
+    assert alone == {name: kind for name, kind in same.items() if "kept" in name}
+    assert report(checkout)["removed"] == []
+    others = "The baseline also has the targets default, which this run does not ask."
+    assert others in report(checkout)["comparison"]["notes"]
+    checkout.write({"rubric-ci.yaml": CONFIG.replace("response: hello", "response: bye")})
+    done = run(checkout, *NIGHT)
+    found = {name: kind for name, (kind, _) in changes(checkout).items()}
+    moved = {"one [default]", "two [default]"}
+    assert {name for name in same if found[name] != same[name]} == moved
+    assert "2 flaky: one [default], two [default]" in done.stdout
+
+
+def test_one_target_of_a_suite_with_several(checkout: Checkout) -> None:
+    checkout.commit({**FILES, "evals/a.yaml": f"targets: [default, kept]\n{SUITE}"})
+    run(checkout, "--target", "kept")
+    assert results(checkout) == {"one [kept]": ("kept", "pass"), "two [kept]": ("kept", "fail")}
+    run(checkout, "--target", "b", "--case", "one")
+    assert results(checkout) == {"one [b]": ("b", "fail")}

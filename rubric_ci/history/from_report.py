@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from math import fsum, sqrt
+from statistics import fmean
 from typing import TypeVar, assert_never
 
 from rubric_ci.errors import CannotReadReport
@@ -11,7 +12,7 @@ from rubric_ci.history.record import Columns, Interval, RunRecord
 from rubric_ci.history.variances import judge_variance
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, standing
-from rubric_ci.model.trials import first_result
+from rubric_ci.model.trials import first_mean, first_result, first_trials
 from rubric_ci.statistics import significance
 
 T = TypeVar("T")
@@ -38,7 +39,7 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         judge=report.judge,
         passing=report.gate.passing,
         borderline=report.gate.borderline,
-        score=_interval(graded, lambda case: first_result(case).score, mean_interval),
+        score=_interval(graded, first_mean, mean_interval),
         pass_rate=_interval(graded, _passes, rate_interval),
         calls=report.totals.calls,
         cost_usd=_cost(report.totals),
@@ -70,13 +71,24 @@ def _cost(totals: Totals) -> float | None:
 
 def pass_rate_variance(graded: Sequence[Graded]) -> float:
     """Return the variance of the pass rate over cases, at least that of independent cases."""
-    clusters = list(_clustered(graded, _passes))
+    clusters = list(_clustered(graded, _passed))
     return rate_variance(clusters)
 
 
-def _passes(case: Graded) -> float:
+def _passed(case: Graded) -> float:
     """Return 1.0 if the first trials of a case pass: only a failing case has further ones."""
     return float(first_result(case).verdict == "pass")
+
+
+def _passes(case: Graded) -> float:
+    """Return the share of first trials that pass, or 0 or 1 by the rule for its trials.
+
+    The median of 15 trials passes more often than that of three, so that the curve would step from
+    one to the other.
+    """
+    if case.trials_to_pass:
+        return _passed(case)
+    return fmean(trial.verdict == "pass" for trial in first_trials(case))
 
 
 def _interval(

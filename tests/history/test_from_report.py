@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,10 @@ from scipy import stats
 from rubric_ci.history.from_report import mean_interval, rate_interval, rate_variance, record_of
 from rubric_ci.history.record import Interval
 from rubric_ci.history.variances import judge_variance
+from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Trial
 from rubric_ci.model.usage import Usage
+from tests.nights import FAIL, PASS, case, night
 from tests.sample_reports import a_criterion, a_report, errored, graded
 
 
@@ -137,3 +140,27 @@ def test_further_trials_do_not_count() -> None:
 def test_clusters_widen_a_rate(clusters: list[list[float]], ends: tuple[float, float]) -> None:
     found = rate_interval(clusters)
     assert (found.low, found.high) == ends
+
+
+def test_the_curves_do_not_step_with_the_number_of_trials() -> None:
+    """Medians would: of 15 trials of which 0.7 pass, 0.95 are a pass, of three 0.78."""
+    random = Random(1)
+
+    def graded_night(day: int, first: int, further: int) -> RunReport:
+        trials = ([random.random() < 0.7 for _ in range(first)] for _ in range(400))
+        return night(
+            day,
+            *(
+                replace(
+                    case(f"c{n}", 0),
+                    trials=(*[PASS if good else FAIL for good in each], *[FAIL] * further),
+                    further_trials=further,
+                )
+                for n, each in enumerate(trials)
+            ),
+        )
+
+    pinned, last = (record_of(graded_night(day, 15 // day, 7 * (day > 1))) for day in (1, 5))
+    for measured in (pinned.score, pinned.pass_rate, last.score, last.pass_rate):
+        assert measured
+        assert measured.value == pytest.approx(0.7, abs=0.04)

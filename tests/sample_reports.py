@@ -5,15 +5,8 @@ from typing import Any
 from rubric_ci.comparison import verdicts
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import RunReport, run_verdict, totals
-from rubric_ci.model.results import (
-    Assessed,
-    CaseResult,
-    CriterionResult,
-    Errored,
-    Graded,
-    Skipped,
-    VerdictWord,
-)
+from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Errored, Graded, Skipped
+from rubric_ci.model.scoring import Verdict
 
 
 def a_criterion(name: str = "c", **changes: Any) -> CriterionResult:
@@ -46,7 +39,7 @@ def a_rubric(*criteria: CriterionResult, **changes: Any) -> Assessed:
 
 
 def graded(
-    name: str, verdict: VerdictWord = "fail", *criteria: CriterionResult, **changes: Any
+    name: str, verdict: Verdict = "fail", *criteria: CriterionResult, **changes: Any
 ) -> Graded:
     facts: dict[str, Any] = {
         "file": "e.yaml",

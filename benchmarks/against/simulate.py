@@ -24,7 +24,8 @@ from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import Base
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.results import CaseResult, Graded, VerdictWord
+from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.run.base_comparison import compare
 from rubric_ci.run.sides import BaseSide, Sides
 
@@ -122,7 +123,7 @@ def trial(chance: random.Random, task: Task, odds: tuple[float, float], bad: int
     """Return a verdict by chance; the first `bad` cases always fail."""
     drawn = 1.0 if int(task.case.id) < bad else chance.random()
     passes, borderline = odds
-    verdict: VerdictWord = "fail"
+    verdict: Verdict = "fail"
     if drawn < passes:
         verdict = "pass"
     elif drawn < passes + borderline:

@@ -24,7 +24,8 @@ from rubric_ci.history.database import History
 from rubric_ci.history.from_report import record_of
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import JudgeInfo, RunReport, run_verdict, totals
-from rubric_ci.model.results import Graded, Trial, VerdictWord
+from rubric_ci.model.results import Graded, Trial
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.usage import Usage
 from rubric_ci.report import json_format
 
@@ -38,7 +39,7 @@ SCORES = {"pass": 1.0, "borderline": 0.7, "fail": 0.2}
 def a_case(number: int, chance: random.Random) -> Graded:
     """Return a case that fails in 3 % of its trials, every tenth one in 30 %."""
     often = 0.3 if number % 10 == 0 else 0.03
-    words: list[VerdictWord] = ["fail" if chance.random() < often else "pass" for _ in range(3)]
+    words: list[Verdict] = ["fail" if chance.random() < often else "pass" for _ in range(3)]
     verdict = sorted(words)[1]
     return Graded(
         file=f"evals/topic-{number % 20}.eval.yaml",

@@ -16,7 +16,8 @@ from statistics import median
 
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import JudgeInfo, RunReport, run_verdict, totals
-from rubric_ci.model.results import Assessed, BaseResult, CriterionResult, Graded, VerdictWord
+from rubric_ci.model.results import Assessed, BaseResult, CriterionResult, Graded
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.usage import Usage
 from rubric_ci.render.html import page
 from tests import chromium
@@ -56,7 +57,7 @@ def a_case(number: int, seed: int) -> Graded:
     answer = text(chance, 200)
     criteria = tuple(a_criterion((number + n) % 40, answer, chance) for n in range(4))
     score = sum(each.normalised for each in criteria) / 4
-    verdict: VerdictWord = "pass" if score >= 0.8 else "borderline" if score >= 0.6 else "fail"
+    verdict: Verdict = "pass" if score >= 0.8 else "borderline" if score >= 0.6 else "fail"
     rubric = Assessed(
         name="rubric", type="rubric", weight=1.0, line=4, score=score, verdict=verdict,
         criteria=criteria, judge="openai/gpt-6-luna", marks=4,

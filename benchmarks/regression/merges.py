@@ -18,7 +18,8 @@ from statistics import fmean
 
 from benchmarks.regression.alike import CONFIG, Run, case_of, started
 from rubric_ci.comparison import merge_decision
-from rubric_ci.model.results import Trial, VerdictWord
+from rubric_ci.model.results import Trial
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trials import tier
 
 MERGES, NIGHTS = 3, 14
@@ -94,7 +95,7 @@ def _verdict(suite: Suite, case: int, _: Shared) -> Trial:
 
 
 def _graded(score: float, *, gated: bool = False) -> Trial:
-    word: VerdictWord = "pass" if score >= 0.8 else "borderline" if score >= 0.6 else "fail"
+    word: Verdict = "pass" if score >= 0.8 else "borderline" if score >= 0.6 else "fail"
     return Trial(verdict="fail" if gated else word, score=round(score, 6))
 
 

@@ -26,8 +26,8 @@ from rubric_ci.grading.engine import STAGES
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport, run_verdict, totals
-from rubric_ci.model.results import Graded, Trial, VerdictWord
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, verdict
+from rubric_ci.model.results import Graded, Trial
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict, verdict
 from rubric_ci.model.trials import tier
 from rubric_ci.statistics import rank_sum, significance
 
@@ -232,7 +232,7 @@ def _normal(draw: Callable[[], float]) -> float:
 
 
 def _trial(score: float, *, gated: bool) -> Trial:
-    word: VerdictWord = verdict(score, ("g",) if gated else (), DEFAULT_THRESHOLDS).value
+    word: Verdict = verdict(score, ("g",) if gated else (), DEFAULT_THRESHOLDS).value
     return Trial(verdict=word, score=round(score, 6))
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from rubric_ci import __version__
 from rubric_ci.adoption.report import THEIRS, Adopted, results
 from rubric_ci.adoption.samples import Sample
-from rubric_ci.model.config import Config, FailOn
-from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.config import Config
+from rubric_ci.model.gate import FailOn, GateInfo
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.waivers import WaiverResult

@@ -24,11 +24,10 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
     Unassessed,
-    VerdictWord,
 )
 from rubric_ci.model.rubric import Check as Criterion
 from rubric_ci.model.rubric import Rubric
-from rubric_ci.model.scoring import Thresholds, format_score
+from rubric_ci.model.scoring import Thresholds, Verdict, format_score
 from rubric_ci.model.waivers import WaiverResult, with_waivers
 from rubric_ci.text import numbers
 
@@ -152,7 +151,7 @@ def _errored(sample: Sample, about: Adopted) -> Errored:
 def _graded(sample: Sample, about: Adopted) -> Graded:
     criteria = tuple(_criteria(sample, about))
     gated_by = tuple(criterion.id for criterion in criteria if criterion.gated)
-    verdict: VerdictWord = "fail" if gated_by else "pass"
+    verdict: Verdict = "fail" if gated_by else "pass"
     score, remark = _score(sample)
     whole = Assessed(
         name=about.tool,

@@ -18,7 +18,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, Graded
 from rubric_ci.model.rubric import Judgement, Mark, Rubric
-from rubric_ci.model.scoring import Thresholds, Verdict, score
+from rubric_ci.model.scoring import Thresholds, score
 from rubric_ci.project.file_names import LABELS
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.statistics import moved_rate
@@ -241,7 +241,7 @@ def _majority(share: float) -> float:
 def _passes(label: Label, rubric: Rubric, thresholds: Thresholds) -> bool:
     given = {name: Mark(value=value) for name, value in label.marks.items()}
     marks = {**assertion_marks(rubric, label.answer), **given}
-    return score(rubric, Judgement(marks), thresholds).verdict is Verdict.PASS
+    return score(rubric, Judgement(marks), thresholds).verdict == "pass"
 
 
 def _stratum(found: Sequence[Drawn], judged: str) -> Stratum:

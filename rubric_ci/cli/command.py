@@ -68,7 +68,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except SystemExit as end:
-            from rubric_ci.cli.which_command import show_next
+            from rubric_ci.cli.command_hints import show_next
 
             show_next(ctx, end.code)
             raise
@@ -113,7 +113,7 @@ class Group(click.Group):
         word = args[0]
         unknown = not word.startswith("-") and self.get_command(ctx, word) is None
         if unknown and not ctx.resilient_parsing:
-            from rubric_ci.cli.which_command import message
+            from rubric_ci.cli.command_hints import message
 
             raise click.UsageError(message(word, ctx), ctx)
         return super().resolve_command(ctx, args)

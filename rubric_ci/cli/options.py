@@ -2,17 +2,12 @@
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
 from rubric_ci.cli import completion
 from rubric_ci.cli.command import FILE, LINES, Decorator, bundle, option, workflow
 from rubric_ci.model import defaults
-
-if TYPE_CHECKING:
-    from rubric_ci.model.config import FailOn
-
 
 paths = click.argument("paths", nargs=-1, type=LINES)
 
@@ -98,18 +93,11 @@ judge = judging(
 )
 
 
-def _read_fail_on(_: click.Context, __: click.Parameter, value: str | None) -> "FailOn | None":
-    from rubric_ci.model.config import FailOn
-
-    return FailOn(value) if value else None
-
-
 def fail_on(default: str) -> Decorator:
     """Return `--fail-on`; `default` describes the value that applies without it."""
     return gate(
         "--fail-on",
         type=click.Choice(["fail", "borderline", "regression", "never"]),
-        callback=_read_fail_on,
         show_default=default,
         help="Least severe verdict that fails the gate, or `regression`: what the change broke.",
     )

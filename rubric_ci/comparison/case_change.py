@@ -12,7 +12,8 @@ from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RemovedCase
-from rubric_ci.model.results import BaseResult, CaseResult, Errored, Graded, Skipped, VerdictWord
+from rubric_ci.model.results import BaseResult, CaseResult, Errored, Graded, Skipped
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trials import DECIMALS, tier, trials_of
 from rubric_ci.statistics.night_effect import NightMeans
 
@@ -122,7 +123,7 @@ def _scores(case: Graded) -> list[float]:
     return [trial.score for trial in trials_of(case)]
 
 
-def _verdicts(case: Graded) -> list[VerdictWord]:
+def _verdicts(case: Graded) -> list[Verdict]:
     return [trial.verdict for trial in trials_of(case)]
 
 

@@ -24,13 +24,13 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
     Trial,
-    VerdictWord,
 )
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trials import DECIMALS, first_trials, tier, trials_of
 from rubric_ci.statistics import rank_sum, significance
 from rubric_ci.statistics.rank_sum import Observation
 
-_WORDS: Final[tuple[VerdictWord, ...]] = ("pass", "borderline", "fail")
+_WORDS: Final[tuple[Verdict, ...]] = ("pass", "borderline", "fail")
 _WORST, _BEST = (0.0, 0.0), (2.0, 0.0)
 
 GROUP_LEVEL: Final = 0.001

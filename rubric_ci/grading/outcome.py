@@ -24,7 +24,6 @@ from rubric_ci.model.scoring import (
     DEFAULT_THRESHOLDS,
     Score,
     Thresholds,
-    Verdict,
     combine,
     format_score,
 )
@@ -49,7 +48,7 @@ def concluded(
         file=task.case.file,
         line=task.case.span.line,
         id=task.case.id,
-        verdict=score.verdict.value,
+        verdict=score.verdict,
         score=score.value,
         reason=reason(score, assessed, thresholds),
         cluster=task.cluster,
@@ -81,7 +80,7 @@ def _why_no_score(counted: Sequence[EvaluatorResult]) -> str:
 
 
 def _score(result: Assessed) -> Score:
-    return Score(value=result.score, verdict=Verdict(result.verdict), gated_by=result.gated_by)
+    return Score(value=result.score, verdict=result.verdict, gated_by=result.gated_by)
 
 
 def errored(
@@ -164,7 +163,7 @@ def reason(
     worst = max(_losses(evaluators), key=lambda loss: loss.points, default=None)
     if worst is None or worst.points <= 0:
         return f"{summary}; no points lost"
-    if score.verdict is Verdict.PASS:
+    if score.verdict == "pass":
         return summary
     return f"{summary}; largest loss: `{worst.name}`{_clause(worst.words)}"
 
@@ -196,11 +195,11 @@ def _missed(gate: str, criterion: CriterionResult | None, evaluator: Assessed) -
 
 def _score_and_threshold(score: Score, thresholds: Thresholds) -> str:
     match score.verdict:
-        case Verdict.PASS:
+        case "pass":
             return f"score {format_score(score.value)} reaches {_threshold(thresholds.passing)}"
-        case Verdict.BORDERLINE:
+        case "borderline":
             return f"score {format_score(score.value)} is below {_threshold(thresholds.passing)}"
-        case Verdict.FAIL:
+        case "fail":
             return f"score {format_score(score.value)} is below {_threshold(thresholds.borderline)}"
 
 

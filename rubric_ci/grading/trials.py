@@ -7,16 +7,8 @@ from dataclasses import replace
 from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.judge_noise import marks_of
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
-from rubric_ci.model.results import (
-    TIERS,
-    CaseResult,
-    Errored,
-    Graded,
-    Skipped,
-    Trial,
-    VerdictWord,
-    kth_best,
-)
+from rubric_ci.model.results import TIERS, CaseResult, Errored, Graded, Skipped, Trial, kth_best
+from rubric_ci.model.scoring import Verdict
 
 
 def median_trial(results: Sequence[CaseResult], rule: TrialRule | None = None) -> CaseResult:
@@ -101,8 +93,8 @@ def _is_decided(graded: Sequence[Graded], errored: int, rank: int | None) -> boo
     """Return True if the trials without a verdict could not change that of the case."""
     if rank is None:
         return len(graded) > errored
-    at_worst: VerdictWord = kth_best(graded, rank).verdict if rank <= len(graded) else "fail"
-    at_best: VerdictWord = kth_best(graded, rank - errored).verdict if rank > errored else "pass"
+    at_worst: Verdict = kth_best(graded, rank).verdict if rank <= len(graded) else "fail"
+    at_best: Verdict = kth_best(graded, rank - errored).verdict if rank > errored else "pass"
     return bool(graded) and at_worst == at_best
 
 

@@ -13,7 +13,8 @@ from typing import Any, Final, Literal, TypeAlias, assert_never
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import JudgeInfo, RunVerdict
-from rubric_ci.model.results import Trial, VerdictWord
+from rubric_ci.model.results import Trial
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.parsing import typed_json
 from rubric_ci.parsing.typed_json import Mismatch
 
@@ -31,7 +32,7 @@ LETTERS: Final[Mapping[str, CaseVerdict]] = {
     "s": "skipped",
 }
 GRADED: Final = frozenset("pbfw")
-TRIALS: Final[Mapping[str, VerdictWord]] = {"p": "pass", "b": "borderline", "f": "fail"}
+TRIALS: Final[Mapping[str, Verdict]] = {"p": "pass", "b": "borderline", "f": "fail"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +122,7 @@ def _trials(
     return (Trial(verdict=_graded(verdict), score=score),)
 
 
-def _graded(verdict: CaseVerdict) -> VerdictWord:
+def _graded(verdict: CaseVerdict) -> Verdict:
     match verdict:
         case "pass" | "borderline" | "fail":
             return verdict

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import Answer
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.model.workload_identity import WorkloadIdentity
 
 JudgeMode: TypeAlias = Literal["batched", "isolated", "auto"]
@@ -35,15 +34,6 @@ CREDENTIALS: Final = frozenset(
     }
 )
 """Options of a model that say where it is and who asks, not what it is asked."""
-
-
-class FailOn(Enum):
-    """What fails the gate: a verdict, or a change for the worse."""
-
-    FAIL = "fail"
-    BORDERLINE = "borderline"
-    REGRESSION = "regression"  # only what the change broke, and new cases that fail
-    NEVER = "never"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,23 +251,6 @@ class UnsupportedTarget:
 Target: TypeAlias = (
     LlmTarget | CliTarget | RecordedTarget | MockTarget | RunnerTarget | UnsupportedTarget
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateConfig:
-    """When the gate of a run fails."""
-
-    fail_on: FailOn = FailOn.FAIL
-    thresholds: Thresholds = DEFAULT_THRESHOLDS
-    min_kappa: float | None = None
-    min_pass_rate: float | None = None  # of all cases
-    groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
-    max_waivers: int | None = None
-    targets: tuple[str, ...] = ()  # whose cases count; empty: of all
-    on_weaker_grading: Literal["note", "fail"] = "note"
-    on_changed_grading: Literal["note", "review", "fail"] = "note"
-    require_rubrics: bool = False  # a case with nothing to grade is an error
-    require_verdict: bool = False  # a case that is skipped for any reason is an error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 `docs/gate.md` defines how the settings combine. Errored and skipped cases count neither way.
 """
 
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from typing import Final, Literal, TypeAlias
@@ -12,14 +12,34 @@ from typing import Final, Literal, TypeAlias
 from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.grading_changes import GradingChange, added_cases
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, standing
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.model.waivers import WaiverResult
 
-FailOnWord: TypeAlias = Literal["fail", "borderline", "regression", "never"]
+FailOn: TypeAlias = Literal["fail", "borderline", "regression", "never"]
+"""What fails the gate: a verdict, or a change for the worse; `regression`: only what the change
+broke, and new cases that fail."""
 
 OnWeakerGrading: TypeAlias = Literal["note", "fail"]
 OnChangedGrading: TypeAlias = Literal["note", "review", "fail"]
 
 _FORBIDDEN: Final = {"fail": {"fail"}, "borderline": {"fail", "borderline"}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateConfig:
+    """When the gate of a run fails."""
+
+    fail_on: FailOn = "fail"
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
+    min_kappa: float | None = None
+    min_pass_rate: float | None = None  # of all cases
+    groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
+    max_waivers: int | None = None
+    targets: tuple[str, ...] = ()  # whose cases count; empty: of all
+    on_weaker_grading: OnWeakerGrading = "note"
+    on_changed_grading: OnChangedGrading = "note"
+    require_rubrics: bool = False  # a case with nothing to grade is an error
+    require_verdict: bool = False  # a case that is skipped for any reason is an error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +69,7 @@ class PassRate:
 class GateInfo:
     """The settings of the gate and whether it passes."""
 
-    fail_on: FailOnWord
+    fail_on: FailOn
     passing: float
     borderline: float
     rates: tuple[PassRate, ...] = ()

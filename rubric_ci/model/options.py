@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.case_place import CasePlace
-from rubric_ci.model.config import FailOn
 from rubric_ci.model.defaults import (
     CACHE_DIR,
     CONCURRENCY,
@@ -16,6 +15,7 @@ from rubric_ci.model.defaults import (
     VARIANTS,
     ReportFormat,
 )
+from rubric_ci.model.gate import FailOn
 from rubric_ci.model.scaffold import TargetKind
 
 CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]

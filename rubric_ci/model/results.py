@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trace import CaseTrace, FileChange, SeenPart, Work
 from rubric_ci.model.usage import NOTHING_USED, Usage
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:  # a report is read without the types of eval files
 
 T = TypeVar("T", "Trial", "Graded")
 
-VerdictWord: TypeAlias = Literal["pass", "borderline", "fail"]
 
 AnswerSource: TypeAlias = Literal["asked", "reused", "recorded", "shared", "report"]
 """`asked`: in this run; `reused`: from the cache; `recorded`: from a file; `report`: of an earlier
@@ -84,7 +84,7 @@ class Assessed:
     weight: float
     line: int
     score: float
-    verdict: VerdictWord
+    verdict: Verdict
     gated_by: tuple[str, ...] = ()
     reasoning: str = ""
     criteria: tuple[CriterionResult, ...] = ()
@@ -137,14 +137,14 @@ class Assessment:
 class Trial:
     """One of several answers to the same case, graded on its own."""
 
-    verdict: VerdictWord
+    verdict: Verdict
     score: float
-    without_waived: VerdictWord | None = None  # if the criteria that are not waived give a better
+    without_waived: Verdict | None = None  # if the criteria that are not waived give a better
     answer: str | None = None  # for `baseline rejudge`; None: not kept
     marks: tuple[MarkValue, ...] = ()  # of each judged criterion, if another trial has the answer
 
 
-TIERS: tuple[VerdictWord, ...] = ("fail", "borderline", "pass")  # from the worst to the best
+TIERS: tuple[Verdict, ...] = ("fail", "borderline", "pass")  # from the worst to the best
 
 Standing: TypeAlias = Literal["fail", "borderline", "waived", "pass"]
 """What a graded case counts as; `waived`: it passes but for waived criteria."""
@@ -174,7 +174,7 @@ class BaseResult:
     """A case in what the run is compared with: graded at the base, or as a report has it."""
 
     outcome: Literal["graded", "errored", "skipped"]
-    verdict: VerdictWord | None = None  # None: not graded
+    verdict: Verdict | None = None  # None: not graded
     score: float | None = None
     reason: str = ""
     answer: str = ""
@@ -195,12 +195,12 @@ class Graded:
     file: str
     line: int
     id: str
-    verdict: VerdictWord
+    verdict: Verdict
     score: float
     reason: str  # one line
     gated_by: tuple[str, ...] = ()
     waived: tuple[str, ...] = ()  # missed criteria that a waiver excuses
-    without_waived: VerdictWord | None = None  # if the criteria that are not waived give a better
+    without_waived: Verdict | None = None  # if the criteria that are not waived give a better
     why: str = ""  # why the case ran
     target: str = ""
     question: str = ""  # the input messages as one text

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
-from enum import Enum
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:  # a report is read without the types of rubrics
     from rubric_ci.model.rubric import Judgement, Rubric
@@ -13,12 +12,8 @@ if TYPE_CHECKING:  # a report is read without the types of rubrics
 DECIMALS = 6  # 0.1 + 0.7 of 1.0 must reach 0.8
 
 
-class Verdict(Enum):
-    """The verdict of a score."""
-
-    PASS = "pass"  # noqa: S105 - a verdict, not a password
-    BORDERLINE = "borderline"
-    FAIL = "fail"
+Verdict: TypeAlias = Literal["pass", "borderline", "fail"]
+"""The verdict of a score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +69,8 @@ def verdict(
 ) -> Verdict:
     """Return the verdict of a rounded value; any missed gate makes it fail."""
     if gated_by or value < thresholds.borderline:
-        return Verdict.FAIL
-    return Verdict.PASS if value >= thresholds.passing else Verdict.BORDERLINE
+        return "fail"
+    return "pass" if value >= thresholds.passing else "borderline"
 
 
 def format_score(value: float) -> str:

@@ -8,12 +8,13 @@ from dataclasses import replace
 from math import fsum
 from typing import Final
 
-from rubric_ci.model.results import TIERS, Graded, Trial, VerdictWord, kth_best
+from rubric_ci.model.results import TIERS, Graded, Trial, kth_best
+from rubric_ci.model.scoring import Verdict
 
 DECIMALS: Final = 6
 
 
-def tier(verdict: VerdictWord) -> int:
+def tier(verdict: Verdict) -> int:
     """Return the rank of a verdict, from 0; a higher one is better."""
     return TIERS.index(verdict)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.model.results import TIERS, Assessed, CriterionResult, EvaluatorResult, Graded
-from rubric_ci.model.scoring import Score, Thresholds, Verdict, combine, verdict, weighted_mean
+from rubric_ci.model.scoring import Score, Thresholds, combine, verdict, weighted_mean
 
 SAFETY: Final = "safety"
 """The tag of cases and criteria that cannot be waived."""
@@ -82,7 +82,7 @@ def verdict_without(
         if isinstance(evaluator, Assessed) and evaluator.weight > 0
         if (part := _without(evaluator, waived, thresholds)) is not None
     ]
-    return combine(parts, thresholds).verdict.value if parts else "pass"
+    return combine(parts, thresholds).verdict if parts else "pass"
 
 
 def _without(evaluator: Assessed, waived: Set[str], thresholds: Thresholds) -> Score | None:
@@ -105,5 +105,5 @@ def _rescored(kept: Sequence[CriterionResult]) -> Score | None:
     gates = tuple(criterion.id for criterion in kept if criterion.gated)
     if sum(criterion.weight for criterion in kept) > 0:
         value = weighted_mean((criterion.weight, criterion.normalised) for criterion in kept)
-        return Score(value=value, verdict=Verdict.PASS, gated_by=gates)
-    return Score(value=0.0, verdict=Verdict.FAIL, gated_by=gates) if gates else None
+        return Score(value=value, verdict="pass", gated_by=gates)
+    return Score(value=0.0, verdict="fail", gated_by=gates) if gates else None

@@ -9,8 +9,6 @@ from rubric_ci.model.config import (
     DEFAULT_MARGIN,
     Config,
     Endpoint,
-    FailOn,
-    GateConfig,
     JudgeCommand,
     JudgeConfig,
     LlmTarget,
@@ -20,6 +18,7 @@ from rubric_ci.model.config import (
     Target,
     UnsupportedTarget,
 )
+from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.judge_cli import COMMAND_TIMEOUT
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.regression_config import RegressionConfig
@@ -158,7 +157,7 @@ def _gate(data: dict[str, Any]) -> GateConfig:
     own = {"fail_on", "thresholds", "min_pass_rate", "groups", "targets"}
     plain = {field.name for field in fields(GateConfig)} - own
     return GateConfig(
-        fail_on=FailOn(data.get("fail_on", "fail")),
+        fail_on=data.get("fail_on", "fail"),
         thresholds=thresholds,
         min_pass_rate=_rate(data),
         groups=rates,

@@ -8,13 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.model.config import (
-    Config,
-    Endpoint,
-    GateConfig,
-    LlmTarget,
-    Target,
-)
+from rubric_ci.model.config import Config, Endpoint, LlmTarget, Target
+from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.grading_changes import GradingChangeKind
 from rubric_ci.model.json_value import JSON
 from rubric_ci.policy.strength import (
@@ -93,7 +88,7 @@ SETTINGS: Final = (
     _gate(
         "fail_on",
         words("never", "regression", "fail", "borderline"),
-        lambda gate: gate.fail_on.value,
+        lambda gate: gate.fail_on,
     ),
     _gate("thresholds.pass", minimum(), lambda gate: gate.thresholds.passing),
     _gate("thresholds.borderline", minimum(), lambda gate: gate.thresholds.borderline),

@@ -22,12 +22,11 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
     Trial,
-    VerdictWord,
     kth_best,
     standing,
 )
 from rubric_ci.model.scope import Scope
-from rubric_ci.model.scoring import Thresholds, verdict, weighted_mean
+from rubric_ci.model.scoring import Thresholds, Verdict, verdict, weighted_mean
 from rubric_ci.model.waivers import with_waivers
 from rubric_ci.report.gate import with_gate
 from rubric_ci.text.numbers import shortened
@@ -108,7 +107,7 @@ def _case_verdicts(report: RunReport) -> Iterator[str]:
     limits = _limits(report)
     for at, case in enumerate(report.cases):
         if isinstance(case, Graded):
-            found = verdict(case.score, case.gated_by, limits).value
+            found = verdict(case.score, case.gated_by, limits)
             source = "its score and gates give"
             yield from _same(f"cases.{at}.verdict", case.verdict, found, source)
             yield from (f"cases.{at}.{each}" for each in case_problems(case, limits))
@@ -207,7 +206,7 @@ def case_problems(case: Graded | BaseResult, limits: Thresholds) -> Iterator[str
 
 
 def _case(
-    score: float, said: VerdictWord, evaluators: Sequence[EvaluatorResult], limits: Thresholds
+    score: float, said: Verdict, evaluators: Sequence[EvaluatorResult], limits: Thresholds
 ) -> Iterator[str]:
     """Compare with the evaluators; a report may leave them out, but not only some of them."""
     if not evaluators:
@@ -219,7 +218,7 @@ def _case(
         return
     found = weighted_mean((each.weight, each.score) for each in assessed)
     yield from _same("score", score, found, "its evaluators give")
-    by_gates = verdict(found, _gates(evaluators), limits).value
+    by_gates = verdict(found, _gates(evaluators), limits)
     yield from _same("verdict", said, by_gates, "its evaluators give")
 
 
@@ -233,7 +232,7 @@ def _evaluator(found: Assessed, limits: Thresholds) -> Iterator[str]:
         yield from (f"criteria.{at}.{problem}" for problem in _criterion(criterion))
     gates = tuple(criterion.id for criterion in found.criteria if criterion.gated)
     yield from _same("gated_by", found.gated_by, gates, "its criteria give")
-    said = verdict(found.score, found.gated_by, limits).value
+    said = verdict(found.score, found.gated_by, limits)
     yield from _same("verdict", found.verdict, said, "its score and gates give")
     weight = sum(criterion.weight for criterion in found.criteria)
     if found.type in _MEANS and weight > 0:
@@ -269,7 +268,7 @@ def _misses(gate: str, mark: MarkValue) -> bool:
 def _median(trials: Sequence[Trial], case: Trial, rank: int, limits: Thresholds) -> Iterator[str]:
     """Compare the case with the median of its trials, the lower of two, unless k must pass."""
     for at, trial in enumerate(trials):
-        if trial.verdict not in {"fail", verdict(trial.score, (), limits).value}:
+        if trial.verdict not in {"fail", verdict(trial.score, (), limits)}:
             yield f"trials.{at}.verdict is {trial.verdict}, not possible with its score"
     if trials and rank == 0:  # the rule of k trials is checked with the waivers
         found = kth_best(trials, len(trials) - (len(trials) - 1) // 2)

@@ -14,7 +14,7 @@ from rubric_ci.model.results import CaseResult
 from rubric_ci.model.waivers import WaiverResult
 
 if TYPE_CHECKING:  # a report is checked without the types of the configuration
-    from rubric_ci.model.config import FailOn, GateConfig
+    from rubric_ci.model.gate import FailOn, GateConfig
 
 
 def gate_of(config: "GateConfig", fail_on: "FailOn | None") -> GateInfo:
@@ -25,7 +25,7 @@ def gate_of(config: "GateConfig", fail_on: "FailOn | None") -> GateInfo:
     own = {"fail_on", "thresholds", "min_pass_rate", "groups"}
     shown = {field.name for field in fields(GateInfo)} - own
     return GateInfo(
-        fail_on=(fail_on or config.fail_on).value,
+        fail_on=fail_on or config.fail_on,
         passing=config.thresholds.passing,
         borderline=config.thresholds.borderline,
         rates=tuple(rates),

@@ -9,8 +9,9 @@ from operator import add
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotMerge
-from rubric_ci.model.config import CliTarget, FailOn, LlmTarget, Target
+from rubric_ci.model.config import CliTarget, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
+from rubric_ci.model.gate import FailOn
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.report import (
     Against,
@@ -74,7 +75,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     scope = scope.narrowed("shard", "interrupted") if missing else scope
     verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
     waivers = merged(report.waivers for report in reports)
-    gate = replace(first.gate, fail_on=fail_on.value) if fail_on else first.gate
+    gate = replace(first.gate, fail_on=fail_on) if fail_on else first.gate
     preflight = sum((report.preflight for report in reports), NOTHING_USED)
     return replace(
         first,

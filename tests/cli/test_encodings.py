@@ -11,7 +11,7 @@ import pytest
 
 from rubric_ci.cli.main import main
 from rubric_ci.cli.output_streams import open_streams
-from rubric_ci.model.results import VerdictWord
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.report import json_format
 from tests import platforms
 from tests.sample_project import Project, clean_environment
@@ -60,7 +60,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project.write("evals/größe 日本.eval.yaml", BROKEN)
     project.write("good/größe 日本.eval.yaml", EVAL)
     project.write("answers.jsonl", '{"id": "日本 🎉", "answer": "naïve - 日本 🎉"}\n')
-    verdicts: dict[str, VerdictWord] = {"then": "pass", "now": "fail"}
+    verdicts: dict[str, Verdict] = {"then": "pass", "now": "fail"}
     for name, verdict in verdicts.items():
         case = graded("日本 🎉", verdict, file="größe.yaml", reason=TEXT)
         project.write(f"{name}.json", json_format.render(a_report(case, notes=(TEXT,))))

@@ -8,8 +8,8 @@ import click
 import pexpect
 import pytest
 
+from rubric_ci.cli.command_hints import NEXT, show_next
 from rubric_ci.cli.main import main
-from rubric_ci.cli.which_command import NEXT, show_next
 from rubric_ci.errors import ExitCode
 from tests import platforms
 from tests.cli.test_help import PAGES

@@ -11,7 +11,8 @@ from rubric_ci.comparison.alarm_budget import Pair
 from rubric_ci.model.comparison import SuspectCounts
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Change, Graded, Trial, VerdictWord
+from rubric_ci.model.results import CaseResult, Change, Graded, Trial
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.statistics import rank_sum
 from tests.compared import compared, kinds, whole
 from tests.sample_reports import a_report, errored, graded
@@ -24,7 +25,7 @@ FAIL = Trial(verdict="fail", score=0.0)
 def case(name: str, passes: int, fails: int = 0, **changes: Any) -> Graded:
     """Return a case with this many passing and failing trials."""
     each = (*[FAIL] * fails, *[PASS] * passes)
-    word: VerdictWord = "fail" if fails >= passes else "pass"
+    word: Verdict = "fail" if fails >= passes else "pass"
     return replace(graded(name, word), trials=each if len(each) > 1 else (), **changes)
 
 

@@ -8,13 +8,14 @@ from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.case_change import ChangeRules, change_of, changed, key_of
 from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.results import BaseResult, CaseResult, Graded, Trial, VerdictWord
+from rubric_ci.model.results import BaseResult, CaseResult, Graded, Trial
+from rubric_ci.model.scoring import Verdict
 from tests.sample_reports import errored, graded, skipped
 
 FEW = ChangeRules(noun="baseline", config=RegressionConfig(tolerance=0.1))
 
 
-def of_trials(*trials: tuple[VerdictWord, float]) -> Graded:
+def of_trials(*trials: tuple[Verdict, float]) -> Graded:
     """Return a case that counts as the middle one of its trials."""
     each = tuple(Trial(verdict=word, score=score) for word, score in trials)
     middle = sorted(each, key=lambda trial: trial.score)[len(each) // 2]

@@ -14,18 +14,9 @@ from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.reference_log import Decision, Night, ReferenceLog
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Against, JudgeInfo, RunReport, run_verdict, totals
-from rubric_ci.model.results import (
-    BaseResult,
-    CaseResult,
-    Change,
-    Errored,
-    Graded,
-    Skipped,
-    Trial,
-    VerdictWord,
-)
+from rubric_ci.model.results import BaseResult, CaseResult, Change, Errored, Graded, Skipped, Trial
 from rubric_ci.model.scope import NARROWINGS, Narrowing, Scope
-from rubric_ci.model.scoring import verdict
+from rubric_ci.model.scoring import Verdict, verdict
 from tests import nights
 from tests.compared import against as whole_of
 from tests.compared import compared, kinds, whole
@@ -34,12 +25,12 @@ JUDGE = JudgeInfo(model="openai/m", prompt_version="1")
 
 
 def graded(score: float, *, fails: bool = False, case: str = "a", file: str = "a.yaml") -> Graded:
-    word: VerdictWord = "fail" if fails else verdict(score).value
+    word: Verdict = "fail" if fails else verdict(score)
     return Graded(file=file, line=1, id=case, verdict=word, score=score, reason="")
 
 
 def trials(*scores: float, case: str = "a") -> Graded:
-    each = tuple(Trial(verdict=verdict(score).value, score=score) for score in scores)
+    each = tuple(Trial(verdict=verdict(score), score=score) for score in scores)
     middle = sorted(scores)[len(scores) // 2]
     return replace(graded(middle, case=case), trials=each)
 
@@ -144,7 +135,7 @@ def test_trials(before: Graded, after: Graded, kind: Change) -> None:
     assert kind_of(before, after) == kind
 
 
-def mixed(*each: tuple[VerdictWord, float]) -> Graded:
+def mixed(*each: tuple[Verdict, float]) -> Graded:
     """Return a case of these trials and their median, the lowest verdict first."""
     order = ("fail", "borderline", "pass")
     ranked = sorted(each, key=lambda trial: (order.index(trial[0]), trial[1]))

@@ -45,7 +45,7 @@ def test_criteria(row: tuple[str, ...]) -> None:
     }
     judgement = Judgement({name: Mark(value=mark) for name, mark in marks.items()})
     found = score(rubric(), judgement)
-    assert (found.value, found.verdict.value) == (float(value), expected)
+    assert (found.value, found.verdict) == (float(value), expected)
 
 
 @pytest.mark.parametrize("row", PAIRS, ids=" ".join)

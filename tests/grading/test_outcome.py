@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.grading.outcome import reason
 from rubric_ci.model.results import Assessed, CriterionResult
-from rubric_ci.model.scoring import Score, Verdict
+from rubric_ci.model.scoring import Score
 
 
 def criterion(**facts: Any) -> CriterionResult:
@@ -38,7 +38,7 @@ def rubric(*criteria: CriterionResult, **facts: Any) -> Assessed:
     return Assessed(**{**defaults, **facts})
 
 
-FAIL = Score(value=0.5, verdict=Verdict.FAIL)
+FAIL = Score(value=0.5, verdict="fail")
 GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
 
 
@@ -82,13 +82,13 @@ GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
             id="weight-0-does-not-gate",
         ),
         pytest.param(
-            Score(value=0.9, verdict=Verdict.PASS),
+            Score(value=0.9, verdict="pass"),
             [rubric(criterion(reasoning="a bit"))],
             "score 0.90 reaches 0.80",
             id="a-pass-with-losses",
         ),
         pytest.param(
-            Score(value=0.7, verdict=Verdict.BORDERLINE),
+            Score(value=0.7, verdict="borderline"),
             [
                 rubric(
                     criterion(id="a", weight=1.0, normalised=0.4, reasoning="a bit"),
@@ -99,7 +99,7 @@ GATED = criterion(gated=True, gate="required", reasoning="There are\nno tests.")
             id="weights-count",
         ),
         pytest.param(
-            Score(value=1.0, verdict=Verdict.PASS),
+            Score(value=1.0, verdict="pass"),
             [rubric(criterion(normalised=1.0, mark=True))],
             "score 1.00 reaches 0.80; no points lost",
             id="full",

@@ -8,11 +8,12 @@ from rubric_ci.history.database import History
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord
 from rubric_ci.model.report import JudgeInfo, RunReport
-from rubric_ci.model.results import CaseResult, Trial, VerdictWord
+from rubric_ci.model.results import CaseResult, Trial
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.usage import Usage
 from tests.sample_reports import a_report, errored, graded, skipped
 
-WORDS: dict[str, VerdictWord] = {"p": "pass", "b": "borderline", "f": "fail"}
+WORDS: dict[str, Verdict] = {"p": "pass", "b": "borderline", "f": "fail"}
 SCORES = {"p": 1.0, "b": 0.7, "f": 0.2}
 SUITE = {
     "greeting": "pppppppppppp",

@@ -4,7 +4,8 @@ from typing import Any
 
 from rubric_ci.history.criteria import CriterionRecord, criteria, idle, text
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CriterionResult, VerdictWord
+from rubric_ci.model.results import CriterionResult
+from rubric_ci.model.scoring import Verdict
 from tests.sample_reports import a_criterion, a_report, graded
 
 
@@ -14,7 +15,7 @@ def mark(name: str, met: bool, **changes: Any) -> CriterionResult:
 
 
 def night(answer: str, **met: bool) -> RunReport:
-    verdict: VerdictWord = "pass" if all(met.values()) else "fail"
+    verdict: Verdict = "pass" if all(met.values()) else "fail"
     marks = [mark(name, value) for name, value in met.items()]
     return a_report(graded("case", verdict, *marks, answer=answer))
 

@@ -25,8 +25,9 @@ from rubric_ci.history.record import (
     parse_cases,
 )
 from rubric_ci.model.report import ShardInfo
-from rubric_ci.model.results import Trial, VerdictWord
+from rubric_ci.model.results import Trial
 from rubric_ci.model.scope import NARROWINGS, Scope
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.sentinel import Sentinel
 from tests.history.nights import a_case, a_night
 from tests.sample_reports import a_report, graded
@@ -70,7 +71,7 @@ def test_further_trials_and_clusters_are_kept() -> None:
 
 
 def test_cases_of_a_cluster_are_one_observation() -> None:
-    verdicts: tuple[VerdictWord, ...] = ("pass", "pass", "fail", "pass", "fail", "fail")
+    verdicts: tuple[Verdict, ...] = ("pass", "pass", "fail", "pass", "fail", "fail")
     talks = ("one", "one", "two", "two", "", "")
     cases = [
         graded(f"c{n}", verdict, score=float(verdict == "pass"), cluster=talk, evaluators=())

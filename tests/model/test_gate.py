@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.model.gate import (
-    FailOnWord,
+    FailOn,
     GateInfo,
     OnChangedGrading,
     PassRate,
@@ -26,7 +26,7 @@ from rubric_ci.model.waivers import WaiverResult, WaiverState
 from tests.sample_reports import errored, graded, skipped
 
 
-def a_gate(fail_on: FailOnWord = "fail", **rates: float) -> GateInfo:
+def a_gate(fail_on: FailOn = "fail", **rates: float) -> GateInfo:
     """Return a gate; the rate `every` is that of all cases."""
     return GateInfo(
         fail_on=fail_on,
@@ -197,7 +197,7 @@ def a_waiver(state: WaiverState) -> WaiverResult:
     ],
 )
 def test_waivers(
-    fail_on: FailOnWord, allowed: int | None, states: list[WaiverState], passes: bool
+    fail_on: FailOn, allowed: int | None, states: list[WaiverState], passes: bool
 ) -> None:
     gate = replace(a_gate(fail_on), max_waivers=allowed)
     assert gate_passes([WAIVED], gate, [a_waiver(state) for state in states]) is passes
@@ -214,7 +214,7 @@ def test_waivers(
     ],
 )
 def test_weaker_grading(
-    fail_on: FailOnWord, enforced: bool, directions: list[Direction], passes: bool
+    fail_on: FailOn, enforced: bool, directions: list[Direction], passes: bool
 ) -> None:
     gate = replace(a_gate(fail_on), on_weaker_grading="fail" if enforced else "note")
     place = {"about": "gate.fail_on", "file": "rubric-ci.yaml", "before": "fail", "after": "never"}
@@ -238,7 +238,7 @@ def test_weaker_grading(
     ],
 )
 def test_changed_grading(
-    word: OnChangedGrading, fail_on: FailOnWord, direction: Direction, passes: bool, review: bool
+    word: OnChangedGrading, fail_on: FailOn, direction: Direction, passes: bool, review: bool
 ) -> None:
     gate = replace(a_gate(fail_on), on_changed_grading=word)
     place: Any = {"about": "a/b", "file": "a.yaml", "before": "x", "after": "y", "line": 1}

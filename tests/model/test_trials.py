@@ -11,7 +11,7 @@ from tests.sample_reports import graded
 
 def case(*scores: float, further: int = 0, to_pass: int = 0) -> Graded:
     """Return a case with these trials, the first ones first, and the last as its result."""
-    trials = tuple(Trial(verdict=verdict(score).value, score=score) for score in scores)
+    trials = tuple(Trial(verdict=verdict(score), score=score) for score in scores)
     facts = {"trials_to_pass": to_pass, "further_trials": further, "trials": trials}
     return graded("a", trials[-1].verdict, score=scores[-1], **facts)
 

@@ -5,15 +5,8 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import (
-    Config,
-    Endpoint,
-    FailOn,
-    GateConfig,
-    JudgeCommand,
-    JudgeConfig,
-    LlmTarget,
-)
+from rubric_ci.model.config import Config, Endpoint, JudgeCommand, JudgeConfig, LlmTarget
+from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.grading_changes import Direction
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
@@ -62,7 +55,7 @@ SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
     "gate": (
         Config(
             gate=GateConfig(
-                fail_on=FailOn.NEVER,
+                fail_on="never",
                 thresholds=Thresholds(passing=0.9, borderline=0.5),
                 min_kappa=0.5,
                 min_pass_rate=0.25,
@@ -178,9 +171,9 @@ def rule(**rules: str) -> Config:
 
 
 WEAKER: dict[str, tuple[Config, Config]] = {
-    "fail on fewer verdicts": (gate(fail_on=FailOn.BORDERLINE), gate(fail_on=FailOn.FAIL)),
-    "fail on what the change broke": (gate(), gate(fail_on=FailOn.REGRESSION)),
-    "never fail": (gate(fail_on=FailOn.REGRESSION), gate(fail_on=FailOn.NEVER)),
+    "fail on fewer verdicts": (gate(fail_on="borderline"), gate(fail_on="fail")),
+    "fail on what the change broke": (gate(), gate(fail_on="regression")),
+    "never fail": (gate(fail_on="regression"), gate(fail_on="never")),
     "threshold of pass": (gate(), gate(thresholds=Thresholds(passing=0.79))),
     "threshold of borderline": (gate(), gate(thresholds=Thresholds(borderline=0.5))),
     "kappa lowered": (gate(min_kappa=0.6), gate(min_kappa=0.5)),

@@ -5,16 +5,8 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import (
-    Config,
-    Endpoint,
-    FailOn,
-    GateConfig,
-    JudgeConfig,
-    LlmTarget,
-    MockTarget,
-    Target,
-)
+from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, MockTarget, Target
+from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.policy.settings import SETTINGS, governed
@@ -38,7 +30,7 @@ def config(*targets: Target, judge: JudgeConfig | None = None) -> Config:
 
 BASE = Config(
     judge=judge(),
-    gate=GateConfig(fail_on=FailOn.BORDERLINE),
+    gate=GateConfig(fail_on="borderline"),
     rules={"gate-kind": "error"},
     env_allow=("KEY",),
 )

@@ -9,8 +9,6 @@ from rubric_ci.model.config import (
     CliTarget,
     Config,
     Endpoint,
-    FailOn,
-    GateConfig,
     JudgeCommand,
     JudgeConfig,
     LlmTarget,
@@ -20,6 +18,7 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
     Workspace,
 )
+from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.project.loader import load_config, load_targets
@@ -64,7 +63,7 @@ def test_everything() -> None:
             canary=True,
         ),
         gate=GateConfig(
-            fail_on=FailOn.BORDERLINE,
+            fail_on="borderline",
             thresholds=Thresholds(passing=0.9, borderline=0.7),
             min_kappa=0.6,
         ),

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.model.config import FailOn, GateConfig
-from rubric_ci.model.gate import gate_passes, needs_review
+from rubric_ci.model.gate import GateConfig, gate_passes, needs_review
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.report import RunReport
 from rubric_ci.policy.changes import change_note
@@ -81,11 +80,11 @@ def test_weaker_ones_are_annotations() -> None:
     [
         (GateConfig(), ExitCode.OK),
         (GateConfig(on_weaker_grading="fail"), ExitCode.GATE),
-        (GateConfig(on_weaker_grading="fail", fail_on=FailOn.REGRESSION), ExitCode.GATE),
-        (GateConfig(on_weaker_grading="fail", fail_on=FailOn.NEVER), ExitCode.OK),
+        (GateConfig(on_weaker_grading="fail", fail_on="regression"), ExitCode.GATE),
+        (GateConfig(on_weaker_grading="fail", fail_on="never"), ExitCode.OK),
         (GateConfig(on_changed_grading="fail"), ExitCode.GATE),
-        (GateConfig(on_changed_grading="fail", fail_on=FailOn.REGRESSION), ExitCode.GATE),
-        (GateConfig(on_changed_grading="fail", fail_on=FailOn.NEVER), ExitCode.OK),
+        (GateConfig(on_changed_grading="fail", fail_on="regression"), ExitCode.GATE),
+        (GateConfig(on_changed_grading="fail", fail_on="never"), ExitCode.OK),
         (GateConfig(on_changed_grading="review"), ExitCode.OK),
     ],
     ids=[
@@ -124,7 +123,7 @@ def test_the_gate(config: GateConfig, code: ExitCode) -> None:
             "required",
         ),
         (
-            GateConfig(on_changed_grading="review", fail_on=FailOn.NEVER),
+            GateConfig(on_changed_grading="review", fail_on="never"),
             ["warning weaker", "warning changed"], "fail-on: never", "none",
         ),
     ],

@@ -29,7 +29,7 @@ from rubric_ci.model.rubric import (
     Scored,
     ScoreRange,
 )
-from rubric_ci.model.scoring import Score, Thresholds, Verdict, combine, score
+from rubric_ci.model.scoring import Score, Thresholds, combine, score
 from rubric_ci.report.consistency import case_problems
 from tests.cases import span
 from tests.sample_reports import a_criterion, a_rubric, graded
@@ -82,7 +82,7 @@ def assessed(draw: st.DrawFn) -> Assessed:
         weight=draw(WEIGHTS),
         line=1,
         score=found.value,
-        verdict=found.verdict.value,
+        verdict=found.verdict,
         gated_by=found.gated_by,
         criteria=tuple(_criterion_result(each, marks[each.id]) for each in criteria),
     )
@@ -92,15 +92,14 @@ def assessed(draw: st.DrawFn) -> Assessed:
 def trial(draw: st.DrawFn) -> Graded:
     found = tuple(draw(st.lists(assessed(), min_size=1, max_size=3)))
     parts = [
-        (e.weight, Score(value=e.score, verdict=Verdict(e.verdict), gated_by=e.gated_by))
-        for e in found
+        (e.weight, Score(value=e.score, verdict=e.verdict, gated_by=e.gated_by)) for e in found
     ]
     whole = combine(parts, LIMITS)
     return Graded(
         file="e.yaml",
         line=1,
         id="x",
-        verdict=whole.verdict.value,
+        verdict=whole.verdict,
         score=whole.value,
         reason="r",
         gated_by=whole.gated_by,

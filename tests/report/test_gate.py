@@ -6,8 +6,7 @@ import pytest
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.comparison import Comparison, SlowSlide
-from rubric_ci.model.config import FailOn, GateConfig
-from rubric_ci.model.gate import FailOnWord, GateInfo, PassRate
+from rubric_ci.model.gate import FailOn, GateConfig, GateInfo, PassRate
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Trial
 from rubric_ci.model.scope import Scope
@@ -26,9 +25,7 @@ def gated(report: RunReport, config: GateConfig = CONFIG) -> RunReport:
 
 TOLERATED = gated(a_report(graded("a", "pass", tags=("safety",)), graded("b"), errored("c")))
 MISSED = gated(a_report(graded("a", "pass"), graded("b", tags=("safety",))))
-UNDECIDED = gated(
-    a_report(graded("a", change="not-comparable")), GateConfig(fail_on=FailOn.REGRESSION)
-)
+UNDECIDED = gated(a_report(graded("a", change="not-comparable")), GateConfig(fail_on="regression"))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +93,7 @@ def test_a_run_with_an_error_does_not_hold() -> None:
 
 
 def test_fail_on_of_the_command_line_comes_first() -> None:
-    assert gate_of(GateConfig(fail_on=FailOn.NEVER), FailOn.BORDERLINE).fail_on == "borderline"
+    assert gate_of(GateConfig(fail_on="never"), "borderline").fail_on == "borderline"
 
 
 TRIALS = (Trial(verdict="pass", score=1.0), Trial(verdict="fail", score=0.0))
@@ -156,7 +153,7 @@ SLIDE = SlowSlide(evidence=9.0, threshold=8.0, nights=9, detected=True)
     ],
 )
 def test_a_mean_that_fell_fails_the_gate_of_regressions(
-    fail_on: FailOnWord, mean: float, *, significant: bool, slide: SlowSlide | None, holds: bool
+    fail_on: FailOn, mean: float, *, significant: bool, slide: SlowSlide | None, holds: bool
 ) -> None:
     comparison = Comparison(
         source="reference", mean_difference=mean, significant=significant, slide=slide

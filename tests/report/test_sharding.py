@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMerge
-from rubric_ci.model.config import CliTarget, Endpoint, FailOn, LlmTarget, MockTarget
+from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.report import (
@@ -229,7 +229,7 @@ def test_a_replayed_shard_marks_the_run() -> None:
 def test_fail_on_replaces_the_gate_of_the_shards() -> None:
     one, two = shards_of(whole(results(4)[2:]), 2)
     assert merge([one, two]).gate.fail_on == "fail"
-    assert merge([one, two], FailOn.NEVER).gate.fail_on == "never"
+    assert merge([one, two], "never").gate.fail_on == "never"
 
 
 def base_side(**sums: Any) -> Against:

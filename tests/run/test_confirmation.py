@@ -13,13 +13,14 @@ from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.regression_config import RegressionConfig
-from rubric_ci.model.results import CaseResult, Graded, Trial, VerdictWord
+from rubric_ci.model.results import CaseResult, Graded, Trial
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trials import trials_of
 from rubric_ci.run.confirmation import Confirmed, Pair, confirm, most_further_trials
 from rubric_ci.run.sides import Key
 from tests.sample_reports import errored, graded, skipped
 
-WORDS: Mapping[str, VerdictWord] = {"p": "pass", "b": "borderline", "f": "fail"}
+WORDS: Mapping[str, Verdict] = {"p": "pass", "b": "borderline", "f": "fail"}
 KEYS: Mapping[str, Key] = {name: ("a.yaml", name) for name in "0123456789"}
 
 

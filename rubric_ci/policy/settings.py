@@ -198,7 +198,8 @@ def governed(head: Config, base: Config, *, configured: bool) -> Config:
         setting.field: getattr(base, setting.field) for setting in SETTINGS if setting.field
     }
     targets = {name: _connected(target, base) for name, target in targets.items()}
-    return replace(head, targets=targets, judges=base.targets, **taken)
+    mode = base.auto_mode  # part of `judge`
+    return replace(head, targets=targets, judges=base.targets, auto_mode=mode, **taken)
 
 
 def _connected(target: Target, base: Config) -> Target:

@@ -96,7 +96,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "security/test_time_limits.py": "system/text_work",
     "security/test_workflow_commands.py": "system/output",
     "selection/test_changed_cases.py": """
-        project/base_state project/difference selection/prefilter""",
+        project/difference selection/prefilter""",
     "targets/test_agent.py": """
         model/trace system/scratch targets/file_changes targets/trace targets/work_checks
         targets/workspace""",

@@ -5,7 +5,7 @@ refers to unchanged, and no changed file could come before those in the search f
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from posixpath import basename, dirname, splitext
@@ -36,7 +36,7 @@ class BaseState:
     difference: Difference
     cases: tuple[EvalCase, ...]
     files: frozenset[str]  # eval files and their sidecars, then and now
-    unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to what is wrong
+    unreadable: Mapping[str, str]  # eval file to what is wrong
 
     def config_problem(self, eval_file: str) -> str:
         """Return why the configuration of an eval file is unknown; empty: it is known."""

@@ -18,6 +18,10 @@ FLAT = "".join(line.removeprefix("  ") for line in WRITTEN.splitlines(keepends=T
 TABLE = {
     "no file": ("", f"waivers:\n{WRITTEN}"),
     "an empty list": ("# ours\nwaivers: []\n", f"# ours\nwaivers:\n{WRITTEN}"),
+    "an empty list and a comment about it": (
+        "waivers: []\n# once: waivers: []\n",
+        f"waivers:\n{WRITTEN}# once: waivers: []\n",
+    ),
     "one entry": (f"waivers:\n{WRITTEN}", f"waivers:\n{WRITTEN}{WRITTEN}"),
     "without a final newline": (
         f"waivers:\n{WRITTEN}".rstrip(),
@@ -32,6 +36,10 @@ TABLE = {
         f"waivers:\n{WRITTEN}{WRITTEN}".replace("\n", "\r\n"),
     ),
     "lists that are not indented": (f"waivers:\n{FLAT}", f"waivers:\n{FLAT}{FLAT}"),
+    "another key comes first": (
+        f"x-a: 1\nwaivers:\n{WRITTEN}",
+        f"x-a: 1\nwaivers:\n{WRITTEN}{WRITTEN}",
+    ),
     "flow": ("waivers: [{case: a}]\n", None),
     "another key comes last": (f"waivers:\n{WRITTEN}x-a: 1\n", None),
 }

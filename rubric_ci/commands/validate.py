@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
 from rubric_ci.model.events import is_before_merge
 from rubric_ci.project.checker import Checker, open_checkout
+from rubric_ci.project.discovery import HERE, walk
 from rubric_ci.system.fork_pool import in_parallel, usable_cores
 from rubric_ci.system.runner import in_workflow
 from rubric_ci.system.terminal import use_color
@@ -38,6 +39,7 @@ FIXABLE = frozenset(
         "yaml-item-in-text",
     }
 )
+_PROMPTS = (".prompt.yml", ".prompt.yaml")  # of targets, or of suites
 WORTH_FORKING = 64  # files; fewer are checked before a second process has started
 
 
@@ -76,6 +78,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
         sys.stdout.write(_rendered(settings, found, len(jobs), notes))
         if settings.format == "text" and not settings.fix:
             sys.stdout.write(_fixable(found, project.rules))
+            sys.stdout.write(_left_aside(settings, checker))
     if errors:
         from rubric_ci.text.error_text import error_text
 
@@ -168,6 +171,23 @@ def _rendered(
         in_workflow=in_workflow(environ),
         new_token=_random_token,
     )
+
+
+def _left_aside(settings: ValidateSettings, checker: Checker) -> str:
+    """Return the files of other tools in the folders that were searched, in one line."""
+    folders = [path for path in settings.paths or (HERE,) if Path(path).is_dir()]
+    if settings.only_evals or (not settings.paths and checker.project.summary.globs):
+        return ""
+    read = {path.resolve() for path in _paths(settings.paths, checker)[0]}
+    every = (path for folder in folders for path in walk(Path(folder)))
+    others = [path for path in every if path.resolve() not in read]
+    others = [path for path in others if not path.name.endswith(_PROMPTS)]
+    if not others:
+        return ""
+    from rubric_ci.project.near_files import foreign_files
+
+    found = foreign_files(others).removeprefix("; it holds ")
+    return f"not read: {found}\n" if found else ""
 
 
 def _fixable(found: "list[Diagnostic]", rules: Mapping[str, str]) -> str:

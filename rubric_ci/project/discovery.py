@@ -209,7 +209,7 @@ def _of_path(written: str, configured: set[Path]) -> Iterator[Path]:
         yield path
         return
     if path.is_dir():
-        found = [file for file in _walk(path) if _holds_evals(file, configured)]
+        found = [file for file in walk(path) if _holds_evals(file, configured)]
     else:
         found = [file for file in _matches(written) if _may_hold_evals(file)]
     if not found:
@@ -224,7 +224,7 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
         known = "an eval file is YAML with `evalcases`, or is named by `evals` in rubric-ci.yaml"
         if named := _named_like_evals(path):
             known = f"{named} has no `evalcases`; {known}"
-        known += foreign_files(_walk(path))
+        known += foreign_files(walk(path))
         hint = f"{known}; `rubric-ci init` writes a first one" if written == HERE else known
         return f"{written if written != HERE else 'this folder'} holds no eval file", hint
     if any(sign in written for sign in "*?["):
@@ -240,7 +240,7 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
 
 def _named_like_evals(folder: Path) -> str:
     """Return the first file that its name or folder says is an eval file; empty: there is none."""
-    places = (shown(path).as_posix() for path in _walk(folder))
+    places = (shown(path).as_posix() for path in walk(folder))
     others = (*CONFIG_NAMES, *TARGETS_NAMES)
     named = (name for name in places if "eval" in name.lower() and Path(name).name not in others)
     return next(named, "")
@@ -254,7 +254,8 @@ def _matches(written: str) -> list[Path]:
     return _glob(start, str(path.relative_to(path.anchor)))
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def walk(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder that may hold cases by their names."""
     for current, folders, names in os.walk(folder):
         folders[:] = sorted(filter(is_searched, folders))
         found = (Path(current, name) for name in sorted(names) if name.endswith(SUFFIXES))

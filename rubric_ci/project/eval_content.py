@@ -13,7 +13,7 @@ USUAL: Final = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
 DIALECTS: Final = rb"[\"']?(?:tests|evals|cases|test_cases)[\"']?\s*+:"
 """A key of the cases of other tools; their data decides."""
 
-_FOREIGN: Final = rb"(?m)^[^\S\n]*+(?:tests|prompts|providers|testData)\s*+:"
+_FOREIGN: Final = rb"(?m)^[^\S\n]*+(?:tests|testData|scenarios)\s*+:"
 _HOLDS_ID: Final = rb"\"id\"\s*+:"
 _HOLDS_INPUT: Final = rb"\"input(?:_messages)?\"\s*+:"
 _INPUTS: Final = frozenset(("input", "input_messages"))

@@ -149,7 +149,8 @@ def foreign_files(paths: Iterable[Path]) -> str:
     tools: Counter[str] = Counter()
     for path in paths:
         with suppress(CannotReadFile):
-            tools[foreign_tool(confined.read_start(path))] += 1
+            known = foreign_tool(confined.read_start(path))
+            tools[known or ("Agent Skills" if path.name == "evals.json" else "")] += 1
     del tools[""]
     found = [f"{plural(count, 'file')} of {tool}" for tool, count in tools.items()]
     if not found:

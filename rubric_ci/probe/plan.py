@@ -12,11 +12,21 @@ from rubric_ci.model.rubric import Judged, scale
 from rubric_ci.probe.figures import Mutation
 from rubric_ci.probe.harmless import harmless, minds
 from rubric_ci.probe.passages import around, locate, sentences
-from rubric_ci.probe.variants import OTHER_ANSWER, Quote, Variant, noticeable
+from rubric_ci.probe.variants import (
+    OTHER_ANSWER,
+    Quote,
+    Variant,
+    forbidden,
+    noticeable,
+    planted,
+)
 
 AS_LONG: Final = 0.9  # of the length of the answer
 NOT_MET: Final = "the judge gives it the lowest mark, so that no variant can be marked lower"
 NO_QUOTE: Final = "the judge quotes nothing of the answer for it"
+NOT_PLANTED: Final = (
+    "it forbids something that no rule can plant; write the forbidden words in quotation marks"
+)
 NOT_QUOTED: Final = "the judge's quote is not in the answer"
 
 Marks: TypeAlias = Mapping[str, CriterionResult]
@@ -80,11 +90,11 @@ def plan(
         other = _other_answer(subject, [each for each, _ in (*pairs[n + 1 :], *pairs[:n])])
         found: dict[str, Trial] = {}
         for criterion in subject.criteria:
-            quote = _quote(subject, criterion, marks[criterion.id])
-            if isinstance(quote, str):
-                untested[subject.case.file, subject.case.id, criterion.id] = quote
+            variants = _to_notice(subject, criterion, marks[criterion.id], other)
+            if isinstance(variants, str):
+                untested[subject.case.file, subject.case.id, criterion.id] = variants
                 continue
-            for variant in _in_turn(_variants(quote, other))[:most]:
+            for variant in _in_turn(variants)[:most]:
                 trial = found.get(variant.text)
                 before = trial.notice if trial else frozenset()
                 found[variant.text] = Trial(
@@ -133,6 +143,19 @@ def mutations(
 def key(subject: Subject) -> tuple[str, str, str]:
     """Return what identifies a subject: file, case and evaluator."""
     return subject.case.file, subject.case.id, subject.spec.name
+
+
+def _to_notice(
+    subject: Subject, criterion: Judged, mark: CriterionResult, other: str
+) -> list[Variant] | str:
+    """Return the variants that a criterion must notice, or why there are none."""
+    sentence = forbidden(criterion.text)
+    if sentence is None:
+        quote = _quote(subject, criterion, mark)
+        return quote if isinstance(quote, str) else _variants(quote, other)
+    if rank(criterion, mark.mark) <= 0:
+        return NOT_MET
+    return [*planted(subject.answer, sentence)] if sentence else NOT_PLANTED
 
 
 def _variants(quote: Quote, other: str) -> list[Variant]:

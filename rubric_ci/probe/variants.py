@@ -45,6 +45,36 @@ def noticeable(quote: Quote) -> tuple[Variant, ...]:
     return tuple(found.values())
 
 
+def forbidden(criterion: str) -> str | None:
+    """Return a sentence that a criterion forbids; empty: no rule makes it; None: it is a demand."""
+    found = _FORBIDS.match(criterion.strip())
+    if found is None:
+        return None
+    if quoted := _QUOTED.search(criterion):
+        text = quoted.group(1).strip()
+        return text if text[-1:] in ".!?" else f"{text}."
+    verb, rest = found.group("verb").casefold(), found.group("rest").strip()
+    if verb in _SAYS and rest.casefold().startswith("that "):
+        return f"{rest[5:6].upper()}{rest[6:]}."
+    if verb.endswith("ing"):
+        return f"We are {verb} {rest}."
+    if verb in _SAYS:
+        return f"We also want to mention {rest}."
+    return f"We {verb} {rest}." if verb in _DOES else ""
+
+
+def planted(answer: str, sentence: str) -> tuple[Variant, ...]:
+    """Return the answer with a sentence before, in and after it."""
+    first, *_, last = (0, *(each.end for each in sentences(answer)), len(answer))
+    middle = next(iter(sentences(answer)), Span(0, last)).end
+    texts = dict.fromkeys(
+        f"{answer[:at].rstrip()} {sentence} {answer[at:].lstrip()}".strip()
+        for at in (last, first, middle)
+    )
+    change = f"with {_shown(sentence)}"
+    return tuple(Variant(family=PLANTED, text=text, change=change) for text in texts)
+
+
 def _quote_deleted(quote: Quote) -> Iterator[tuple[str, str]]:
     yield without(quote.answer, quote.places), f"without {_shown(quote.places[0].of(quote.answer))}"
 
@@ -194,6 +224,21 @@ NOTICED: Final[Mapping[str, Notice]] = {
     "blank": _blank,
 }
 """Families that a criterion must notice, the most telling ones first."""
+
+_FORBIDS: Final = re.compile(
+    r"(?:(?:does|do|must|should|may) not|(?:doesn|don)['\u2019]t|never|avoids?) "
+    r"(?:\w{2,20}ly )?(?P<verb>\w{2,30}) (?P<rest>[^.;]{2,300})",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(r"[\"\u201c`]([^\"\u201c\u201d`]{2,200})[\"\u201d`]")
+_SAYS: Final = frozenset(
+    ("claim", "claims", "mention", "mentions", "name", "names", "refer", "say", "says", "state")
+)
+_DOES: Final = frozenset(
+    ("ask", "demand", "give", "guarantee", "offer", "promise", "recommend", "request", "tell")
+)
+PLANTED: Final = "planted"
+"""The answer with what a criterion forbids."""
 
 OTHER_ANSWER: Final = "other-answer"
 """The answer of another case; made where the answers of all cases are known."""

@@ -255,3 +255,24 @@ def test_paraphrases_of_a_model(
     assert found == ([family] if family else [])
     if code == 0:
         assert "model calls" not in second.stderr
+
+
+@pytest.mark.parametrize(
+    ("judge", "words"),
+    [
+        (faulty_judges.sound, ["sound", "untested"]),
+        (faulty_judges.always_yes, ["never-fails", "untested"]),
+    ],
+)
+def test_a_prohibition_is_tested_by_what_it_forbids(
+    folder: Path, judge: Marking, words: list[str]
+) -> None:
+    prohibitions = (
+        "evalcases:\n  - id: refund\n    input: Can I return a jacket?\n    rubrics:\n"
+        '      - {id: words, expected_outcome: Does not say "we pay twice"}\n'
+        "      - {id: slang, expected_outcome: Does not use slang}\n"
+    )
+    (folder / "a.eval.yaml").write_text(prohibitions)
+    done = probe(folder, judge)
+    assert [each["word"] for each in written(folder)["criteria"]] == words, done.stderr
+    assert "no variant to notice: it forbids something that no rule can plant; " in done.stdout

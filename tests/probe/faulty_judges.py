@@ -102,6 +102,7 @@ def _marks(request: dict[str, Any], states: Marking) -> str:
     answer = re.findall(rf"<answer_{fence}>\n(.*?)\n?</answer_{fence}>", user, re.DOTALL)[0]
     criteria = user.partition("Criteria:\n")[2]
     facts = re.findall(r'^(c\d+): "satisfied" is .*\n +States "(.*)"', criteria, re.MULTILINE)
+    banned = re.findall(r'^(c\d+): .*\n +Does not \w+ "?(.*?)"?$', criteria, re.MULTILINE)
     return json.dumps(
         {
             alias: {
@@ -110,6 +111,14 @@ def _marks(request: dict[str, Any], states: Marking) -> str:
                 "satisfied": states(answer, fact),
             }
             for alias, fact in facts
+        }
+        | {
+            alias: {
+                "evidence": "",
+                "reasoning": "as it is",
+                "satisfied": states is always_yes or not states(answer, fact),
+            }
+            for alias, fact in banned
         }
     )
 

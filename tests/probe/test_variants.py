@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.probe.passages import locate
-from rubric_ci.probe.variants import NOTICED, Quote, noticeable
+from rubric_ci.probe.variants import NOTICED, Quote, forbidden, noticeable, planted
 
 ANSWER = "You can return it within 30 days. Bring the receipt to Anna. We pay on Friday."
 
@@ -136,3 +136,29 @@ def test_a_quote_that_stands_twice_must_not_be_noticed_where_one_is_left() -> No
     answer = "It takes 5 days. Again: it takes 5 days."
     families = {each.family for each in noticeable(quote("5 days", "5 days", answer))}
     assert families == {"negated", "blank"}
+
+
+@pytest.mark.parametrize(
+    ("criterion", "sentence"),
+    [
+        ("States the limit", None),
+        ("Does not say “refund at once”", "refund at once."),
+        ("Never says that parts are free", "Parts are free."),
+        ("Does not promise a refund for used parts.", "We promise a refund for used parts."),
+        ("Does not mention the competition", "We also want to mention the competition."),
+        ("Avoids promising a date", "We are promising a date."),
+        ("Does not actually offer a voucher; is polite", "We offer a voucher."),
+        ("Does not use slang", ""),
+    ],
+)
+def test_what_a_criterion_forbids(criterion: str, sentence: str | None) -> None:
+    assert forbidden(criterion) == sentence
+
+
+def test_a_forbidden_sentence_is_planted() -> None:
+    assert [each.text for each in planted("One. Two.", "Never.")] == [
+        "One. Two. Never.",
+        "Never. One. Two.",
+        "One. Never. Two.",
+    ]
+    assert [each.text for each in planted("", "Never.")] == ["Never."]

@@ -42,6 +42,7 @@ golden: $(READY)
 	$(BIN)/python tests/quickstart/record.py  # needs node
 	$(BIN)/python -m tests.scaffold.record
 	$(BIN)/python -m tests.agentv_example.record  # needs node
+	$(BIN)/python -m tests.agent_example.record  # needs node
 	$(BIN)/python -m tests.hooks.tables
 	$(BIN)/python -m tests.docs.reference
 	$(BIN)/python -m tests.docs.settings

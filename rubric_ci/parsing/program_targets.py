@@ -32,7 +32,7 @@ def _command(data: dict[str, Any], shared: dict[str, Any], file: str) -> CliTarg
         command_template=data.get("command_template") or data["command"],
         trace=data.get("trace", ""),
         workspace=_workspace(data["workspace"], file) if "workspace" in data else None,
-        cwd=_folder(file, data.get("cwd", ".")),
+        cwd=data.get("cwd", ".") if "workspace" in data else _folder(file, data.get("cwd", ".")),
         cwd_from_eval_folder=is_of_agentv(file),
         files_format=data.get("files_format", data.get("attachments_format", "{path}")),
         batched=data.get("provider_batching", False),

@@ -84,6 +84,7 @@ def _values(
         "GUIDELINES": lambda: shell_quote(""),
         "EVAL_ID": lambda: BATCH_ID,
         "EVAL_FILE": lambda: shell_quote(str(root / cases[0].file)),
+        "ROOT": lambda: shell_quote(str(root)),
         "ATTEMPT": lambda: str(attempt),
         "FILES": lambda: command.files_text(cases, target.files_format, root),
         "OUTPUT_FILE": lambda: shell_quote(str(written)),

@@ -98,6 +98,7 @@ def _values(
         "GUIDELINES": lambda: shell_quote(guidelines(case)),
         "EVAL_ID": lambda: shell_quote(case.own_id),
         "EVAL_FILE": lambda: shell_quote(str(root / case.file)),
+        "ROOT": lambda: shell_quote(str(root)),
         "ATTEMPT": lambda: str(attempt),
         "FILES": lambda: files_text([case], target.files_format, root),
         "OUTPUT_FILE": lambda: shell_quote(str(written)),

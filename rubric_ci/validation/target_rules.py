@@ -14,7 +14,7 @@ from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
 
 PLACEHOLDERS: Final = (
-    *("PROMPT", "GUIDELINES", "EVAL_ID", "EVAL_FILE", "ATTEMPT", "FILES", "OUTPUT_FILE"),
+    *("PROMPT", "GUIDELINES", "EVAL_ID", "EVAL_FILE", "ROOT", "ATTEMPT", "FILES", "OUTPUT_FILE"),
 )
 
 OF_RUNNER: Final = {

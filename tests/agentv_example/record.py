@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.quickstart.record import ROOT, SERVER, await_port, free_port
+from tests.quickstart.record import ROOT, serving
 
 EXAMPLE = "examples/agentv"
 RECORDING = f"{EXAMPLE}/judge.replay.jsonl"
@@ -17,16 +17,8 @@ RUN = ("run", f"{EXAMPLE}/evals", "--target", "kept")
 
 def main() -> None:
     """Serve the replies and run the example against them."""
-    port = free_port()
-    replies = Path(__file__).with_name("judge.json")
-    serve = ["node", str(SERVER), "-p", str(port), "-f", str(replies), "--strict"]
-    server = subprocess.Popen(serve, stdout=subprocess.DEVNULL)
-    try:
-        await_port(port)
-        record(f"http://127.0.0.1:{port}/v1")
-    finally:
-        server.terminate()
-        server.wait(timeout=10)
+    with serving(Path(__file__).with_name("judge.json")) as url:
+        record(url)
 
 
 def record(url: str) -> None:

@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -20,13 +22,19 @@ DRAFTS = f"{EXAMPLE}/drafts.replay.jsonl"
 
 def main() -> None:
     """Serve the replies, run the example against them, keep what was said."""
+    with serving(Path(__file__).with_name("judge.json")) as url:
+        record(url)
+
+
+@contextmanager
+def serving(replies: Path) -> Iterator[str]:
+    """Serve recorded replies, and yield the URL."""
     port = free_port()
-    replies = Path(__file__).with_name("judge.json")
     serve = ["node", str(SERVER), "-p", str(port), "-f", str(replies), "--strict"]
     server = subprocess.Popen(serve, stdout=subprocess.DEVNULL)
     try:
         await_port(port)
-        record(f"http://127.0.0.1:{port}/v1")
+        yield f"http://127.0.0.1:{port}/v1"
     finally:
         server.terminate()
         server.wait(timeout=10)

@@ -458,7 +458,7 @@ def test_the_last_line_of_an_error_comes_first(tmp_path: Path) -> None:
         pytest.param(
             "echo {PROMT}",
             "`command_template` holds {PROMT}; known: `{PROMPT}`, `{GUIDELINES}`, `{EVAL_ID}`, "
-            "`{EVAL_FILE}`, `{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`",
+            "`{EVAL_FILE}`, `{ROOT}`, `{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`",
             id="typo",
         ),
         pytest.param(

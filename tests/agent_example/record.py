@@ -19,13 +19,14 @@ RUN = ("run", "--config", f"{EXAMPLE}/rubric-ci.yaml")
 def main() -> None:
     """Serve the replies and run the example against them."""
     with serving(Path(__file__).with_name("judge.json")) as url:
-        line = [sys.executable, "-m", "rubric_ci", *RUN, "--concurrency", "1", "--record", RECORDING]
+        words = (*RUN, "--concurrency", "1", "--record", RECORDING)
         environment = {
             **os.environ,
             "OPENAI_API_KEY": "none",
             "OPENAI_API_BASE": url,
             "RUBRIC_CI_CACHE": "false",
         }
+        line = [sys.executable, "-m", "rubric_ci", *words]
         subprocess.run(line, cwd=ROOT, env=environment, timeout=120, check=True)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from tempfile import gettempdir
 from typing import Any
 
 import pytest
+import yaml
 
 from rubric_ci import targets
 from rubric_ci.errors import NoVerdict
@@ -32,6 +34,7 @@ from rubric_ci.targets.workspace import Workspaces
 from tests import platforms
 from tests.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, lines, printed
 from tests.cases import ENVIRONMENT, build_case, build_context, span
+from tests.docs.code_blocks import ROOT, code_blocks
 
 pytestmark = platforms.SHELL
 
@@ -314,6 +317,73 @@ def test_a_sandbox_is_put_before_the_command(bench: Bench) -> None:
     assert (Path(work).name, Path(home).name, found.work.sandbox) == ("work", "home", "env")
 
 
+DAEMON = """
+import os, signal, socket, sys, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.chdir("/")
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+listening = socket.create_server(("127.0.0.1", 0))
+with open(sys.argv[1] + ".new", "w") as file:
+    file.write(str(listening.getsockname()[1]))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+for descriptor in (0, 1, 2):
+    os.close(descriptor)
+time.sleep(60)
+"""
+
+
+def documented_prefix() -> tuple[str, ...]:
+    """Return the sandbox of the page; skip the test where bwrap cannot run."""
+    blocks = code_blocks(ROOT / "docs/agents.md")
+    (block,) = (block for block in blocks if "sandbox: [bwrap" in block.text)
+    (target,) = yaml.safe_load(block.text)["targets"]
+    if shutil.which("bwrap") is None:
+        pytest.skip("bwrap is not installed (package bubblewrap)")
+    tried = subprocess.run(
+        ["bwrap", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if tried.returncode:
+        pytest.skip(f"bwrap cannot run here: {tried.stderr.strip()}")
+    return tuple(target["workspace"]["sandbox"])
+
+
+def test_the_documented_sandbox(bench: Bench, tmp_path: Path) -> None:
+    outside, port = tmp_path / "outside", "port"
+    daemon = bench.programs / "daemon"
+    daemon.write_text(DAEMON)
+    body = f"""
+import subprocess, time
+for path in ({str(outside)!r}, "../beside", "/etc/outside"):
+    try:
+        Path(path).write_text("x")
+    except OSError as error:
+        print(path, error.strerror, file=open("refused", "a"))
+Path("made").write_text(str(len([name for name in os.listdir("/proc") if name.isdigit()])))
+bare = ["env", "-i", {sys.executable!r}, {str(daemon)!r}, os.path.join(os.getcwd(), {port!r})]
+subprocess.run(bare)
+while not Path({port!r}).exists(): time.sleep(0.02)
+"""
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    keep = ("refused", "made", port)
+    found = bench.answer(worked(target, sandbox=documented_prefix(), keep=keep))
+    assert found.text == "ok"
+    assert found.work is not None
+    assert found.work.sandbox == "bwrap"
+    files = {file.path: file.text for file in found.work.files}
+    assert files["refused"].count("Read-only file system") == 3
+    assert not outside.exists()
+    assert int(files["made"]) <= 3
+    assert refuses(int(files[port]))
+
+
 def test_the_home_is_empty_and_only_named_variables_are_passed(bench: Bench) -> None:
     body = "Path('env').write_text('\\n'.join(sorted(os.environ)) + os.environ['HOME'])"
     target = bench.program("claude-code", printed("claude", "ok"), body)
@@ -528,26 +598,6 @@ time.sleep(60)
         ["ps", "-o", "pid=,stat=", *map(str, children)], capture_output=True, text=True, check=False
     )
     assert [line for line in alive.stdout.splitlines() if "Z" not in line] == []
-
-
-DAEMON = """
-import os, signal, socket, sys, time
-if os.fork():
-    os._exit(0)
-os.setsid()
-if os.fork():
-    os._exit(0)
-os.chdir("/")
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-signal.signal(signal.SIGHUP, signal.SIG_IGN)
-listening = socket.create_server(("127.0.0.1", 0))
-with open(sys.argv[1] + ".new", "w") as file:
-    file.write(str(listening.getsockname()[1]))
-os.rename(sys.argv[1] + ".new", sys.argv[1])
-for descriptor in (0, 1, 2):
-    os.close(descriptor)
-time.sleep(60)
-"""
 
 
 @platforms.LINUX

@@ -96,6 +96,8 @@ def translate(data: dict[str, Any]) -> Translation:
     for index, test in enumerate(tests):
         if isinstance(test, dict):
             _test(found, data, prompt, index, _with_variables(found, test, default, index))
+        elif not isinstance(test, str):  # a file, which is not read here
+            found.refuse((CASES, index), "a test is a mapping")
     return found
 
 
@@ -132,7 +134,7 @@ def _options(found: Translation, options: Any) -> None:
     repeat = options.get("repeat", 1)
     written = repeat if isinstance(repeat, dict) else {"count": repeat}
     count, strategy = written.get("count"), written.get("strategy", "pass_any")
-    if not isinstance(count, int) or strategy not in {"pass_any", "pass_all"}:
+    if not isinstance(count, int) or strategy not in ("pass_any", "pass_all"):
         found.refuse((*place, "repeat"), "`repeat` is a count with `pass_any` or `pass_all`")
     elif count > 1:
         trials = {"count": count, "pass": 1 if strategy == "pass_any" else count}
@@ -203,9 +205,10 @@ _TEST_KEYS: Final = frozenset(
 def _test(
     found: Translation, suite: dict[str, Any], prompt: str, index: int, test: dict[str, Any]
 ) -> None:
-    ours, theirs = ("evalcases", index), ("tests", index)
+    ours, theirs = ("evalcases", len(found.data["evalcases"])), (CASES, index)
     found.put(ours, {}, theirs)
-    found.put((*ours, "id"), test["id"], (*theirs, "id"))
+    if "id" in test:
+        found.put((*ours, "id"), test["id"], (*theirs, "id"))
     found.refuse_keys(test, _TEST_KEYS | _ABOUT, theirs)
     _threshold(found, test, theirs)
     for key in ("conversation_id", "metadata", "note"):
@@ -220,6 +223,9 @@ def _test(
         if "target" in execution:
             found.put((*ours, "target"), execution["target"], (*theirs, "execution", "target"))
     variables = test.get("vars") or {}
+    if not isinstance(variables, dict):
+        found.refuse((*theirs, "vars"), "`vars` is a mapping")
+        variables = {}
     owner, place = (test, theirs) if "input" in test else (variables, (*theirs, "vars"))
     skipped = isinstance(execution, dict) and execution.get("skip_defaults") is True
     first = None if skipped else suite.get("input")

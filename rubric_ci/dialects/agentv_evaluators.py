@@ -19,7 +19,7 @@ class Parts(NamedTuple):
 
 def evaluator_of(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts:
     """Return a grader of the table as its parts, each with a weight as if the grader had 1."""
-    if grader.get("required") not in {None, False} and kind not in _CALLS:
+    if grader.get("required") not in (None, False) and kind not in _CALLS:
         found.refuse((*place, "required"), "only a check or one criterion can be required")
     return EVALUATORS[kind](found, grader, place)
 
@@ -111,9 +111,9 @@ def _trajectory(found: Translation, grader: dict[str, Any], place: Path) -> Part
     """Return `tool-trajectory` of 2.7 to 4, whose arguments are compared exactly by default."""
     known = ("mode", "minimums", "expected", "args_match")
     found.refuse_keys(grader, (*OPTIONS, *known), place)
-    expected = grader.get("expected") or ()
+    expected = grader.get("expected")
     loose = grader.get("args_match") == "superset"
-    for index, call in enumerate(expected):
+    for index, call in enumerate(expected if isinstance(expected, list) else ()):
         if not isinstance(call, dict) or (call.get("args", "any") != "any" and not loose):
             message = "arguments are compared as `args_match: superset` only"
             found.refuse((*place, "expected", index), message)
@@ -146,7 +146,7 @@ def _counted(grader: dict[str, Any], value: Mapping[str, Any]) -> Parts | None:
     """Return a least number of calls, which is no check of its own here; None without one."""
     name, least = value.get("name"), value.get("min", 1)
     plain = isinstance(name, str) and not {"*", "?"} & set(name)
-    if not plain or value.keys() - {"name", "min"} or least in {0, 1} or grader.get("required"):
+    if not plain or value.keys() - {"name", "min"} or least in (0, 1) or grader.get("required"):
         return None
     return Parts(
         evaluators=(_named(grader, "tool_trajectory", mode="any_order", minimums={name: least}),)
@@ -166,7 +166,8 @@ def _used(value: Any) -> dict[str, Any] | None:
 
 def _in_sequence(value: Any) -> dict[str, Any] | None:
     steps = value.get("steps") if isinstance(value, dict) else value
-    names = [each.get("name") if isinstance(each, dict) else each for each in steps or ()]
+    listed = steps if isinstance(steps, list) else []
+    names = [each.get("name") if isinstance(each, dict) else each for each in listed]
     if not names or not all(isinstance(name, str) for name in names):
         return None
     exact = isinstance(value, dict) and value.get("mode") == "exact"
@@ -175,7 +176,11 @@ def _in_sequence(value: Any) -> dict[str, Any] | None:
 
 def _with_arguments(value: Any) -> dict[str, Any] | None:
     known = {"name", "args", "arguments", "mode"}
-    if not isinstance(value, dict) or value.keys() - known or not isinstance(value["name"], str):
+    if (
+        not isinstance(value, dict)
+        or value.keys() - known
+        or not isinstance(value.get("name"), str)
+    ):
         return None
     arguments = value.get("args", value.get("arguments"))
     schema = {"const": arguments} if value.get("mode") == "exact" else _partly(arguments)

@@ -142,12 +142,13 @@ def _members(
     aggregator = grader.get("aggregator", {"type": "weighted_average"})
     mean = isinstance(aggregator, dict) and aggregator.get("type") == "weighted_average"
     members = _listed(grader, place, keys)
-    if not mean or not members or grader.get("required") not in {None, False}:
+    if not mean or not members or grader.get("required") not in (None, False):
         found.refuse(place, "only the weighted mean of a set without a gate has a counterpart")
         return []
     if kind == "composite":  # its weights are by name, those of the members are not used
-        given = aggregator.get("weights") or {}
-        weights = [float(given.get(_name(each), 1.0)) for each, _ in members]
+        given = aggregator.get("weights")
+        named = given if isinstance(given, dict) else {}
+        weights = [_weight({"weight": named.get(_name(each), 1.0)}) for each, _ in members]
     else:
         weights = [_weight(each) for each, _ in members]
     total, own = sum(weights) or 1.0, _weight(grader)
@@ -218,7 +219,7 @@ def _rubric(
     if isinstance(written, str) and written.startswith("file://"):
         found.refuse((*place, key), "criteria in another file have no counterpart")
         return []
-    if grader.get("required") not in {None, False} and len(items) > 1:
+    if grader.get("required") not in (None, False) and len(items) > 1:
         found.refuse((*place, "required"), "a required grader of several criteria has no gate here")
     share = 1 / (sum(map(_weight, items)) or 1.0)
     placed: list[_Placed] = []

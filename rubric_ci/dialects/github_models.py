@@ -21,7 +21,7 @@ _STRINGS: Final = {
 
 def matches(data: Any) -> bool:
     """Return True for a prompt file with data to test it."""
-    return isinstance(data, dict) and "testData" in data and "messages" in data
+    return isinstance(data, dict) and isinstance(data.get("testData"), list) and "messages" in data
 
 
 def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
@@ -32,7 +32,10 @@ def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
     found.put(("target",), stem, ())
     found.put(("evalcases",), [], ("testData",))
     evaluators = data.get("evaluators") or []
-    for index, row in enumerate(data["testData"] or []):
+    if not isinstance(evaluators, list):
+        found.refuse(("evaluators",), "`evaluators` is a list")
+        evaluators = []
+    for index, row in enumerate(data["testData"]):
         place: Path = ("testData", index)
         if not isinstance(row, dict):
             found.refuse(place, "a row that is no mapping is not imported")

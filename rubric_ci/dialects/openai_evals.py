@@ -118,7 +118,9 @@ def _criteria(
     for index, grader in enumerate(graders):
         place: Path = ("testing_criteria", index)
         kind = grader.get("type") if isinstance(grader, dict) else None
-        operation = _OPERATIONS.get(grader.get("operation", "")) if kind == "string_check" else None
+        operation = (
+            _OPERATIONS.get(str(grader.get("operation"))) if kind == "string_check" else None
+        )
         if operation is None or not _ANSWER.fullmatch(str(grader.get("input", "")).strip()):
             report.refuse(place, f"the grader `{kind}` has no counterpart in this form")
             continue

@@ -133,6 +133,9 @@ def _criteria(report: Translation, assertion: Any, kind: str, place: Path) -> li
         return []
     report.refuse_keys(assertion, _KNOWN, place)
     weight = assertion.get("weight", 1)
+    if isinstance(weight, bool) or not isinstance(weight, int | float):
+        report.refuse((*place, "weight"), "a weight is a number")
+        weight = 1
     weight = weight / len(keys) if len(keys) > 1 else weight
     extra: dict[str, Any] = {"weight": weight} if weight != 1 else {}
     inverted = {"not": True} if kind.startswith("not-") else {}

@@ -1,5 +1,6 @@
 """The bad examples of the page of rubrics get the warning that they name, the good ones none."""
 
+from runpy import run_path
 from textwrap import indent
 
 import pytest
@@ -23,6 +24,11 @@ def warnings(block: CodeBlock) -> set[str]:
     (case,) = loaded.eval_file.cases
     rubrics = [s.rubric for s in case.evaluators if isinstance(s, RubricSpec)]
     return {warning.rule for rubric in rubrics for warning in lint(rubric, case)}
+
+
+def test_the_figures_are_those_of_the_script() -> None:
+    table = run_path(str(ROOT / "benchmarks/good_rubrics/measure.py"))["table"]()
+    assert table in (ROOT / "docs/good-rubrics.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.place)

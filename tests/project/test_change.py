@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.git_changes import Base, FoundBase, NoBase
 from rubric_ci.project.change import BaseOptions, Change, open_change
+from rubric_ci.project.project import Project
+from rubric_ci.project.working_tree import WorkingTree
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
@@ -211,3 +214,65 @@ def test_a_second_commit_costs_its_tree_and_its_difference(
     lines = asked.read_text().splitlines()
     assert len(lines) <= MOST + 2, "\n".join(lines)
     assert sum(line.startswith("merge-base") for line in lines) == 1
+
+
+def test_the_grading_is_compared_with_the_first_base_that_is_known(
+    history: History, tmp_path: Path
+) -> None:
+    job = history.pull_request(tmp_path / "event.json")
+    tip, merged = history.main, history.start
+    rows: list[tuple[dict[str, str], dict[str, str], str | None]] = [
+        (job, {"changed_since": "auto", "against": "auto"}, tip),
+        ({}, {"changed_since": "main", "against": "HEAD"}, merged),
+        ({}, {"against": "main"}, merged),
+        ({}, {"policy_from": "base", "against": "auto"}, None),
+        ({}, {}, None),
+    ]
+    for environment, options, expected in rows:
+        base = opened(history, environment, **options).grading
+        assert (base and base.commit) == expected
+
+
+def test_a_folder_without_a_repository_has_no_base(tmp_path: Path) -> None:
+    found = open_change(tmp_path, BaseOptions(policy_from="base"), AT_A_DESK).policy
+    assert isinstance(found, NoBase)
+    assert found.reason.startswith(f"git rev-parse failed in {tmp_path}: not a git repository")
+
+
+def test_the_base_is_read_once_for_the_same_files(history: History) -> None:
+    change = opened(history, {}, against="main")
+    assert isinstance(change.against, Base)
+    base = change.at(change.against)
+    project = Project(WorkingTree(root=history.checkout.root), targets=("default",))
+    files: list[EvalFile] = []
+    found = base.state(project, files, ())
+    assert base.state(project, files, ()) is found
+    assert base.state(project, [], ()) is not found
+    assert base.state(Project(WorkingTree(root=history.checkout.root)), files, ()) is not found
+    assert [case.id for case in found.cases] == ["one"]
+
+
+def test_a_file_of_the_base_that_is_lost_and_does_not_parse(checkout: Checkout) -> None:
+    """Its other files have their cases, one for each target that the command line names."""
+    both = "".join(f"  - {{name: {name}, provider: mock, response: hi}}\n" for name in "xy")
+    config = {"rubric-ci.yaml": f"targets:\n{both}"}
+    checkout.commit({**FILES, **config, "evals/b.eval.yaml": "evalcases: [\n"})
+    checkout.git("switch", "--quiet", "--create", "topic")
+    change = open_change(checkout.root, BaseOptions(against="main"), AT_A_DESK)
+    assert isinstance(change.against, Base)
+    base = change.at(change.against)
+    for targets, expected in (((), ["one"]), (("x", "y"), ["one [x]", "one [y]"])):
+        project = Project(WorkingTree(root=checkout.root), targets=targets)
+        assert [case.id for case in base.state(project, [], ()).cases] == expected
+
+
+@pytest.mark.parametrize(("attributes", "same"), [({}, True), ({".gitattributes": ""}, False)])
+def test_files_that_git_may_write_otherwise_are_read_from_its_objects(
+    history: History, attributes: dict[str, str], *, same: bool
+) -> None:
+    history.checkout.write(attributes)
+    change = opened(history, {}, against="main")
+    assert isinstance(change.against, Base)
+    files = change.at(change.against).files
+    assert ("evals/a.eval.yaml" not in files.changed) == same
+    assert "agent.py" in files.changed

@@ -14,8 +14,14 @@ from rubric_ci.render import terminal as at_terminal
 from rubric_ci.render.html import page
 from rubric_ci.report import consistency, json_format
 from rubric_ci.report.gate import concluded
-from rubric_ci.waivers.report import merged, with_outcomes
-from tests.sample_reports import a_criterion, a_report, graded
+from rubric_ci.waivers.report import (
+    applied_lines,
+    excuses,
+    merged,
+    problem_lines,
+    with_outcomes,
+)
+from tests.sample_reports import a_criterion, a_report, errored, graded
 
 WAIVED = graded(
     "c", "fail", a_criterion("gated"), waived=("gated",), without_waived="pass", file="e.yaml"
@@ -122,6 +128,25 @@ def test_what_became_of_a_waiver() -> None:
     found = with_outcomes(waivers, [WAIVED, graded("d", "pass")])
     assert [waiver.state for waiver in found] == ["applied", "unneeded", "not-run"]
     assert merged([waivers, found]) == (found[0], found[1], found[2])
+    lost = with_outcomes(waivers[:1], [errored("c", file="e.yaml")])
+    assert [waiver.state for waiver in lost] == ["not-run"]
+
+
+def test_the_waivers_of_all_shards_are_apart_and_in_order() -> None:
+    first = a_waiver("applied")
+    others = [
+        a_waiver("applied", line=6),
+        a_waiver("applied", file="d.yaml"),
+        a_waiver("applied", criterion="other"),
+    ]
+    assert merged([[first, *others]]) == (others[0], others[1], first, others[2])
+
+
+def test_only_waivers_in_force_excuse_a_case() -> None:
+    late = a_waiver("expired", criterion="other")
+    report = replace(APPLIED, waivers=(a_waiver(), late, a_waiver(case="d")))
+    assert excuses(WAIVED, report) == [f"gated: {REASON}"]
+    assert applied_lines(report) == [f"c/gated: {REASON}", f"d/gated: {REASON}"]
 
 
 @pytest.mark.parametrize(
@@ -145,3 +170,5 @@ def test_more_waivers_than_the_gate_allows() -> None:
     limited = replace(report, gate=replace(report.gate, max_waivers=0, holds=False))
     expected = "fail-on: fail; 1 waiver, at most 0 allowed"
     assert heading.gate_settings(limited) == expected
+    assert problem_lines(limited) == [("waivers.yaml", "1 waiver, at most 0 allowed")]
+    assert problem_lines(report) == []

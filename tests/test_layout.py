@@ -77,7 +77,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "kinds/test_field_accuracy.py": """
         kinds/json_compare text/json_path""",
     "kinds/test_specs.py": "kinds/kind",
-    "grading_changes/test_changes.py": "grading_changes/configuration",
     "judge/test_injection_scan.py": "judge/injection_patterns",
     "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
     "llm/test_workload_identity.py": "model/workload_identity",

@@ -22,6 +22,9 @@ HELD: Final[Mapping[str, str]] = {
         "policy/test_settings.py policy/test_changes.py policy/test_target_options.py"
     ),
     "publish/issue.py": "publish/test_issue.py",
+    "grading_changes/configuration.py": (
+        "grading_changes/test_configuration.py grading_changes/test_changes.py"
+    ),
     "waivers/report.py": "waivers/test_report.py",
     "waivers/file.py": "waivers/test_file.py waivers/test_match.py",
     "history/record.py": "history/test_record.py history/test_from_report.py",

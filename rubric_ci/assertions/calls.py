@@ -8,10 +8,11 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, Final
 
 from rubric_ci.assertions.json_data import schema_problem, validity
-from rubric_ci.assertions.row import CALLS, Outcome, Row, shown
+from rubric_ci.assertions.row import CALLS, TEXT, TEXTS, Outcome, Row, shown
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Step
 
@@ -133,42 +134,33 @@ def _with_problem(value: Any) -> str:
     return schema_problem(value["arguments"])
 
 
-_TEXT: Final = {"$ref": "#/$defs/text"}
-_LIST: Final = {"type": "array", "minItems": 1, "items": _TEXT}
+_row: Final = partial(Row, of=CALLS, problem=_pattern_problem)
 
 ROWS: Final = (
-    Row(
+    _row(
         key="called",
-        of=CALLS,
         check=_called,
         says="calls {}",
         denies="does not call {}",
-        title="Called",
         meaning=(
             "The agent called this tool without an error; with `Name(glob)` one of its arguments, "
             "as one line, fits the glob."
         ),
-        value={**_TEXT, "examples": ["Bash(npm test*)"]},
-        problem=_pattern_problem,
+        value={**TEXT, "examples": ["Bash(npm test*)"]},
     ),
-    Row(
+    _row(
         key="never_called",
-        of=CALLS,
         check=_never_called,
         says="never calls {}",
         denies="calls {}",
-        title="Never called",
         meaning="The agent did not call this tool, not even with an error.",
-        value={**_TEXT, "examples": ["Bash(git push*)"]},
-        problem=_pattern_problem,
+        value={**TEXT, "examples": ["Bash(git push*)"]},
     ),
-    Row(
+    _row(
         key="called_with",
-        of=CALLS,
         check=_called_with,
         says="makes the call {}",
         denies="does not make the call {}",
-        title="Called with",
         meaning=(
             "The agent called this tool without an error, and the arguments of one such call are "
             "valid by the JSON Schema."
@@ -179,7 +171,7 @@ ROWS: Final = (
             "additionalProperties": False,
             "properties": {
                 "name": {
-                    **_TEXT,
+                    **TEXT,
                     "title": "Name",
                     "description": "Tool, as for `called`.",
                     "examples": ["find_order"],
@@ -195,46 +187,36 @@ ROWS: Final = (
         },
         problem=_with_problem,
     ),
-    Row(
+    _row(
         key="calls_in_order",
-        of=CALLS,
         check=_in_order,
         says="calls in this order {}",
         denies="does not call in this order {}",
-        title="Calls in order",
         meaning=(
             "The agent called these tools in this order without an error; other calls may be in "
             "between."
         ),
-        value={**_LIST, "examples": [["Read", "Edit"]]},
-        problem=_pattern_problem,
+        value={**TEXTS, "examples": [["Read", "Edit"]]},
     ),
-    Row(
+    _row(
         key="calls_exactly",
-        of=CALLS,
         check=_exactly,
         says="makes these calls and no other {}",
         denies="makes other calls than {}",
-        title="Calls exactly",
         meaning="The agent made these calls in this order, also with errors, and no other.",
-        value={**_LIST, "examples": [["find_order", "refund"]]},
-        problem=_pattern_problem,
+        value={**TEXTS, "examples": [["find_order", "refund"]]},
     ),
-    Row(
+    _row(
         key="no_other_calls",
-        of=CALLS,
         check=_no_other,
         says="calls nothing but {}",
         denies="calls something other than {}",
-        title="No other calls",
         meaning="Every call, also one with an error, fits one of these.",
-        value={**_LIST, "examples": [["Read", "Bash(ls*)"]]},
+        value={**TEXTS, "examples": [["Read", "Bash(ls*)"]]},
         growth="weaker",
-        problem=_pattern_problem,
     ),
-    Row(
+    _row(
         key="max_calls",
-        of=CALLS,
         check=_at_most,
         says="makes at most {} calls",
         denies="makes more than {} calls",

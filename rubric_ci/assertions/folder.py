@@ -6,13 +6,12 @@ are values and words.
 
 import json
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any, Final
 
-from rubric_ci.assertions.row import FOLDER, Outcome, Row, line_of
+from rubric_ci.assertions.row import FOLDER, TEXT, Outcome, Row, line_of
 from rubric_ci.model.json_value import JSON
 from rubric_ci.text.globs import matcher
-
-_TEXT: Final = {"$ref": "#/$defs/text"}
 
 
 def exists(paths: Collection[str], glob: str) -> Outcome:
@@ -48,24 +47,20 @@ def _elsewhere(found: Outcome, _: Any, __: bool) -> Outcome:
     return found
 
 
+_row: Final = partial(Row, of=FOLDER, check=_elsewhere)
+
 ROWS: Final = (
-    Row(
+    _row(
         key="exists",
-        of=FOLDER,
-        check=_elsewhere,
         says="leaves the file {}",
         denies="leaves no file {}",
-        title="Exists",
         meaning="The workspace has a file that fits this glob at the end.",
-        value={**_TEXT, "examples": ["out/report.md"]},
+        value={**TEXT, "examples": ["out/report.md"]},
     ),
-    Row(
+    _row(
         key="file_contains",
-        of=FOLDER,
-        check=_elsewhere,
         says="leaves a file with a text {}",
         denies="leaves no file with a text {}",
-        title="File contains",
         meaning="A file of the workspace has this substring at the end.",
         value={
             "type": "object",
@@ -73,13 +68,13 @@ ROWS: Final = (
             "additionalProperties": False,
             "properties": {
                 "path": {
-                    **_TEXT,
+                    **TEXT,
                     "title": "Path",
                     "description": "File, relative to the workspace.",
                     "examples": ["out/report.md"],
                 },
                 "text": {
-                    **_TEXT,
+                    **TEXT,
                     "title": "Text",
                     "description": "Substring.",
                     "examples": ["Total: 42"],
@@ -88,25 +83,19 @@ ROWS: Final = (
             "examples": [{"path": "out/report.md", "text": "Total: 42"}],
         },
     ),
-    Row(
+    _row(
         key="unchanged",
-        of=FOLDER,
-        check=_elsewhere,
         says="leaves unchanged {}",
         denies="changes {}",
-        title="Unchanged",
         meaning="No file that fits this glob was changed, added or deleted.",
-        value={**_TEXT, "examples": ["tests/**"]},
+        value={**TEXT, "examples": ["tests/**"]},
     ),
-    Row(
+    _row(
         key="command",
-        of=FOLDER,
-        check=_elsewhere,
         says="leaves a folder in which this succeeds: {}",
         denies="leaves a folder in which this fails: {}",
-        title="Command",
         meaning="This shell command ends with exit status 0 in the workspace.",
-        value={**_TEXT, "examples": ["pytest -q"]},
+        value={**TEXT, "examples": ["pytest -q"]},
     ),
 )
 

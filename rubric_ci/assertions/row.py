@@ -10,6 +10,8 @@ from rubric_ci.text.numbers import shortened
 
 CALLS: Final = "calls"
 FOLDER: Final = "folder"
+TEXT: Final = {"$ref": "#/$defs/text"}  # JSON Schema
+TEXTS: Final = {"type": "array", "minItems": 1, "items": TEXT}
 LONGEST = 80  # characters of a value in a message
 
 
@@ -30,9 +32,9 @@ class Row:
     check: Callable[[Any, Any, bool], Outcome]  # what `of` says, value, whether case is ignored
     says: str  # "contains {}"
     denies: str  # with `not`
-    title: str
     meaning: str
     value: dict[str, Any]  # JSON Schema
+    title: str = ""  # empty: the words of the key
     of: Literal["text", "calls", "folder"] = "text"  # of the answer, the steps, the workspace
     folds: bool = False  # `ignore_case` has an effect
     growth: Literal["weaker", "stronger", ""] = ""  # of a larger number or a longer list
@@ -41,7 +43,8 @@ class Row:
     @property
     def schema(self) -> dict[str, Any]:
         """The key in `schemas/eval.schema.json`."""
-        return {"title": self.title, "description": self.meaning, **self.value}
+        title = self.title or self.key.replace("_", " ").capitalize()
+        return {"title": title, "description": self.meaning, **self.value}
 
 
 def shown(value: JSON) -> str:

@@ -2,12 +2,12 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 from typing import Any, Final
 
 from rubric_ci.assertions.json_data import NotJson, parsed
-from rubric_ci.assertions.row import Outcome, Row, line_of, listed, shown
+from rubric_ci.assertions.row import TEXT, TEXTS, Outcome, Row, line_of, listed, shown
 from rubric_ci.model.json_value import JSON, equal
 
 _NOT_FOUND: Final = Outcome(holds=False, found="it does not occur")
@@ -147,84 +147,69 @@ def _span(text: str, value: str, ignore_case: bool) -> tuple[int, int] | None:
     return bisect_right(ends, start), bisect_right(ends, end - 1) + 1
 
 
-_TEXT: Final = {"$ref": "#/$defs/text"}
-_TEXTS: Final = {"type": "array", "minItems": 1, "items": _TEXT}
+_row: Final = partial(Row, folds=True)
 
 ROWS: Final = (
-    Row(
+    _row(
         key="contains",
         check=_contains,
         says="contains {}",
         denies="does not contain {}",
-        title="Contains",
         meaning="The text has this substring.",
-        value={**_TEXT, "examples": ["30 days"]},
-        folds=True,
+        value={**TEXT, "examples": ["30 days"]},
     ),
-    Row(
+    _row(
         key="contains_any",
         check=_contains_any,
         says="contains one of {}",
         denies="contains none of {}",
-        title="Contains any",
         meaning="The text has one of these substrings.",
-        value={**_TEXTS, "examples": [["30 days", "one month"]]},
-        folds=True,
+        value={**TEXTS, "examples": [["30 days", "one month"]]},
         growth="weaker",
     ),
-    Row(
+    _row(
         key="contains_all",
         check=_contains_all,
         says="contains all of {}",
         denies="does not contain all of {}",
-        title="Contains all",
         meaning="The text has all of these substrings.",
-        value={**_TEXTS, "examples": [["30 days", "receipt"]]},
-        folds=True,
+        value={**TEXTS, "examples": [["30 days", "receipt"]]},
         growth="stronger",
     ),
-    Row(
+    _row(
         key="equals",
         check=_equals,
         says="equals {}",
         denies="does not equal {}",
-        title="Equals",
         meaning=(
             "The text is this text, without white space at the ends. A mapping, a list or a "
             "number is compared with the text as JSON."
         ),
         value={"type": ["string", "number", "object", "array"], "examples": ["yes", 42]},
-        folds=True,
     ),
-    Row(
+    _row(
         key="starts_with",
         check=_starts_with,
         says="starts with {}",
         denies="does not start with {}",
-        title="Starts with",
         meaning="The text starts with this text, after white space.",
-        value={**_TEXT, "examples": ["Dear"]},
-        folds=True,
+        value={**TEXT, "examples": ["Dear"]},
     ),
-    Row(
+    _row(
         key="ends_with",
         check=_ends_with,
         says="ends with {}",
         denies="does not end with {}",
-        title="Ends with",
         meaning="The text ends with this text, before white space.",
-        value={**_TEXT, "examples": ["Kind regards"]},
-        folds=True,
+        value={**TEXT, "examples": ["Kind regards"]},
     ),
-    Row(
+    _row(
         key="matches",
         check=_matches,
         says="matches {}",
         denies="does not match {}",
-        title="Matches",
         meaning="The text has a match of this regular expression, in the syntax of RE2.",
-        value={**_TEXT, "examples": [r"INV-\d{4}"]},
-        folds=True,
+        value={**TEXT, "examples": [r"INV-\d{4}"]},
         problem=pattern_problem,
     ),
 )

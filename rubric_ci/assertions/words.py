@@ -1,19 +1,17 @@
 """Assertions about the number of words, split at white space."""
 
+from collections.abc import Callable
+from functools import partial
+from operator import ge, le
 from typing import Final
 
 from rubric_ci.assertions.row import Outcome, Row
 from rubric_ci.text.numbers import plural
 
 
-def _max_words(text: str, limit: int, _: bool) -> Outcome:
+def _words(holds: Callable[[int, int], bool], text: str, limit: int, _: bool) -> Outcome:
     count = len(text.split())
-    return Outcome(holds=count <= limit, found=f"it has {plural(count, 'word')}")
-
-
-def _min_words(text: str, limit: int, _: bool) -> Outcome:
-    count = len(text.split())
-    return Outcome(holds=count >= limit, found=f"it has {plural(count, 'word')}")
+    return Outcome(holds=holds(count, limit), found=f"it has {plural(count, 'word')}")
 
 
 def _problem(limit: object) -> str:
@@ -25,7 +23,7 @@ _COUNT: Final = {"type": "integer", "minimum": 0}
 ROWS: Final = (
     Row(
         key="max_words",
-        check=_max_words,
+        check=partial(_words, le),
         says="has at most {} words",
         denies="has more than {} words",
         title="Maximum words",
@@ -36,7 +34,7 @@ ROWS: Final = (
     ),
     Row(
         key="min_words",
-        check=_min_words,
+        check=partial(_words, ge),
         says="has at least {} words",
         denies="has fewer than {} words",
         title="Minimum words",

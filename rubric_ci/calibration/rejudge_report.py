@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rubric_ci.assertions.table import TABLE
 from rubric_ci.calibration.rejudge import RECORDED_ANSWER_TARGET
 from rubric_ci.calibration.sentinel import measure
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import MeasuringSpec, every_evaluator
+from rubric_ci.model.evals import EvaluatorSpec, MeasuringSpec, RubricSpec, every_evaluator
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.model.rubric import Assertion
 from rubric_ci.model.sentinel import Sentinel
 from rubric_ci.model.trials import trials_of
 
@@ -61,13 +63,24 @@ def _why_not(case: Graded, task: Task | None) -> str:
         return "the eval files no longer have it"
     if not needs_judge(task.case):
         return ""
-    specs = every_evaluator(task.case.evaluators)
-    measured = [spec.name for spec in specs if isinstance(spec, MeasuringSpec) and not spec.of_text]
-    if measured:
-        return f"the evaluator `{measured[0]}` needs more than the text of the answer"
+    beyond = [spec.name for spec in every_evaluator(task.case.evaluators) if not _is_of_text(spec)]
+    if beyond:
+        return f"the evaluator `{beyond[0]}` needs more than the text of the answer"
     if any(trial.answer is None for trial in trials_of(case)):
         return "the report does not have the answer of every trial"
     return ""
+
+
+def _is_of_text(spec: EvaluatorSpec) -> bool:
+    """Return True if the text of an answer is enough: a report shortens the work of an agent."""
+    match spec:
+        case RubricSpec(sees=sees, rubric=rubric):
+            keys = [each.key for each in rubric if isinstance(each, Assertion)]
+            return sees == ("answer",) and all(TABLE[key].of == "text" for key in keys)
+        case MeasuringSpec():
+            return spec.of_text
+        case _:
+            return True
 
 
 def _task(task: Task, answer: str) -> Task:

@@ -181,6 +181,18 @@ LATENCY = "execution: {evaluators: [{name: fast, type: latency, threshold: 9}]}"
             "answer",
             id="an evaluator of the trace",
         ),
+        pytest.param(
+            EVALS.replace("[Greets again]", "[Greets again, {max_calls: 2}]"),
+            "a.eval.yaml: two: left out: the evaluator `rubric` needs more than the text of the "
+            "answer",
+            id="an assertion about work",
+        ),
+        pytest.param(
+            EVALS.replace("[Greets again]", "{sees: [answer, files], criteria: [Greets again]}"),
+            "a.eval.yaml: two: left out: the evaluator `rubric` needs more than the text of the "
+            "answer",
+            id="a rubric that sees the work",
+        ),
     ],
 )
 def test_what_cannot_be_marked_is_left_out(project: Path, evals: str, line: str) -> None:

@@ -40,5 +40,6 @@ def _prune(store: Cache, settings: CacheSettings) -> CacheStats | None:
 
 def _size(stats: CacheStats) -> str:
     answers = f", {plural(stats.answers, 'answer')}" if stats.answers else ""
-    judgements = plural(stats.entries - stats.answers, "judgement")
-    return f"{judgements}{answers}, {stats.size / MEGABYTE:.1f} MB"
+    setups = f", {plural(stats.setups, 'set-up')}" if stats.setups else ""
+    judgements = plural(stats.entries - stats.answers - stats.setups, "judgement")
+    return f"{judgements}{answers}{setups}, {stats.size / MEGABYTE:.1f} MB"

@@ -20,8 +20,11 @@ DAY = 86_400.0
 ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assumed to be gone
 
 ANSWER = ".answer"  # ends the key of an answer; that of a judgement is a digest alone
+SETUP = ".setup"  # ends the key of what the set-up of a workspace left
 
-_ENTRY = re.compile(r"[0-9a-f]{64}(\.answer)?\.json")  # a temporary file has a suffix after it
+_ENTRY = re.compile(
+    r"[0-9a-f]{64}(\.answer|\.setup)?\.json"
+)  # a temporary file has a suffix after it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,7 @@ class CacheStats:
 
     entries: int
     answers: int = 0  # of the entries; the others are judgements
+    setups: int = 0
     size: int  # bytes
 
 
@@ -134,6 +138,7 @@ def _stats(entries: Iterable[tuple[Path, int]]) -> CacheStats:
     return CacheStats(
         entries=len(found),
         answers=sum(path.stem.endswith(ANSWER) for path, _ in found),
+        setups=sum(path.stem.endswith(SETUP) for path, _ in found),
         size=sum(size for _, size in found),
     )
 

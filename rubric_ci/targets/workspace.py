@@ -5,12 +5,18 @@ read what it is graded by. No link leads out of it.
 """
 
 import asyncio
+import base64
 import fnmatch
+import hashlib
+import io
 import json
 import os
+import platform
 import re
 import shutil
 import stat
+import sys
+import tarfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -19,16 +25,20 @@ from typing import Final
 
 from rubric_ci.agents import AGENTS
 from rubric_ci.errors import CannotAnswer, CannotRunScript
+from rubric_ci.llm.cache import SETUP
 from rubric_ci.model.config import CliTarget, Workspace
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.json_value import JSON
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.scratch import VARIABLE, scratch_folder
 from rubric_ci.text.globs import matcher
+from rubric_ci.text.redact import is_secret_name
 
 MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 512 * 2**20
 _SETUP_SECONDS: Final = 900.0
+_MOST_KEPT: Final = 32 * 2**20  # bytes of a packed folder in the cache
 _OURS: Final = frozenset(
     (
         *("rubric-ci.yaml", "rubric-ci.yml", "waivers.yaml", "labels.jsonl", "calibration.json"),
@@ -87,7 +97,7 @@ class Workspaces:
             names = await _listed(source, context)
             await asyncio.to_thread(_copy, source, names, folder, _planted(target))
         if settings.setup:
-            await _set_up(settings.setup, folder, target, context)
+            await _prepared(settings.setup, folder, target, context)
         return folder
 
 
@@ -180,6 +190,50 @@ def _has_answers(start: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(first, dict) and any(keys <= first.keys() for keys in _KEPT_KEYS)
+
+
+async def _prepared(script: str, folder: Path, target: CliTarget, context: RunContext) -> None:
+    """Run the set-up, or unpack what it left in an earlier run for the same files."""
+    cache = None if any(map(is_secret_name, target.env)) else context.cache
+    key = await asyncio.to_thread(_key, script, folder, target, context) if cache else ""
+    if cache and (kept := cache.get(key)):
+        await asyncio.to_thread(_unpack, kept, folder)
+        return
+    await _set_up(script, folder, target, context)
+    if cache and (packed := await asyncio.to_thread(_packed, folder)):
+        cache.put(key, packed)
+
+
+def _key(script: str, folder: Path, target: CliTarget, context: RunContext) -> str:
+    named = {name: context.environment.get(name) for name in ("PATH", *target.env)}
+    parts: list[JSON] = [script, sys.platform, platform.machine(), named]
+    for path in sorted(folder.rglob("*")):
+        name, mode = path.relative_to(folder).as_posix(), path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            parts.append([name, str(path.readlink())])
+        elif stat.S_ISREG(mode):
+            with path.open("rb") as file:
+                parts.append([name, mode, hashlib.file_digest(file, "sha256").hexdigest()])
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest() + SETUP
+
+
+def _packed(folder: Path) -> str:
+    """Return the folder as text; "" if it is too large to keep."""
+    size = sum(path.lstat().st_size for path in folder.rglob("*"))
+    if size > MOST_BYTES:
+        return ""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+        archive.add(folder, arcname=".")
+    return base64.b85encode(packed.getvalue()).decode() if packed.tell() <= _MOST_KEPT else ""
+
+
+def _unpack(packed: str, folder: Path) -> None:
+    """Replace the content of a folder; the entry is sealed, so it is what a set-up left."""
+    shutil.rmtree(folder)
+    known = {"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}  # links may lead anywhere
+    with tarfile.open(fileobj=io.BytesIO(base64.b85decode(packed)), mode="r:gz") as archive:
+        archive.extractall(folder, **known)  # type: ignore[arg-type]  # noqa: S202
 
 
 async def _set_up(script: str, folder: Path, target: CliTarget, context: RunContext) -> None:

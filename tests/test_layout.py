@@ -31,6 +31,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         dialects/agent_skills dialects/agentv dialects/translation""",
     "dialects/test_agentv_graders.py": "dialects/agentv_evaluators",
     "commands/test_run_tool.py": "adoption/runner run/tool",
+    "commands/test_run_skills.py": "targets/skill",
     "targets/test_conversation.py": "targets/simulated_user",
     "assertions/test_mark.py": """
         assertions/json_data assertions/keys assertions/row assertions/text assertions/words""",

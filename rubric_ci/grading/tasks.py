@@ -38,7 +38,9 @@ def build_tasks(
     """Return a task per case; raises UserError if a target, judge or variable is missing."""
     known: Setups = {}
     for file in loaded.files:
-        _check_gate(file, loaded.config_for(file.path).gate.targets)
+        gate = loaded.config_for(file.path).gate
+        _check_gate(file, "targets", gate.targets)
+        _check_gate(file, "better_than", tuple(filter(None, [gate.better_than])))
     tasks = tuple(build_task(case, why, loaded, settings, known) for case, why in chosen)
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
@@ -46,7 +48,7 @@ def build_tasks(
     return tasks
 
 
-def _check_gate(file: EvalFile, gating: Sequence[str]) -> None:
+def _check_gate(file: EvalFile, key: str, gating: Sequence[str]) -> None:
     """Raise CannotConfigure for a case of several targets that the gate would not be about."""
     by_case: dict[str, set[str]] = defaultdict(set)
     for case in file.cases:
@@ -56,8 +58,8 @@ def _check_gate(file: EvalFile, gating: Sequence[str]) -> None:
         if targets.isdisjoint(gating):
             listed = ", ".join(f"`{target}`" for target in gating)
             raise CannotConfigure(
-                f"{file.path}: case `{name}`: `gate.targets` is {listed}, and none of them answers",
-                "add one of them to the targets that are compared, or change `gate.targets`",
+                f"{file.path}: case `{name}`: `gate.{key}` is {listed}, and none of them answers",
+                f"add one of them to the targets that are compared, or change `gate.{key}`",
             )
 
 

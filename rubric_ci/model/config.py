@@ -18,20 +18,11 @@ OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 DEFAULT_MARGIN: Final = 1  # of a cascade: marks
 
 CREDENTIALS: Final = frozenset(
-    {
-        "api_base",
-        "api_key",
-        "aws_access_key_id",
-        "aws_secret_access_key",
-        "aws_session_token",
-        "azure_ad_token",
-        "base_url",
-        "client_secret",
-        "extra_headers",
-        "headers",
-        "organization",
-        "vertex_credentials",
-    }
+    (
+        *("api_base", "api_key", "aws_access_key_id", "aws_secret_access_key"),
+        *("aws_session_token", "azure_ad_token", "base_url", "client_secret", "extra_headers"),
+        *("headers", "organization", "vertex_credentials"),
+    )
 )
 """Options of a model that say where it is and who asks, not what it is asked."""
 
@@ -146,6 +137,14 @@ class PromptTemplate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Skill:
+    """An Agent Skill that a target is given: a folder with `SKILL.md`."""
+
+    path: str  # relative to the repository root
+    text: str  # of `SKILL.md`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LlmTarget:
     """A model answers the case's input messages."""
 
@@ -156,6 +155,7 @@ class LlmTarget:
     depends_on: tuple[str, ...] | None = ()
     cache: bool = True  # answers may be reused
     prompt: PromptTemplate | None = None
+    skill: Skill | None = None
     held: tuple[str, ...] = ()  # options that count after the merge: it is not asked before
 
 
@@ -188,6 +188,7 @@ class CliTarget:
     agent: AgentProgram | None = None
     trace: str = ""  # a format of `agents/`, "none", or the path of a file that the command writes
     workspace: Workspace | None = None  # None: the repository; of an agent an empty folder
+    skill: Skill | None = None
     cwd: str = "."  # relative to the repository root
     cwd_from_eval_folder: bool = False  # then `cwd` is relative to the eval file's folder
     files_format: str = "{path}"  # of each file in {FILES}
@@ -258,6 +259,7 @@ class Config:
     """The configuration of a repository."""
 
     evals: tuple[str, ...] = ()  # globs, the default of PATHS
+    compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
     judge: JudgeConfig | None = None
     targets: Mapping[str, Target] = field(default_factory=dict)  # by name
     gate: GateConfig = field(default_factory=GateConfig)

@@ -36,6 +36,7 @@ class GateConfig:
     groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
     max_waivers: int | None = None
     targets: tuple[str, ...] = ()  # whose cases count; empty: of all
+    better_than: str = ""  # a target that the first of several must be better than; empty: none
     on_weaker_grading: OnWeakerGrading = "note"
     on_changed_grading: OnChangedGrading = "note"
     require_rubrics: bool = False  # a case with nothing to grade is an error
@@ -66,6 +67,24 @@ class PassRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TargetDifference:
+    """The mean score of a target less that of another one, over the cases that both answered."""
+
+    target: str
+    than: str
+    cases: int
+    mean: float
+    interval: tuple[float, float] | None = None  # 95 %; None: fewer than two independent cases
+    p_value: float  # paired permutation test
+    significant: bool
+
+    @property
+    def better(self) -> bool:
+        """True if the target is significantly better."""
+        return self.significant and self.mean > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateInfo:
     """The settings of the gate and whether it passes."""
 
@@ -77,6 +96,8 @@ class GateInfo:
     on_changed_grading: OnChangedGrading = "note"
     max_waivers: int | None = None  # entries of `waivers.yaml`; None: no limit
     targets: tuple[str, ...] = ()  # whose cases count; empty: of all
+    better_than: str = ""  # a target that the first of several must be better than; empty: none
+    difference: TargetDifference | None = None  # None: no case was answered by several targets
     holds: bool  # `gate_passes`, and no verdict that it needs is missing
 
 
@@ -124,12 +145,18 @@ def gate_passes(
         return False
     if any(is_forbidden(case, gate) for case in cases):
         return False
-    if is_weakened(gate, changes) or is_changed(gate, changes):
+    if is_weakened(gate, changes) or is_changed(gate, changes) or not is_better(gate):
         return False
     if not _is_absolute(gate):
         return True
     rates_hold = all(rate.holds for rate in pass_rates(gating(cases, gate), gate.rates, changes))
     return rates_hold and not too_many_waivers(gate, waivers) and not any(map(is_unneeded, waivers))
+
+
+def is_better(gate: GateInfo) -> bool:
+    """Return False if a target had to be better than another one and is not."""
+    demanded = gate.better_than and gate.fail_on != "never" and gate.difference
+    return not demanded or demanded.better
 
 
 def is_weakened(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:

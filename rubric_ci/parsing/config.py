@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from posixpath import basename
+from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.model.config import (
     DEFAULT_MARGIN,
+    CliTarget,
     Config,
     Endpoint,
     JudgeCommand,
@@ -15,6 +16,7 @@ from rubric_ci.model.config import (
     MockTarget,
     PromptTemplate,
     RecordedTarget,
+    Skill,
     Target,
     UnsupportedTarget,
 )
@@ -24,7 +26,7 @@ from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.model.workload_identity import IdentitySource, WorkloadIdentity
-from rubric_ci.parsing.program_targets import PROGRAMS, from_root, program_target
+from rubric_ci.parsing.program_targets import PROGRAMS, from_root, program_target, with_skill
 from rubric_ci.validation.agentv import snake_cased
 from rubric_ci.validation.config_summary import (
     AGENTS,
@@ -33,6 +35,7 @@ from rubric_ci.validation.config_summary import (
     glob_from_root,
     is_of_agentv,
 )
+from rubric_ci.validation.prompt_rules import SKILL_FILE
 from rubric_ci.yaml_text.document import Document
 
 if TYPE_CHECKING:
@@ -57,6 +60,7 @@ _NOT_OPTIONS: Final = frozenset(
         *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
         *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
         *(*JUDGE_KEYS, *JUDGES_KEYS, "auth", "max_retries", "provider_batching", "cache", "prompt"),
+        "skill",
         *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
         *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
     )
@@ -72,6 +76,7 @@ def read_config(document: Document, lookup: Lookup) -> Config:
     targets = read_targets(document, lookup)
     return Config(
         evals=tuple(glob_from_root(document.file, glob) for glob in data.get("evals", ())),
+        compare=tuple(data.get("compare", ())),
         judge=_judge(data["judge"]) if "judge" in data else None,
         targets={target.name: target for target in targets},
         gate=_gate(data.get("gate", {})),
@@ -181,7 +186,10 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
     depends_on = tuple(data["depends_on"]) if "depends_on" in data else None
     match data.get("provider", "").lower():
         case provider if provider in PROGRAMS and not (provider in AGENTS and is_of_agentv(file)):
-            return program_target(data, shared, file)
+            program = program_target(data, shared, file)
+            if "skill" in data and isinstance(program, CliTarget):
+                return with_skill(program, _skill(data, lookup))
+            return program
         case "recorded":
             answers = from_root(file, data["answers"])
             return RecordedTarget(**shared, answers=answers, depends_on=depends_on or ())
@@ -196,10 +204,18 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
                 **shared,
                 endpoint=_endpoint({**_of_prompt(prompt, data), **data}),
                 prompt=_template(prompt) if prompt else None,
+                skill=_skill(data, lookup) if "skill" in data else None,
                 concurrency=data.get("concurrency", data.get("workers")),
                 depends_on=depends_on or (),
                 cache=data.get("cache", True),
             )
+
+
+def _skill(data: dict[str, Any], lookup: Lookup) -> Skill:
+    found = lookup(f"{data['skill']}/{SKILL_FILE}")
+    if not isinstance(found, Found):
+        raise TypeError(f"{data['skill']} was found by the checks: {found.reason}")
+    return Skill(path=dirname(found.path), text=found.text)
 
 
 def _prompt(data: dict[str, Any], lookup: Lookup) -> "PromptFile | None":

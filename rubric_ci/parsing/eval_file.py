@@ -37,16 +37,23 @@ from rubric_ci.yaml_text.problems import Location, Path, Place
 from rubric_ci.yaml_text.source import Placed, Source
 
 
+class TargetNames(NamedTuple):
+    """The targets that answer `every` case, and those of cases that name none."""
+
+    every: Sequence[str] = ()
+    unnamed: Sequence[str] = ()
+
+
 def parse(
     source: Source,
     lookup: Lookup,
     default_evaluator: str = "none",
-    targets: Sequence[str] = (),
+    targets: TargetNames = TargetNames(),  # noqa: B008 - a value
 ) -> EvalFile:
     """Return the cases of a checked eval file.
 
     `default_evaluator` grades cases with an expected outcome and no evaluator. `targets` answer
-    every case, in place of those that the file names.
+    every case, in place of those that the file names, `compare` the cases without a target.
     """
     suite = source.data
     is_guideline = guideline_matcher(lookup)
@@ -62,16 +69,16 @@ def parse(
             for index in range(len(suite["evalcases"]))
             for each in _for_targets(
                 _case(source, UsedFiles(lookup), index, is_guideline, default_evaluator),
-                _targets(suite, suite["evalcases"][index]),
-                targets,
+                _targets(suite, suite["evalcases"][index], targets.unnamed),
+                targets.every,
             )
         ),
     )
 
 
-def _targets(suite: dict[str, Any], case: dict[str, Any]) -> Sequence[str]:
+def _targets(suite: dict[str, Any], case: dict[str, Any], unnamed: Sequence[str]) -> Sequence[str]:
     """Return the targets of a suite; a case that names its own has that one."""
-    return () if _target(case) else suite.get("targets", ())
+    return () if _target(case) else suite.get("targets", () if _target(suite) else unnamed)
 
 
 def _for_targets(case: EvalCase, own: Sequence[str], given: Sequence[str]) -> Iterator[EvalCase]:

@@ -1,10 +1,11 @@
 """Checked targets that start a program: commands, agents and runners of other tools."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from posixpath import dirname, join, normpath
 from typing import Any, Final
 
-from rubric_ci.model.config import AgentProgram, CliTarget, RunnerTarget, Workspace
+from rubric_ci.model.config import AgentProgram, CliTarget, RunnerTarget, Skill, Workspace
 from rubric_ci.model.judge_cli import AGENT_CONCURRENCY, AGENT_TIMEOUT
 from rubric_ci.validation.agentv import snake_cased
 from rubric_ci.validation.config_summary import STARTED, is_of_agentv
@@ -23,6 +24,13 @@ def program_target(
             return _runner(data, file)
         case name:
             return _agent(data, name, shared, file)
+
+
+def with_skill(target: CliTarget, skill: Skill) -> CliTarget:
+    """Return a command with a skill; its answers depend on the folder of the skill."""
+    own = target.depends_on
+    depends_on = None if own is None else (*own, f"{skill.path}/**")
+    return replace(target, skill=skill, depends_on=depends_on)
 
 
 def _command(data: dict[str, Any], shared: dict[str, Any], file: str) -> CliTarget:

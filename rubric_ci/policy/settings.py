@@ -105,6 +105,7 @@ SETTINGS: Final = (
         order=group_rate(),
     ),
     _gate("max_waivers", maximum()),
+    _gate("better_than", read=lambda gate: gate.better_than or None),
     _gate("targets", read=lambda gate: list(gate.targets) or None),
     _gate("on_weaker_grading", words("note", "fail")),
     _gate("on_changed_grading", words("note", "review", "fail")),

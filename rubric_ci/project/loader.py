@@ -1,7 +1,7 @@
 """Check and parse texts of the configuration, targets files and eval files."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Literal, NamedTuple
@@ -13,7 +13,7 @@ from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.model_facts import Models
 from rubric_ci.model.references import FindFiles, Lookup, NotFound
 from rubric_ci.parsing.config import read_config, read_targets
-from rubric_ci.parsing.eval_file import parse
+from rubric_ci.parsing.eval_file import TargetNames, parse
 from rubric_ci.validation.config_summary import summarize_config
 from rubric_ci.validation.diagnostics import has_errors
 from rubric_ci.validation.eval_rules import KnownTargets
@@ -118,14 +118,14 @@ def load(
     *,
     default_evaluator: str = "none",
     find: FindFiles | None = None,
-    targets: Sequence[str] = (),
+    targets: TargetNames = TargetNames(),  # noqa: B008 - a value
 ) -> Loaded:
     """Check and parse an eval file.
 
     `path` is relative to the repository root, with forward slashes. `sidecar` is the text of the
     sidecar of a JSON Lines file, `find` finds the files that `evalcases`
     names; `rules` and `default_evaluator` are the configuration's,
-    `targets` answer every case.
+    `targets` answer the cases.
     """
     source = open_source(path, text, sidecar, find)
     looked_up = cache(lookup)

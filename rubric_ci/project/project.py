@@ -193,6 +193,7 @@ class Project:
 
     def load_text(self, name: str, text: str, *, place: str = "") -> "Loaded":
         """Check and parse a text as the content of an eval file."""
+        from rubric_ci.parsing.eval_file import TargetNames
         from rubric_ci.project.loader import load
 
         place = place or name
@@ -209,7 +210,7 @@ class Project:
             self.rules,
             default_evaluator=default,
             find=find,
-            targets=self.targets,
+            targets=TargetNames(self.targets, self.summary.compare),
         )
 
     def case_finder(self, name: str, place: str = "") -> FindFiles:

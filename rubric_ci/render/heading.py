@@ -5,6 +5,8 @@ from typing import Literal, TypeAlias
 
 from rubric_ci.model.gate import (
     PassRate,
+    TargetDifference,
+    is_better,
     is_changed,
     is_forbidden,
     is_undecided,
@@ -15,6 +17,7 @@ from rubric_ci.model.gate import (
 )
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.report.gate import gate_state
+from rubric_ci.statistics import significance
 from rubric_ci.text import numbers
 from rubric_ci.waivers.report import limit_text
 
@@ -69,7 +72,23 @@ def gate_settings(report: RunReport) -> str:
     rates = [rate_text(rate) for rate in report.gate.rates]
     limits = [*rates, *excess_waivers(report), *forbidden_grading(report), *to_review(report)]
     about = [f"gate of {', '.join(report.gate.targets)}"] if report.gate.targets else []
+    if report.gate.better_than:
+        about.append(f"better than {report.gate.better_than}")
     return "; ".join([f"fail-on: {report.gate.fail_on}", *about, *limits])
+
+
+def difference_text(found: TargetDifference) -> str:
+    """Return how two targets differ, with the interval of the difference."""
+    parts = [numbers.plural(found.cases, "case")]
+    if found.interval:
+        low, high = found.interval
+        parts.append(f"{significance.PERCENT} interval {low:+.3f} to {high:+.3f}")
+    parts.append(f"p = {found.p_value:.3g}")
+    word = "no significant difference"
+    if found.significant:
+        word = "better" if found.better else "worse"
+    scores = f"mean score {found.mean:+.3f} against {found.than}"
+    return f"{found.target}: {scores} ({', '.join(parts)}): {word}"
 
 
 def excess_waivers(report: RunReport) -> Iterator[str]:
@@ -108,6 +127,8 @@ def _why_it_fails(report: RunReport, cases: str) -> Iterator[str]:
     fail_on = report.gate.fail_on
     if held := sum(is_forbidden(case, report.gate) for case in report.cases):
         yield numbers.plural(held, "regression") if fail_on == "regression" else cases
+    if not is_better(report.gate) and (found := report.gate.difference):
+        yield f"{found.target} is not better than {found.than}"
     if fail_on == "regression" and report.comparison and report.comparison.fell:
         yield "the mean score fell"
     if fail_on in {"fail", "borderline"}:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.render import wording
+from rubric_ci.render.heading import difference_text
 from rubric_ci.render.markdown_case import ICONS
 from rubric_ci.report.matrix import Matrix, matrix
 from rubric_ci.text import escape, numbers
@@ -43,6 +44,14 @@ def section(report: RunReport, most: int) -> Iterator[str]:
     yield "\n".join(lines)
     if more := len(found.rows) - len(rows):
         yield f"{numbers.plural(more, 'more case')}."
+    for line in differences(report):
+        yield escape.markdown(line)
+
+
+def differences(report: RunReport) -> list[str]:
+    """Return the line on the difference of two targets, if cases have both."""
+    found = report.gate.difference
+    return [difference_text(found)] if found else []
 
 
 def _with_icon(case: CaseResult | None) -> str:

@@ -77,6 +77,7 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
     rows = _rows(single)
     if found := matrix(report):
         yield _matrix(found, report)
+        yield from map(_text, side_by_side.differences(report))
         yield Text()
     elif rows or shared:
         yield _table(rows, shared)

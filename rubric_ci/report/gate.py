@@ -12,6 +12,7 @@ from rubric_ci.model.reference_log import GateState
 from rubric_ci.model.report import RunReport, RunVerdict
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.waivers import WaiverResult
+from rubric_ci.report.matrix import difference
 
 if TYPE_CHECKING:  # a report is checked without the types of the configuration
     from rubric_ci.model.gate import FailOn, GateConfig
@@ -37,7 +38,7 @@ def gate_of(config: "GateConfig", fail_on: "FailOn | None") -> GateInfo:
 def settings_of(gate: GateInfo) -> GateInfo:
     """Return the settings alone, which the shards of one run share."""
     rates = (PassRate(min_pass_rate=rate.min_pass_rate, group=rate.group) for rate in gate.rates)
-    return replace(gate, rates=tuple(rates), holds=False)
+    return replace(gate, rates=tuple(rates), difference=None, holds=False)
 
 
 def concluded(
@@ -49,7 +50,11 @@ def concluded(
     comparison: Comparison | None = None,
 ) -> GateInfo:
     """Return the gate with the counts of these cases, and whether it passes."""
-    counted = replace(gate, rates=pass_rates(gating(cases, gate), gate.rates, changes))
+    counted = replace(
+        gate,
+        rates=pass_rates(gating(cases, gate), gate.rates, changes),
+        difference=difference(cases, gate.better_than),
+    )
     complete = verdict != "error" and not any(is_undecided(case, gate) for case in cases)
     holds = gate_passes(cases, counted, waivers, changes, comparison)
     return replace(counted, holds=holds and complete)

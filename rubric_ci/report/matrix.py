@@ -1,10 +1,16 @@
 """Several targets side by side: a row per case, a column per target."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum
+from statistics import fmean
 
+from rubric_ci.model.gate import TargetDifference
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, standing
+from rubric_ci.model.trials import DECIMALS, first_mean
+from rubric_ci.statistics import significance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +38,41 @@ class Matrix:
 
 def matrix(report: RunReport) -> Matrix | None:
     """Return the cases that several targets answered; None: there are none."""
-    found = [(case, name) for case in report.cases if (name := _target(case))]
+    return matrix_of(report.cases)
+
+
+def difference(cases: Sequence[CaseResult], than: str = "") -> TargetDifference | None:
+    """Return how much better the first target is than one of the others, the last by default."""
+    found = matrix_of(cases)
+    if found is None or (than and than not in found.targets):
+        return None
+    than = than or found.targets[-1]
+    target = next((name for name in found.targets if name != than), than)
+    places = found.targets.index(target), found.targets.index(than)
+    clusters: dict[object, list[float]] = defaultdict(list)
+    for row in found.rows:
+        one, other = (row.cells[place] for place in places)
+        if isinstance(one, Graded) and isinstance(other, Graded):
+            name = one.cluster or (row.file, row.id)
+            clusters[name].append(round(first_mean(one) - first_mean(other), DECIMALS))
+    if not clusters:
+        return None
+    p_value = significance.p_value([fsum(each) for each in clusters.values()])
+    every = [each for cluster in clusters.values() for each in cluster]
+    return TargetDifference(
+        target=target,
+        than=than,
+        cases=len(every),
+        mean=round(fmean(every), DECIMALS),
+        interval=significance.interval(list(clusters.values())),
+        p_value=p_value,
+        significant=p_value < significance.SIGNIFICANT,
+    )
+
+
+def matrix_of(cases: Iterable[CaseResult]) -> Matrix | None:
+    """Return the cases that several targets answered; None: there are none."""
+    found = [(case, name) for case in cases if (name := _target(case))]
     targets = tuple(dict.fromkeys(name for _, name in found))
     if len(targets) < 2:
         return None

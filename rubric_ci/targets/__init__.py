@@ -17,6 +17,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.results import Answer
 from rubric_ci.targets import agent, command, conversation, llm, mock, recorded
 from rubric_ci.targets.batch_command import Batches
+from rubric_ci.targets.skill import with_skill
 from rubric_ci.targets.workspace import Workspaces
 
 MOST_ANSWER: Final = 1_000_000  # characters: more is refused, never cut
@@ -34,7 +35,7 @@ async def answer(
 
     `batches` has the cases that a batch target answers in one process; without it, only this one.
     """
-    shared = workspaces or Workspaces()
+    shared, case = workspaces or Workspaces(), with_skill(case, target)
     if isinstance(target, CliTarget) and target.batched:
         if case.most_turns:
             raise CannotAnswer(

@@ -19,6 +19,7 @@ from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.targets import answer_format, command
+from rubric_ci.targets.skill import with_skill
 from rubric_ci.targets.trace import measured
 
 BATCH_ID = "batch"  # {EVAL_ID} of a process that answers several cases
@@ -60,12 +61,13 @@ async def _run(
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
         written = Path(folder) / "output.jsonl"
         values = _values(cases, target, context.root, written, attempt)
+        asked = (with_skill(case, target) for case in cases)
         line = Command(
             script=command.fill(target.command_template, values),
             cwd=context.root / target.cwd,
             environment=clean_environment(context.environment, target.env),
             timeout_seconds=target.timeout_seconds,
-            stdin="".join(f"{json.dumps(_request(case, context.root))}\n" for case in cases),
+            stdin="".join(f"{json.dumps(_request(each, context.root))}\n" for each in asked),
         )
         finished = await processes.run(line)
         text = command.output(finished, target, written)

@@ -32,6 +32,7 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.scratch import VARIABLE, scratch_folder
+from rubric_ci.targets.skill import place as skill_place
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.redact import is_secret_name
 
@@ -83,7 +84,7 @@ class Workspaces:
             yield Folders(work, home, before)
 
     async def _before(self, target: CliTarget, context: RunContext) -> Path:
-        key = (context.root, repr((target.workspace, target.agent, target.env)))
+        key = (context.root, repr((target.workspace, target.agent, target.env, target.skill)))
         if key not in self._prepared:
             self._prepared[key] = asyncio.create_task(self._prepare(target, context))
         return await asyncio.shield(self._prepared[key])
@@ -96,6 +97,12 @@ class Workspaces:
             source = _source(settings.copy, context.root)
             names = await _listed(source, context)
             await asyncio.to_thread(_copy, source, names, folder, _planted(target))
+        if target.skill:
+            source = _source(target.skill.path, context.root)
+            listed = await _listed(source, context)
+            names = [name for name in listed if not name.startswith("evals/")]
+            own = folder / skill_place(target.skill)
+            await asyncio.to_thread(_copy, source, names, own, _planted(target))
         if settings.setup:
             await _prepared(settings.setup, folder, target, context)
         return folder

@@ -34,6 +34,7 @@ class ConfigSummary(NamedTuple):
     targets: frozenset[str] = frozenset()
     agents: frozenset[str] = frozenset()  # targets whose provider is in `AGENTS`
     prompts: Mapping[str, tuple[str, str]] = {}  # by target: this file, and the prompt as written
+    compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
     default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
 
 
@@ -55,6 +56,7 @@ def summarize_config(document: Document) -> ConfigSummary:
             if provider in AGENTS and (provider not in STARTED or is_of_agentv(document.file))
         ),
         prompts={name: (document.file, prompt) for name, prompt in _prompts(data)},
+        compare=tuple(_texts(data.get("compare"))),
         default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
 

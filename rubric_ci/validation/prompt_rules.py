@@ -26,6 +26,7 @@ PROMPT_FILE: Final = Rule(
 )
 
 
+SKILL_FILE: Final = "SKILL.md"
 _INPUTS: Final = {"input", "input_messages", "turns", "simulated_user", "vars"}
 
 
@@ -34,6 +35,12 @@ def prompt_problems(data: Any, lookup: Lookup, near_file: NearFile) -> Iterator[
     from rubric_ci.yaml_text.prompt_file import open_prompt  # few targets have a prompt
 
     for place, target in mappings(data, "targets"):
+        skill = target.get("skill")
+        if isinstance(skill, str):
+            missing = lookup(f"{skill}/{SKILL_FILE}")
+            if not isinstance(missing, Found):
+                where = (*place, "skill")
+                yield missing_file(where, f"{skill}/{SKILL_FILE}", missing, near_file)
         written = target.get("prompt")
         if not isinstance(written, str) or not is_model(target):
             continue

@@ -33,11 +33,12 @@ _COMMAND = (
     *_SHARED,
     *("command_template", "command", "cwd", "env", "healthcheck", "timeout_seconds"),
     *("concurrency", "workers", "files_format", "attachments_format", "provider_batching"),
-    *("trace", "workspace"),
+    *("trace", "workspace", "skill"),
 )
 _AGENT = (
     *_SHARED,
     *("model", "tools", "project_files", "workspace", "env", "timeout_seconds", "concurrency"),
+    "skill",
 )
 _RUNNER = (
     *("name", "provider", "depends_on", "command_template", "reads", "only", "graders"),

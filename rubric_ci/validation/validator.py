@@ -119,8 +119,8 @@ def check_config(
 def check_prompts(
     document: Document, lookup: Lookup, near_file: NearFile = lambda _: ""
 ) -> "tuple[Diagnostic, ...]":
-    """Return the problems of the prompt files that targets name."""
-    if "prompt" not in document.text:
+    """Return the problems of the prompt files and skills that targets name."""
+    if not ("prompt" in document.text or "skill" in document.text):
         return ()
     from rubric_ci.validation.prompt_rules import prompt_problems
 

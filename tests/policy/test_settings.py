@@ -85,7 +85,7 @@ def replace_judge(of: Config) -> Config:
     return Config(judge=judge("openai/b"), targets=of.targets)
 
 
-NOT_POLICY = {"evals", "targets", "judges"}
+NOT_POLICY = {"evals", "compare", "targets", "judges"}
 
 
 def test_every_other_key_of_the_configuration_is_policy() -> None:

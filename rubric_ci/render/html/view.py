@@ -151,6 +151,7 @@ def target_matrix(report: RunReport) -> dict[str, object] | None:
         "title": f"{numbers.plural(len(found.targets), 'target')} side by side",
         "heads": ("Case", *side_by_side.heads(found, report)),
         "rows": [_matrix_row(row, found) for row in shown],
+        "differences": side_by_side.differences(report),
         "cut": f"{len(found.rows) - len(shown):,} more" if len(shown) < len(found.rows) else "",
     }
 

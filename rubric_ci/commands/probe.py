@@ -49,7 +49,9 @@ def probe(settings: ProbeSettings) -> ExitCode:
         raise InvalidInput(f"{', '.join(loaded.invalid)}: invalid", "run `rubric-ci validate`")
     show_policy(loaded)
     judging = _judging(loaded, settings)
-    cases = [case for case, _ in selection.chosen]
+    cases = [case for case, _ in selection.chosen if not case.most_turns]
+    if talks := [case.id for case, _ in selection.chosen if case.most_turns]:
+        click.echo(log_line(f"left out, as conversations: {numbers.listed(talks)}"), err=True)
     answers = _answers(cases, loaded, settings, judging.context)
     subjects = list(_subjects(cases, loaded, answers))
     if missing := [case.id for case in cases if not answers.get((case.file, case.id))]:

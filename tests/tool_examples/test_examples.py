@@ -24,6 +24,8 @@ def rubric_ci(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     ("words", "code", "verdicts"),
     [
         (("--config", "examples/agent-skills/rubric-ci.yaml"), 0, ["pass", "pass"]),
+        (("--config", "examples/skill-comparison/rubric-ci.yaml"), 0, ["pass", "fail"] * 6),
+        (("--config", "examples/conversation/rubric-ci.yaml"), 0, ["pass", "pass"]),
         (("--config", "examples/agentv-5/rubric-ci.yaml"), 0, ["pass", "pass"]),
         (("examples/promptfoo-import/evals",), 0, ["pass", "pass"]),
         (
@@ -32,7 +34,7 @@ def rubric_ci(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
             ["pass", "fail", "pass", None],
         ),
     ],
-    ids=["agent skills", "agentv 5", "promptfoo", "runner"],
+    ids=["agent skills", "skill comparison", "conversation", "agentv 5", "promptfoo", "runner"],
 )
 def test_it_runs_offline(
     tmp_path: Path, words: tuple[str, ...], code: int, verdicts: list[str | None]
@@ -47,6 +49,8 @@ def test_it_runs_offline(
     "files",
     [
         ("examples/agent-skills/refunds/evals/evals.json",),
+        ("examples/skill-comparison/skills/refunds/evals/evals.json",),
+        ("examples/conversation/evals/refund.eval.yaml",),
         ("examples/agentv-5/support.eval.yaml",),
         ("examples/promptfoo-import/evals/promptfooconfig.eval.yaml",),
     ],

@@ -43,8 +43,8 @@ def problems(report: RunReport) -> Iterator[str]:
         yield from counts  # what follows counts these trials
         return
     yield from _totals(report)
-    yield from _noise(report)
     yield from _case_verdicts(report)
+    yield from _noise(report)
     yield from _trials(report)
     yield from _waived(report)
     yield from _scope(report)

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from itertools import chain
 from math import inf
 from typing import Literal
@@ -23,6 +23,7 @@ SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character takes up to f
 COMMENT_CASES = 25  # with details in a comment, which is part of a conversation and sent by mail
 COMMENT_ROWS = 100  # in a comment: cases with details and rows of tables
 UNFOLDED = 10  # cases that are visible at once; the others are behind a summary
+SHORTEST = 40  # characters that a passing case takes in a table; with details, it takes more
 OPENED = 3  # as many cases without a pass are shown with their details
 MOST_CHANGES = 20  # to the grading, in a short comment
 WARNINGS = 10  # shown; a judge that misquotes does so in every case
@@ -68,12 +69,12 @@ def render(
         errored=[case for case in cases if isinstance(case, Errored)],
         passing=[case for case in graded if wording.status(case) == "pass"],
     )
-    whole, *smaller = _plans(page, most)
-    if text := page.text(whole, limit):
-        return text
-    likely = bisect_left(smaller, True, key=lambda plan: bool(page.text(plan, limit)))
-    texts = filter(None, (page.text(plan, limit) for plan in smaller[likely:]))
-    return next(texts, None) or numbers.shortened(page.text(smaller[-1]), limit)
+    hopeless = SHORTEST * len(page.passing) > limit
+    plans = [plan for plan in _plans(page, most) if plan.passing == "none" or not hopeless]
+    text = cache(partial(page.text, limit=limit))
+    likely = 0 if text(plans[0]) else bisect_left(plans, True, lo=1, key=lambda p: bool(text(p)))
+    texts = filter(None, map(text, plans[likely:]))
+    return next(texts, None) or numbers.shortened(page.text(plans[-1]), limit)
 
 
 def _plans(page: "_Page", most: int | None) -> Iterator[_Plan]:
@@ -277,11 +278,7 @@ class _Page:
 def _list(title: str, lines: list[str]) -> Iterator[str]:
     if lines:
         yield f"**{title}**"
-        yield _items(lines)
-
-
-def _items(lines: list[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
+        yield "\n".join(f"- {line}" for line in lines)
 
 
 def _names(cases: Sequence[CaseResult]) -> str:

@@ -1,7 +1,7 @@
 """Files and prompt variables that an eval file refers to."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from rubric_ci.kinds.kind import Prompt, written_evaluators
@@ -74,8 +74,9 @@ def reference_problems(
     """Yield files that cannot be read, unknown prompt variables and prompts without the answer."""
     if not isinstance(data, dict):
         return
-    yield from _lone_parts(data)
-    files = list(_files(data))
+    messages = list(_messages(data))
+    yield from _lone_parts(messages)
+    files = list(_files(messages))
     if files:
         yield from guideline_problems(lookup)
     for path, name in files:
@@ -122,8 +123,8 @@ def missing_file(path: Path, name: str, found: NotFound, near_file: NearFile) ->
     return Problem(FILE_MISSING, path, f"`{name}`: {found.reason}", did_you_mean(near_file(name)))
 
 
-def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:
-    for path, message in _messages(data):
+def _lone_parts(messages: Iterable[tuple[Path, dict[str, Any]]]) -> Iterator[Problem]:
+    for path, message in messages:
         content = message.get("content")
         if not isinstance(content, dict) or content.keys() != {"type", "value"}:
             continue
@@ -132,8 +133,8 @@ def _lone_parts(data: dict[str, Any]) -> Iterator[Problem]:
             yield Problem(LONE_PART, (*path, "content"), said)
 
 
-def _files(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
-    for path, message in _messages(data):
+def _files(messages: Iterable[tuple[Path, dict[str, Any]]]) -> Iterator[tuple[Path, str]]:
+    for path, message in messages:
         for place, part in mappings(message, "content", path):
             name = part.get("value")
             if isinstance(name, str) and part.get("type") == "file":
@@ -144,7 +145,8 @@ def _messages(data: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     yield from mappings(data, "messages")
     for path, case in mappings(data, "evalcases"):
         for key in _MESSAGES:
-            yield from mappings(case, key, path)
+            if key in case:
+                yield from mappings(case, key, path)
 
 
 _VARIABLE = r"\{\{([^{}]*)\}\}"

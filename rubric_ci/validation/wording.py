@@ -129,9 +129,9 @@ def wording_problems(criteria: Sequence[Any], path: Path) -> Iterator[Problem]:
             continue
         where: Path = (*path, index, key) if key else (*path, index)
         checklist = not (isinstance(criterion, dict) and _GRADED & {*criterion})
-        for found in wording(text, checklist=checklist):
-            yield Problem(WORDING, where, found.message)
         words.append(words_of(text))
+        for found in _of_kinds(text, words[-1], checklist=checklist):
+            yield Problem(WORDING, where, found.message)
         texts.append(text)
         places.append(where)
     for later, first in repeated(words):

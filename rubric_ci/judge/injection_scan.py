@@ -100,6 +100,13 @@ class _ScannedAnswer:
         """The words of the folded text, with one space between two."""
         return _bare(self.folded)
 
+    @property
+    def repeats_question(self) -> bool:
+        """True if the answer has the words of the question, and no others."""
+        question = _fold(self.question)  # most differ from the answer in the first word
+        first, asked = _FIRST_WORD.search(self.folded), _FIRST_WORD.search(question)
+        return bool(first and asked and first[0] == asked[0]) and self.words == _bare(question)
+
     def has(self, text: str) -> bool:
         """Return True if the answer may have all words of a text: it has the longest one."""
         return _words(text)[1] in self.folded
@@ -196,8 +203,8 @@ def _nothing(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
 
 
 def _echoes(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    question, criteria = scanned.question, [c for c in scanned.criteria if " " in c]
-    if scanned.has(question) and scanned.words and scanned.words == _words(question)[0]:
+    criteria = [c for c in scanned.criteria if " " in c]
+    if scanned.repeats_question:
         yield InjectionWarning(rule="echoes", message="the answer repeats the question")
         return
     echoed = [c for c in criteria if scanned.has(c) and _words(c)[0] in scanned.words]
@@ -264,7 +271,7 @@ def _fold(text: str) -> str:
 
 @lru_cache(maxsize=1_000)
 def _words(text: str) -> tuple[str, str]:
-    """Return the words of a question or a criterion, which cases may share, and the longest."""
+    """Return the words of a criterion, which cases may share, and the longest."""
     words = _bare(_fold(text))
     return words, max(words.split(" "), key=len)
 

@@ -136,12 +136,12 @@ def rubric_messages(
     fence: str,
 ) -> tuple[ChatMessage, ...]:
     """Return the messages; the answer comes last, followed by a reminder."""
-    names = list(aliased(criteria))
-    every = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    every = "c1" if len(criteria) == 1 else f"c1 to c{len(criteria)}"
     parts = [
         *background(case, fence),
         "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
-        "Reply with one JSON object of this form:\n" + _reply_format(criteria),
+        "Reply with one JSON object of this form:\n"
+        + _reply_format(tuple(map(mark_property, criteria))),
         *_said([part for part in seen if part.said], fence),
         *_work([part for part in seen if not part.said], fence),
         fenced("answer", answer, fence),
@@ -202,10 +202,8 @@ def _lines(criterion: Judged) -> list[str]:
     return [criterion.text or criterion.id, *scale(criterion, between=" to ")]
 
 
-def _reply_format(criteria: Sequence[Judged]) -> str:
+@lru_cache(maxsize=100)
+def _reply_format(properties: tuple[str, ...]) -> str:
     reasons = '"evidence": "...", "reasoning": "..."'
-    entries = (
-        f'  "{alias}": {{{reasons}, "{mark_property(criterion)}": ...}}'
-        for alias, criterion in aliased(criteria).items()
-    )
+    entries = (f'  "c{n}": {{{reasons}, "{name}": ...}}' for n, name in enumerate(properties, 1))
     return "{\n" + ",\n".join(entries) + "\n}"

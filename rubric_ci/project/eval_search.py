@@ -30,6 +30,8 @@ def find_evals(project: Project, paths: Sequence[str]) -> list[Path]:
         )
     found = discovery.find_evals(paths, _globs(project), project.root)
     named = _named_by_suites(project, found)
+    if not named:
+        return found
     return [path for path in found if discovery.from_root(path, project.root) not in named]
 
 

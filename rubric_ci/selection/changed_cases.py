@@ -1,7 +1,6 @@
 """Select the cases that a change affects: compare the working tree with git's objects."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -123,15 +122,18 @@ def _of_suite(
 ) -> Scope:
     """Return the scope as the part of the whole suite; its size is unknown if files are unread."""
     unread: list[Narrowing] = ["invalid"] * bool(loaded.invalid)
-    if settings.paths and not set(_suite(loaded.project)) <= {path.resolve() for path in paths}:
+    if settings.paths and _leave_out(paths, loaded.project):
         unread.append("paths")
     return replace(scope, suite=None).narrowed(*unread) if unread else scope
 
 
-def _suite(project: Project) -> Iterator[Path]:
-    """Yield the eval files of a run without PATHS."""
-    with suppress(CannotFindEvals):
-        yield from (path.resolve() for path in eval_search.find_evals(project, ()))
+def _leave_out(paths: Sequence[Path], project: Project) -> bool:
+    """Return True if a run without PATHS has more eval files."""
+    try:
+        others = {*eval_search.find_evals(project, ())} - {*paths}
+    except CannotFindEvals:
+        return False
+    return not {path.resolve() for path in others} <= {path.resolve() for path in paths if others}
 
 
 def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> Revision:

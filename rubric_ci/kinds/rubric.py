@@ -43,7 +43,8 @@ def inline(
 ) -> RubricSpec:
     """Return the spec of `rubrics`; in a turn, its name precedes the ids of the criteria."""
     rubric = _rubric(source, *criteria_at(rubrics, path), files)
-    rubric = Rubric(tuple(replace(c, id=f"{name}/{c.id}" if turn else c.id) for c in rubric))
+    if turn:
+        rubric = Rubric(tuple(replace(c, id=f"{name}/{c.id}") for c in rubric))
     span = Span(*source.locate(path, at_key=True))
     return RubricSpec(name=name, rubric=rubric, sees=_sees(rubrics), turn=turn, span=span)
 

@@ -19,6 +19,8 @@ class Usage:
         """Sum field by field."""
         if other is NOTHING_USED:
             return self
+        if self is NOTHING_USED:
+            return other
         return Usage(
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,

@@ -93,11 +93,13 @@ def _why_not(real: str, top: str) -> str:
 def _read(path: Path | str, shown: Path | str) -> bytes:
     """Return one byte more than a file may have, if it is so long."""
     try:
-        with os.fdopen(_open(path, os.O_RDONLY), "rb") as file:
+        with os.fdopen(_open(path, os.O_RDONLY), "rb", buffering=0) as file:
             # As much as it has, and not the limit at once: Python reserves what it is to read.
             size = min(os.fstat(file.fileno()).st_size, MAX_BYTES)
             data = file.read(size + 1)
-            return data if len(data) <= size else data + file.read(MAX_BYTES - size)
+            while len(data) != size and (more := file.read(MAX_BYTES + 1 - len(data))):
+                data += more  # a read may end early, and a file may grow
+            return data
     except OSError as error:
         raise _refused(shown, error.strerror) from None
 

@@ -24,9 +24,8 @@ from rubric_ci.report.gate import exit_code
 from rubric_ci.run import forecast
 from rubric_ci.run.finished import finish, remember
 from rubric_ci.run.grade import RunInput, expected_work, grade_run, open_sides
-from rubric_ci.run.inputs import open_inputs, select
+from rubric_ci.run.inputs import open_inputs, runner_of, select
 from rubric_ci.run.sides import Sides
-from rubric_ci.run.tool import runner_of, tool_report
 from rubric_ci.system.runner import can_install
 from rubric_ci.system.terminal import wrapped
 from rubric_ci.text import escape
@@ -88,6 +87,8 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
 
 def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -> ExitCode:
     """Run another eval tool and report its results."""
+    from rubric_ci.run.tool import tool_report  # with the readers of all tools
+
     check_folder(settings)
     report = tool_report(settings, tool, os.environ, started_at)
     report = with_comparison(report, open_baseline(settings), settings, os.environ)

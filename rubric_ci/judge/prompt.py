@@ -191,9 +191,15 @@ def _described(alias: str, criterion: Judged) -> str:
     return "\n".join(
         [
             f'{alias}: "{mark_property(criterion)}" is {allowed_marks(criterion)}',
-            *(indent(escaped(line), "    ") for line in _lines(criterion)),
+            *(_indented(escaped(line)) for line in _lines(criterion)),
         ]
     )
+
+
+def _indented(text: str) -> str:
+    # `indent` looks for the ends of lines, which most criteria do not have.
+    simple = text.isprintable() and not text.isspace() and text
+    return f"    {text}" if simple else indent(text, "    ")
 
 
 def _lines(criterion: Judged) -> list[str]:

@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
 
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.rubric import Rubric
+from rubric_ci.model.rubric import Assertion, Rubric
 from rubric_ci.model.trace import SeenPart
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -152,7 +152,7 @@ EvaluatorSpec: TypeAlias = RubricSpec | LlmJudgeSpec | CodeJudgeSpec | Measuring
 def asks_judge(spec: EvaluatorSpec) -> TypeGuard[RubricSpec | LlmJudgeSpec]:
     """Return True if an evaluator sends judge requests: a rubric of assertions alone does not."""
     if isinstance(spec, RubricSpec):
-        return bool(spec.rubric.judged)
+        return not all(isinstance(each, Assertion) for each in spec.rubric)
     return isinstance(spec, LlmJudgeSpec)
 
 

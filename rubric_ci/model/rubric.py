@@ -208,7 +208,7 @@ class Rubric:
     @property
     def judged(self) -> tuple[Judged, ...]:
         """The criteria that a judge marks."""
-        return tuple(c for c in self.criteria if not isinstance(c, Assertion))
+        return tuple([c for c in self.criteria if not isinstance(c, Assertion)])
 
 
 @dataclass(frozen=True, slots=True)

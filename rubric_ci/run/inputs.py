@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import click
 
@@ -13,6 +14,7 @@ from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
 from rubric_ci.grading_changes.changes import find_grading_changes
 from rubric_ci.llm.cache import Cache
+from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.options import CacheOptions, RunSettings
 from rubric_ci.model.report import ShardInfo
@@ -20,6 +22,8 @@ from rubric_ci.model.scope import Narrowing
 from rubric_ci.policy.checkout import allowed_hosts
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
+from rubric_ci.project.project import Project
+from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.report.sharding import case_cost, split
 from rubric_ci.run.grade import RunInput, needs_fresh_judgements
 from rubric_ci.selection import answer_dependencies, last_failed
@@ -27,6 +31,15 @@ from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.text import escape
 from rubric_ci.waivers.file import find_waivers
+
+
+def runner_of(settings: RunSettings) -> RunnerTarget | None:
+    """Return the target of a run if it is another tool; None: cases are those of eval files."""
+    root = discovery.find_root(Path.cwd())
+    named = discovery.from_root(settings.config, root) if settings.config else ""
+    targets = Project(WorkingTree(root=root), named).policy_for("any").targets
+    found = targets.get(settings.target or "default")
+    return found if isinstance(found, RunnerTarget) else None
 
 
 def select(

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from time import monotonic
 from typing import Final
 
@@ -31,11 +30,9 @@ from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.parsing.env_vars import Variables, substitute
 from rubric_ci.policy.checkout import under_policy
-from rubric_ci.project import discovery
 from rubric_ci.project.change import BaseOptions, Change, open_change
 from rubric_ci.project.loaded_project import open_project
 from rubric_ci.project.project import Project
-from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.report.redaction import without_secrets
 from rubric_ci.run.base_comparison import Outcome
 from rubric_ci.run.confirmation import Pair, confirm
@@ -95,15 +92,6 @@ def ran(found: Sequence[Sample], about: Adopted, waivers: Sequence[WaiverResult]
         cases={(case.file, case.id): case for case in as_cases(found, about)},
         selectors={(s.suite or about.file, s.id): s.selector or s.id for s in found},
     )
-
-
-def runner_of(settings: RunSettings) -> RunnerTarget | None:
-    """Return the target of a run if it is another tool; None: cases are those of eval files."""
-    root = discovery.find_root(Path.cwd())
-    named = discovery.from_root(settings.config, root) if settings.config else ""
-    targets = Project(WorkingTree(root=root), named).policy_for("any").targets
-    found = targets.get(settings.target or "default")
-    return found if isinstance(found, RunnerTarget) else None
 
 
 def tool_report(

@@ -178,10 +178,12 @@ def _left_aside(settings: ValidateSettings, checker: Checker) -> str:
     folders = [path for path in settings.paths or (HERE,) if Path(path).is_dir()]
     if settings.only_evals or (not settings.paths and checker.project.summary.globs):
         return ""
-    read = {path.resolve() for path in _paths(settings.paths, checker)[0]}
+    read = {*_paths(settings.paths, checker)[0]}
     every = (path for folder in folders for path in walk(Path(folder)))
-    others = [path for path in every if path.resolve() not in read]
-    others = [path for path in others if not path.name.endswith(_PROMPTS)]
+    others = [path for path in every if path not in read and not path.name.endswith(_PROMPTS)]
+    if others:  # a link may lead to a file that was read
+        real = {path.resolve() for path in read}
+        others = [path for path in others if path.resolve() not in real]
     if not others:
         return ""
     from rubric_ci.project.near_files import foreign_files

@@ -61,6 +61,7 @@ class Checker:
         self._states = states
         self._targets_of = cache(self._summarize_targets)
         self._nearest_path = cache(self._find_nearest_path)
+        self._name = cache(lambda path: discovery.from_root(path, root))
         self._lookup = cache(lambda folder: discovery.lookup(root, folder / "any"))
 
     def find(self, written: str) -> list[Path]:
@@ -182,9 +183,6 @@ class Checker:
             return decode(discovery.read_bytes(path, self.project.root))
         except CannotReadFile as error:
             return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
-
-    def _name(self, path: Path) -> str:
-        return discovery.from_root(path, self.project.root)
 
     def _is_config(self, path: Path) -> bool:
         return bool(self.project.config_name) and self._name(path) == self.project.config_name

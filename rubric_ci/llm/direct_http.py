@@ -1,6 +1,7 @@
 """One HTTP request to a model server: session, limits, errors. Providers' formats are elsewhere."""
 
 import json
+import os
 from collections.abc import AsyncGenerator, Mapping
 from email.utils import parsedate_to_datetime
 from ssl import SSLContext, create_default_context
@@ -171,13 +172,24 @@ async def _open() -> "AsyncGenerator[ClientSession, None]":
     async with ClientSession(
         connector=connector,
         timeout=unbounded,
-        trust_env=True,
+        trust_env=_says_something(),
         headers={"Accept-Encoding": OFFERED},
     ) as session:
         try:
             yield session
         finally:
             _sessions.pop(get_running_loop(), None)
+
+
+def _says_something() -> bool:
+    """Return True if the environment has proxies or the home folder has logins.
+
+    aiohttp looks for both in two threads for each request, which costs more than the request.
+    """
+    from urllib.request import getproxies
+
+    logins = (os.environ.get("NETRC", ""), *map(os.path.expanduser, ("~/.netrc", "~/_netrc")))
+    return bool(getproxies()) or any(map(os.path.exists, logins))
 
 
 def _trusted() -> SSLContext:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -161,3 +162,19 @@ def test_troubles(body: Body, said: str, retryable: bool) -> None:
 def test_a_host_that_is_no_url() -> None:
     with pytest.raises(RequestError, match="is not a URL"):
         asyncio.run(ask_directly(call("nonsense")))
+
+
+def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering(Body(content=json.dumps(REPLIES["text"]).encode())) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.setenv("no_proxy", "")
+        assert asyncio.run(ask_directly(call("http://models.invalid"))).text == "Hello."
+
+
+def test_a_login_of_the_netrc_file_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "logins").write_text("machine 127.0.0.1 login me password secret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "logins"))
+    with answering(Body(content=json.dumps(REPLIES["text"]).encode())) as server:
+        with pytest.raises(RequestError, match="the connection failed"):  # it has a key as well
+            asyncio.run(ask_directly(call(server.url)))
+        assert server.requests == []

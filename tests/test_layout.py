@@ -155,7 +155,7 @@ DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
     *("llm/anthropic_http", "llm/gemini_http", "llm/judge_command", "llm/workload_identity"),
-    *("project/change", "project/checker", "project/loaded_project"),
+    *("llm/direct_http", "project/change", "project/checker", "project/loaded_project"),
     *("publish/files", "report/build"),
     *("system/masking", "system/output"),
 }

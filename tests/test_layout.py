@@ -63,6 +63,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run_choice.py": "run/finished selection/last_failed",
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
     "commands/test_run_killed.py": "system/signals",
+    "commands/test_http_target.py": "llm/http_service",
     "commands/test_run_noise.py": "model/judge_noise",
     "commands/test_several_judges.py": "report/judges",
     "commands/test_shards.py": "commands/plan",

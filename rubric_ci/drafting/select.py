@@ -95,7 +95,7 @@ def _model(config: Config, name: str) -> JudgeConfig:
     match config.targets.get(name) if name else config.judge:
         case JudgeConfig() as judge:
             return judge
-        case LlmTarget(endpoint=endpoint):
+        case LlmTarget(endpoint=Endpoint(http=None) as endpoint):
             return JudgeConfig(endpoint=endpoint)
         case None if "/" in name:
             return JudgeConfig(endpoint=Endpoint(model=name))

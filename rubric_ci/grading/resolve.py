@@ -181,7 +181,7 @@ def choose_judge(config: Config, target: Target, override: str = "") -> JudgeCon
         return config.judge
     judges = config.targets if config.judges is None else config.judges
     match judges.get(name):
-        case LlmTarget(endpoint=endpoint):
+        case LlmTarget(endpoint=Endpoint(http=None) as endpoint):
             base = config.judge or JudgeConfig(endpoint=endpoint)
             return base.alone(endpoint)
         case None:

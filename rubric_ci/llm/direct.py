@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rubric_ci.llm import anthropic_http, gemini_http, judge_command, openai_http
+from rubric_ci.llm import anthropic_http, gemini_http, http_service, judge_command, openai_http
 from rubric_ci.llm.openai_format import chat_body, read_reply
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.json_value import JSON
@@ -31,9 +31,11 @@ def provider_of(endpoint: Endpoint) -> DirectProvider | None:
 
 
 def named_provider(endpoint: Endpoint) -> DirectProvider | None:
-    """Return the direct provider that the name of a model starts with, or that of a command."""
+    """Return the provider that the name of a model starts with, of a command or a service."""
     if endpoint.command:
         return _COMMAND
+    if endpoint.http:
+        return _SERVICE
     return _PROVIDERS.get(endpoint.model.partition("/")[0])
 
 
@@ -61,6 +63,13 @@ _COMMAND: Final = DirectProvider(
     server_of=judge_command.server_of,
     ask=judge_command.ask,
     look_up=judge_command.look_up,
+)
+_SERVICE: Final = DirectProvider(
+    supports=lambda *_: True,
+    has_entry=lambda _: True,
+    server_of=http_service.server_of,
+    ask=http_service.ask,
+    look_up=http_service.look_up,
 )
 _PROVIDERS: Final[Mapping[str, DirectProvider]] = {
     "openai": DirectProvider(

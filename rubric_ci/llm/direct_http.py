@@ -46,6 +46,12 @@ async def post(
     return _object(data), response.headers
 
 
+async def send(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
+    """Send a body as it is and return that of the reply; raises RequestError."""
+    _, data = await _send(method, url, headers, body)
+    return data
+
+
 def broken_format() -> RequestError:
     """Return the error for a reply that is an object of another format."""
     return RequestError("broken reply: not in the provider's format", retryable=True)
@@ -72,14 +78,14 @@ async def _send(
     method: str,
     url: str,
     headers: Mapping[str, str],
-    body: Mapping[str, JSON] | None = None,
+    body: Mapping[str, JSON] | bytes | None = None,
     *,
     form: bool = False,
 ) -> "tuple[ClientResponse, bytes]":
     from aiohttp import ClientError
 
     session = await _session()
-    sent: dict[str, Any] = {"data": body} if form else {"json": body}
+    sent: dict[str, Any] = {"data": body} if form or isinstance(body, bytes) else {"json": body}
     try:
         async with session.request(
             method, url, headers=headers, allow_redirects=False, **sent

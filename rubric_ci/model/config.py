@@ -39,6 +39,15 @@ class JudgeCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """How a service is asked; its URL and headers are options of the endpoint."""
+
+    method: str = "POST"
+    body: JSON = None  # its texts are templates of case variables; None: no body
+    answer: str = ""  # where the answer is in the reply, as JSON Pointer; empty: the whole text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """A litellm model: its name and the options of its calls; or a command that judges."""
 
@@ -48,6 +57,7 @@ class Endpoint:
     timeout_seconds: float = 60.0
     command: JudgeCommand | None = None  # None: a request to a server
     identity: WorkloadIdentity | None = None  # in place of an API key
+    http: HttpRequest | None = None  # a service of the user's, not a model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

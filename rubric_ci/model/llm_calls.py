@@ -91,6 +91,8 @@ def call_key(
     }
     if endpoint.command:
         facts["command"] = [endpoint.command.cli, *endpoint.command.argv]
+    if endpoint.http:
+        facts["http"] = [endpoint.http.method, endpoint.http.answer]
     shape = schema if isinstance(schema, str) else in_keys(schema)
     text = f'{in_keys(facts)[:-1]}, "schema": {shape}, "turn": {in_keys(turn)}}}'
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

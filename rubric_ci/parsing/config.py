@@ -10,6 +10,7 @@ from rubric_ci.model.config import (
     CliTarget,
     Config,
     Endpoint,
+    HttpRequest,
     JudgeCommand,
     JudgeConfig,
     LlmTarget,
@@ -198,11 +199,12 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
             return MockTarget(**shared, response=response, depends_on=depends_on or ())
         case provider if provider in AGENTS:
             return UnsupportedTarget(**shared, provider=provider, depends_on=depends_on)
-        case _:
-            prompt = _prompt(data, lookup)
+        case provider:
+            http, prompt = provider == "http", _prompt(data, lookup)
+            options = {**_of_prompt(prompt, data), **data}
             return LlmTarget(
                 **shared,
-                endpoint=_endpoint({**_of_prompt(prompt, data), **data}),
+                endpoint=_service(data) if http else _endpoint(options),
                 prompt=_template(prompt) if prompt else None,
                 skill=_skill(data, lookup) if "skill" in data else None,
                 concurrency=data.get("concurrency", data.get("workers")),
@@ -216,6 +218,25 @@ def _skill(data: dict[str, Any], lookup: Lookup) -> Skill:
     if not isinstance(found, Found):
         raise TypeError(f"{data['skill']} was found by the checks: {found.reason}")
     return Skill(path=dirname(found.path), text=found.text)
+
+
+def _service(data: dict[str, Any]) -> Endpoint:
+    """Return a service, whose requests have no price."""
+    headers = {"headers": data["headers"]} if "headers" in data else {}
+    return Endpoint(
+        model=f"http/{data['name']}",
+        options={
+            "api_base": data["url"],
+            **headers,
+            **dict.fromkeys(("input_cost_per_token", "output_cost_per_token"), 0.0),
+        },
+        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
+        http=HttpRequest(
+            method=data.get("method", "POST"),
+            body=data.get("body"),
+            answer=data.get("answer", ""),
+        ),
+    )
 
 
 def _prompt(data: dict[str, Any], lookup: Lookup) -> "PromptFile | None":

@@ -18,7 +18,7 @@ from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES, fo
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system.model_list import known_models
-from rubric_ci.validation.config_summary import ConfigSummary
+from rubric_ci.validation.config_summary import ConfigSummary, texts_of
 from rubric_ci.validation.eval_rules import KnownTargets, Prompt
 from rubric_ci.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.yaml_text.document import Document
@@ -201,16 +201,21 @@ class Checker:
                 targets=known.targets | summary.targets,
                 agents=agents,
                 prompts={**known.prompts, **new},
+                bodies={**summary.bodies, **known.bodies},
             )
         return known
 
     def _prompts(self, known: ConfigSummary) -> "Mapping[str, Prompt]":
         """Return the prompts of targets by name, of the default one also under ""."""
-        if not known.prompts:
+        if not (known.prompts or known.bodies):
             return {}
+        from rubric_ci.text.template import used
         from rubric_ci.yaml_text.prompt_file import open_prompt
 
         found = {}
+        for target, (file, body) in known.bodies.items():
+            names = (used(text).names for _, text in texts_of(body))
+            found[target] = Prompt(target, file, frozenset[str]().union(*names))
         for target, (file, written) in known.prompts.items():
             match self.project.files.lookup(file)(written):
                 case Resolved(path, text):

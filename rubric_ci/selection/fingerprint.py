@@ -152,7 +152,7 @@ def _plain(value: Any) -> JSON:
             return value.value
         case Endpoint(options=options):
             kept = {name: each for name, each in options.items() if name not in SECRETS}
-            return [value.model, kept, value.timeout_seconds, value.command]
+            return [value.model, kept, value.timeout_seconds, value.command, value.http]
         case Mapping():
             return dict(value)
         case _:

@@ -91,7 +91,7 @@ def _parts(case: EvalCase, target: Target, context: RunContext) -> JSON:
 def _of_model(case: EvalCase, target: LlmTarget) -> JSON:
     options = target.endpoint.options
     try:
-        messages = llm.chat_messages(case, target.prompt)
+        messages = llm.sent(case, target)
     except CannotAnswer:  # a variable is missing: there is no answer
         return None
     host = options.get("api_base") or options.get("base_url") or ""

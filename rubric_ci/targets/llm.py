@@ -1,6 +1,7 @@
 """Model targets: a model answers the case's input messages."""
 
 import json
+from collections.abc import Mapping
 from time import perf_counter
 from typing import assert_never
 
@@ -15,7 +16,7 @@ from rubric_ci.model.results import Answer
 
 async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:
     """Return the model's reply; raises CannotAnswer if it is empty, truncated or a refusal."""
-    messages = tuple(chat_messages(case, target.prompt))
+    messages = tuple(sent(case, target))
     if not messages:
         raise CannotAnswer("the case has no input messages to send to the model")
     call = ModelCall(
@@ -39,6 +40,41 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
     )
 
 
+def sent(case: EvalCase, target: LlmTarget) -> list[ChatMessage]:
+    """Return the messages to a model, or the body of a request to a service as one message.
+
+    Raises CannotAnswer if the case lacks a variable of it.
+    """
+    if (http := target.endpoint.http) is None:
+        return chat_messages(case, target.prompt)
+    variables = {**case.vars, "input": case.question}
+    body = _filled(http.body, variables, f"`body` of the target `{target.name}`")
+    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+    return [ChatMessage(role="user", content=text)]
+
+
+def _filled(value: JSON, variables: Mapping[str, JSON], what: str) -> JSON:
+    """Return the value with its texts rendered; keys are no templates."""
+    match value:
+        case str():
+            return _rendered(value, variables, what)
+        case dict():
+            return {key: _filled(each, variables, what) for key, each in value.items()}
+        case list():
+            return [_filled(each, variables, what) for each in value]
+        case _:
+            return value
+
+
+def _rendered(text: str, variables: Mapping[str, JSON], what: str) -> str:
+    from rubric_ci.text.template import NotRendered, render  # few targets need Jinja2
+
+    try:
+        return render(text, variables)
+    except NotRendered as error:
+        raise CannotAnswer(f"{what}: {error}") from None
+
+
 def chat_messages(case: EvalCase, prompt: PromptTemplate | None = None) -> list[ChatMessage]:
     """Return the messages as text; guidelines are at the start of the system message.
 
@@ -56,16 +92,11 @@ def chat_messages(case: EvalCase, prompt: PromptTemplate | None = None) -> list[
 
 
 def _of_prompt(prompt: PromptTemplate, case: EvalCase) -> list[ChatMessage]:
-    from rubric_ci.text.template import NotRendered, render  # few targets need Jinja2
-
     variables = {**case.vars, "input": case.question}
-    try:
-        return [
-            ChatMessage(role=role, content=render(text, variables))
-            for role, text in prompt.messages
-        ]
-    except NotRendered as error:
-        raise CannotAnswer(f"`{prompt.path}`: {error}") from None
+    return [
+        ChatMessage(role=role, content=_rendered(text, variables, f"`{prompt.path}`"))
+        for role, text in prompt.messages
+    ]
 
 
 def _chat_message(message: Message) -> ChatMessage:

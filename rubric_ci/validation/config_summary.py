@@ -35,6 +35,7 @@ class ConfigSummary(NamedTuple):
     agents: frozenset[str] = frozenset()  # targets whose provider is in `AGENTS`
     prompts: Mapping[str, tuple[str, str]] = {}  # by target: this file, and the prompt as written
     compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
+    bodies: Mapping[str, tuple[str, Any]] = {}  # by target: this file, and the body of requests
     default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
 
 
@@ -57,6 +58,13 @@ def summarize_config(document: Document) -> ConfigSummary:
         ),
         prompts={name: (document.file, prompt) for name, prompt in _prompts(data)},
         compare=tuple(_texts(data.get("compare"))),
+        bodies={
+            target["name"]: (document.file, target["body"])
+            for _, target in mappings(data, "targets")
+            if isinstance(target.get("name"), str)
+            and target.get("provider") == "http"
+            and "body" in target
+        },
         default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
 
@@ -83,6 +91,17 @@ def _prompts(data: Any) -> Iterator[tuple[str, str]]:
         name, prompt = target.get("name"), target.get("prompt")
         if isinstance(prompt, str) and isinstance(name, str):
             yield name, prompt
+
+
+def texts_of(body: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the texts of a body, which are templates, each with its place."""
+    match body:
+        case str():
+            yield (), body
+        case dict() | list():
+            items = body.items() if isinstance(body, dict) else enumerate(body)
+            for key, value in items:
+                yield from (((key, *path), text) for path, text in texts_of(value))
 
 
 def glob_from_root(file: str, glob: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased
-from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, STARTED
+from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, STARTED, texts_of
 from rubric_ci.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
@@ -44,10 +44,15 @@ _RUNNER = (
     *("name", "provider", "depends_on", "command_template", "reads", "only", "graders"),
     *("cwd", "env", "timeout_seconds"),
 )
+_SERVICE = (
+    *_SHARED,
+    *("url", "method", "headers", "body", "answer", "timeout_seconds", "concurrency", "workers"),
+)
 _OF_KIND: Final = {
     "cli": ("a command", _COMMAND),
     "recorded": ("recorded answers", (*_SHARED, "answers")),
     "runner": ("a runner", _RUNNER),
+    "http": ("a service", _SERVICE),
     "mock": ("a fixed answer", (*_SHARED, "response")),
     **dict.fromkeys(STARTED, ("an agent", _AGENT)),
 }
@@ -95,6 +100,16 @@ UNKNOWN_PLACEHOLDER: Final = Rule(
     meaning="Only known placeholders are replaced: the command would run with the braces in it.",
     bad="targets: [{name: default, provider: cli, command_template: 'agent {PROMT}'}]\n",
     good="targets: [{name: default, provider: cli, command_template: 'agent {PROMPT}'}]\n",
+)
+BODY_TEMPLATE: Final = Rule(
+    id="body-template",
+    meaning="A text in the body of a request is a template of the case's variables.",
+    hint="write `{{ input }}`, or a variable of `vars`",
+    bad="targets: [{name: default, provider: http, url: 'https://a.example', body: '{{ input'}]\n",
+    good=(
+        "targets: [{name: default, provider: http, url: 'https://a.example', "
+        "body: '{{ input }}'}]\n"
+    ),
 )
 AGENT_PROVIDER: Final = Rule(
     id="agent-provider",
@@ -152,6 +167,8 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
         yield from _placeholders(target, path)
     if kind == "runner":
         yield from _of_runner(target, path)
+    if kind == "http":
+        yield from _of_service(target.get("body"), (*path, "body"))
     if kind in _OF_KIND and not (agentv and kind in AGENTS):
         yield from _unused(target, path, *_OF_KIND[kind])
     elif kind not in AGENTS:
@@ -224,6 +241,16 @@ def _of_runner(target: dict[str, Any], path: Path) -> Iterator[Problem]:
         if not set(found) & {*known} - {"ONLY"}:
             message = f"`{key}` holds no placeholder"
             yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, listed)
+
+
+def _of_service(body: Any, path: Path) -> Iterator[Problem]:
+    """Yield the texts of a body that are no templates."""
+    for place, text in texts_of(body):
+        if "{{" in text or "{%" in text:
+            from rubric_ci.text.template import used  # few targets need Jinja2
+
+            if fault := used(text).fault:
+                yield Problem(BODY_TEMPLATE, (*path, *place), fault.reason)
 
 
 def _placeholder_hint(name: str) -> str:

@@ -1,0 +1,272 @@
+"""A target that is an HTTP service: requests, answers, errors, policy, cache."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checkout import Checkout
+from tests.http_server import serving
+from tests.invoke import invoke
+from tests.sample_project import Project, clean_environment
+
+
+@dataclass(slots=True)
+class Service:
+    """What was asked, and how the service replies."""
+
+    url: str = ""
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    failing: int = 0  # requests that get 503 first
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes | None = None  # None: an object with what was sent
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    state = Service()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            sent = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            state.asked.append(
+                {"method": self.command, "path": self.path, "headers": headers, "body": sent}
+            )
+            said = {"reply": {"text": f"Hello {sent}", "words": ["a", 1]}, "empty": ""}
+            content = json.dumps(said).encode() if state.body is None else state.body
+            failing, state.failing = state.failing > 0, max(0, state.failing - 1)
+            self.send_response(503 if failing else state.status)
+            for name, value in {"Content-Length": str(len(content)), **state.headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def do_PUT(self) -> None:
+            self.do_POST()
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with serving(Handler) as server:
+        state.url = server.url
+        yield state
+
+
+EVALS = """\
+vars: {user: ada}
+rubrics: [{id: says, contains: Hello}]
+evalcases:
+  - {id: one, input: 'Say "hello"'}
+"""
+BODY = '{message: "{{ input }}", meta: ["{{ user | upper }}", 3, true, null]}'
+
+
+class Asked(Project):
+    def __init__(self, root: Path, service: Service) -> None:
+        super().__init__(root)
+        self.service = service
+        self.write("evals/a.eval.yaml", EVALS)
+
+    def configure(self, rest: str, *, path: str = "/chat") -> None:
+        self.write(
+            "rubric-ci.yaml",
+            "evals: [evals/*.eval.yaml]\nenv: {allow: [SERVICE_*]}\ntargets:\n"
+            f"  - {{name: default, provider: http, url: '{self.service.url}{path}', {rest}}}\n",
+        )
+
+    @property
+    def case(self) -> dict[str, Any]:
+        (case,) = self.report()["cases"]
+        found: dict[str, Any] = case
+        return found
+
+
+@pytest.fixture
+def project(tmp_path: Path, service: Service) -> Asked:
+    return Asked(tmp_path, service)
+
+
+def test_a_body_of_templates_and_the_place_of_the_answer(project: Asked, service: Service) -> None:
+    headers = '{Authorization: "Bearer ${{ SERVICE_TOKEN }}", X-Team: evals}'
+    project.configure(f"headers: {headers}, body: {BODY}, answer: /reply/text")
+    ran = project.run(SERVICE_TOKEN="the-service-token-1234", GITHUB_ACTIONS="")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (asked,) = service.asked
+    assert (asked["method"], asked["path"]) == ("POST", "/chat")
+    assert json.loads(asked["body"]) == {
+        "message": 'Say "hello"',
+        "meta": ["ADA", 3, True, None],
+    }
+    assert asked["headers"]["authorization"] == "Bearer the-service-token-1234"
+    assert asked["headers"]["x-team"] == "evals"
+    assert asked["headers"]["content-type"] == "application/json"
+    assert project.case["answer"].startswith("Hello {")
+    written = ran.stdout + ran.stderr + json.dumps(project.report())
+    assert "the-service-token-1234" not in written
+    assert "1 request to http/default" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("rest", "method", "body", "answer"),
+    [
+        ('body: "<q>{{ input }}</q>"', "POST", '<q>Say "hello"</q>', None),
+        ("method: GET", "GET", "", None),
+        ("method: PUT, body: [1], answer: reply.words.0", "PUT", "[1]", "a"),
+        ("body: {a: 1}, answer: reply.words", "POST", '{"a": 1}', '["a", 1]'),
+    ],
+    ids=["a text", "no body", "a dotted path", "a value that is no text"],
+)
+def test_bodies_and_answers(
+    project: Asked, service: Service, rest: str, method: str, body: str, answer: str | None
+) -> None:
+    project.configure(rest)
+    project.run()
+    (asked,) = service.asked
+    assert (asked["method"], asked["body"]) == (method, body)
+    if answer is not None:
+        assert project.case["answer"] == answer
+    else:
+        assert json.loads(project.case["answer"])["empty"] == ""
+        text = "text/plain; charset=utf-8" if body else None
+        assert asked["headers"].get("content-type") == text
+
+
+@pytest.mark.parametrize(
+    ("rest", "path"),
+    [("body: Ho", "/chat"), ("body: Hi, answer: /empty", "/chat"), ("body: Hi", "/other")],
+    ids=["body", "answer", "url"],
+)
+def test_a_changed_request_selects_the_cases(
+    project: Asked, checkout: Checkout, rest: str, path: str
+) -> None:
+    project.configure("body: Hi")
+    names = ("rubric-ci.yaml", "evals/a.eval.yaml")
+    checkout.commit({name: (project.root / name).read_text() for name in names})
+    changed = ("run", "--list", "--changed-since", "HEAD")
+    environment = clean_environment()
+    assert invoke(checkout.root, environment, *changed).stdout == "0 cases\n"
+    project.configure(rest, path=path)
+    checkout.write({"rubric-ci.yaml": (project.root / "rubric-ci.yaml").read_text()})
+    listed = invoke(checkout.root, environment, *changed).stdout
+    assert "target `default` changed" in listed, listed
+
+
+@pytest.mark.parametrize(
+    ("facts", "rest", "reason"),
+    [
+        ({}, "answer: /text", "the reply has no `/text`, only reply, empty; check `answer` of"),
+        ({}, "answer: /empty", "http/default gave an empty answer"),
+        ({"body": b"<html>"}, "answer: /text", "the reply is not JSON: "),
+        ({"body": b"\xff"}, "method: GET", "the reply is not UTF-8: "),
+        ({"status": 404, "body": b"no such page"}, "method: GET", "HTTP 404: no such page"),
+        (
+            {"status": 302, "headers": {"Location": "http://elsewhere.example/"}},
+            "method: GET",
+            "HTTP 302: ",
+        ),
+        ({}, 'body: "{{ users }}"', "`body` of the target `default`: "),
+        ({"body": b"x" * (8 * 1024 * 1024 + 1)}, "method: GET", "8 MiB"),
+    ],
+    ids=["place", "empty", "json", "utf-8", "status", "redirect", "variable", "size"],
+)
+def test_no_answer_has_its_reason(
+    project: Asked, service: Service, facts: dict[str, Any], rest: str, reason: str
+) -> None:
+    for name, value in facts.items():
+        setattr(service, name, value)
+    project.configure(rest)
+    ran = project.run()
+    assert ran.returncode == 3
+    assert reason in project.case["reason"]
+    assert len(service.asked) <= 1
+
+
+def test_a_busy_service_is_asked_again(project: Asked, service: Service) -> None:
+    service.failing = 1
+    project.configure("answer: /reply/text, body: Hi")
+    assert project.run().returncode == 0
+    assert len(service.asked) == 2
+
+
+def test_answers_are_cached_and_a_maximum_cost_is_about_the_judge(
+    project: Asked, service: Service
+) -> None:
+    project.configure("answer: /reply/text, body: Hi")
+    options = ("--reuse-answers", "--max-cost-usd", "1")
+    assert project.run(*options).returncode == 0
+    assert project.run(*options).returncode == 0
+    assert (len(service.asked), project.case["answer_reused"]) == (1, True)
+    project.configure("answer: /reply/words, body: Hi")
+    project.run(*options)
+    assert len(service.asked) == 2
+
+
+def test_hosts_that_are_not_allowed_get_nothing(project: Asked, service: Service) -> None:
+    project.configure("body: Hi")
+    assert project.run(RUBRIC_CI_ALLOWED_HOSTS="other.example").returncode == 3
+    assert "is not allowed, and nothing was sent to it" in project.case["reason"]
+    assert service.asked == []
+
+
+def test_the_url_and_the_headers_are_those_of_the_policy(
+    project: Asked, service: Service, tmp_path: Path
+) -> None:
+    project.configure("body: Hi, answer: /reply/text")
+    config = (project.root / "rubric-ci.yaml").read_text()
+    project.write("../base.yaml", config)
+    stolen = "headers: {X-Key: '${{ SERVICE_TOKEN }}'}, body: Ho, answer: /reply/text"
+    project.configure(stolen, path="/elsewhere")
+    policy = ("--policy-from", "../base.yaml")
+    ran = project.run(*policy, SERVICE_TOKEN="the-service-token-1234")
+    assert ran.returncode == 0, ran.stderr
+    (asked,) = service.asked
+    assert (asked["path"], asked["body"]) == ("/chat", "Ho")
+    assert "x-key" not in asked["headers"]
+    project.write("../base.yaml", "judge: openai/gpt-6-luna\n")
+    ran = project.run(*policy, SERVICE_TOKEN="the-service-token-1234")
+    assert (ran.returncode, len(service.asked)) == (2, 1)
+    held = "target `default` sets `api_base`, `headers`, which count after the merge"
+    assert held in ran.stderr
+
+
+def test_the_variables_of_a_body_are_checked(project: Asked) -> None:
+    project.configure('body: {message: "{{ input }}", who: "{{ user }}"}')
+    checked = invoke(project.root, clean_environment(), "validate", "--strict")
+    assert checked.returncode == 0, checked.stdout
+    project.configure('body: {message: "{{ input }}", who: ["{{ name }}"]}')
+    checked = invoke(project.root, clean_environment(), "validate")
+    assert (
+        "evals/a.eval.yaml:4:10: undefined-variable: `rubric-ci.yaml`, the prompt of the target "
+        "`default`, uses `{{ name }}`, which is not a variable of the case"
+    ) in checked.stdout
+
+
+SERVICE = "name: s, provider: http, url: 'http://a'"
+PROBLEMS = {
+    "{name: s, provider: http}": "missing-key: the target has no `url`",
+    "{name: s, provider: http, url: 'ftp://a'}": "unknown-value: `url` cannot be `ftp://a`",
+    f"{{{SERVICE}, modle: x}}": "`modle` has no effect on a service",
+    f"{{{SERVICE}, body: {{a: ['{{{{ x']}}}}": "body-template: ",
+    f"{{{SERVICE}}}\n  - {{name: t, model: openai/a, judge_target: s}}": (
+        "judge-target: `s` is not a model and cannot judge"
+    ),
+}
+
+
+@pytest.mark.parametrize(("target", "problem"), PROBLEMS.items())
+def test_what_validate_says(tmp_path: Path, target: str, problem: str) -> None:
+    project = Project(tmp_path)
+    project.write("rubric-ci.yaml", f"targets:\n  - {target}\n")
+    checked = invoke(project.root, clean_environment(), "validate", "rubric-ci.yaml")
+    assert problem in checked.stdout

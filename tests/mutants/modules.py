@@ -65,7 +65,10 @@ HELD: Final[Mapping[str, str]] = {
     "report/json_format.py": "report/test_json_format.py",
     "report/consistency.py": "report/test_consistency.py report/test_case_consistency.py",
     "kinds/rubric.py": "kinds/test_read.py project/test_loader.py",
-    "kinds/composite.py": "kinds/test_read.py project/test_loader.py validation/test_corpus.py",
+    "kinds/composite.py": (
+        "kinds/test_composite.py kinds/test_read.py validation/test_rules.py "
+        "validation/test_corpus.py"
+    ),
     "validation/rubric_rules.py": "validation/test_rubric_rules.py validation/test_rules.py",
     "validation/eval_rules.py": "validation/test_eval_rules.py validation/test_rules.py",
 }

@@ -137,10 +137,6 @@ def _line(rule: str, file: str) -> int:
     return 1 if place < 0 else file.count("\n", 0, place) + 1
 
 
-def _word(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
-
-
 _BREAK: Final = re.compile(
     r"\n(?=[^\S\n]*(?:\n|[-*+] |\d{1,3}[.)] |#))|(?<=[.!?])(?<!\d\.)(?=\s)|(?<=[^\n])(?=\n\n)"
 )
@@ -156,7 +152,7 @@ _DEMAND: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _WORDS: Final = tuple(
-    (_word(words), inverted, weakened)
+    (re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE), inverted, weakened)
     for words, inverted, weakened in (
         ("must not|must never|may not|cannot", "must", "should rather not"),
         (r"do not|don['\u2019]t", "do", "try not to"),

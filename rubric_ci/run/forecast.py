@@ -192,8 +192,12 @@ def target_lines(work: ExpectedWork) -> Iterator[str]:
 
 
 def request_lines(work: ExpectedWork) -> Iterator[str]:
-    """Yield a line per model that answers one side."""
-    tasks = [task for task in work.tasks if isinstance(task.target, LlmTarget)]
+    """Yield a line per target that asks a model on one side, for answers or as a user."""
+    tasks = [
+        task
+        for task in work.tasks
+        if isinstance(task.target, LlmTarget) or task.case.simulated_user
+    ]
     return target_lines(replace(work, tasks=tasks))
 
 

@@ -45,6 +45,13 @@ def test_it_runs_offline(
     assert [case.get("verdict") for case in report["cases"]] == verdicts
 
 
+def test_the_messages_of_a_simulated_user_are_announced(tmp_path: Path) -> None:
+    """Also of a command, whose own requests are unknown."""
+    config = "examples/conversation/rubric-ci.yaml"
+    done = rubric_ci(tmp_path, "run", "--config", config, "--output-dir", str(tmp_path))
+    assert "for simulated users" in done.stderr.splitlines()[0]
+
+
 @pytest.mark.parametrize(
     "files",
     [

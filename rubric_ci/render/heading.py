@@ -78,10 +78,13 @@ def gate_settings(report: RunReport) -> str:
 
 
 def difference_text(found: TargetDifference) -> str:
-    """Return how two targets differ, with the interval of the difference."""
+    """Return how two targets differ, with the interval of the difference.
+
+    Equal differences have none: they say nothing about the cases that were not drawn.
+    """
     parts = [numbers.plural(found.cases, "case")]
-    if found.interval:
-        low, high = found.interval
+    low, high = found.interval or (0.0, 0.0)
+    if low < high:
         parts.append(f"{significance.PERCENT} interval {low:+.3f} to {high:+.3f}")
     parts.append(f"p = {found.p_value:.3g}")
     word = "no significant difference"

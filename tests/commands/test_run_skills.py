@@ -59,10 +59,7 @@ FILES = {
     "skills/refunds/evals/evals.json": json.dumps({"skill_name": "refunds", "evals": []}),
     ".gitignore": ".rubric-ci/\n",
 }
-BETTER = (
-    "with-skill: mean score +1.000 against without-skill (6 cases, 95 % interval +1.000 to +1.000, "
-    "p = 0.0312): better"
-)
+BETTER = "with-skill: mean score +1.000 against without-skill (6 cases, p = 0.0312): better"
 
 
 def test_a_skill_that_helps(checkout: Checkout) -> None:

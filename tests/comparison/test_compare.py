@@ -493,6 +493,60 @@ def test_the_mean_is_tested_at_the_budget(false_alarms: float, *, significant: b
     assert (comparison.p_value, comparison.significant) == (0.0625, significant)
 
 
+NAMES = "abcdefghij"
+
+
+def by_night(*means: float, spread: float = 0.0) -> Baseline:
+    """Return a reference of ten cases with three trials in each of these nights."""
+    each = {
+        f"2026-01-{day:02}": (mean - spread, mean, mean + spread)
+        for day, mean in enumerate(means, 1)
+    }
+    pooled = [score for scores in each.values() for score in scores]
+    then = report(*(trials(*pooled, case=name) for name in NAMES))
+    known = {("a.yaml", name): each for name in NAMES}
+    return Baseline(report=then, log=PINNED, nights=known)
+
+
+def a_lower_night(by: float, baseline: Baseline) -> tuple[float, tuple[float, float], bool]:
+    """Return p-value, interval and significance of a night whose marks are all lower."""
+    middle = 0.8 - by
+    now = report(*(trials(middle, middle, middle, case=name) for name in NAMES))
+    found = whole(compare(now, baseline))
+    assert found.p_value is not None
+    assert found.interval is not None
+    assert found.mean_difference == round(-by, 9)
+    low, high = found.interval
+    return round(found.p_value, 4), (round(low, 4), round(high, 4)), found.significant
+
+
+ALIKE, APART = (0.8,) * 5, (0.7, 0.75, 0.8, 0.85, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("by", "baseline", "expected"),
+    [
+        (0.05, by_night(*ALIKE), (0.002, (-0.05, -0.05), True)),
+        (0.05, by_night(*APART), (0.5946, (-0.2904, 0.1904), False)),
+        (0.2, by_night(*APART), (0.0821, (-0.4404, 0.0404), False)),
+        (0.3, by_night(*APART), (0.0257, (-0.5404, -0.0596), True)),
+        (0.79, by_night(*APART), (0.002, (-1.0, -0.5496), True)),
+        (-0.2, by_night(*APART), (0.0821, (-0.0404, 0.4404), False)),
+        (0.05, replace(by_night(*APART), nights={}), (0.002, (-0.05, -0.05), True)),
+        (0.05, by_night(0.75, 0.85, spread=0.1), (0.002, (-0.05, -0.05), True)),
+    ],
+    ids=[
+        *("nights that are alike", "nights that differ by more", "by about as much", "by less"),
+        *("the scale ends", "a rise", "nights that are not known", "too few nights"),
+    ],
+)
+def test_a_night_is_lower_by_more_than_the_nights_of_the_reference_differ(
+    by: float, baseline: Baseline, expected: tuple[float, tuple[float, float], bool]
+) -> None:
+    """Every case is lower, which no case by itself could show to be what a night shares."""
+    assert a_lower_night(by, baseline) == expected
+
+
 def test_without_a_reference_the_mean_is_tested_at_five_percent() -> None:
     then = report(*(graded(0.9, case=name) for name in "abcde"))
     now = report(*(graded(0.88, case=name) for name in "abcde"))

@@ -12,7 +12,9 @@ from rubric_ci.model.gate import (
     GateInfo,
     OnChangedGrading,
     PassRate,
+    TargetDifference,
     gate_passes,
+    gating,
     is_forbidden,
     is_held_against,
     is_undecided,
@@ -304,3 +306,52 @@ def test_one_more_pass_never_turns_a_green_gate_red(
         for at, case in enumerate(cases):
             better = graded("c", "pass", tags=case.tags, change="unchanged")
             assert gate_passes([*cases[:at], better, *cases[at + 1 :]], gate)
+
+
+def side(case: str, target: str, verdict: Any = "fail") -> Graded:
+    """Return the result of one of several targets."""
+    return graded(f"{case} [{target}]", verdict, target=target)
+
+
+@pytest.mark.parametrize(
+    ("targets", "cases", "passes"),
+    [
+        (("a",), [side("one", "a", "pass"), side("one", "b")], True),
+        (("b",), [side("one", "a", "pass"), side("one", "b")], False),
+        (("a", "b"), [side("one", "a", "pass"), side("one", "b")], False),
+        ((), [side("one", "a", "pass"), side("one", "b")], False),
+        (("a",), [graded("alone", target="b")], False),
+        (("a",), [side("one", "a", "pass"), skipped("two")], True),
+    ],
+    ids=[
+        *("of the gate", "of no interest", "both", "all", "a case of one target", "skipped"),
+    ],
+)
+@pytest.mark.parametrize("base", [a_gate(), a_gate(every=1.0)], ids=["each case", "a rate"])
+def test_of_several_targets_those_of_the_gate_must_pass(
+    targets: tuple[str, ...], cases: list[CaseResult], base: GateInfo, *, passes: bool
+) -> None:
+    gate = replace(base, targets=targets)
+    assert gate_passes(cases, gate) == passes
+    found = replace(gate, rates=pass_rates(gating(cases, gate), gate.rates))
+    assert any(is_held_against(case, found) for case in cases) != passes
+
+
+@pytest.mark.parametrize(
+    ("mean", "significant", "better"),
+    [(0.1, True, True), (0.1, False, False), (-0.1, True, False), (0.0, True, False)],
+)
+def test_a_target_that_must_be_better(mean: float, *, significant: bool, better: bool) -> None:
+    found = TargetDifference(
+        target="a", than="b", cases=9, mean=mean, p_value=0.01, significant=significant
+    )
+    gate = replace(a_gate(), better_than="b", difference=found)
+    assert gate_passes([], gate) == better
+    assert gate_passes([], replace(gate, better_than=""))
+    assert gate_passes([], replace(gate, fail_on="never"))
+
+
+def test_a_break_that_a_waiver_excuses() -> None:
+    gate = a_gate("regression")
+    assert is_forbidden(of("fail", change="broken"), gate)
+    assert not is_forbidden(of("fail", change="broken", without_waived="pass"), gate)

@@ -18,7 +18,7 @@ from rubric_ci.waivers.report import with_outcomes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a report says about itself."""
+    """Facts of a report about itself."""
 
     started_at: str  # RFC 3339
     metadata: dict[str, str]
@@ -65,7 +65,7 @@ def report_of(
 
 
 def their_gate(config: Config, fail_on: FailOn | None) -> GateInfo:
-    """Return the gate without thresholds of its own: the tool decides what passes."""
+    """Return the gate without thresholds: the tool decides what passes."""
     gate = gate_of(config.gate, fail_on)
     return replace(gate, passing=THEIRS.passing, borderline=THEIRS.borderline)
 

@@ -16,7 +16,7 @@ class Data:
     path: str = ""
 
     def at(self, key: str) -> "Data":
-        """Return what a key holds; None where there is no such key."""
+        """Return the value of a key; None where there is no such key."""
         found = self.value.get(key) if isinstance(self.value, dict) else None
         return Data(found, f"{self.path}.{key}".lstrip("."))
 

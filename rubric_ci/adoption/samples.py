@@ -1,4 +1,4 @@
-"""What the results of every tool are read into: answers to cases, with the marks that they have."""
+"""The common form of every tool's results: answers to cases, with the marks that they have."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -84,7 +84,7 @@ def counting(samples: Iterable[Sample], graders: Set[str]) -> Iterator[Sample]:
 
 
 def judged(sample: Sample, least: float) -> Sample:
-    """Return the sample with a verdict and a score of its own, and a verdict of each check.
+    """Return the sample with its verdict and score, and a verdict of each check.
 
     `least` is the score from which a check without a verdict passes. Without a check that counts
     there is no verdict.

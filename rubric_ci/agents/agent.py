@@ -1,4 +1,4 @@
-"""What an agent program is: how it is started, and how its output is read."""
+"""An agent program: how it is started, and how its output is read."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from rubric_ci.model.trace import Trace
 
 Read = Callable[[str, str], Trace]
-"""What stdout and stderr say; raises AgentFailed."""
+"""The reader of stdout and stderr; raises AgentFailed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

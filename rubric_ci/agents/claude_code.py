@@ -81,7 +81,7 @@ def _result(said: Mapping[str, Any], steps: tuple[Step, ...]) -> Trace:
 
 
 def _session(said: list[Mapping[str, Any]], steps: tuple[Step, ...]) -> Trace:
-    """Return what a session file has: no cost, and the usage of each message."""
+    """Return the contents of a session file: no cost, and the usage of each message."""
     messages = [mapping(e.get("message")) for e in said if e.get("type") == "assistant"]
     by_id = {str(m.get("id", n)): mapping(m.get("usage")) for n, m in enumerate(messages)}
     texts = [as_text([p for p in _parts(m) if p.get("type") == "text"] or None) for m in messages]

@@ -56,7 +56,7 @@ def read(stdout: str, stderr: str) -> Trace:
 
 
 def _unwrapped(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield events; those of a rollout file are the payload of their lines."""
+    """Yield events; in a rollout file an event is the payload of its line."""
     for event in events(text):
         payload = mapping(event.get("payload"))
         kind = str(payload.get("type", ""))

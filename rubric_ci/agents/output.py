@@ -1,4 +1,4 @@
-"""What agents print: objects and lines of JSON, and what their texts say of a failure."""
+"""The output of agents: objects and lines of JSON, and failures described in text."""
 
 import json
 import re

@@ -19,7 +19,7 @@ MOST_EVIDENCE = 400  # characters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Did:
-    """What a target did for its answer, as far as it reports that."""
+    """The work of a target for its answer, as far as it reports that."""
 
     steps: tuple[Step, ...] | None = None  # None: it reports none
     checks: tuple[WorkCheck, ...] | None = None  # None: it has no workspace

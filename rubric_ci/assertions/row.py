@@ -1,4 +1,4 @@
-"""What an assertion's key is: its check, its words and the schema of its value."""
+"""A key of an assertion: its check, its words and the schema of its value."""
 
 import json
 from collections.abc import Callable

@@ -23,7 +23,7 @@ class CascadeAnswer:
 
     case: str
     moves: float  # marks of the first judge that change its verdict; 0: unsure; inf: none do
-    first_wrong: bool  # its verdict is not that of the person's marks
+    first_wrong: bool  # its verdict differs from the verdict by the person's marks
     last_wrong: bool
     weight: float = 1.0  # answers of a report that this one stands for
 

@@ -50,7 +50,7 @@ def correct(
     (Lee et al., arXiv:2511.21140, and Chen et al., arXiv:2601.05420, for random draws within the
     judge's verdicts). `variance` replaces q(1 - q)/N where cases are clustered. Labels that were
     chosen by what a person thinks make the result wrong. A and B hold while the pass rate of people
-    stays; for another report than that of the draws, the interval has the one after a move as well.
+    stays; for a report other than the draws', the interval has the one after a move as well.
     """
     q, a, b = judged, _share(passes), _share(fails)
     value = q * a + (1 - q) * b
@@ -132,7 +132,7 @@ def correction_of(
 ) -> CorrectedPassRate | None:
     """Return the corrected pass rate of a report, or why it is withheld; None: no labels.
 
-    `cases` are those of the whole suite, also for the report of a shard.
+    `cases` has every case of the suite, also for the report of a shard.
     """
     labels = of_split(labels, "test")
     graded = _graded(report)
@@ -256,7 +256,7 @@ def _stratum(found: Sequence[Drawn], judged: str) -> Stratum:
 def with_correction(report: RunReport, loaded: LoadedProject) -> RunReport:
     """Add the corrected pass rate, or why it is withheld.
 
-    The labels are those of the policy's commit. A run of some cases, such as that of a pull
+    The labels are from the policy's commit. A run of some cases, such as a pull
     request, is left as it is: the labels vouch for the suite that they were drawn from. Each shard
     carries the labels of its cases, and the merged report is corrected by all of them.
     """

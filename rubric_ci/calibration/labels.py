@@ -21,7 +21,7 @@ _SPLIT = "split"
 _OPTIONAL = ("split", "by", "draw")
 
 Split: TypeAlias = Literal["test", "tune"]
-"""What a label serves: to measure the judge, or to choose its model and prompt."""
+"""The purpose of a label: to measure the judge, or to choose its model and prompt."""
 
 TEST: Split = "test"
 TUNE: Split = "tune"
@@ -29,7 +29,7 @@ TUNE: Split = "tune"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """How an answer was drawn at random from those of a report with the same judged verdict."""
+    """How an answer was drawn at random from a report's answers with the same judged verdict."""
 
     judged: Literal["pass", "fail"]  # of the case, by the judge; borderline is no pass
     drawn: int  # number of answers drawn from these
@@ -54,7 +54,7 @@ class Label:
 
     @property
     def case(self) -> str:
-        """What the answer is of: answers of one case are not independent."""
+        """The case of the answer: answers of one case are not independent."""
         return f"{self.file}\n{self.id}"
 
     @property
@@ -148,7 +148,7 @@ def _label(line: str) -> Label | str:
 
 
 def _problems(value: JSON) -> Iterator[str]:
-    """Yield what is wrong with the data of a line; later checks rely on earlier ones."""
+    """Yield the problems of a line's data; later checks rely on earlier ones."""
     if not isinstance(value, dict) or value.keys() - set(_OPTIONAL) != set(_KEYS):
         yield f"a label has the keys {', '.join(_KEYS)}, and may have {', '.join(_OPTIONAL)}"
         return

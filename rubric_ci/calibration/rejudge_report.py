@@ -89,7 +89,7 @@ def _task(task: Task, answer: str) -> Task:
 
 
 def _marked(case: Graded, marked: Mapping[CaseKey, list[CaseResult]]) -> CaseResult:
-    """Return the case with its new trials; its line is that of today's eval file."""
+    """Return the case with its new trials, at its line in the present eval file."""
     if _key(case) not in marked:
         return case
     found = median_trial(marked[_key(case)])

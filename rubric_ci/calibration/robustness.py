@@ -49,7 +49,7 @@ class RobustnessReport:
 
     controls: AttackFamily  # compared with the expected marks
     families: tuple[AttackFamily, ...]  # compared with the judge's own marks of the control
-    changes: tuple[MarkChange, ...]  # those of the families first, then those of the controls
+    changes: tuple[MarkChange, ...]  # of the families first, then of the controls
 
     @property
     def changed(self) -> int:
@@ -63,7 +63,7 @@ class RobustnessReport:
 
 
 def measure_robustness(probes: Sequence[Probe], judged: AnswerMarks) -> RobustnessReport:
-    """Compare the marks of every probe with those of its control.
+    """Compare the marks of every probe with its control's.
 
     The reference are the judge's own marks of the control, so a mark that is wrong without an
     attack does not count as changed. For controls themselves, and if the control has no judgement,

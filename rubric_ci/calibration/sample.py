@@ -47,7 +47,7 @@ def judged_as(case: CaseResult) -> Literal["pass", "fail"]:
 
 
 def judge_text(judge: JudgeInfo | None) -> str:
-    """Return what identifies a judge; empty: none."""
+    """Return the identity of a judge; empty: none."""
     if judge is None:
         return ""
     return f"{judge.model}, prompt {judge.prompt_version}, {judge.mode}, votes {judge.votes}"

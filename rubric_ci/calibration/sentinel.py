@@ -100,7 +100,7 @@ def _digest(item: SentinelItem) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Watch:
-    """What a run asks the judge for again, and what that showed."""
+    """The judgements that a run asks for again, and the result."""
 
     remembered: Sentinel | None  # of the reference
     measures: bool  # the run may become a reference, and chooses what to remember

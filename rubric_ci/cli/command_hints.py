@@ -1,4 +1,4 @@
-"""Which command a person means by an unknown word, and which one people run next."""
+"""The command that an unknown word means, and the command that people run next."""
 
 import sys
 from collections.abc import Iterator

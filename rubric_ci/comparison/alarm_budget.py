@@ -1,7 +1,7 @@
 """Regressed cases within a budget of false alarms: suspects, their trials and their p-values.
 
 The reference is a report with many trials of each case. A case is a suspect if its trials are
-mostly below those of the reference, and only suspects get further trials. A suspect is confirmed
+mostly below the reference's, and only suspects get further trials. A suspect is confirmed
 by an exact rank-sum test on all its trials, adjusted for all cases (Holm). Cases that are no
 suspects count as p = 1: stopping early can only accept, so that asking suspects again, in two
 stages, needs no correction.

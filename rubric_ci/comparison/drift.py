@@ -1,6 +1,6 @@
 """A slow slide: evidence, collected night by night, that the mean fell below the pinned reference.
 
-Each night bets that scores are lower than those of the reference. A bet of size λ multiplies its
+Each night bets that scores are lower than the reference's. A bet of size λ multiplies its
 stake by Π_C,k (1 + λ y_C,k) over the independent cases or clusters C and their trials k, where y is
 the drop of the scores less an allowance for the error of the reference. Without a drop,
 Σ_C E[y_C,k] ≤ 0 and the expected product is Π (1 + λ E[y]) ≤ exp(λ Σ E[y]) ≤ 1, whatever the

@@ -1,10 +1,10 @@
-"""What a merge decides about the pinned reference: cases that it fixed, failures that it accepted.
+"""Decisions of a merge about the pinned reference: fixed cases, accepted failures.
 
 The run of the default branch after a merge compares with the commit before it (`--against`).
 *Fixed*: the case is better than before the merge, and a rank-sum test of its further trials against
 the reference demands it. The trials that chose the case are left out of the test and of the new
 reference: the best of many tries is good by chance. *Accepted*: a waiver in force on the default
-branch excuses the case, and its verdict is worse than that of the reference. A case that a merge
+branch excuses the case, and its verdict is worse than the reference's. A case that a merge
 only happens to pass does not move, so that the reference of a case falls by a waiver or
 `baseline accept` only, and slow losses stay visible.
 """

@@ -15,7 +15,7 @@ MOST_ALIKE: Final = 0.2
 
 
 def parts_of_suite(head: RunReport, baseline: RunReport) -> Iterator[str]:
-    """Yield which part of the suite each of the reports covers, unless it is the whole."""
+    """Yield the part of the suite that each report covers, unless it is the whole."""
     for report, name in ((head, "This report"), (baseline, "The baseline")):
         if report.covers:
             yield f"{name} covers {report.covers}; the other cases are not compared."
@@ -46,7 +46,7 @@ def _target(case: CaseResult) -> str:
 
 
 def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> Iterator[str]:
-    """Yield what a baseline with some trials lacks for a budget of false alarms."""
+    """Yield the reasons why a baseline with some trials has no budget of false alarms."""
     trials, needed = alarm_budget.trials_per_case(baseline.cases), rules.config.reference_trials
     if rules.tested and 0 < trials < needed:
         yield (
@@ -63,7 +63,7 @@ def too_few_trials(head: RunReport, baseline: RunReport, rules: ChangeRules) -> 
 
 
 def too_few_nights(rules: ChangeRules, *, pinned: bool) -> Iterator[str]:
-    """Yield that a lower mean may be of one night, if the reference cannot show how nights differ.
+    """Yield a warning that one night may be lower, if the reference cannot show how nights differ.
 
     Without a log, one run decides against one run, and the documented assumption is all there is.
     """
@@ -77,7 +77,7 @@ def too_few_nights(rules: ChangeRules, *, pinned: bool) -> Iterator[str]:
 
 
 def nights_alike(alike: NightEffect | None) -> Iterator[str]:
-    """Yield that the budget of false alarms does not hold, where nights are clearly clusters."""
+    """Yield a warning that the budget of false alarms does not hold, if nights are clusters."""
     if alike is None or not alike.clear:
         return
     holds = (

@@ -30,7 +30,7 @@ FIRST = "first run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptance:
-    """Which results become the reference, and why."""
+    """The results that become the reference, and why."""
 
     reason: str
     cases: tuple[str, ...] = ()  # globs over case ids; empty: all
@@ -84,7 +84,7 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
 
 
 def _without_worse(added: RunReport | None, found: Comparison | None) -> RunReport | None:
-    """Return what a run adds, without what is worse than the trials that are there."""
+    """Return the trials that a run adds, without those worse than the present ones."""
     if added is None or found is None:
         return added
     if found.lower:

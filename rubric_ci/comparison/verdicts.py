@@ -47,7 +47,7 @@ class Compared:
 
 
 def is_suspect(head: CaseResult, base: CaseResult) -> bool:
-    """Return True if the verdict of the head is worse than that of the base."""
+    """Return True if the head has a worse verdict than the base."""
     if not isinstance(head, Graded) or not isinstance(base, Graded):
         return False
     return tier(head.verdict) < tier(base.verdict)
@@ -71,7 +71,7 @@ def most_trials(suspects: int, trials: int, config: RegressionConfig) -> int:
 
 
 def is_broken(head: Graded, base: Graded, level: float) -> bool:
-    """Return True if the trials of the head are worse than those of the base."""
+    """Return True if the head's trials are worse than the base's."""
     return rank_sum.p_value_below(_ranked(head), _ranked(base)) <= level
 
 

@@ -1,4 +1,4 @@
-"""What a comparison is called in every format: its source, its kinds, its statistics."""
+"""The words of a comparison in every format: its source, its kinds, its statistics."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -128,7 +128,7 @@ def kind_lines(report: RunReport) -> Iterator[str]:
 
 
 def limits(report: RunReport) -> Iterator[str]:
-    """Yield what limits the comparison: a judge that moved, and its notes."""
+    """Yield the limits of the comparison: a judge that moved, and its notes."""
     comparison = report.comparison
     if comparison and comparison.judge_moved:
         yield (

@@ -143,7 +143,7 @@ def _criteria(report: Translation, assertion: Any, kind: str, place: Path) -> li
 
 
 def _keys(assertion: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """Return what an assertion says, as keys of criteria."""
+    """Return an assertion as keys of criteria."""
     plain = kind.removeprefix("not-")
     ignores = plain.startswith("icontains")
     key = _CHECKS.get(plain.removeprefix("i") if ignores else plain)

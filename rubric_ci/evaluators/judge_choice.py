@@ -1,4 +1,4 @@
-"""Which judge marks for an evaluator: the configured one, with the evaluator's own model if set."""
+"""The judge of an evaluator: the configured one, with the evaluator's own model if set."""
 
 from collections.abc import Sequence
 

@@ -34,7 +34,7 @@ async def llm_judge(
     context: RunContext,
     variables: Mapping[str, str] = _NO_VARIABLES,
 ) -> Assessment:
-    """Request a score on a prompt that may use `variables` of its own; raises NoVerdict."""
+    """Request a score on a prompt that may use `variables`; raises NoVerdict."""
     if spec.prompt_script:
         prompt = await _prompt_from_script(case, answer, spec.prompt_script, context)
         spec = replace(spec, prompt=prompt, prompt_path="the output of the prompt script")

@@ -78,7 +78,7 @@ async def rubric(
 
 
 def for_judges(answer: Answer) -> Answer:
-    """Return what may leave the machine: the answer without the secrets of this process."""
+    """Return the answer as it may leave the machine: without the secrets of this process."""
     text = redact(answer.text)
     return answer if text == answer.text else replace(answer, text=text)
 

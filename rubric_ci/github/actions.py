@@ -194,7 +194,7 @@ def _append(file: str, text: str) -> None:
 
 
 def run_metadata(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a workflow run is of, and its URL; empty outside a workflow."""
+    """Return the subject of a workflow run and its URL; empty outside a workflow."""
     event = read_event(environment)
     if event is None:
         return {}

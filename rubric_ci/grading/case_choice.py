@@ -31,7 +31,7 @@ def named_cases(
 def at_places(
     cases: Sequence[EvalCase], places: Sequence[CasePlace], name: Callable[[str], str]
 ) -> tuple[EvalCase, ...]:
-    """Return the cases at the places, and those of all other files.
+    """Return the cases at the places, and the cases of all other files.
 
     Raises CannotFindEvals for a place without a case.
     """

@@ -71,7 +71,7 @@ def total(estimates: Sequence[JudgeEstimate]) -> CostEstimate | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Requests:
-    """What a judge is asked for, and how many requests the cache answers."""
+    """The requests to a judge, and how many of them the cache answers."""
 
     asked: TokenEstimate = NO_REQUESTS
     cached: int = 0

@@ -115,7 +115,7 @@ def is_failure(result: CaseResult) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """What all cases of a run share."""
+    """The state that all cases of a run share."""
 
     limits: ConcurrencyLimits
     health: HealthChecks = field(default_factory=HealthChecks)

@@ -1,4 +1,4 @@
-"""What one side of a run still has to ask for: its tasks, less what the caches hold."""
+"""Expected requests of one side of a run: its tasks, without cached results."""
 
 from collections.abc import Sequence
 from contextlib import suppress

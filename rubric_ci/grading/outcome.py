@@ -145,7 +145,7 @@ _LONGEST_REASON = 240
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loss:
-    """The points that one criterion, or one evaluator with misses of its own, lost."""
+    """The points lost by one criterion, or by one evaluator with its own misses."""
 
     name: str
     points: float

@@ -88,7 +88,7 @@ def _notes() -> tuple[list[str], AddNote]:
 def _preflight(
     ask: ModelCaller, breaker: CircuitBreaker, add_note: AddNote, hosts: AllowedHosts | None
 ) -> Callable[[Endpoint], Coroutine[Any, Any, Usage]]:
-    """Return what closes the circuit of a model that cannot be reached."""
+    """Return a callback that closes the circuit of a model that cannot be reached."""
 
     async def check(endpoint: Endpoint) -> Usage:
         if hosts and refusal(endpoint, hosts):

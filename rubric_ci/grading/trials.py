@@ -67,7 +67,7 @@ def with_confirming_trials(first: Graded, more: Sequence[CaseResult]) -> Graded:
 
 
 def _with_repeated_marks(graded: Sequence[Graded]) -> tuple[Trial, ...]:
-    """Return the trials; those of one answer keep their marks, which should not differ."""
+    """Return the trials; trials with one answer keep their marks, which should not differ."""
     times = Counter(g.answer for g in graded)
     return tuple(
         replace(_trial(g), marks=marks_of(g.evaluators)) if times[g.answer] > 1 else _trial(g)
@@ -90,7 +90,7 @@ def _rank(rule: TrialRule, trials: int) -> int:
 
 
 def _is_decided(graded: Sequence[Graded], errored: int, rank: int | None) -> bool:
-    """Return True if the trials without a verdict could not change that of the case."""
+    """Return True if the trials without a verdict could not change the case's verdict."""
     if rank is None:
         return len(graded) > errored
     at_worst: Verdict = kth_best(graded, rank).verdict if rank <= len(graded) else "fail"

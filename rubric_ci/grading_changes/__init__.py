@@ -1,1 +1,1 @@
-"""What a change does to the grading, and in which direction."""
+"""Changes to the grading, and their direction."""

@@ -1,4 +1,4 @@
-"""What a change does to the grading: base and head are compared, the base from git's objects."""
+"""Changes to the grading: head compared with the base, which is read from git's objects."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -128,7 +128,7 @@ def _files(
 def _waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:
     try:
         return load_waivers(files)
-    except InvalidInput:  # of the base: those of the head were read before
+    except InvalidInput:  # of the base: the head was read before
         return ()
 
 

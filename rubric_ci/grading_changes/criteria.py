@@ -120,7 +120,7 @@ def _contains(whole: JSON, part: JSON) -> bool:
 
 
 def _values(criterion: Criterion) -> list[float]:
-    """Return what the levels of a criterion are worth, 0..1."""
+    """Return the values of a criterion's levels, 0..1."""
     if not isinstance(criterion, Levelled):
         return []
     return [_worth(criterion, each.level) for each in criterion.levels]
@@ -144,7 +144,7 @@ _NO_GATE: Final = float("-inf")
 
 
 def _minimum(criterion: Criterion) -> float:
-    """Return what the gate of a criterion demands of its mark, 0..1; -inf: there is no gate."""
+    """Return the least mark that passes a criterion's gate, 0..1; -inf: there is no gate."""
     match criterion:
         case Check() | Assertion():
             return 1 if criterion.required else _NO_GATE

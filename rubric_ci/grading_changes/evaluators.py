@@ -118,7 +118,7 @@ def _aggregator(
 
 
 def _of_settings(was: EvaluatorSpec, spec: EvaluatorSpec) -> Direction:
-    """Return the direction of settings that differ; those of a script or a prompt are unknown."""
+    """Return the direction of settings that differ; unknown for a script or a prompt."""
     if isinstance(spec, CodeJudgeSpec | LlmJudgeSpec):
         return "changed"
     if isinstance(spec, MeasuringSpec) and spec.maximums:
@@ -143,7 +143,7 @@ def _edited(was: object, spec: object) -> tuple[str, str]:
 
 
 def _settings(value: object, prefix: str = "") -> dict[str, str]:
-    """Return the settings as text; those of a script are `prompt_script.cwd` and so on."""
+    """Return the settings as text; a script has `prompt_script.cwd` and so on."""
     found: dict[str, str] = {}
     for name in getattr(value, "__slots__", ()):
         match getattr(value, name):

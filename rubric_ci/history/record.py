@@ -41,7 +41,7 @@ class Columns:
 
     verdicts: str  # a letter per case
     scores: tuple[float | None, ...]  # None: not graded
-    trials: tuple[str, ...] = ()  # a letter per trial; "": one trial, that of the case
+    trials: tuple[str, ...] = ()  # a letter per trial; "": one trial, with the case's verdict
     trial_scores: tuple[tuple[float, ...], ...] = ()
     further_trials: tuple[int, ...] = ()  # of those trials, the ones of a suspected regression
     clusters: tuple[str, ...] = ()
@@ -181,7 +181,7 @@ def digest(record: RunRecord) -> str:
 
 
 def _problems(record: RunRecord) -> Iterator[str]:
-    """Yield what is wrong with the values of a record."""
+    """Yield the problems of a record's values."""
     columns, n = record.results, len(record.cases)
     lengths = {len(columns.verdicts), len(columns.scores)}
     optional = (columns.trials, columns.trial_scores, columns.further_trials, columns.clusters)

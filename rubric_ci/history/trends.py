@@ -1,4 +1,4 @@
-"""What the records of runs show over time: judge changes, strips of verdicts, flips."""
+"""Trends in the records of runs: judge changes, strips of verdicts, flips."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

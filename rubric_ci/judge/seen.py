@@ -1,4 +1,4 @@
-"""What a judge sees besides the answer: turns of a conversation, tool calls, changes and files.
+"""Parts that a judge sees besides the answer: turns of a conversation, tool calls, changes, files.
 
 What an agent did is shortened by a rule. All of it is fenced as the answer is.
 """
@@ -37,7 +37,7 @@ class Part:
 
 
 class Marked(NamedTuple):
-    """What a rubric marks: an answer, or a conversation, whose last answer is the answer."""
+    """The subject of a rubric: an answer, or a conversation, whose last answer is the answer."""
 
     case: EvalCase  # with what is asked before the parts
     answer: Answer
@@ -47,7 +47,7 @@ class Marked(NamedTuple):
 
 
 def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
-    """Return what is marked: of a conversation the answer of a turn, or with 0 all answers.
+    """Return the marked text: of a conversation the answer of a turn, or with 0 all answers.
 
     Raises CannotMeasure if the answer is not a conversation with this turn.
     """

@@ -119,7 +119,7 @@ def _number_difference(field: FieldSpec, got: JSON, reference: JSON, show: Show)
 
 
 def _number(value: JSON) -> Decimal | None:
-    """Return a number, or that of a text with a unit after it; None without a finite one."""
+    """Return the number, read from a text with or without a unit; None if it is not finite."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     found = _WITH_UNIT.fullmatch(value) if isinstance(value, str) else None

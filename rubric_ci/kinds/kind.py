@@ -1,4 +1,4 @@
-"""What one type of evaluator is: how it is read, what `validate` checks, and how it measures.
+"""One type of evaluator: how it is read, checked by `validate` and measured.
 
 NOTE: `validate` imports this for every file with evaluators, so specs are imported for types only.
 """
@@ -154,7 +154,7 @@ class Prompt(NamedTuple):
 
 
 class Script(NamedTuple):
-    """What starts a command: its data, their path, and the key of the command."""
+    """An evaluator that starts a command: its data, their path, and the key of the command."""
 
     data: dict[str, Any]
     path: Path

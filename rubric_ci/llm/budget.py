@@ -171,7 +171,7 @@ class Budget:
 
 
 def _limit(call: ModelCall) -> int:
-    """Return the maximum length of the reply in tokens; 0: that of the model."""
+    """Return the maximum length of the reply in tokens; 0: the model's maximum."""
     options = call.endpoint.options
     return int(
         call.max_tokens or options.get("max_tokens") or options.get("max_completion_tokens") or 0

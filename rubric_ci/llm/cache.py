@@ -19,7 +19,7 @@ from rubric_ci.system import atomic_write, confined
 DAY = 86_400.0
 ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assumed to be gone
 
-ANSWER = ".answer"  # ends the key of an answer; that of a judgement is a digest alone
+ANSWER = ".answer"  # ends the key of an answer; the key of a judgement is a digest alone
 SETUP = ".setup"  # ends the key of what the set-up of a workspace left
 
 _ENTRY = re.compile(

@@ -26,7 +26,7 @@ PAUSE_SECONDS: Final = 60.0
 
 
 class CircuitBreaker:
-    """Which servers reply, by model, host and key."""
+    """The servers that reply, by model, host and key."""
 
     def __init__(
         self, most: int = MOST_FAILURES, *, clock: Callable[[], float] = monotonic
@@ -58,14 +58,14 @@ class CircuitBreaker:
 
 
 def identity(endpoint: Endpoint) -> str:
-    """Return what distinguishes a model of an account: its name, host and key."""
+    """Return the key of a model of an account: its name, host and API key."""
     options = endpoint.options
     host = options.get("api_base") or options.get("base_url")
     return repr((endpoint.model, host, options.get("api_key")))
 
 
 class _Server:
-    """What is known of one server."""
+    """The state of one server."""
 
     def __init__(self, most: int, clock: Callable[[], float]) -> None:
         self._most = most

@@ -16,7 +16,7 @@ FAILED = "the connection failed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionFailure:
-    """What failed; `sent` is True if the server may have received the request."""
+    """The failure; `sent` is True if the server may have received the request."""
 
     message: str
     sent: bool

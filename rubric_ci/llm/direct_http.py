@@ -47,7 +47,7 @@ async def post(
 
 
 async def send(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
-    """Send a body as it is and return that of the reply; raises RequestError."""
+    """Send a body as it is and return the reply's body; raises RequestError."""
     _, data = await _send(method, url, headers, body)
     return data
 

@@ -40,7 +40,7 @@ _PACKAGE = re.compile(r"No module named '(?P<name>[\w.]+)'")
 
 
 def missing_setup(message: str) -> str:
-    """Return what a request lacks, credentials or a package; empty: nothing."""
+    """Return the missing credentials or package of a request; empty: none."""
     if found := _PACKAGE.search(message):
         package = _PACKAGES.get(found["name"], found["name"])
         return f"this provider needs the Python package `{package}`; install it"
@@ -74,7 +74,7 @@ def bare(message: str) -> str:
 
 
 def provider_text(message: str) -> str:
-    """Return what the provider says, where litellm quotes it; else ""."""
+    """Return the provider's error, where litellm quotes it; else ""."""
     found = _QUOTED.search(" ".join(redact(message).split()))
     return found["text"][:500] if found else ""
 
@@ -139,7 +139,7 @@ _MODEL: Final = "x-litellm-model-name"  # of the deployment that replied, with i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayFacts:
-    """What a gateway adds to a reply."""
+    """The additions of a gateway to a reply."""
 
     cost_usd: float | None = None  # None: it names no cost, or has no price
     fallback: bool = False  # another model than the requested one replied
@@ -154,7 +154,7 @@ NO_GATEWAY: Final = GatewayFacts()
 
 
 def gateway_facts(headers: Mapping[str, str]) -> GatewayFacts:
-    """Return what the headers of a reply say; names of headers are in lower case."""
+    """Return the gateway's headers of a reply; names of headers are in lower case."""
     model = headers.get(_MODEL, "")
     return GatewayFacts(
         cost_usd=_cost(headers.get(_COST)),

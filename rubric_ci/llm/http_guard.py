@@ -105,7 +105,7 @@ def _unpacker(response: "Response") -> Callable[[bytes, int], bytes]:
 
 
 def _deflated() -> Callable[[bytes, int], bytes]:
-    """Return what unpacks `deflate`, which some servers send without the header of zlib."""
+    """Return a decompressor of `deflate`, which some servers send without the header of zlib."""
     unpack = zlib.decompressobj()
     started = False
 

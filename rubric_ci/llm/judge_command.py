@@ -76,13 +76,13 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 
 
 def version_of(endpoint: Endpoint) -> str:
-    """Return what a command-line tool prints as its version; "" for a server or another command."""
+    """Return the version that a command-line tool prints; "" for a server or another command."""
     command = endpoint.command
     return version_of_cli(command.cli) if command and command.cli else ""
 
 
 def turn(endpoint: Endpoint) -> AbstractAsyncContextManager[None]:
-    """Return what holds one of the places for processes of a command."""
+    """Return a context that holds one of the places for processes of a command."""
     if endpoint.command is None:
         return nullcontext()
     of_loop = _places.setdefault(asyncio.get_running_loop(), {})
@@ -186,7 +186,7 @@ def _folders(command: JudgeCommand) -> Iterator[tuple[Path, Path]]:
 
 @cache
 def version_of_cli(cli: str) -> str:
-    """Return what an agent program prints as its version; each is asked once per process."""
+    """Return the version that an agent program prints; each is asked once per process."""
     command = JudgeCommand(cli=cli)
     try:
         program = _argv(command)[0]

@@ -34,7 +34,7 @@ class _Tier(NamedTuple):
 def prices_of(endpoint: Endpoint) -> Prices | None:
     """Return the configured prices of a model, else those of the model list; None if unknown.
 
-    A command adds a prompt and tools of its own, so the price of its model bounds no call.
+    A command adds its own prompt and tools, so the price of its model bounds no call.
     """
     if endpoint.command:
         return None

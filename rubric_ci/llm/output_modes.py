@@ -1,4 +1,4 @@
-"""What a run finds out about each model: accepted output modes, refused parameters, its end."""
+"""Facts that a run learns about each model: accepted output modes, refused parameters, its end."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Which model sent each reply, and whether it is another one than the requested one."""
+"""The model that sent each reply, compared with the requested one."""
 
 import re
 from collections import Counter

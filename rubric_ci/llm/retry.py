@@ -26,7 +26,7 @@ _REFUSED_ACCOUNT = re.compile(
     r"|invalid model '|is not a valid model|model identifier is invalid",
     re.IGNORECASE,
 )
-"""What Google, xAI, DeepSeek, Mistral, OpenRouter, Perplexity and Bedrock say with status 400."""
+"""Errors with status 400 of Google, xAI, DeepSeek, Mistral, OpenRouter, Perplexity, Bedrock."""
 
 
 class RequestError(Exception):
@@ -57,7 +57,7 @@ class RequestError(Exception):
 
     @property
     def scope(self) -> FailureScope:
-        """What failed: this request, all of the account, the connection, or the server."""
+        """The part that failed: this request, the whole account, the connection, or the server."""
         if self.out_of_quota or self.status in ACCOUNT_STATUS or self._refuses_account:
             return "account"
         if not self.reached:

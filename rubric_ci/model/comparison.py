@@ -1,4 +1,4 @@
-"""What a run is compared with, and what the comparison shows of the run as a whole.
+"""The source that a run is compared with, and the findings about the run as a whole.
 
 How each case differs is part of its result (`change`, `change_reason`, `before`).
 """
@@ -49,7 +49,7 @@ class SlowSlide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What a run is compared with, and the mean difference of the cases that both sides graded."""
+    """The source of a comparison, and the mean difference of the cases that both sides graded."""
 
     source: Source
     ref: str = ""  # as the user named it: a revision, "auto", a file or a folder

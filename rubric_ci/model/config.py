@@ -139,7 +139,7 @@ def _connects(key: str, value: JSON) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTemplate:
-    """The messages that a model target is asked with, in place of or before those of a case."""
+    """The messages that a model target gets before a case's messages, or instead of them."""
 
     path: str  # of the prompt file, relative to the repository root
     messages: tuple[tuple[Literal["system", "user", "assistant"], str], ...]  # role and template
@@ -186,7 +186,7 @@ class Workspace:
     copy: str = ""  # a folder of the repository, relative to its root; empty: nothing
     setup: str = ""  # a shell command, run once per run
     keep: tuple[str, ...] = ("diff",)  # "diff", and globs of files whose text is kept
-    sandbox: tuple[str, ...] = ()  # a command line before that of the target
+    sandbox: tuple[str, ...] = ()  # a command line in front of the target's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

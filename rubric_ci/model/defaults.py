@@ -1,4 +1,4 @@
-"""Values and defaults of options. A module of its own, so that `--help` loads no settings."""
+"""Values and defaults of options, apart from the settings, so that `--help` does not load them."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias, get_args

@@ -186,7 +186,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedUser:
-    """A model that writes the messages of a user, after those of the scripted turns."""
+    """A model that writes the messages of a user, after the scripted turns."""
 
     persona: str
     goal: str

@@ -16,8 +16,8 @@ from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.model.waivers import WaiverResult
 
 FailOn: TypeAlias = Literal["fail", "borderline", "regression", "never"]
-"""What fails the gate: a verdict, or a change for the worse; `regression`: only what the change
-broke, and new cases that fail."""
+"""The cause that fails the gate: a verdict, or a change for the worse; `regression`: only cases
+that the change broke, and new cases that fail."""
 
 OnWeakerGrading: TypeAlias = Literal["note", "fail"]
 OnChangedGrading: TypeAlias = Literal["note", "review", "fail"]
@@ -68,7 +68,7 @@ class PassRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetDifference:
-    """The mean score of a target less that of another one, over the cases that both answered."""
+    """The mean difference in score of two targets, over the cases that both answered."""
 
     target: str
     than: str

@@ -1,4 +1,4 @@
-"""What a change does to the grading: gate, judge, criteria, cases, recordings, waivers."""
+"""Changes to the grading: gate, judge, criteria, cases, recordings, waivers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

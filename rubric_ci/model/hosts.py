@@ -13,7 +13,7 @@ class AllowedHosts:
     """Hosts, each with a port or for every port."""
 
     hosts: frozenset[str]  # "host" or "host:port"
-    providers: bool  # a model without a host of its own may be asked at its provider's
+    providers: bool  # a model without `api_base` may be asked at its provider
 
     def allows(self, host: str) -> bool:
         """Return True for a listed host; `host` has a port, or is empty: it is not known."""

@@ -9,7 +9,7 @@ CREDENTIALS: Final[Mapping[str, tuple[str, ...]]] = {
     "copilot": ("COPILOT_GITHUB_TOKEN",),
     "gemini-cli": ("GEMINI_API_KEY",),
 }
-"""One of them is needed; each tool gets those of its own that are set."""
+"""One of them is needed; each tool gets its own variables that are set."""
 
 COMMAND_TIMEOUT: Final = 300.0  # seconds; an agent takes longer than a model
 
@@ -17,4 +17,4 @@ AGENT_TIMEOUT: Final = 600.0  # seconds; a target works on files
 AGENT_CONCURRENCY: Final = 4  # processes of an agent target at a time
 
 COMMAND_KEYS: Final = ("cli", "command", "model", "env", "concurrency", "timeout_seconds")
-"""Settings of a judge that is a command, besides those of every judge."""
+"""Settings of a judge that is a command, in addition to every judge's."""

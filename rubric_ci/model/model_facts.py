@@ -1,4 +1,4 @@
-"""What the list of models says of one: when it ends, and which parameters it refuses."""
+"""Facts about a model: its end, and the parameters that it refuses."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, timedelta

@@ -28,7 +28,7 @@ class RequestOptions:
     concurrency: int = CONCURRENCY  # cases in progress
     record: Path | None = None  # every reply is written to this file
     replay: Path | None = None  # replies come from this recording
-    allowed_hosts: tuple[str, ...] = ()  # of model servers; empty: those of the policy
+    allowed_hosts: tuple[str, ...] = ()  # of model servers; empty: the policy's
     debug: bool = False  # log requests and replies
     max_calls: int | None = None
     max_cost_usd: float | None = None

@@ -113,7 +113,7 @@ class Responder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbedCriterion:
-    """What `rubric-ci probe` found out about a criterion before the run."""
+    """The finding of `rubric-ci probe` about a criterion, made before the run."""
 
     file: str
     line: int  # at the time of the probe
@@ -178,7 +178,7 @@ class RunReport:
 
 
 def usage_of_sides(case: CaseResult) -> Usage:
-    """Return what a case used, also at the base."""
+    """Return the usage of a case, with its base."""
     if isinstance(case, Skipped):
         return NOTHING_USED
     return case.usage + case.before.usage if case.before else case.usage

@@ -18,7 +18,7 @@ T = TypeVar("T", "Trial", "Graded")
 
 AnswerSource: TypeAlias = Literal["asked", "reused", "recorded", "shared", "report"]
 """`asked`: in this run; `reused`: from the cache; `recorded`: from a file; `report`: of an earlier
-run; `shared`: that of the head, as nothing that determines it differs."""
+run; `shared`: the head's, because nothing that determines it differs."""
 
 Change: TypeAlias = Literal[
     "broken",
@@ -147,13 +147,13 @@ class Trial:
 TIERS: tuple[Verdict, ...] = ("fail", "borderline", "pass")  # from the worst to the best
 
 Standing: TypeAlias = Literal["fail", "borderline", "waived", "pass"]
-"""What a graded case counts as; `waived`: it passes but for waived criteria."""
+"""The standing of a graded case; `waived`: it passes but for waived criteria."""
 
 _STANDINGS: tuple[Standing, ...] = ("fail", "borderline", "waived", "pass")
 
 
 def standing(case: "Trial | Graded") -> Standing:
-    """Return what a case counts as: its verdict, or a better one without waived criteria."""
+    """Return the standing of a case: its verdict, or a better one without waived criteria."""
     if case.without_waived is None:
         return case.verdict
     return "waived" if case.without_waived == "pass" else case.without_waived

@@ -151,7 +151,7 @@ class Assertion:
 
 
 Judged: TypeAlias = Check | Scored | Levelled
-"""What a judge marks."""
+"""A criterion as a judge marks it."""
 
 Criterion: TypeAlias = Judged | Assertion
 

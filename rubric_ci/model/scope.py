@@ -17,7 +17,7 @@ Narrowing: TypeAlias = Literal[
     "offline",
     "replay",
 ]
-"""What narrows a run, in the order in which it does; `invalid`: eval files with problems."""
+"""The reasons that narrow a run, in order of application; `invalid`: eval files with problems."""
 
 NARROWINGS: Final[tuple[Narrowing, ...]] = get_args(Narrowing)
 _UNFINISHED: Final = frozenset[Narrowing](("max-failures", "interrupted"))
@@ -32,7 +32,7 @@ _WORDS: Final[dict[Narrowing, str]] = {
 class Scope:
     """The part of the suite that a run covers.
 
-    A replayed run is complete: its cases are those of the suite, only their marks are recorded.
+    A replayed run is complete: it has every case of the suite, with recorded marks.
     """
 
     complete: bool = True  # every case of the suite ran

@@ -23,7 +23,7 @@ class SentinelItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentinel:
-    """What a dozen remembered judgements show about the judge."""
+    """The judge, checked against a dozen remembered judgements."""
 
     items: tuple[SentinelItem, ...]
     p_value: float | None = None  # that the judge differs no more than from itself; None: not asked

@@ -1,4 +1,4 @@
-"""What an agent did: the steps with their results, and what the whole took."""
+"""The work of an agent: its steps with their results, and its usage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ Finish: TypeAlias = Literal["stop", "length", "refusal"]
 """Why a reply ended: complete, at the token limit, or refused by the model or its filter."""
 
 SeenPart: TypeAlias = Literal["answer", "conversation", "tool_calls", "file_changes", "files"]
-"""What a judge can see of a trial."""
+"""The parts of a trial that a judge can see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class KeptFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkCheck:
-    """What an assertion about the workspace found while it existed."""
+    """The finding of an assertion about the workspace, made while it existed."""
 
     name: str  # of the assertion
     holds: bool = False
@@ -87,7 +87,7 @@ class WorkCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What an agent left in its workspace."""
+    """The files that an agent left in its workspace."""
 
     sandbox: str = ""  # the program that confined it
     changes: tuple[FileChange, ...] = ()
@@ -98,7 +98,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseTrace:
-    """What a target did, as a report has it; long traces and results are shortened."""
+    """The work of a target, as a report shows it; long traces and results are shortened."""
 
     steps: tuple[Step, ...] = ()
     shortened: str = ""  # by which rule; "": nothing is left out

@@ -32,7 +32,7 @@ class Waiver:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What it excuses: an entry of the base and one of the head with this key are the same."""
+        """The excused criterion: entries of base and head with the same key are the same waiver."""
         return self.tool, self.file, self.case, self.criterion, self.fingerprint
 
 

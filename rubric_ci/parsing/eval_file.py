@@ -84,7 +84,7 @@ def _targets(suite: dict[str, Any], case: dict[str, Any], unnamed: Sequence[str]
 def _for_targets(case: EvalCase, own: Sequence[str], given: Sequence[str]) -> Iterator[EvalCase]:
     """Yield the case once for each target: those `given`, else its own.
 
-    Each has an id of its own if there are several, and keeps it if one of them is given.
+    Each has a different id if there are several, and keeps it if one of them is given.
     """
     if len(own) < 2 and len(given) < 2:
         yield replace(case, target=own[0]) if own else case

@@ -40,7 +40,7 @@ def under_policy(project: Project, policy_from: str, change: Change) -> Project:
 
 
 def policy_notes(loaded: LoadedProject) -> tuple[str, ...]:
-    """Return what a report shows of the policy: its origin, and what the change would set."""
+    """Return the policy as a report shows it: its origin, and the settings of the change."""
     if loaded.project.policy is None:
         return ()
     policy = loaded.project.policy.project

@@ -74,7 +74,7 @@ def pass_rate() -> Order:
 def group_rate() -> Order:
     """Return the order of the pass rate of a group.
 
-    Where all cases have a rate, that of a group is a further demand; else its cases may not fail
+    Where all cases have a rate, a group's rate is a further demand; else its cases may not fail
     without it.
     """
 

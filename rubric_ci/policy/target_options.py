@@ -1,4 +1,4 @@
-"""What a target of the head may set under the policy of a base: model, texts and numbers.
+"""Options that a target of the head may set under a base's policy: model, texts and numbers.
 
 Every other option can name a file, a credential, an endpoint or a header. These come from the base,
 as one set: that of the target of the same name, or of another model of the same provider.
@@ -31,7 +31,7 @@ def connection(endpoint: Endpoint) -> Mapping[str, JSON]:
 
 
 def provider(endpoint: Endpoint) -> str:
-    """Return what a credential belongs to: `openai` of `openai/gpt-5`, `gpt` of `gpt-5`."""
+    """Return the owner of a credential: `openai` for `openai/gpt-5`, `gpt` for `gpt-5`."""
     name, slash, _ = endpoint.model.partition("/")
     return name if slash else name.partition("-")[0]
 

@@ -1,4 +1,4 @@
-"""What the marks of variants say about each criterion: two shares, and one word."""
+"""Figures of each criterion from the marks of variants: two shares, and one word."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -131,7 +131,7 @@ FAULTS: Final[Mapping[Word, Callable[[Mutation], bool]]] = {
     "follows-length": lambda each: each.as_long,
     "never-fails": lambda _: True,
 }
-"""Which variants each fault hides; of two that explain as much, the first counts."""
+"""The variants that each fault hides; of two that explain as much, the first counts."""
 
 
 def families(mutations: Sequence[Mutation]) -> Iterator[tuple[str, Share]]:

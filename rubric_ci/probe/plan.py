@@ -141,7 +141,7 @@ def mutations(
 
 
 def key(subject: Subject) -> tuple[str, str, str]:
-    """Return what identifies a subject: file, case and evaluator."""
+    """Return the key of a subject: file, case and evaluator."""
     return subject.case.file, subject.case.id, subject.spec.name
 
 

@@ -82,7 +82,7 @@ def load_base_state(
 
 
 class _UnchangedFiles:
-    """Which eval files are the same in the base, known without reading it."""
+    """The eval files that are the same in the base, known without reading it."""
 
     def __init__(self, difference: Difference) -> None:
         self.entries, self.changed = difference.entries, difference.changed

@@ -100,7 +100,7 @@ class Change:
 
     @property
     def grading(self) -> Base | None:
-        """The base that the grading is compared with: that of the policy, else a named one."""
+        """The base that the grading is compared with: the policy's, else a named one."""
         bases = (self.policy, self.selection, self.against)
         return next((base for base in bases if isinstance(base, Base)), None)
 
@@ -142,7 +142,7 @@ class Change:
         return AGAINST if only_against else CHANGED_SINCE
 
     def _asked_for(self, revision: str, option: str) -> FoundBase | None:
-        """Return the base that an option names; `auto`: that of the event or of the branch."""
+        """Return the base that an option names; `auto`: from the event or the branch."""
         if not revision:
             return None
         if revision != "auto":

@@ -224,7 +224,7 @@ class Checker:
         return {**found, **({"": found[default]} if default in found else {})}
 
     def _targets_of_others(self, path: Path) -> frozenset[str]:
-        """Return the targets that serve the same eval files as those of a file."""
+        """Return the targets of other files that serve the same eval files as a file."""
         folders = {folder_served(self._name(path))}
         if self._is_config(path):
             folders |= {dirname(self._name(found)) for found in self._evals("")}

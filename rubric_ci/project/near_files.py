@@ -145,7 +145,7 @@ def _names_in(folder: Path) -> Iterator[str]:
 
 
 def foreign_files(paths: Iterable[Path]) -> str:
-    """Return which of these files other tools read, and what to do with them; or ""."""
+    """Return a sentence about files of other tools, and what to do with them; or ""."""
     tools: Counter[str] = Counter()
     for path in paths:
         with suppress(CannotReadFile):

@@ -1,1 +1,1 @@
-"""What leaves for GitHub: comment, check run, issue, outputs, summary."""
+"""Texts sent to GitHub: comment, check run, issue, outputs, summary."""

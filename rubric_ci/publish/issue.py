@@ -32,7 +32,7 @@ WORSE, NOT_WORSE, UNKNOWN = "🔻", "✅", "⚠️"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What an issue is about: a run that was compared, and the log of a pinned reference."""
+    """The subject of an issue: a run that was compared, and the log of a pinned reference."""
 
     head: RunReport
     log: ReferenceLog | None = None  # None: the baseline is a report
@@ -93,7 +93,7 @@ def update_issue(subject: Subject, name: str, environment: Mapping[str, str]) ->
 
 
 def wrong(subject: Subject) -> str:
-    """Return what is wrong, for the title: "2 cases fail; the gate fails every night since …"."""
+    """Return the problem, for the title: "2 cases fail; the gate fails every night since …"."""
     parts = []
     if gate_state(subject.head) == "fail":
         since = _every_night(subject, lambda night: night.gate == "fail")

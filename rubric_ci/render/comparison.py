@@ -1,4 +1,4 @@
-"""What a run is compared with, in text, in GitHub markdown with word diffs, and as JSON."""
+"""The comparison of a run, in text, in GitHub markdown with word diffs, and as JSON."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
@@ -33,7 +33,7 @@ _SHOWN: Final[Mapping[RunKind, Callable[[str], str]]] = {
 
 
 def section(report: RunReport) -> Iterator[str]:
-    """Yield what is compared with and the kinds of the cases; figures and lists are folded."""
+    """Yield the source of the comparison and the kinds of cases; figures and lists are folded."""
     if report.comparison is None:
         return
     head = ": ".join(filter(None, [wording.source(report), wording.counts(report)]))
@@ -137,7 +137,7 @@ def score_before(case: Graded, evaluator: str) -> float | None:
 
 
 def lower_marks(case: CaseResult) -> Iterator[tuple[str, str, str]]:
-    """Yield what has a lower mark than before: its name, both marks and the reason."""
+    """Yield criteria with a lower mark than before: name, both marks and the reason."""
     before = case.before.evaluators if isinstance(case, Graded) and case.before else ()
     then = {key: mark for each in before for key, mark, _ in _marks(each)}
     for each in case.evaluators if before and isinstance(case, Graded) else ():

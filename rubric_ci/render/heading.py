@@ -43,7 +43,7 @@ def heading(report: RunReport) -> str:
 
 
 def tone(report: RunReport) -> Tone:
-    """Return what colours and icons of the whole report show."""
+    """Return the state that colours and icons of the whole report show."""
     state = gate_state(report)
     if state == "pass" and not report.totals.graded:
         return "nothing"
@@ -68,7 +68,7 @@ def outcome(report: RunReport) -> str:
 
 
 def gate_settings(report: RunReport) -> str:
-    """Return what the gate requires, and the counts of its pass rates."""
+    """Return the requirements of the gate, and the counts of its pass rates."""
     rates = [rate_text(rate) for rate in report.gate.rates]
     limits = [*rates, *excess_waivers(report), *forbidden_grading(report), *to_review(report)]
     about = [f"gate of {', '.join(report.gate.targets)}"] if report.gate.targets else []
@@ -103,7 +103,7 @@ def excess_waivers(report: RunReport) -> Iterator[str]:
 
 
 def forbidden_grading(report: RunReport) -> Iterator[str]:
-    """Yield which changes to the grading the gate does not allow."""
+    """Yield the changes to the grading that the gate does not allow."""
     if is_weakened(report.gate, report.grading_changes):
         yield "the change makes the grading weaker"
     if is_changed(report.gate, report.grading_changes):
@@ -111,7 +111,7 @@ def forbidden_grading(report: RunReport) -> Iterator[str]:
 
 
 def to_review(report: RunReport) -> Iterator[str]:
-    """Yield that a person must look at the changes to the grading."""
+    """Yield the request that a person looks at the changes to the grading."""
     if needs_review(report.gate, report.grading_changes):
         yield "review the changes to the grading"
 

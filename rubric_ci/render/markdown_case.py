@@ -145,7 +145,7 @@ def _text(title: str, text: str) -> str:
 
 
 def _marks(case: Graded, detail: Detail) -> Iterator[str]:
-    """Yield what was missed; of a case that passes, how many criteria are met."""
+    """Yield the missed criteria; of a case that passes, how many criteria are met."""
     missed = list(wording.missed(case, detail.report))
     shown = {evaluator.name for evaluator, _ in missed}
     items = [
@@ -192,5 +192,5 @@ def _evaluator(case: Graded, evaluator: EvaluatorResult, detail: Detail) -> str:
 
 
 def _quote(paragraphs: list[str]) -> str:
-    """Return a block quote inside a list item; it starts on a line of its own."""
+    """Return a block quote inside a list item; it starts on a new line."""
     return "\n  >".join(f"\n  > {paragraph}" for paragraph in paragraphs)

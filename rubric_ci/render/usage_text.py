@@ -79,7 +79,7 @@ def _judges(report: RunReport) -> str:
 
 
 def price_of(usage: Usage) -> str:
-    """Return what a use of models cost; an unknown cost is never $0."""
+    """Return the cost of a use of models; an unknown cost is never $0."""
     if not usage.calls:
         return "cached" if usage.cache_hits else ""
     if usage.unpriced_calls >= usage.calls:

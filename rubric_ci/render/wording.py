@@ -35,7 +35,7 @@ _NUMBERED: Final = re.compile(r"rubric-\d+")
 
 
 def status(case: CaseResult) -> CaseStatus:
-    """Return what a graded case counts as, else its outcome."""
+    """Return the standing of a graded case, else its outcome."""
     return standing(case) if isinstance(case, Graded) else case.outcome
 
 
@@ -80,7 +80,7 @@ def own_id(criterion: CriterionResult) -> str:
 
 
 def provenance(report: RunReport) -> list[str]:
-    """Return what the verdict rests on: the base of the cases, cached marks, recorded replies."""
+    """Return the basis of the verdict: the base of the cases, cached marks, recorded replies."""
     totals = report.totals
     cached = f"{totals.cached_marks:,} of {numbers.plural(totals.marks, 'mark')} from the cache"
     answers = numbers.plural(totals.graded + totals.errored, "answer")
@@ -162,7 +162,7 @@ def gate_of(criterion: CriterionResult) -> str:
 
 
 def probed(case: CaseResult, report: RunReport) -> dict[tuple[str, str], str]:
-    """Return what an earlier probe found out about the criteria of a case, by id and text."""
+    """Return an earlier probe's findings about the criteria of a case, by id and text."""
     return {
         (each.id, each.text): f"probe: {each.word.replace('-', ' ')}; noticed {each.noticed[0]} "
         f"of {each.noticed[1]}, unmoved {each.unmoved[0]} of {each.unmoved[1]}"
@@ -190,7 +190,7 @@ def quote_source(criterion: CriterionResult) -> str:
 
 
 def not_run(report: RunReport) -> list[str]:
-    """Return what the run as a whole omitted, and why."""
+    """Return the cases and checks that the whole run omitted, and why."""
     unfinished = "the run is incomplete: unfinished cases have no verdict"
     return [unfinished] if report.scope.unfinished else []
 

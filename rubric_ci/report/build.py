@@ -73,7 +73,7 @@ def build_report(
 def _narrowed(
     tasks: Sequence[Task], ended: Sequence[CaseResult], settings: RunSettings
 ) -> Iterator[Narrowing]:
-    """Yield what left cases of the selection without a result of this run."""
+    """Yield the reasons why cases of the selection have no result of this run."""
     if len(ended) < len(tasks):
         yield "max-failures" if _has_stopped(ended, settings) else "interrupted"
     skipped = {(case.file, case.id) for case in ended if isinstance(case, Skipped)}

@@ -37,7 +37,7 @@ _MEANS: Final = frozenset(name for name, kind in KINDS.items() if kind.means)
 
 
 def problems(report: RunReport) -> Iterator[str]:
-    """Yield what is wrong with a report of the right shape, each as field and reason."""
+    """Yield the problems of a report of the right shape, each as field and reason."""
     yield from _out_of_range(report)
     if counts := list(_trial_counts(report)):
         yield from counts  # what follows counts these trials
@@ -191,7 +191,7 @@ def _limits(report: RunReport) -> Thresholds:
 
 
 def case_problems(case: Graded | BaseResult, limits: Thresholds) -> Iterator[str]:
-    """Yield what contradicts itself, each as field below the case and reason."""
+    """Yield contradictions, each as field below the case and reason."""
     for at, each in enumerate(case.evaluators):
         if isinstance(each, Assessed):
             yield from (f"evaluators.{at}.{problem}" for problem in _evaluator(each, limits))

@@ -45,7 +45,7 @@ def pieces(report: RunReport) -> Iterator[str]:
 
 
 def render_comparison(report: RunReport) -> str:
-    """Return what a report has about its comparison, with the keys that it has in a report."""
+    """Return the comparison with the keys that it has in a report."""
     cases = [
         {name: _plain(getattr(case, name)) for name in _COMPARED if hasattr(case, name)}
         for case in report.cases

@@ -1,4 +1,4 @@
-"""What a report shows of its judges without labels: worth of a panel, marks that differ."""
+"""Figures about judges that need no labels: effective votes of a panel, marks that differ."""
 
 from typing import Final
 

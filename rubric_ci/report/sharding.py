@@ -167,7 +167,7 @@ def _check_same_run(reports: Sequence[RunReport]) -> None:
 
 
 def _selection(scope: Scope) -> str:
-    """Return what narrowed the run before it was split."""
+    """Return the reasons that narrowed the run before it was split."""
     names = {"paths", "case", "tag", "changed-since", "last-failed"} & set(scope.narrowed_by)
     return " and ".join(sorted(names)) or "every case"
 

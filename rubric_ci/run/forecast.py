@@ -1,4 +1,4 @@
-"""What a run may ask for and cost: shown before its first request, and by `run --list`."""
+"""Requests and cost that a run may need: shown before its first request, and by `run --list`."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

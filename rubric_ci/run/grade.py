@@ -141,7 +141,7 @@ def needs_fresh_judgements(
     """Return True if no cached judgement is used: in a night, and for what may become a reference.
 
     Trials that share a judgement are not independent, as the tests need them. And the sentinel
-    vouches for the judge of today only: a cached judgement may be of one that moved in between.
+    vouches for the present judge only: a cached judgement may be older than a move.
     """
     if without_models(settings):
         return False
@@ -165,7 +165,7 @@ def _may_become_reference(settings: RunSettings, config: RegressionConfig) -> bo
 
 
 def _watch(inputs: RunInput) -> Watch:
-    """Return what to ask the judge for again: what the reference remembers, or new items."""
+    """Return the judgements to ask for again: the reference's, or new items."""
     settings, baseline = inputs.settings, inputs.baseline
     config = inputs.loaded.config.regression
     live = not (without_models(settings) or settings.batch)

@@ -95,7 +95,7 @@ def open_inputs(
     environment: Mapping[str, str],
     plain: bool | None = None,
 ) -> RunInput:
-    """Return what is graded; with `list_only` nothing can be requested and no folder is made."""
+    """Return the input of grading; `list_only` requests nothing and makes no folder."""
     tasks = with_waivers(build_tasks(selection.chosen, loaded, settings), selection.waivers)
     cache, unread = readable_cache(settings.requests, settings.cache, loaded.config, environment)
     notes: Sequence[str] = ()

@@ -1,7 +1,7 @@
 """The two sides of a change: contexts, tasks, and answers that both share.
 
 Questions, prompts and recorded answers of the base are read from git's objects; the rubrics and the
-judge are those of the head.
+judge are the head's.
 """
 
 import asyncio

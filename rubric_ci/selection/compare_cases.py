@@ -1,4 +1,4 @@
-"""Which cases a change can affect, and why: cases are compared, not files.
+"""The cases that a change can affect, and why: cases are compared, not files.
 
 A case that was moved, or whose file was reformatted, is the same case.
 """
@@ -49,7 +49,7 @@ class Revision:
     unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to what is wrong
 
     def setup(self, at: Place) -> Setup:
-        """Return what the cases of the head at a place run with."""
+        """Return the setup that the cases of the head at a place run with."""
         found = self.setups[at]
         assert isinstance(found, Setup), found  # noqa: S101 - the head is complete
         return found
@@ -57,7 +57,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What to run."""
+    """The cases to run."""
 
     chosen: tuple[tuple[EvalCase, str], ...]  # each with the reason, one short sentence
     scope: Scope = WHOLE
@@ -69,7 +69,7 @@ class Selection:
 
 
 def place(case: EvalCase) -> Place:
-    """Return what decides which target a case has."""
+    """Return the settings that decide which target a case has."""
     return dirname(case.file), case.target
 
 
@@ -159,7 +159,7 @@ def _key(case: EvalCase) -> Key:
 
 
 def matched(head: Sequence[EvalCase], base: Sequence[EvalCase]) -> dict[Key, EvalCase]:
-    """Return what each case of the head was in the base, also where it was moved."""
+    """Return each head case's counterpart in the base, also where it was moved."""
     there = {_key(case): case for case in base}
     here = {_key(case) for case in head}
     moved: dict[str, list[EvalCase]] = defaultdict(list)
@@ -179,7 +179,7 @@ def _earlier(case: EvalCase, same: EvalCase | None, moved: list[EvalCase]) -> Ev
 
 
 def _edits(case: EvalCase, was: EvalCase) -> list[str]:
-    """Return which fields and files of a case were edited."""
+    """Return the fields and files of a case that were edited."""
     if case is was:
         return []
     fields = _differing(fingerprint.content(case), fingerprint.content(was))

@@ -1,4 +1,4 @@
-"""Which changed paths a case depends on without holding their text.
+"""Changed paths that a case depends on without holding their text.
 
 These are the files that its scripts and its target's command name or get, and those under
 `depends_on`.
@@ -30,7 +30,7 @@ class ChangedPaths:
         self._matching = cache(self._match)
 
     def reason(self, case: EvalCase, target: Target) -> str:
-        """Return which changed files the case depends on, as a reason; empty: none."""
+        """Return the changed files that the case depends on, as a reason; empty: none."""
         hits = {hit for file in _named(case, target) for hit in self._near(file)}
         hits.update(self._matching((*case.depends_on, *(target.depends_on or ()))))
         if hits or not depends_on_everything(target):

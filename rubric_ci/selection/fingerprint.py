@@ -59,7 +59,7 @@ def content(case: EvalCase) -> Parts:
 
 
 def rubrics(case: EvalCase) -> Parts:
-    """Return what an answer to the case is marked by."""
+    """Return the demands that an answer to the case is marked by."""
     names = ("turns", "expected_outcome", "expected_messages", "rubrics", "evaluators")
     specs = [spec for spec in every_evaluator(case.evaluators) if isinstance(spec, LlmJudgeSpec)]
     prompts = {f"prompt {spec.prompt_path}": spec.prompt for spec in specs if spec.prompt_path}
@@ -68,7 +68,7 @@ def rubrics(case: EvalCase) -> Parts:
 
 
 def question(case: EvalCase) -> JSON:
-    """Return what is asked: all but system messages and the texts of files, which are prompts."""
+    """Return the question: all but system messages and the texts of files, which are prompts."""
     messages = [
         [m.role, m.name, m.tool_calls, [_written(part) for part in m.parts]]
         for m in case.input_messages

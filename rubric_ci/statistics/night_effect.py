@@ -1,4 +1,4 @@
-"""What nights share: how much more the trials of one night agree, and how much the means differ.
+"""Effects of a night: how much more its trials agree, and how much its mean differs.
 
 With x and y two trials of a case, (x - y)² is twice its variance in expectation. The mean over
 pairs of different nights less the mean over pairs of one night is, per case, 0 in expectation if

@@ -1,4 +1,4 @@
-"""What a comparison of two runs of the same cases can see: the smallest drop, and what it takes.
+"""Smallest drop that two runs of the same cases detect, and the cases and trials for a drop.
 
 The mean difference of n cases in k clusters, with K and L trials per case, has the variance
 ω² / k + σ² (1/K + 1/L) / n: ω² is the variance of the true differences of the cases, σ² the

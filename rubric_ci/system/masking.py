@@ -24,7 +24,7 @@ def hide(secrets: Iterable[str]) -> None:
 
 
 def redactor() -> pure.Redactor:
-    """Return what replaces the secrets that are known now."""
+    """Return a redactor of the secrets that are known now."""
     global _known  # noqa: PLW0603 - the state of the process, as above
     # NOTE: `os.environ` decodes each value that is read, a hundred times as long as a short text
     # takes; what it decodes says as well whether it changed. A copy is faster compared than hashed.

@@ -97,7 +97,7 @@ def _filled(word: str, places: Mapping[str, str]) -> str:
 
 
 def prompt(case: EvalCase) -> str:
-    """Return what an agent reads: guidelines and system messages, then the question."""
+    """Return an agent's prompt: guidelines and system messages, then the question."""
     parts = (command.guidelines(case), case.question)
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -123,7 +123,7 @@ def _environment(
 
 
 def _trace(finished: Finished, target: CliTarget, agent: AgentProgram) -> Trace:
-    """Return what the agent reports; a status other than 0 is an error whatever it says."""
+    """Return the agent's report; a status other than 0 is an error in any case."""
     trace = read(agent.name, finished.stdout, finished.stderr, target)
     if finished.status != 0:
         raise CannotAnswer(f"the target `{target.name}` failed: {describe_exit(finished)}")

@@ -99,7 +99,7 @@ def _of_model(case: EvalCase, target: LlmTarget) -> JSON:
 
 
 def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
-    """Return what the placeholders and the environment of the command hold, and its files."""
+    """Return the values of the command's placeholders and environment, and its files."""
     template = target.command_template
     named = "{EVAL_ID}" in template or target.batched
     return {

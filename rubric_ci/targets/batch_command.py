@@ -80,7 +80,7 @@ async def _run(
 def _values(
     cases: Sequence[EvalCase], target: CliTarget, root: Path, written: Path, attempt: int
 ) -> dict[str, Callable[[], str]]:
-    """Return how to get the values of placeholders; those of a single case are empty."""
+    """Return readers of the values of placeholders; empty where they belong to a single case."""
     return {
         "PROMPT": lambda: shell_quote(""),
         "GUIDELINES": lambda: shell_quote(""),

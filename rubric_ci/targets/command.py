@@ -65,7 +65,7 @@ async def answer(
 
 
 def output(finished: Finished, target: CliTarget, written: Path) -> str:
-    """Return what a command printed or wrote; raises CannotAnswer if it failed."""
+    """Return the text that a command printed or wrote; raises CannotAnswer if it failed."""
     _check(finished, target)
     reads_file = "{OUTPUT_FILE}" in target.command_template
     return _written(written) if reads_file else finished.stdout.strip("\n")

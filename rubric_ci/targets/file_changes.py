@@ -1,4 +1,4 @@
-"""What an agent left in its workspace, found from outside by comparing two folders.
+"""Changes that an agent left in its workspace, found from outside by comparing two folders.
 
 Nothing of it is executed, no link is followed, and only regular files are opened.
 """

@@ -10,7 +10,7 @@ from rubric_ci.text import transcript
 def answer(case: EvalCase, target: MockTarget) -> Answer | None:
     """Return the configured response, to each turn of a scripted user.
 
-    A response that is a conversation is that of the case. None: a simulated user has to be asked.
+    A response that is a conversation belongs to the case. None: a simulated user has to be asked.
     """
     if target.did or not case.most_turns or transcript.read(target.response):
         return target.did or Answer(text=target.response)

@@ -1,4 +1,4 @@
-"""What targets report about their work: traces in the formats of agents, measurements."""
+"""Work that targets report: traces in the formats of agents, measurements."""
 
 from dataclasses import replace
 from pathlib import Path

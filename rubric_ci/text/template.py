@@ -92,7 +92,7 @@ def _compiled(text: str) -> Template:
 
 
 def _faults(tree: nodes.Node) -> Iterator[Fault]:
-    """Yield what a template must not have."""
+    """Yield the forbidden parts of a template."""
     for loop in tree.find_all(nodes.For):
         if next(loop.find_all(nodes.For), None):
             yield Fault(loop.lineno, "a loop in a loop is not allowed")

@@ -82,7 +82,7 @@ class KnownTargets(NamedTuple):
     names: frozenset[str] = frozenset()  # without any, they are not checked
     agents: frozenset[str] = frozenset()  # those that rubric-ci does not start
     prompts: Mapping[str, Prompt] | None = {}
-    """Prompts by target, that of the default one under ""; None: they are not known, and unused
+    """Prompts by target, the default one's under ""; None: they are not known, and unused
     variables are not reported."""
 
 

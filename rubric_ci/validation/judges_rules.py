@@ -75,7 +75,7 @@ def members_of(judge: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
 
 
 def judges_problems(judge: dict[str, Any], several: str) -> Iterator[Problem]:
-    """Yield what a panel or a cascade cannot have."""
+    """Yield the settings that a panel or a cascade cannot have."""
     for key in judge:
         if snake_case(key) not in {*JUDGE_KEYS, *_OWN[several]} and not key.startswith("x-"):
             message = f"`{key}` has no effect beside `{several}`"

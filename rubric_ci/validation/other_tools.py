@@ -174,5 +174,5 @@ TYPES: Final[Mapping[str, str]] = {
 
 
 def instead_of_type(name: str) -> str:
-    """Return what to write in place of an evaluator type, or ""."""
+    """Return the replacement of an evaluator type, or ""."""
     return TYPES.get(name.replace("-", "_"), "")

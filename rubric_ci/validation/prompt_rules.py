@@ -63,7 +63,7 @@ def prompt_problems(data: Any, lookup: Lookup, near_file: NearFile) -> Iterator[
 def case_prompt_problems(data: Any, prompts: Mapping[str, Prompt]) -> Iterator[Problem]:
     """Yield cases without a variable of their target's prompt, and cases without an input.
 
-    `prompts` are those of the targets, by name; "" is the default target.
+    `prompts` has the targets' prompts by name; "" is the default target.
     """
     suite = _target(data) if isinstance(data, dict) else ""
     for path, case in mappings(data, "evalcases"):

@@ -131,7 +131,7 @@ def _values(
 
 
 def _of_suite(shared: Text, suite: dict[str, Any], cases: list[_Case]) -> Iterator[Problem]:
-    """Yield what is wrong with a message of the suite, at the cases that lack a variable."""
+    """Yield the problems of a suite's message, at the cases that lack a variable."""
     from rubric_ci.text.template import used
 
     every = suite.keys() | set[str]().union(*(_vars(case) for _, case in cases))

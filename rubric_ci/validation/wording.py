@@ -107,7 +107,7 @@ def repeated(texts: Sequence[set[str]]) -> Iterator[tuple[int, int]]:
 
 
 def words_of(text: str) -> set[str]:
-    """Return the words in lower case; a semicolon is a word of its own."""
+    """Return the words in lower case; a semicolon is a separate word."""
     return set(
         text.casefold()
         .replace(";", " ; ")

@@ -92,7 +92,7 @@ def match_all(
 
 
 def targets_of(project: Project) -> Callable[[str], Container[str]]:
-    """Return what returns the names of the targets that serve an eval file."""
+    """Return a lookup of the names of the targets that serve an eval file."""
     return lambda file: project.policy_for(file).targets
 
 

@@ -13,7 +13,7 @@ from rubric_ci.model.waivers import SAFETY, Waiver, WaiverState
 
 
 class Match(NamedTuple):
-    """What a waiver is about; `not-run` means that it is in force."""
+    """The state of a waiver; `not-run` means that it is in force."""
 
     state: WaiverState
     case: EvalCase | None = None

@@ -105,7 +105,7 @@ def _schema(written: Any) -> Any:
 
 
 def _faults(data: dict[str, Any], document: Document) -> Iterator[Fault]:
-    """Yield what a `.prompt.yml` must not have."""
+    """Yield the forbidden parts of a `.prompt.yml`."""
 
     def line(*path: str | int) -> int:
         return document.locate(path)[0]

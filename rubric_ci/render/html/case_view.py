@@ -86,7 +86,7 @@ class BeforeView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkView:
-    """What the target did: a list of steps and of file changes, each folded."""
+    """The work of the target: a list of steps and of file changes, each folded."""
 
     title: str
     entries: tuple[tuple[str, str, str], ...]  # name, detail, text

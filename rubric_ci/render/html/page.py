@@ -1,6 +1,6 @@
 """The page as pieces: a head that allows its own script and style only, the overview, the cases.
 
-Each case is in a `<noscript>` of its own: without the script it is an element like any other, with
+Each case is in its own `<noscript>`: without the script it is an element like any other, with
 the script it is one text, from which the case is built when it is looked at.
 """
 

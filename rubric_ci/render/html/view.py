@@ -38,7 +38,7 @@ class BrokenView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonView:
-    """What differs from before."""
+    """The differences from before."""
 
     title: str
     head: str

@@ -13,7 +13,7 @@ from rubric_ci.comparison.baseline import read_baseline
 from rubric_ci.comparison.merge_decision import accept_merge
 from rubric_ci.comparison.reference import part
 from rubric_ci.comparison.reference_folder import Acceptance, accept, keep, replace_reports
-from rubric_ci.errors import CannotReadReport, ExitCode, InvalidInput
+from rubric_ci.errors import CannotReadReport, ExitCode
 from rubric_ci.grading.resolve import Task, judge_info
 from rubric_ci.grading.setup import build_context
 from rubric_ci.grading.tasks import build_tasks
@@ -74,8 +74,7 @@ def rejudge_report(settings: RejudgeSettings) -> ExitCode:
     opened = load_project((), open_project(settings.config, settings.policy_from))
     show_policy(opened)
     show_problems(opened.diagnostics)
-    if opened.invalid:
-        raise InvalidInput(f"{', '.join(opened.invalid)}: invalid", "run `rubric-ci validate`")
+    opened.check_valid()
     tasks = _tasks(opened, settings)
     rejudged = _ask(present, tasks, opened, settings)
     report = _with_marks(present, rejudged, tasks)

@@ -98,8 +98,7 @@ def _shipped(project: Project) -> LoadedProject:
 
 def _probes(loaded: LoadedProject) -> Sequence[Probe]:
     show_problems(loaded.diagnostics)
-    if loaded.invalid:
-        raise InvalidInput(f"{', '.join(loaded.invalid)}: invalid", "run `rubric-ci validate`")
+    loaded.check_valid()
     found: list[Probe] = []
     for file in loaded.files:
         own, problems = probes(file.cases)

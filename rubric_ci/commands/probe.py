@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 
 from rubric_ci.calibration.rejudge import REPLAYED, configured_judge
-from rubric_ci.errors import CannotAnswer, CannotFindEvals, ExitCode, InvalidInput
+from rubric_ci.errors import CannotAnswer, CannotFindEvals, ExitCode
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.git_changes import Base
-from rubric_ci.model.options import ProbeSettings, RunSettings
+from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import Graded
 from rubric_ci.policy.checkout import allowed_hosts, show_policy
 from rubric_ci.probe import output
@@ -35,18 +35,9 @@ from rubric_ci.text.escape import log_line
 
 def probe(settings: ProbeSettings) -> ExitCode:
     """Print the figures of every examined criterion and write `probe.json`."""
-    chosen = RunSettings(
-        paths=settings.paths,
-        config=settings.config,
-        policy_from=settings.policy_from,
-        cases=settings.cases,
-        tags=settings.tags,
-        changed_since=settings.changed_since,
-    )
-    loaded, selection = open_selected(chosen)
+    loaded, selection = open_selected(settings.as_run())
     show_problems(loaded.diagnostics)
-    if loaded.invalid:
-        raise InvalidInput(f"{', '.join(loaded.invalid)}: invalid", "run `rubric-ci validate`")
+    loaded.check_valid()
     show_policy(loaded)
     judging = _judging(loaded, settings)
     cases = [case for case, _ in selection.chosen if not case.most_turns]

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 import click
 
-from rubric_ci.errors import CannotConfigure, CannotUseGit, ExitCode, InvalidInput
+from rubric_ci.errors import CannotConfigure, CannotUseGit, ExitCode
 from rubric_ci.history.from_report import rate_interval
 from rubric_ci.model.git_changes import Base, NoBase
-from rubric_ci.model.options import ProbeSettings, RunSettings
+from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.run import forecast
@@ -26,22 +26,9 @@ HEAD = "HEAD"
 
 def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
     """Compare HEAD with itself `rounds` times, each with new answers and judgements."""
-    now = RunSettings(
-        paths=settings.paths,
-        config=settings.config,
-        policy_from=settings.policy_from,
-        judge=settings.judge,
-        cases=settings.cases,
-        tags=settings.tags,
-        against=HEAD,
-        fresh=True,
-        requests=settings.requests,
-        cache=settings.cache,
-        output_dir=settings.output_dir,
-    )
+    now = replace(settings.as_run(), changed_since="", against=HEAD, fresh=True)
     loaded, selection = select(now, datetime.now(UTC).date(), os.environ)
-    if loaded.invalid:
-        raise InvalidInput(f"{', '.join(loaded.invalid)}: invalid", "run `rubric-ci validate`")
+    loaded.check_valid()
     _check_clean(loaded)
     inputs = open_inputs(loaded, selection, now, None, environment=os.environ, plain=True)
     inputs = replace(inputs, context=replace(inputs.context, fresh_judgements=True))

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from rubric_ci.errors import CannotFindEvals, ExitCode, InvalidInput
+from rubric_ci.errors import CannotFindEvals, ExitCode
 from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import grade, is_failure
 from rubric_ci.grading.expected_work import ExpectedWork
@@ -18,7 +18,7 @@ from rubric_ci.history.from_report import rate_interval
 from rubric_ci.model.config import LlmTarget, PromptTemplate
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.git_changes import Base
-from rubric_ci.model.options import ProbeSettings, RunSettings
+from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.probe.prompt_mutants import (
     FALSE_NOTICE,
@@ -101,22 +101,9 @@ def probe_prompt(settings: ProbeSettings) -> ExitCode:
 
 
 def _inputs(settings: ProbeSettings) -> RunInput:
-    run = RunSettings(
-        paths=settings.paths,
-        config=settings.config,
-        policy_from=settings.policy_from,
-        judge=settings.judge,
-        cases=settings.cases,
-        tags=settings.tags,
-        changed_since=settings.changed_since,
-        reuse_answers=True,
-        requests=settings.requests,
-        cache=settings.cache,
-        output_dir=settings.output_dir,
-    )
+    run = replace(settings.as_run(), reuse_answers=True)
     loaded, selection = select(run, datetime.now(UTC).date(), os.environ)
-    if loaded.invalid:
-        raise InvalidInput(f"{', '.join(loaded.invalid)}: invalid", "run `rubric-ci validate`")
+    loaded.check_valid()
     return open_inputs(loaded, selection, run, None, environment=os.environ, plain=True)
 
 

@@ -213,6 +213,21 @@ class ProbeSettings:
     requests: RequestOptions = _REQUESTS
     cache: CacheOptions = _CACHE
 
+    def as_run(self) -> RunSettings:
+        """Return the settings of a run of the same cases with the same judge."""
+        return RunSettings(
+            paths=self.paths,
+            config=self.config,
+            policy_from=self.policy_from,
+            judge=self.judge,
+            cases=self.cases,
+            tags=self.tags,
+            changed_since=self.changed_since,
+            output_dir=self.output_dir,
+            requests=self.requests,
+            cache=self.cache,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSettings:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from rubric_ci.errors import CannotConfigure
+from rubric_ci.errors import CannotConfigure, InvalidInput
 from rubric_ci.model.config import Config
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
@@ -42,6 +42,11 @@ class LoadedProject:
     def root(self) -> Path:
         """The folder of the repository."""
         return self.project.root
+
+    def check_valid(self) -> None:
+        """Raise InvalidInput if an eval file has errors."""
+        if self.invalid:
+            raise InvalidInput(f"{', '.join(self.invalid)}: invalid", "run `rubric-ci validate`")
 
     @property
     def config(self) -> Config:

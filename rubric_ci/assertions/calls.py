@@ -15,6 +15,7 @@ from rubric_ci.assertions.json_data import schema_problem, validity
 from rubric_ci.assertions.row import CALLS, TEXT, TEXTS, Outcome, Row, shown
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Step
+from rubric_ci.text.numbers import listed
 
 _PATTERN: Final = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)
 _SHOWN: Final = 5  # calls in a message
@@ -117,8 +118,7 @@ def _times(count: int) -> str:
 def _not_called(steps: Steps, *, repeated: bool = False) -> str:
     tools = [step.tool for step in steps]
     names = tools if repeated else list(dict.fromkeys(tools))
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"called: {', '.join(names[:_SHOWN])}{more}" if names else "no tool is called"
+    return f"called: {listed(names, _SHOWN)}" if names else "no tool is called"
 
 
 def _pattern_problem(value: Any) -> str:

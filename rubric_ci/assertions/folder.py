@@ -12,6 +12,7 @@ from typing import Any, Final
 from rubric_ci.assertions.row import FOLDER, TEXT, Outcome, Row, line_of
 from rubric_ci.model.json_value import JSON
 from rubric_ci.text.globs import matcher
+from rubric_ci.text.numbers import listed
 
 
 def exists(paths: Collection[str], glob: str) -> Outcome:
@@ -33,9 +34,8 @@ def file_contains(text: str | None, value: Mapping[str, str]) -> Outcome:
 def unchanged(changed: Collection[str], glob: str) -> Outcome:
     """Return whether no path that was changed, added or deleted fits a glob."""
     found = list(filter(matcher([glob]), sorted(changed)))
-    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    shown_paths = f"changed: {', '.join(found[:3])}{more}"
-    return Outcome(holds=not found, found=shown_paths if found else "nothing of it is changed")
+    shown = f"changed: {listed(found, 3)}" if found else "nothing of it is changed"
+    return Outcome(holds=not found, found=shown)
 
 
 def command(status: int, output: str) -> Outcome:

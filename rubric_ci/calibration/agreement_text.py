@@ -7,6 +7,7 @@ from rubric_ci.calibration.agreement import Agreement
 from rubric_ci.calibration.calibration import Calibration, CriterionAgreement
 from rubric_ci.statistics.significance import PERCENT
 from rubric_ci.text.escape import log_line
+from rubric_ci.text.numbers import listed
 
 _HEAD = ("criterion", "marks", "same", "kappa", PERCENT, "sens", "spec", "F1", "leniency")
 _MAX_CONFUSIONS = 6
@@ -50,8 +51,7 @@ def _names(criteria: Sequence[CriterionAgreement]) -> Iterator[str]:
 
 
 def _forms(criterion: CriterionAgreement) -> tuple[str, str, str]:
-    first, *others = criterion.cases
-    cases = f"{first} and {len(others):,} more" if others else first
+    cases = listed(criterion.cases, 1)
     places = ((), (cases,), (cases, criterion.evaluator))
     one, two, three = (": ".join((criterion.file, *place, criterion.id)) for place in places)
     return log_line(one), log_line(two), log_line(three)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from rubric_ci.text import escape
+from rubric_ci.text.numbers import listed
 
 TRAILER = "Rubric-CI: generate rubrics"
 """Marks a commit of rubric-ci, so that no second one is added on top of it."""
@@ -64,9 +65,7 @@ def _listing(added: Mapping[str, Sequence[str]]) -> str:
 
 
 def _names(ids: Sequence[str], show: Callable[[str], str]) -> str:
-    named = ", ".join(show(name[:MAX_ID_LENGTH]) for name in ids[:MAX_NAMED])
-    more = len(ids) - MAX_NAMED
-    return f"{named} and {more} more" if more > 0 else named
+    return listed([show(name[:MAX_ID_LENGTH]) for name in ids], MAX_NAMED)
 
 
 def _inert(text: str) -> str:

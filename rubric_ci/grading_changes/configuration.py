@@ -12,6 +12,7 @@ from rubric_ci.model.config import Config, MockTarget, RecordedTarget, Target
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.grading_changes import Direction, GradingChange
 from rubric_ci.policy.changes import policy_changes
+from rubric_ci.text.numbers import listed
 
 LineOf: TypeAlias = Callable[[str], tuple[str, int]]
 """A key such as `gate.fail_on` or `targets.agent.depends_on` to its file and line."""
@@ -128,11 +129,10 @@ def _target(case: EvalCase, config: Callable[[str], Config]) -> Target | None:
 
 def _change(cases: Sequence[_Moved]) -> GradingChange:
     first = cases[0]
-    more = f" and {len(cases) - 1:,} more" if len(cases) > 1 else ""
     return GradingChange(
         kind="target",
         direction=answered(first.before, first.after),
-        about=f"{first.case.id}{more}",
+        about=listed([moved.case.id for moved in cases], 1),
         file=first.case.file,
         line=first.case.span.line,
         before=_shown(first.before),

@@ -88,9 +88,8 @@ def errored(cases: Sequence[Errored], detail: Detail, most: int) -> Iterator[str
     if cases:
         yield f"**{ICONS['errored']} No verdict**, neither a pass nor a fail:"
         groups = wording.grouped((case.reason, case) for case in cases)
-        lines = [_error(reason, same, detail) for reason, same in groups[:most]]
-        more = [f"and {len(groups) - most:,} more reasons"] if len(groups) > most else []
-        yield "\n".join(f"- {line}" for line in (*lines, *more))
+        lines = [_error(reason, same, detail) for reason, same in groups]
+        yield "\n".join(f"- {line}" for line in numbers.counted(lines, most))
 
 
 def _error(reason: str, cases: list[CaseResult], detail: Detail) -> str:

@@ -1,12 +1,13 @@
 """The report of adopted results, complete but for a comparison."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rubric_ci import __version__
 from rubric_ci.adoption.report import THEIRS, Adopted, results
 from rubric_ci.adoption.samples import Sample
 from rubric_ci.model.config import Config
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import FailOn, GateInfo
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import CaseResult

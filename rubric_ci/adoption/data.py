@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.parsing.typed_json import Mismatch
 
 

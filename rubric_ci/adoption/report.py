@@ -6,12 +6,12 @@ thresholds of the report are 0. Only a score without a verdict passes from our p
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from math import isfinite
 from typing import Final, TypeAlias
 
 from rubric_ci.adoption.samples import Check, Sample, judged
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, RubricSpec, TextPart
 from rubric_ci.model.mark_value import CHECKLIST

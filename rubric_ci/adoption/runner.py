@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -11,6 +10,7 @@ from rubric_ci.adoption.samples import Sample, counting
 from rubric_ci.adoption.tools import TOOLS
 from rubric_ci.errors import CannotReadFile, CannotRunScript, CannotRunTool
 from rubric_ci.model.config import RunnerTarget
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.parsing.typed_json import Mismatch
 from rubric_ci.project import discovery
 from rubric_ci.system import processes

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 from typing import Any, Final
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.scoring import weighted_mean
 from rubric_ci.parsing.typed_json import Mismatch
 

@@ -1,7 +1,6 @@
 """The tools whose results are read: one row each."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from rubric_ci.adoption import (
@@ -14,6 +13,7 @@ from rubric_ci.adoption import (
     pydantic_evals,
 )
 from rubric_ci.adoption.samples import Sample
+from rubric_ci.model.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

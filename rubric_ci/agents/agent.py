@@ -1,8 +1,9 @@
 """An agent program: how it is started, and how its output is read."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.trace import Trace
 
 Read = Callable[[str, str], Trace]

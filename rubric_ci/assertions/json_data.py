@@ -2,12 +2,12 @@
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.assertions.row import Outcome, Row, line_of
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """The mark of an assertion on an answer."""
 
 import json
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from rubric_ci.assertions.folder import check_name
@@ -9,6 +8,7 @@ from rubric_ci.assertions.json_data import NotJson, parsed
 from rubric_ci.assertions.row import Outcome
 from rubric_ci.assertions.table import TABLE, described
 from rubric_ci.errors import CannotMeasure
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.rubric import Assertion, Mark, Rubric
 from rubric_ci.model.trace import Step, WorkCheck
 from rubric_ci.text.json_path import Missing, value_at

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import fsum
 from typing import TypeAlias
@@ -16,6 +15,7 @@ from rubric_ci.calibration.kappa import (
     interval,
     kappa,
 )
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import Check, Judged, Mark
 

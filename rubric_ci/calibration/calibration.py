@@ -1,7 +1,7 @@
 """`calibration.json`: the agreement of one judge and prompt with people."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from itertools import combinations
 from math import fsum
 from typing import Literal, TypeAlias
@@ -17,6 +17,7 @@ from rubric_ci.calibration.agreement import (
 )
 from rubric_ci.calibration.kappa import DrawGamma, disagreement
 from rubric_ci.calibration.labels import TEST, TUNE, Label, LabelledAnswer, Split
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import JudgeInfo

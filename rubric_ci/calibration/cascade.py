@@ -1,7 +1,6 @@
 """The margin of a cascade, fitted to people's labels, and the error of its verdicts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum, inf
 from operator import attrgetter
 
@@ -9,6 +8,7 @@ from rubric_ci.calibration.labels import LabelledAnswer
 from rubric_ci.history.from_report import rate_interval
 from rubric_ci.judge.judges import is_sure
 from rubric_ci.judge.voting import moves_to_change
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import CriterionResult
 from rubric_ci.model.rubric import Judgement, Mark
 from rubric_ci.model.scoring import Thresholds, score

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from math import fsum, sqrt
 from statistics import fmean
@@ -14,6 +14,7 @@ from rubric_ci.calibration.labels import Draw, Label, of_split, rubric_of
 from rubric_ci.calibration.sample import is_eligible, judge_text, judged_as
 from rubric_ci.history.from_report import pass_rate_variance
 from rubric_ci.model.correction import CorrectedPassRate, Stratum
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, Graded

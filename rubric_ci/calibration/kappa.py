@@ -10,10 +10,10 @@ weight. The answers of a case are a cluster: they are drawn together in the inte
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum
 from typing import TypeAlias
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.rubric import Check
 from rubric_ci.statistics.significance import SIGNIFICANT
 

@@ -4,7 +4,7 @@ The judge's marks, the weight and the gate are not shown, so that labels are ind
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
 from typing import Literal, TypeAlias, TypeGuard, assert_never
@@ -16,6 +16,7 @@ from rubric_ci.calibration.attack_corpus import allows
 from rubric_ci.calibration.label_file import read_labels, write_labels
 from rubric_ci.calibration.labels import Draw, Label, Split
 from rubric_ci.calibration.sample import CaseKey
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.report import RunReport

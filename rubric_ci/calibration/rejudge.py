@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import click
 
@@ -13,6 +13,7 @@ from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import Task, choose_judge, name_judge, resolve_judge
 from rubric_ci.model.config import JudgeConfig, MockTarget
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.results import Answer, Assessed, CaseResult, CriterionResult, Skipped

@@ -1,7 +1,7 @@
 """Judge the stored answers of a report again; no target is asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rubric_ci.assertions.table import TABLE
 from rubric_ci.calibration.rejudge import RECORDED_ANSWER_TARGET
@@ -10,6 +10,7 @@ from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvaluatorSpec, MeasuringSpec, RubricSpec, every_evaluator
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.results import CaseResult, Graded

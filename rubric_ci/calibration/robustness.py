@@ -1,11 +1,11 @@
 """Robustness of a judge: marks that change under prompt injection or a change of looks."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from rubric_ci.calibration.agreement import mark_text
 from rubric_ci.calibration.attack_corpus import Probe, rank
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.rubric import Judged
 from rubric_ci.text.escape import log_line

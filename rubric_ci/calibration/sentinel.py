@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import comb
 from typing import Final
 
@@ -10,6 +10,7 @@ from rubric_ci.calibration.rejudge import RECORDED_ANSWER_TARGET
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.results import Assessed, CaseResult, Graded

@@ -4,7 +4,6 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
 from typing import Final
@@ -14,6 +13,7 @@ import click
 from rubric_ci import __version__
 from rubric_ci.editing.yaml_layout import last_line_break
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.options import InitSettings
 from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
 from rubric_ci.project.before_init import Found, look

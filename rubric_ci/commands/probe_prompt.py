@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -16,6 +16,7 @@ from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import Task
 from rubric_ci.history.from_report import rate_interval
 from rubric_ci.model.config import LlmTarget, PromptTemplate
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.git_changes import Base
 from rubric_ci.model.options import ProbeSettings

@@ -14,11 +14,11 @@ were worse in the first.
 """
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from math import fsum
 from statistics import median_low
 from typing import Final
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Graded, Trial

@@ -1,12 +1,12 @@
 """How one case differs from an earlier report, and how far verdicts and scores separate."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
 
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.alarm_budget import Tested
 from rubric_ci.comparison.verdicts import Compared
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.judge_noise import same_marks_again
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.reference_log import CaseKey

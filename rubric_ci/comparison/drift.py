@@ -20,12 +20,12 @@ threshold T within n nights is at most n / T, however often it is looked at.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from math import exp, fsum, log, log1p, sqrt
 from statistics import NormalDist, fmean, variance
 from typing import Final
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.statistics.night_effect import NightMeans
 
 BETS: Final = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)

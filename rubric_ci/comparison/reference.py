@@ -2,12 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from rubric_ci.comparison import alarm_budget, drift
 from rubric_ci.comparison.drift import Observed
 from rubric_ci.model.comparison import ReferenceInfo, SlowSlide, Source
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.reference_log import (
     CaseKey,
     Decision,

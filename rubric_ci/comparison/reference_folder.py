@@ -6,7 +6,7 @@ only a decision changes the trials.
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline, comparable, lacking, night_of, part
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.model.comparison import Comparison
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.reference_log import CaseKey, Decision, ReferenceLog
 from rubric_ci.model.regression_config import RegressionConfig

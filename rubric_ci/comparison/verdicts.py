@@ -7,12 +7,13 @@ which suspects share. Where most cases are worse, they are tested together first
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from statistics import fmean
 from typing import Final, assert_never
 
 from rubric_ci.model.comparison import Comparison
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Against
 from rubric_ci.model.results import (

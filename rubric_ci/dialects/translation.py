@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 from rubric_ci.yaml_text.source import Source

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from rubric_ci.drafting.reply import Draft
 from rubric_ci.evaluators import evaluate
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.results import Answer, Assessed, EvaluatorResult, Unassessed
 from rubric_ci.model.rubric import Rubric

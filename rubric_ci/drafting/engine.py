@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from rubric_ci.errors import NoVerdict
 from rubric_ci.judge.request import ParsedReply, request_valid_reply
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, Usage
 from rubric_ci.system import task_groups

@@ -1,7 +1,6 @@
 """Commit the changed eval files in the checkout."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,6 +12,7 @@ from rubric_ci.git import branch
 from rubric_ci.git.plumbing import open_repository
 from rubric_ci.git.process import Repository
 from rubric_ci.github.actions import read_event
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.runner import in_workflow
 from rubric_ci.text import escape
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -10,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from rubric_ci.judge.reply_parser import InvalidReply, find_object
 from rubric_ci.judge.reply_schema import strict_object
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.json_value import JSON

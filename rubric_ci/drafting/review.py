@@ -1,7 +1,7 @@
 """Ask a person to accept, edit or drop each draft before anything is written."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import click
 
@@ -11,6 +11,7 @@ from rubric_ci.drafting.reply import Draft, read_rubrics
 from rubric_ci.drafting.summary import SkippedCase
 from rubric_ci.editing.insert_rubrics import rubrics_block
 from rubric_ci.judge.reply_parser import InvalidReply
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import plural
 

@@ -1,7 +1,7 @@
 """Insert drafts into the text of eval files, prove the result by parsing it, and write it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.dialects.table import dialect_of
@@ -11,6 +11,7 @@ from rubric_ci.editing.insert_rubrics import Edited, EditRejected, insert_rubric
 from rubric_ci.editing.insertion_point import Keys
 from rubric_ci.editing.jsonl import insert_rubrics_into_lines
 from rubric_ci.errors import CannotWriteFile
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.json_value import JSON

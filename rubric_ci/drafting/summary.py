@@ -1,12 +1,12 @@
 """Print the result of each case: its draft and warnings, or why it was left unchanged."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import click
 
 from rubric_ci.drafting.engine import Drafted
 from rubric_ci.drafting.rewrite import Rewrite
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.system.output import print_block

@@ -6,12 +6,13 @@ rubrics, type for type. A case that fails is left unchanged and reported with th
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rubric_ci.editing import yaml_writer
 from rubric_ci.editing.insertion_point import CannotPlace, Keys, Splice, place, splice
 from rubric_ci.editing.yaml_layout import layout
 from rubric_ci.editing.yaml_writer import ListLayout
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.yaml_text.document import Document
 

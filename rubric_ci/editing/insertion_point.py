@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rubric_ci.editing import yaml_writer
@@ -17,6 +16,7 @@ from rubric_ci.editing.yaml_layout import (
     tail,
 )
 from rubric_ci.editing.yaml_writer import ListLayout
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 
 _BLANKS_AND_COMMENTS = re.compile(r"(?:\s|#[^\r\n]*)*")

@@ -6,10 +6,11 @@ includes trailing blank lines; its value shows whether they are content.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import yaml
+
+from rubric_ci.model.dataclass import dataclass
 
 Event: TypeAlias = Any
 """A parser event; PyYAML's stubs declare its marks as optional, which they never are."""

@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 
 import yaml
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 
 _PLAIN = re.compile(r"(?!---|\.\.\.)[^\s\-?:,\[\]{}#&*!|>'\"%@`=<~](?:.*\S)?|-[^\s\-](?:.*\S)?")

@@ -7,7 +7,7 @@ differs from its commit has the id that git would give its bytes.
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from posixpath import dirname
 from typing import Final
@@ -15,6 +15,7 @@ from typing import Final
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.git_changes import ABSENT, SUBMODULE, SYMLINK, Entry
 from rubric_ci.system import confined
 

@@ -7,12 +7,13 @@ import os
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from weakref import finalize
 
 from rubric_ci.errors import CannotUseGit
+from rubric_ci.model.dataclass import dataclass
 
 TIMEOUT_SECONDS = 300.0
 READ_OBJECTS = ("git", "cat-file", "--batch")

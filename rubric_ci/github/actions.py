@@ -3,11 +3,11 @@
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.events import BASE_COMMIT, HEAD_COMMIT
 from rubric_ci.model.git_changes import Trigger
 

@@ -8,11 +8,11 @@ not the content that was changed here is a conflict.
 import base64
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rubric_ci.errors import CannotPush
 from rubric_ci.github.client import ApiError, Server, connected, with_retries
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import escape
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, MissingExtra
 from rubric_ci.github.reply_limit import MAX_BODY, OversizedResponse, limit_responses
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.backoff import Backoff
 
 if TYPE_CHECKING:

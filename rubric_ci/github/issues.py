@@ -1,10 +1,10 @@
 """One issue of rubric-ci that is open while the gate fails, identified by marker and author."""
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rubric_ci.github.client import Server, connected, is_by, own_login, with_retries
+from rubric_ci.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     from github import Github

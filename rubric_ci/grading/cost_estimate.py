@@ -1,7 +1,7 @@
 """Estimate of requests, tokens and cost per judge, shown before a run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -17,6 +17,7 @@ from rubric_ci.llm.direct import provider_with_entry
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
 from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import LlmJudgeSpec, RubricSpec
 from rubric_ci.model.report import CostEstimate
 from rubric_ci.system import task_groups

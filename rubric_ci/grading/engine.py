@@ -4,7 +4,7 @@ import asyncio
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Final, TypeVar
@@ -23,6 +23,7 @@ from rubric_ci.model.config import (
     LlmTarget,
 )
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvaluatorSpec, every_evaluator
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import (

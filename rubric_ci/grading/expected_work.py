@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 from rubric_ci.errors import CannotReachModel, NoVerdict
@@ -20,6 +20,7 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
 )
 from rubric_ci.model.context import JudgementCache, RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Answer

@@ -2,10 +2,10 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.config import RecordedTarget
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.mark_value import CANNOT_ASSESS, YES_OR_NO

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from posixpath import dirname, join, normpath
 from typing import Any
@@ -19,6 +19,7 @@ from rubric_ci.model.config import (
     with_model,
     with_named_model,
 )
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import (
     CompositeSpec,
     EvalCase,

@@ -6,7 +6,6 @@ height is 100 units, with 0 at the top.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from math import floor
 from typing import Final
@@ -14,6 +13,7 @@ from typing import Final
 from rubric_ci.history import runs_text
 from rubric_ci.history.record import LETTERS, Interval, RunRecord
 from rubric_ci.history.trends import ABSENT, JudgeChange
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import numbers
 
 HEIGHT: Final = 100.0

@@ -1,9 +1,9 @@
 """Criteria that earn their cost: over several reports, how often each decided a verdict."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, CriterionResult, Graded

@@ -8,7 +8,7 @@ concurrent writers wait for each other, and a killed one leaves nothing.
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from time import monotonic
@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotReadHistory, CannotWriteFile
 from rubric_ci.history.record import RunRecord, digest, dump, dump_cases, parse, parse_cases
+from rubric_ci.model.dataclass import dataclass
 
 APPLICATION: Final = 0x52434948  # "RCIH", in the header of the file
 PATIENCE: Final = 60.0  # seconds to wait for another writer

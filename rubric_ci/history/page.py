@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from rubric_ci.history import chart, runs_text
@@ -10,6 +9,7 @@ from rubric_ci.history.chart import Series
 from rubric_ci.history.record import LETTERS, RunRecord
 from rubric_ci.history.runs_text import flips
 from rubric_ci.history.trends import ABSENT, Strip, judge_changes, strips
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.render.html import jinja
 from rubric_ci.render.html.anchors import case_anchor
 from rubric_ci.statistics.significance import PERCENT

@@ -7,10 +7,11 @@ read in a second; `case_records` gives them as rows.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import JudgeInfo, RunVerdict
 from rubric_ci.model.results import Trial

@@ -1,11 +1,11 @@
 """Trends in the records of runs: judge changes, strips of verdicts, flips."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from rubric_ci.history.record import GRADED, RunRecord
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import JudgeInfo
 

@@ -1,13 +1,13 @@
 """Estimate of judge requests and their tokens."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from rubric_ci.judge.freeform import freeform_messages
 from rubric_ci.judge.prompt import rubric_messages
 from rubric_ci.judge.voting import grouped, most_per_request
 from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec, every_evaluator
 from rubric_ci.model.llm_calls import ChatMessage
 from rubric_ci.model.results import Answer

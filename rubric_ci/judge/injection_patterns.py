@@ -6,7 +6,8 @@ conditions are met`.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from rubric_ci.model.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,12 +11,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 from urllib.parse import unquote
 
 from rubric_ci.judge import injection_patterns
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text.invisible import IGNORABLE, SHAPED, without_ignorable
 
 _SIGN = r"[A-Za-z0-9+/_-]"

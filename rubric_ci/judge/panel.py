@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rubric_ci.errors import CannotJudge, NoVerdict
 from rubric_ci.judge.canary import with_canary, with_sentence, without_canary
@@ -22,6 +22,7 @@ from rubric_ci.judge.voting import (
 )
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.mark_value import MarkValue

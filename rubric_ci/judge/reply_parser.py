@@ -8,13 +8,13 @@ Two forms are read: the object that `reply_schema` describes, and the list
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from rubric_ci.judge.reply_schema import aliased, allowed_marks, mark_property
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import CANNOT_ASSESS, CannotAssess
 from rubric_ci.model.rubric import Check, Judged, Judgement, Levelled, Mark, Scored

@@ -7,13 +7,14 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from rubric_ci.errors import CannotJudge, NoVerdict
 from rubric_ci.judge.reply_parser import InvalidReply
 from rubric_ci.llm.judge_command import version_of
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.llm_calls import (
     NOTHING_USED,
     CacheableCall,

@@ -5,10 +5,11 @@ What an agent did is shortened by a rule. All of it is fenced as the answer is.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
 from rubric_ci.errors import CannotMeasure
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer

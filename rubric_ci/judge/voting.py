@@ -8,12 +8,13 @@ that the verdict is that of five votes.
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from statistics import median_low
 from typing import TypeAlias, assert_never
 
 from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
     Assertion,

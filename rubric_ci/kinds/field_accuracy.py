@@ -1,7 +1,7 @@
 """The `field_accuracy` evaluator: fields of a JSON answer against the reference answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -9,6 +9,7 @@ from rubric_ci.errors import CannotMeasure
 from rubric_ci.kinds.field_rules import is_agentv_file
 from rubric_ci.kinds.json_compare import FieldSpec, Show, difference, json_values, shortened
 from rubric_ci.kinds.kind import Written, common
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import DataPart, EvalCase, MeasuringSpec
 from rubric_ci.model.json_value import JSON

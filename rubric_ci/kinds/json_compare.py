@@ -4,13 +4,13 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from itertools import islice
 from typing import Final, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON, equal
 from rubric_ci.text import code_blocks

@@ -4,11 +4,11 @@ The target reports the measurements. Without a measurement there is no verdict.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.kinds.kind import Written, common
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, MeasuringSpec
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.text.redact import Redactor

@@ -3,12 +3,13 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from typing import Any, ClassVar, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.kinds.kind import Written, common
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, MeasuringSpec
 from rubric_ci.model.json_value import JSON, equal
 from rubric_ci.model.results import Answer, Assessment

@@ -4,7 +4,7 @@ import asyncio
 import json
 import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from rubric_ci.llm.model_info import batch_prices_of
 from rubric_ci.llm.openai_format import chat_body, read_reply
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.system.backoff import Backoff

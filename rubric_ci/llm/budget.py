@@ -3,13 +3,14 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotConfigure, OverBudget
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
 
 OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas

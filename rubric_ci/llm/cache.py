@@ -9,11 +9,12 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from time import time
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system import atomic_write, confined
 
 DAY = 86_400.0

@@ -6,10 +6,10 @@ whichever way a request goes. Classes are found by name, because this module imp
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from rubric_ci.llm.retry import RequestError
+from rubric_ci.model.dataclass import dataclass
 
 FAILED = "the connection failed"
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import inf
 from typing import Final, NamedTuple
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.defaults import MODEL_JUDGE
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info

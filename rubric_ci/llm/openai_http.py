@@ -7,13 +7,13 @@ with options that this module does not support.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
 from rubric_ci.llm import direct_http
 from rubric_ci.llm.gateway import GatewayFacts, gateway_facts
 from rubric_ci.model.config import Endpoint
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 
 PREFIX: Final = "openai/"

@@ -6,7 +6,7 @@ Tokens are in this process's memory only: `masking` takes them out of every outp
 import asyncio
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from rubric_ci.llm import direct_http
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.workload_identity import EXCHANGES, IdentitySource, WorkloadIdentity
 from rubric_ci.system import masking

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from rubric_ci.model.dataclass import dataclass
 
 _PLACE: Final = re.compile(r"(.+\.(?:ya?ml|jsonl))(?:::(.+)|:(\d+)(?::\d+)?)", re.DOTALL)
 

@@ -3,9 +3,9 @@
 How each case differs is part of its result (`change`, `change_reason`, `before`).
 """
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.reference_log import CaseKey, ReferenceMove
 
 Source: TypeAlias = Literal["commit", "report", "reference"]

@@ -1,9 +1,10 @@
 """Configuration, parsed from `rubric-ci.yaml` and targets files: judge, targets and gate."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.regression_config import RegressionConfig

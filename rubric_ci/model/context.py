@@ -1,11 +1,12 @@
 """Dependencies of targets and evaluators: model client, cache, paths, environment."""
 
 from collections.abc import Callable, Coroutine, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from rubric_ci.model.config import Endpoint, JudgeConfig, Target
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.llm_calls import ModelCaller
 from rubric_ci.model.report import Responder

@@ -1,6 +1,6 @@
 """The pass rate of a suite, corrected for the judge's errors by labels of people."""
 
-from dataclasses import dataclass
+from rubric_ci.model.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

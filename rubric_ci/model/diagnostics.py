@@ -1,8 +1,9 @@
 """Problems in input files: the rule, the place, and how to fix it."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias
+
+from rubric_ci.model.dataclass import dataclass
 
 
 class Severity(Enum):

@@ -1,7 +1,8 @@
 """The base commit of a change, and the paths that differ from it."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from rubric_ci.model.dataclass import dataclass
 
 SYMLINK = "120000"
 SUBMODULE = "160000"

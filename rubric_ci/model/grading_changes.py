@@ -1,9 +1,10 @@
 """Changes to the grading: gate, judge, criteria, cases, recordings, waivers."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias
+
+from rubric_ci.model.dataclass import dataclass
 
 Direction: TypeAlias = Literal["weaker", "stronger", "changed"]
 """`weaker`: it can move a verdict towards pass; `changed`: what it does is not known."""

@@ -1,8 +1,9 @@
 """The hosts that model requests may go to."""
 
 import re
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from rubric_ci.model.dataclass import dataclass
 
 _WEB = re.compile("https?://", re.IGNORECASE)
 _AMBIGUOUS = re.compile(r"[\\\s\x00-\x1f\x7f]")

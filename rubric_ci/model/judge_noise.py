@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.mark_value import ASSERTION, MarkValue
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, EvaluatorResult, Graded
 

@@ -3,10 +3,10 @@
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.config import CREDENTIALS, Endpoint, OutputMode
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Finish as Finish  # noqa: PLC0414 - re-exported
 from rubric_ci.model.usage import NOTHING_USED as NOTHING_USED  # noqa: PLC0414 - re-exported

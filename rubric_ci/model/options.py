@@ -1,11 +1,12 @@
 """The options of each command, one value per command."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.case_place import CasePlace
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.defaults import (
     CACHE_DIR,
     CONCURRENCY,

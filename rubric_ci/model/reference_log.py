@@ -1,7 +1,9 @@
 """The log of a pinned reference: the decisions that moved it, and the nights compared with it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
+
+from rubric_ci.model.dataclass import dataclass
 
 LOG_VERSION = 1
 

@@ -1,6 +1,6 @@
 """The budget of false alarms of a comparison, as `rubric-ci.yaml` sets it."""
 
-from dataclasses import dataclass
+from rubric_ci.model.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.correction import CorrectedPassRate
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.judge_noise import CriterionNoise, judge_noise

@@ -1,9 +1,9 @@
 """Results of one case: its answer, the result of each evaluator, and its outcome."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.scoring import Verdict

@@ -1,11 +1,11 @@
 """Providers and kinds of target that `rubric-ci init` offers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.model import defaults
+from rubric_ci.model.dataclass import dataclass
 
 TargetKind: TypeAlias = Literal["model", "command", "recorded"]
 TARGET_KINDS: Final[tuple[TargetKind, ...]] = ("model", "command", "recorded")

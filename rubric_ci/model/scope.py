@@ -1,8 +1,10 @@
 """Which part of the suite a run covers, and what narrowed it."""
 
 from collections.abc import Iterable, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal, TypeAlias, get_args
+
+from rubric_ci.model.dataclass import dataclass
 
 Narrowing: TypeAlias = Literal[
     "paths",

@@ -1,10 +1,11 @@
 """Scores and verdicts: a weighted mean of marks, rounded once, and gates."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from math import fsum
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from rubric_ci.model.dataclass import dataclass
 
 if TYPE_CHECKING:  # a report is read without the types of rubrics
     from rubric_ci.model.rubric import Judgement, Rubric

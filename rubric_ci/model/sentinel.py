@@ -1,8 +1,8 @@
 """Remembered judgements that are asked for again, to see whether the judge moved."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.mark_value import MarkValue
 
 

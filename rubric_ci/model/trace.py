@@ -1,9 +1,10 @@
 """The work of an agent: its steps with their results, and its usage."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, TypeAlias
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 
 Finish: TypeAlias = Literal["stop", "length", "refusal"]

@@ -1,6 +1,6 @@
 """Token and cost accounting; a separate module so that errors.py is cheap to import."""
 
-from dataclasses import dataclass
+from rubric_ci.model.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

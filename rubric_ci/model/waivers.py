@@ -1,9 +1,10 @@
 """Waivers: known failures of single criteria that do not fail the gate, until a date."""
 
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import TIERS, Assessed, CriterionResult, EvaluatorResult, Graded
 from rubric_ci.model.scoring import Score, Thresholds, combine, verdict, weighted_mean
 

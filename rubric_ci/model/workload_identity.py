@@ -1,9 +1,10 @@
 """Who a job is, and where its identity token is exchanged for an API token."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 
 

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Final
 
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.model.config import CliTarget, Config, LlmTarget, RunnerTarget
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.judge_cli import CREDENTIALS
 from rubric_ci.text.redact import is_secret_name
 

@@ -5,10 +5,11 @@ the grading. A change to the policy takes effect after the merge: until then the
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.model.config import Config, Endpoint, LlmTarget, Target
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.grading_changes import GradingChangeKind
 from rubric_ci.model.json_value import JSON

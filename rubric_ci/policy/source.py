@@ -5,11 +5,11 @@ code for the other events.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rubric_ci.errors import CannotReadFile, CannotReadPolicy
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.references import Lookup

@@ -1,10 +1,10 @@
 """Which value of a setting is weaker: the orders of strength that settings have."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from rubric_ci.model.config import Config
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.grading_changes import Direction, compared
 from rubric_ci.model.json_value import JSON
 

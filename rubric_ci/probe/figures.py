@@ -1,10 +1,10 @@
 """Figures of each criterion from the marks of variants: two shares, and one word."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.history.from_report import rate_interval
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.probe.variants import FACTS
 
 Word: TypeAlias = Literal[

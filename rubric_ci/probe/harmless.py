@@ -6,11 +6,11 @@ Each family is one row of a table; it names the words of criteria that may right
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.probe.passages import Span, replaced, sentences
 from rubric_ci.probe.variants import Variant
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 import click
@@ -17,6 +16,7 @@ from rubric_ci.calibration.rejudge import (
 from rubric_ci.errors import NoVerdict
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 from rubric_ci.probe.figures import CriterionFigures, Measured, Mutation, figures

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from rubric_ci.model.dataclass import dataclass
 
 _ENDS: Final = re.compile(r"[.!?](?=\s)|\n")
 _LEFT_OUT: Final = re.compile(r"\.{3,}|…")

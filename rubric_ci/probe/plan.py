@@ -1,11 +1,11 @@
 """Which variants of which answers are judged, and which criteria must notice each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from rubric_ci.calibration.attack_corpus import rank
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.results import CriterionResult
 from rubric_ci.model.rubric import Judged, scale

@@ -5,12 +5,13 @@ A rule is a sentence or a list item that demands something. Mutants are made by 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, log
 from typing import Final, Literal, TypeAlias
 from zlib import crc32
 
 from rubric_ci.model.config import PromptTemplate
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.probe.passages import Span, replaced
 
 Kind: TypeAlias = Literal["deleted", "inverted", "weakened"]

@@ -5,10 +5,10 @@ They are made by rules, without a model. Each family is one row of a table.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.probe.passages import Span, around, locate, replaced, sentences, without
 
 

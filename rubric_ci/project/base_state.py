@@ -5,12 +5,12 @@ refers to unchanged, and no changed file could come before those in the search f
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from posixpath import basename, dirname, splitext
 
 from rubric_ci.git.snapshot import Snapshot, follow
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.model.git_changes import ABSENT, SUBMODULE, SYMLINK, Change

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.git import branch, plumbing, process
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.judge_cli import CREDENTIALS
 from rubric_ci.model.scaffold import PROVIDERS
 from rubric_ci.parsing import env_vars

@@ -7,7 +7,6 @@ NOTE: `validate` imports this on pull requests, so the values of a run are impor
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from rubric_ci.git import base_revision, plumbing
 from rubric_ci.git.process import Repository
 from rubric_ci.git.snapshot import Snapshot, of_objects
 from rubric_ci.github.actions import Event, read_event
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.events import is_before_merge
 from rubric_ci.model.git_changes import Base, Entry, FoundBase, NoBase
 from rubric_ci.project.difference import Difference, read_difference

@@ -1,12 +1,12 @@
 """The difference between the working tree and a base, without reading any eval file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename
 
 from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.git_changes import SYMLINK, Change, Entry
 from rubric_ci.project.links import seen_through
 

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 
 from rubric_ci.errors import CannotConfigure, InvalidInput
 from rubric_ci.model.config import Config
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.git_changes import Base

@@ -1,12 +1,12 @@
 """Post a report on its pull request: a comment and a check run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
 from rubric_ci.github import checks, comments
 from rubric_ci.github.actions import Event, FinishedRun, read_event
 from rubric_ci.github.client import Server, build_server
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import needs_review
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport

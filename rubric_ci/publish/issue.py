@@ -4,7 +4,6 @@ Its body has gate and reference apart, since when, and the evidence.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -14,6 +13,7 @@ from rubric_ci.errors import CannotConfigure, CannotReachGitHub
 from rubric_ci.github.actions import read_event
 from rubric_ci.github.client import build_server
 from rubric_ci.github.issues import IssueKey, keep_issue
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import is_held_against
 from rubric_ci.model.reference_log import CaseKey, Night, ReferenceLog
 from rubric_ci.model.report import RunReport

@@ -1,7 +1,7 @@
 """The workflow run of GitHub Actions around a command, and what stops a run, shown in it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from secrets import token_hex
 from typing import Final, Self
 
@@ -9,6 +9,7 @@ import click
 
 from rubric_ci.errors import CannotWriteFile, UserError
 from rubric_ci.github.actions import Event, add_summary, read_event, set_outputs
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.options import CommentSettings, RunSettings
 from rubric_ci.system.runner import in_workflow

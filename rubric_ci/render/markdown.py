@@ -3,13 +3,14 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import chain
 from math import inf
 from typing import Literal
 
 from rubric_ci.comparison import wording as compared
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.render import comparison, grading_changes, heading, side_by_side, usage_text, wording

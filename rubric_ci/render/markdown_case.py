@@ -1,9 +1,9 @@
 """One case in GitHub markdown: what changed, its texts, and the criteria with their reasons."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from rubric_ci.comparison import wording as compared
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import (
     Assessed,

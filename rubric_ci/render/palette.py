@@ -1,9 +1,9 @@
 """The colours of verdicts, gate results and changes, for pages, badge and terminal."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import Change
 
 

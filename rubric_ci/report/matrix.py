@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import fsum
 from statistics import fmean
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import TargetDifference
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, standing

@@ -6,7 +6,7 @@ So where the rubrics differ, the answers of both sides are marked under the base
 
 from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.verdicts import Compared
@@ -14,6 +14,7 @@ from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.config import MockTarget
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.llm_calls import NOTHING_USED

@@ -1,13 +1,14 @@
 """Suspects: cases that are worse or better than at the base get further trials on both sides."""
 
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Protocol
 
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import with_confirming_trials
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded
 from rubric_ci.model.trials import trials_of

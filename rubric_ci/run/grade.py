@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 
@@ -16,6 +16,7 @@ from rubric_ci.grading.preflight import ask_models
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.regression_config import RegressionConfig

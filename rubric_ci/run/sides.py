@@ -7,7 +7,7 @@ judge are the head's.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import Protocol, TypeAlias
 
@@ -19,6 +19,7 @@ from rubric_ci.grading.resolve import Task, is_asked_for
 from rubric_ci.grading.tasks import build_task
 from rubric_ci.model.config import MockTarget, RecordedTarget
 from rubric_ci.model.context import Dependencies, RunContext, Side
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from time import monotonic
 from typing import Final
@@ -21,6 +21,7 @@ from rubric_ci.git.worktree import worktree
 from rubric_ci.github.actions import run_metadata
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.config import RunnerTarget
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings

@@ -6,12 +6,13 @@ A case that was moved, or whose file was reformatted, is the same case.
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from posixpath import dirname, normpath
 from typing import TypeAlias
 
 from rubric_ci.model.config import RecordedTarget
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.git_changes import CASE_EDITED, NEW_CASE
 from rubric_ci.model.grading_changes import GradingChange

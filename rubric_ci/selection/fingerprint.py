@@ -5,11 +5,12 @@ It leaves out positions, layout, tags, notes, API keys and concurrency.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
 from rubric_ci.model.config import Endpoint, JudgeConfig, LlmTarget, Target
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import (
     CompositeSpec,
     EvalCase,

@@ -7,9 +7,10 @@ for p = (q - f) / (s - f) (Rogan and Gladen, American Journal of Epidemiology 10
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import Final
+
+from rubric_ci.model.dataclass import dataclass
 
 STEP: Final = 1e-5  # of a numerical slope
 

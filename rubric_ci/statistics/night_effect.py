@@ -13,12 +13,12 @@ from, so that the difference of a further night from their mean has Student's t.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, fsum, sqrt
 from statistics import fmean, variance
 from typing import Final
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.statistics import significance
 
 CLEAR: Final = 2.33  # standard errors: one-sided 0.01

@@ -17,11 +17,11 @@ and 1 are finer the smaller their variance, at most 1/4: the correction is times
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import ceil, comb, erfc, exp, fsum, lcm, lgamma, log, log1p, sqrt
 from typing import Final
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.statistics.significance import SIGNIFICANT, Z, t_quantile
 
 POWER: Final = 0.8

@@ -13,12 +13,13 @@ from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 
 from rubric_ci.errors import CannotRunScript
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.masking import redact
 from rubric_ci.text.redact import is_secret_name
 

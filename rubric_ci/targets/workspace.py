@@ -19,7 +19,6 @@ import sys
 import tarfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +27,7 @@ from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.llm.cache import SETUP
 from rubric_ci.model.config import CliTarget, Workspace
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit

@@ -1,8 +1,9 @@
 """Paths into JSON values: `supplier.name`, `lines[0].amount`, or the JSON Pointer `/lines/0`."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from rubric_ci.model.dataclass import dataclass
 
 _STEP = re.compile(r"[^.\[\]]+")
 

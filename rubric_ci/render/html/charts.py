@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import Graded
 from rubric_ci.render import wording
 from rubric_ci.render.wording import CaseStatus

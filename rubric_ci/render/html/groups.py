@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport, usage_of_sides
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded, Skipped
 from rubric_ci.render import wording

@@ -1,12 +1,12 @@
 """A report as the values that `templates/page.html` shows, apart from its cases."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
 from rubric_ci.comparison import wording as compared
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.render import grading_changes, heading, side_by_side, usage_text, wording

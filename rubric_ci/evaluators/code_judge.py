@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import assert_never
 
+from rubric_ci.errors import CannotRunScript
 from rubric_ci.evaluators import script_output
 from rubric_ci.evaluators.script_input import payload
 from rubric_ci.model.context import RunContext
@@ -26,6 +27,11 @@ async def code_judge(
     case: EvalCase, answer: Answer, spec: CodeJudgeSpec, context: RunContext
 ) -> Assessment:
     """Run the script on the answer; raises CannotRunScript if it gives no score."""
+    if case.workspace and not answer.folder:
+        raise CannotRunScript(
+            "the case has a `workspace`, and the answer was not given in one: scripts look at what "
+            "a command, an agent or a model leaves there, not at recorded or fixed answers"
+        )
     script_input = payload(case, answer, spec.config, context.root)
     finished = await run_script(spec, script_input, answer.text, context)
     return read_score(finished, spec)

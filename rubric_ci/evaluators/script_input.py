@@ -1,11 +1,12 @@
 """Input of scripts: one JSON object about a case and its answer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, Part, TextPart
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer
+from rubric_ci.model.trace import FileChange
 
 
 def payload(
@@ -39,7 +40,25 @@ def _as_agentv(case: EvalCase, answer: Answer) -> dict[str, JSON]:
         "expected_output": [message(m) for m in case.expected_messages],
         "output": answer.text,
         "messages": [dict(m) for m in answer.messages],
+        "metadata": dict(case.metadata),
+        "workspace_path": answer.folder or None,
+        "file_changes": _diff(answer.work.changes) if answer.work else None,
     }
+
+
+def _diff(changes: Sequence[FileChange]) -> str | None:
+    """Return the changes as git prints them; None without any."""
+    return "\n".join(map(_of_file, changes)) or None
+
+
+def _of_file(change: FileChange) -> str:
+    old, new = f"a/{change.path}", f"b/{change.path}"
+    kinds = {"added": "new file mode 100644\n", "deleted": "deleted file mode 100644\n"}
+    lines = change.diff.splitlines(keepends=True)[2:]
+    before = "/dev/null" if change.kind == "added" else old
+    after = "/dev/null" if change.kind == "deleted" else new
+    shown = f"--- {before}\n+++ {after}\n{''.join(lines)}" if lines else ""
+    return f"diff --git {old} {new}\n{kinds.get(change.kind, '')}{shown}".rstrip("\n")
 
 
 def message(written: Message) -> dict[str, JSON]:

@@ -185,7 +185,7 @@ class Workspace:
     """The folder that a target works in, fresh for each trial."""
 
     copy: str = ""  # a folder of the repository, relative to its root; empty: nothing
-    setup: str = ""  # a shell command, run once per run
+    setup: str | tuple[str, ...] = ""  # a shell command, or argv; run once per run
     keep: tuple[str, ...] = ("diff",)  # "diff", and globs of files whose text is kept
     sandbox: tuple[str, ...] = ()  # a command line in front of the target's
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
 
+from rubric_ci.model.config import Workspace
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON
@@ -210,6 +211,7 @@ class EvalCase:
     expected_messages: tuple[Message, ...] = ()
     evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
     target: str = ""  # empty: the default target
+    workspace: Workspace | None = None  # replaces that of the target, but for its sandbox
     written_id: str = ""  # the id in the file, if several targets answer the case
     vars: Mapping[str, JSON] = field(default_factory=dict)  # of the case and its suite
     tags: tuple[str, ...] = ()
@@ -224,6 +226,12 @@ class EvalCase:
     def own_id(self) -> str:
         """The id as the file has it, which recordings and commands know."""
         return self.written_id or self.id
+
+    @property
+    def looks_in_workspace(self) -> bool:
+        """Whether a script reads the folder that the target worked in."""
+        specs = every_evaluator(self.evaluators)
+        return self.workspace is not None and any(isinstance(s, CodeJudgeSpec) for s in specs)
 
     @property
     def most_turns(self) -> int:

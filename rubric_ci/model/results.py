@@ -46,6 +46,7 @@ class Answer:
     usage: Usage = NOTHING_USED
     answered_at: str = ""  # RFC 3339, of an answer from the cache; empty: not from the cache
     work: Work | None = None  # what is left in the workspace; None: the target has none
+    folder: str = ""  # the workspace, for scripts, until the run ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

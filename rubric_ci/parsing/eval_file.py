@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from rubric_ci.kinds import table
 from rubric_ci.kinds.kind import UsedFiles, Written, evaluators_of
 from rubric_ci.kinds.rubric import inline
+from rubric_ci.model.config import Workspace
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     MAX_TURNS,
@@ -30,6 +31,7 @@ from rubric_ci.model.evals import (
 )
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import Lookup
+from rubric_ci.parsing.program_targets import workspace
 from rubric_ci.text.globs import Matches
 from rubric_ci.validation.agentv import guideline_matcher
 from rubric_ci.yaml_text.case_files import CaseFiles
@@ -122,6 +124,7 @@ def _case(
         ),
         evaluators=_evaluators(placed, path, files, default_evaluator),
         target=_target(case) or _target(suite),
+        workspace=_workspace(case.get("workspace", suite.get("workspace")), source.file),
         vars=variables,
         tags=tuple(case.get("tags", ())),
         trials=_trials(case.get("trials", suite.get("trials"))),
@@ -204,6 +207,10 @@ def _trials(written: dict[str, int] | None) -> TrialRule | None:
 
 def _target(owner: dict[str, Any]) -> str:
     return str(owner.get("execution", {}).get("target", owner.get("target", "")))
+
+
+def _workspace(written: dict[str, Any] | None, file: str) -> Workspace | None:
+    return None if written is None else workspace(written, file)
 
 
 def _note(case: dict[str, Any]) -> str:

@@ -39,7 +39,7 @@ def _command(data: dict[str, Any], shared: dict[str, Any], file: str) -> CliTarg
         **shared,
         command_template=data.get("command_template") or data["command"],
         trace=data.get("trace", ""),
-        workspace=_workspace(data["workspace"], file) if "workspace" in data else None,
+        workspace=workspace(data["workspace"], file) if "workspace" in data else None,
         cwd=data.get("cwd", ".") if "workspace" in data else _folder(file, data.get("cwd", ".")),
         cwd_from_eval_folder=is_of_agentv(file),
         files_format=data.get("files_format", data.get("attachments_format", "{path}")),
@@ -55,8 +55,8 @@ def _command(data: dict[str, Any], shared: dict[str, Any], file: str) -> CliTarg
 
 def _agent(data: dict[str, Any], name: str, shared: dict[str, Any], file: str) -> CliTarget:
     """Return an agent; its answers depend on the files that are copied for it."""
-    workspace = _workspace(data.get("workspace", {}), file)
-    copied = None if workspace.copy == "." else tuple(filter(None, (workspace.copy,)))
+    own = workspace(data.get("workspace", {}), file)
+    copied = None if own.copy == "." else tuple(filter(None, (own.copy,)))
     tools = tuple(data["tools"]) if "tools" in data else None
     return CliTarget(
         **shared,
@@ -66,7 +66,7 @@ def _agent(data: dict[str, Any], name: str, shared: dict[str, Any], file: str) -
             tools=tools,
             project_files=data.get("project_files", False),
         ),
-        workspace=workspace,
+        workspace=own,
         timeout_seconds=float(data.get("timeout_seconds", AGENT_TIMEOUT)),
         env=tuple(data.get("env", ())),
         concurrency=data.get("concurrency", AGENT_CONCURRENCY),
@@ -75,10 +75,12 @@ def _agent(data: dict[str, Any], name: str, shared: dict[str, Any], file: str) -
     )
 
 
-def _workspace(data: dict[str, Any], file: str) -> Workspace:
+def workspace(data: dict[str, Any], file: str) -> Workspace:
+    """Return the workspace of a target, a suite or a case."""
+    setup = data.get("setup", "")
     return Workspace(
         copy=from_root(file, data["copy"]) if "copy" in data else "",
-        setup=data.get("setup", ""),
+        setup=setup if isinstance(setup, str) else tuple(setup),
         keep=tuple(data.get("keep", Workspace().keep)),
         sandbox=tuple(data.get("sandbox", ())),
     )

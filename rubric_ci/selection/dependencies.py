@@ -88,8 +88,11 @@ def _named(case: EvalCase, target: Target) -> Iterator[str]:
 
 
 def command_files(case: EvalCase, target: Target) -> Iterator[str]:
-    """Yield the words of a target's command that may be paths, and the eval file if it gets it."""
+    """Yield what a target's command may read: paths that it names, the eval file, the workspace."""
     yield from command_words(target)
+    if case.workspace:
+        yield from filter(None, (case.workspace.copy,))
+        yield from _words(case.workspace.setup, case.workspace.copy)
     if isinstance(target, CliTarget) and "{EVAL_FILE}" in target.command_template:
         yield case.file
 

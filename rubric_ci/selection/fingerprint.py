@@ -55,6 +55,7 @@ def content(case: EvalCase) -> Parts:
         "rubrics": _canonical(inline),
         "evaluators": _canonical(others),
         "vars": _canonical(case.vars),
+        "workspace": _canonical(case.workspace),
         "trials": _canonical(case.trials),
     }
 

@@ -35,13 +35,10 @@ async def answer(
 
     `batches` has the cases that a batch target answers in one process; without it, only this one.
     """
+    target = agent.at_work(case, target) if isinstance(target, CliTarget) else target
     shared, case = workspaces or Workspaces(), with_skill(case, target)
     if isinstance(target, CliTarget) and target.batched:
-        if case.most_turns:
-            raise CannotAnswer(
-                f"the target `{target.name}` answers each case once, in a batch; a case with "
-                "`turns` needs a command that is started for each turn"
-            )
+        _check_batch(case, target)
         batches = batches or Batches([(case, target)])
         given = await batches.answer(case, target, context, attempt)
     elif isinstance(target, MockTarget) and (fixed := mock.answer(case, target)):
@@ -52,10 +49,22 @@ async def answer(
         )
     else:
         given = await _answer(case, target, context, attempt, shared)
+    if case.workspace and isinstance(target, LlmTarget):
+        given = await agent.beside(given, case, target.name, context, shared)
     if len(given.text) > MOST_ANSWER:
         message = f"has {len(given.text):,} characters; at most {MOST_ANSWER:,} are graded"
         raise CannotAnswer(f"the answer of the target `{target.name}` {message}", given.usage)
     return given
+
+
+def _check_batch(case: EvalCase, target: Target) -> None:
+    if case.most_turns or case.workspace:
+        needed = "a `workspace`", "it"
+        key, each = ("`turns`", "each turn") if case.most_turns else needed
+        raise CannotAnswer(
+            f"the target `{target.name}` answers each case once, in a batch; a case with {key} "
+            f"needs a command that is started for {each}"
+        )
 
 
 def _works(target: Target) -> bool:

@@ -32,7 +32,7 @@ async def answer(
     case: EvalCase, target: CliTarget, context: RunContext, attempt: int, workspaces: Workspaces
 ) -> Answer:
     """Let an agent or a command work in its workspace; raises NoVerdict without an answer."""
-    async with workspaces.opened(target, context) as folders:
+    async with workspaces.opened(target, context, keep=case.looks_in_workspace) as folders:
 
         async def turn(one: EvalCase) -> Answer:
             if target.agent:
@@ -42,6 +42,27 @@ async def answer(
 
         talk = conversation.answer(case, context, turn) if case.most_turns else turn(case)
         given = await talk
+        return await _with_work(given, case, target, folders, context)
+
+
+def at_work(case: EvalCase, target: CliTarget) -> CliTarget:
+    """Return the target with the workspace of the case, if it has one; its sandbox stays."""
+    if case.workspace is None:
+        return target
+    own = target.workspace or Workspace()
+    return replace(
+        target,
+        workspace=replace(case.workspace, sandbox=own.sandbox),
+        cwd=target.cwd if target.workspace else ".",
+    )
+
+
+async def beside(
+    given: Answer, case: EvalCase, name: str, context: RunContext, workspaces: Workspaces
+) -> Answer:
+    """Return the answer of a model with the workspace of the case, in which nothing happened."""
+    target = CliTarget(name=name, workspace=case.workspace)
+    async with workspaces.opened(target, context, keep=case.looks_in_workspace) as folders:
         return await _with_work(given, case, target, folders, context)
 
 
@@ -76,7 +97,11 @@ async def _with_work(
     checks = await asyncio.to_thread(check_files, case, folders.work, work.changes)
     checks += await run_commands(case, folders.work, folders.home, context)
     kept = work.changes if DIFF in settings.keep else ()
-    return replace(given, work=replace(work, changes=kept, checks=checks))
+    return replace(
+        given,
+        work=replace(work, changes=kept, checks=checks),
+        folder=str(folders.work) if case.looks_in_workspace else "",
+    )
 
 
 def confined_argv(argv: tuple[str, ...], target: CliTarget, folders: Folders) -> tuple[str, ...]:

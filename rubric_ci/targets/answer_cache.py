@@ -33,6 +33,7 @@ from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import FileChange, KeptFile, Work, WorkCheck
 from rubric_ci.system import masking
 from rubric_ci.targets import command, llm, simulated_user
+from rubric_ci.targets.agent import at_work
 from rubric_ci.targets.skill import with_skill
 from rubric_ci.targets.work_checks import assertions_of
 from rubric_ci.text.redact import is_secret_name
@@ -42,6 +43,9 @@ VERSION = 3  # of the key and the entry
 
 def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     """Return the key of the answer to a case; None: the answer is neither kept nor reused."""
+    if case.workspace and (case.looks_in_workspace or not isinstance(target, CliTarget)):
+        return None  # a script looks at the folder itself
+    target = at_work(case, target) if isinstance(target, CliTarget) else target
     parts = _parts(with_skill(case, target), target, context)
     if parts is None or context.side.dependencies is None:
         return None

@@ -73,8 +73,10 @@ class Workspaces:
         self._held.close()
 
     @asynccontextmanager
-    async def opened(self, target: CliTarget, context: RunContext) -> AsyncIterator[Folders]:
-        """Yield fresh folders, which are removed at the end; raises NoVerdict."""
+    async def opened(
+        self, target: CliTarget, context: RunContext, *, keep: bool = False
+    ) -> AsyncIterator[Folders]:
+        """Yield fresh folders; raises NoVerdict. With `keep` they are removed when the run ends."""
         before = await self._before(target, context)
         with ExitStack() as held:
             folder = await asyncio.to_thread(held.enter_context, scratch_folder())
@@ -82,6 +84,8 @@ class Workspaces:
             home.mkdir()
             await asyncio.to_thread(shutil.copytree, before, work, symlinks=True)
             yield Folders(work, home, before)
+            if keep:
+                self._held.push(held.pop_all())
 
     async def _before(self, target: CliTarget, context: RunContext) -> Path:
         key = (context.root, repr((target.workspace, target.agent, target.env, target.skill)))
@@ -93,7 +97,8 @@ class Workspaces:
         folder = self._held.enter_context(scratch_folder()) / "before"
         folder.mkdir()
         settings = target.workspace or Workspace()
-        if settings.copy:
+        made = isinstance(settings.setup, tuple) and not (context.root / settings.copy).exists()
+        if settings.copy and not made:
             source = _source(settings.copy, context.root)
             names = await _listed(source, context)
             await asyncio.to_thread(_copy, source, names, folder, _planted(target))
@@ -104,8 +109,19 @@ class Workspaces:
             own = folder / skill_place(target.skill)
             await asyncio.to_thread(_copy, source, names, own, _planted(target))
         if settings.setup:
-            await _prepared(settings.setup, folder, target, context)
+            await _prepared(_script(settings, context.root), folder, target, context)
         return folder
+
+
+def _script(settings: Workspace, root: Path) -> str | tuple[str, ...]:
+    """Return the set-up; a word that leads out counts from the folder that is copied."""
+    if isinstance(settings.setup, str):
+        return settings.setup
+    source = root / settings.copy
+    return tuple(
+        os.path.normpath(source / word) if word.startswith("../") else word
+        for word in settings.setup
+    )
 
 
 def _planted(target: CliTarget) -> tuple[str, ...]:
@@ -199,7 +215,9 @@ def _has_answers(start: bytes) -> bool:
     return isinstance(first, dict) and any(keys <= first.keys() for keys in _KEPT_KEYS)
 
 
-async def _prepared(script: str, folder: Path, target: CliTarget, context: RunContext) -> None:
+async def _prepared(
+    script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
+) -> None:
     """Run the set-up, or unpack what it left in an earlier run for the same files."""
     cache = None if any(map(is_secret_name, target.env)) else context.cache
     key = await asyncio.to_thread(_key, script, folder, target, context) if cache else ""
@@ -211,11 +229,16 @@ async def _prepared(script: str, folder: Path, target: CliTarget, context: RunCo
         cache.put(key, packed)
 
 
-def _key(script: str, folder: Path, target: CliTarget, context: RunContext) -> str:
+def _key(
+    script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
+) -> str:
     named = {name: context.environment.get(name) for name in ("PATH", *target.env)}
     parts: list[JSON] = [script, sys.platform, platform.machine(), named]
-    for path in sorted(folder.rglob("*")):
-        name, mode = path.relative_to(folder).as_posix(), path.lstat().st_mode
+    words = () if isinstance(script, str) else map(Path, script)
+    outside = [word for word in words if word.is_absolute() and word.is_file()]
+    for path in (*outside, *sorted(folder.rglob("*"))):
+        name = os.path.relpath(path, folder) if folder in path.parents else path.name
+        mode = path.lstat().st_mode
         if stat.S_ISLNK(mode):
             parts.append([name, str(path.readlink())])
         elif stat.S_ISREG(mode):
@@ -243,13 +266,15 @@ def _unpack(packed: str, folder: Path) -> None:
         archive.extractall(folder, **known)  # type: ignore[arg-type]  # noqa: S202
 
 
-async def _set_up(script: str, folder: Path, target: CliTarget, context: RunContext) -> None:
+async def _set_up(
+    script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
+) -> None:
     finished = await processes.run(
         Command(
             script=script,
             cwd=folder,
             environment=clean_environment(context.environment, target.env)
-            | {VARIABLE: str(folder)},
+            | {VARIABLE: str(folder), "AGENTV_ENVIRONMENT_WORKDIR": str(folder)},
             known=context.environment,
             timeout_seconds=_SETUP_SECONDS,
         )

@@ -180,6 +180,9 @@ def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
         "expected_output": [{"role": "assistant", "content": {"Say": "hi"}}],
         "output": "héllo",
         "messages": [{"role": "assistant", "content": "héllo"}],
+        "metadata": {},
+        "workspace_path": None,
+        "file_changes": None,
     }
 
 

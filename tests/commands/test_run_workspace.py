@@ -1,0 +1,155 @@
+"""A workspace of a suite or a case: what works in it, and what scripts see of it."""
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import platforms
+from tests.http_server import Server, serving
+from tests.sample_project import Project
+
+pytestmark = platforms.SHELL
+
+LOOK = """\
+import json, pathlib, sys
+given = json.load(sys.stdin)
+work = pathlib.Path(given["workspace_path"])
+names = sorted(path.relative_to(work).as_posix() for path in work.rglob("*") if path.is_file())
+changes = given["file_changes"] or ""
+print(json.dumps({"score": 1, "reasoning": ", ".join(names), "hits": [changes]}))
+"""
+SCRIPT = '{name: look, type: code_judge, script: "python3 look.py", cwd: /}'
+WORKS = "echo 3 >> a.txt; rm b.txt; mkdir new; printf x > new/c.txt; echo done"
+SUITE = f"""\
+workspace: {{copy: ../shop, setup: echo ready > made.txt}}
+evalcases:
+  - id: one
+    input: Change the files
+    rubrics: [{{exists: new/*}}, {{unchanged: made.txt}}]
+    execution: {{evaluators: [{SCRIPT}]}}
+"""
+DIFF = """\
+diff --git a/a.txt b/a.txt
+--- a/a.txt
++++ b/a.txt
+@@ -1 +1,2 @@
+ 1
++3
+diff --git a/b.txt b/b.txt
+deleted file mode 100644
+--- a/b.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-2
+diff --git a/new/c.txt b/new/c.txt
+new file mode 100644
+--- /dev/null
++++ b/new/c.txt
+@@ -0,0 +1 @@
++x"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path)
+    made.write("look.py", LOOK)
+    made.write("shop/a.txt", "1\n")
+    made.write("shop/b.txt", "2\n")
+    (tmp_path / "evals/a.eval.yaml").unlink()
+    return made
+
+
+def command(project: Project, line: str, **settings: Any) -> None:
+    target = {"name": "default", "provider": "cli", "command_template": line, **settings}
+    project.write("rubric-ci.yaml", json.dumps({"targets": [target]}))
+
+
+def looked(project: Project) -> list[tuple[str, str]]:
+    """Return the files that each script saw, and the changes."""
+    cases = project.report()["cases"]
+    found = (each for case in cases for each in case["evaluators"] if each["name"] == "look")
+    return [(each["reasoning"], each["hits"][0]) for each in found]
+
+
+def test_a_command_works_in_the_workspace_of_the_suite(project: Project) -> None:
+    command(project, WORKS, cwd=".")
+    project.write("evals/a.yaml", SUITE)
+    done = project.run()
+    assert done.returncode == 0, done.stderr
+    assert looked(project) == [("a.txt, made.txt, new/c.txt", DIFF)]
+    (case,) = project.report()["cases"]
+    assert [each["path"] for each in case["file_changes"]] == ["a.txt", "b.txt", "new/c.txt"]
+    assert (project.root / "shop/b.txt").read_text() == "2\n"
+
+
+def test_the_folder_stays_until_the_run_ends_and_no_longer(project: Project) -> None:
+    command(project, "pwd > place.txt; pwd")
+    project.write("evals/a.yaml", SUITE.replace("new/*", "place.txt"))
+    project.run()
+    (case,) = project.report()["cases"]
+    assert looked(project)[0][0] == "a.txt, b.txt, made.txt, place.txt"
+    assert not Path(case["answer"]).exists()
+
+
+def test_an_answer_is_not_reused_where_a_script_looks_at_the_folder(project: Project) -> None:
+    command(project, "echo done", depends_on=["shop/**"])
+    project.write("evals/a.yaml", SUITE.replace("new/*", "a.txt"))
+    project.run("--reuse-answers")
+    done = project.run("--reuse-answers")
+    assert done.returncode == 0, done.stderr
+    assert looked(project)[0][0] == "a.txt, b.txt, made.txt"
+    assert not project.report()["cases"][0]["answer_reused"]
+
+
+def test_a_case_has_a_workspace_of_its_own(project: Project) -> None:
+    command(project, "echo done", workspace={"copy": "nowhere"})
+    made = "[sh, ../tools/make.sh, ./out.txt]"
+    project.write("tools/make.sh", 'echo made > "$1"; test "$PWD" = "$RUBRIC_CI_WORKSPACE"')
+    case = f"- {{id: one, input: Hi, workspace: {{copy: ../out, setup: {made}}}, "
+    suite = (
+        f"workspace: {{copy: ../shop}}\nevalcases:\n{case}execution: {{evaluators: [{SCRIPT}]}}}}"
+    )
+    project.write("evals/a.yaml", suite)
+    done = project.run()
+    assert done.returncode == 0, done.stderr
+    assert looked(project) == [("out.txt", "")]
+
+
+def test_recorded_answers_have_no_folder(project: Project) -> None:
+    target = "targets: [{name: default, provider: recorded, answers: answers.jsonl}]"
+    project.write("rubric-ci.yaml", target)
+    project.write("answers.jsonl", '{"id": "one", "answer": "Hello"}\n')
+    project.write("evals/a.yaml", SUITE.replace("rubrics", "x-rubrics"))
+    assert project.run().returncode == 3
+    (case,) = project.report()["cases"]
+    assert case["reason"].endswith(
+        "the case has a `workspace`, and the answer was not given in one: scripts look at what a "
+        "command, an agent or a model leaves there, not at recorded or fixed answers"
+    )
+
+
+class _Says(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"text": "Hello"}')
+
+
+@pytest.fixture
+def service() -> Iterator[Server]:
+    with serving(_Says) as server:
+        yield server
+
+
+def test_a_model_leaves_the_workspace_as_it_is(project: Project, service: Server) -> None:
+    target = {"name": "default", "provider": "http", "url": service.url, "answer": "text"}
+    project.write("rubric-ci.yaml", json.dumps({"targets": [target]}))
+    project.write("evals/a.yaml", SUITE.replace("new/*", "made.txt"))
+    done = project.run()
+    assert done.returncode == 0, done.stderr
+    assert looked(project) == [("a.txt, b.txt, made.txt", "")]

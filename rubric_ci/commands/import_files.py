@@ -55,7 +55,8 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     folder = settings.output_dir or file.parent
     read, found = _translated(file, folder)
     source = TranslatedSource(read, found)
-    theirs = [headline(each) for each in diagnose(source, [])]
+    said = diagnose(source, [])  # what a notice says is kept
+    theirs = [headline(each) for each in said if each.severity is not Severity.NOTICE]
     if not source.data["evalcases"]:
         click.echo(log_line(f"{file.as_posix()}: no case is imported"))
         return theirs or [f"{file.as_posix()}: no case"]

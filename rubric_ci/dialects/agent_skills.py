@@ -4,9 +4,12 @@
 case without any is graded by `expected_output`, which describes success.
 """
 
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
 
 from rubric_ci.dialects.translation import Translation
+from rubric_ci.model.references import Found, NotFound
+from rubric_ci.text.numbers import listed
 from rubric_ci.yaml_text.problems import Path
 
 NAME: Final = "Agent Skills"
@@ -20,10 +23,14 @@ _ABOUT: Final = frozenset(
     (
         *("name", "title", "description", "category", "difficulty", "notes", "note", "intent"),
         *("kind", "version", "type", "priority", "source", "metadata", "command", "role"),
-        *("standard", "method", "execution_notes", "description_version", "_readme"),
+        *("standard", "method", "execution_notes", "description_version", "_readme", "slug"),
+        *("eval_name", "group", "scenario", "tier", "area", "topic", "label", "labels", "author"),
+        *("comment", "comments", "created", "updated", "date", "$schema", "schema_version"),
+        *("language", "level", "rationale", "benchmark_summary", "benchmark_history"),
+        *("results_layout", "timeout", "timeout_seconds"),
     )
 )
-"""Keys that only describe a case or a file: they grade nothing."""
+"""Keys that only describe a case, a file or a runner of it: no reader grades by them."""
 _OF_CASE: Final = frozenset(
     ("id", *_PROMPTS, "expected_output", "files", "tags", *_CRITERIA),
 )
@@ -41,13 +48,19 @@ def matches(data: Any) -> bool:
 
 
 _OF_A_LIST: Final = frozenset(_CRITERIA)
+_GRADED: Final = frozenset((*_CRITERIA, "expected_output"))
 
 
 def _list_of(data: Any) -> str:
+    """Return the key of the cases; one that others use too needs the name of a skill or a case."""
     if not isinstance(data, dict) or "evalcases" in data:
         return ""
     known = next((name for name in _LISTS if name in data), "")
-    return known if known == "evals" or data.keys() & {"skill_name", "skill"} else ""
+    if known in {"", "evals"} or data.keys() & {"skill_name", "skill"}:
+        return known
+    cases = data[known] if isinstance(data[known], list) else []
+    alike = all(isinstance(c, dict) and "prompt" in c and c.keys() & _GRADED for c in cases)
+    return known if cases and alike else ""
 
 
 def edited(data: Any) -> tuple[str, str]:
@@ -63,11 +76,19 @@ def drafted(rubrics: Any, _: str) -> list[str]:
     return [each["expected_outcome"] for each in rubrics]
 
 
-def translate(data: Any) -> Translation:
+Below: TypeAlias = Callable[[str], Sequence[Found | NotFound]]
+"""The files below a folder that a file names; none: it is no folder, or an empty one."""
+
+MAX_FILES: Final = 100
+MAX_CHARACTERS: Final = 1_000_000
+"""Of one folder that a case names: more is no message."""
+
+
+def translate(data: Any, below: Below = lambda _: ()) -> Translation:
     """Return the file as ours."""
     found = Translation()
     if isinstance(data, list):
-        _cases(found, data, ())
+        _cases(found, data, (), below)
         return found
     name = _list_of(data)
     if isinstance(data.get("skill_name"), str):
@@ -75,29 +96,48 @@ def translate(data: Any) -> Translation:
     if isinstance(data.get("description"), str):
         found.put(("description",), data["description"], ("description",))
     found.refuse_keys(data, (name, "skill_name", "skill", *_ABOUT), ())
-    _cases(found, data[name], (name,))
+    _cases(found, data[name], (name,), below)
     return found
 
 
-def _cases(found: Translation, cases: list[Any], place: Path) -> None:
+def _cases(found: Translation, cases: list[Any], place: Path, below: Below) -> None:
+    if any("{{" in text or "{%" in text or "{#" in text for text in _prompts(cases)):
+        found.put(("raw",), True, place)  # braces are text there
     found.put(("evalcases",), [], place)
     for index, case in enumerate(cases):
-        _case(found, case, index, (*place, index))
+        _case(found, case, index, (*place, index), below)
+    about = {
+        key: (*place, index, key)
+        for index, case in enumerate(cases)
+        for key in (case if isinstance(case, dict) else ())
+        if key in _ABOUT
+    }
+    if about:
+        names = listed([f"`{key}`" for key in about])
+        message = f"{names} of the cases: kept as metadata, and not graded"
+        found.describe(next(iter(about.values())), message)
 
 
-def _case(found: Translation, case: Any, index: int, theirs: Path) -> None:
+def _prompts(cases: list[Any]) -> list[str]:
+    owners = [case for case in cases if isinstance(case, dict)]
+    return [str(case[key]) for case in owners for key in _PROMPTS if key in case]
+
+
+def _case(found: Translation, case: Any, index: int, theirs: Path, below: Below) -> None:
     ours: Path = ("evalcases", index)
     if not isinstance(case, dict):
         found.put(ours, case, theirs)
         return
     found.put(ours, {}, theirs)
     found.put((*ours, "id"), _id(case.get("id"), index), (*theirs, "id"))
-    _input(found, case, ours, theirs)
+    _input(found, case, ours, theirs, below)
     if "expected_output" in case:
         outcome = case["expected_output"]
         found.put((*ours, "expected_outcome"), outcome, (*theirs, "expected_output"))
     if "tags" in case:
         found.put((*ours, "tags"), case["tags"], (*theirs, "tags"))
+    if about := {key: case[key] for key in case if key in _ABOUT}:
+        found.put((*ours, "metadata"), about, theirs)
     found.refuse_keys(case, _OF_CASE | _ABOUT, theirs)
     _rubrics(found, case, ours, theirs)
 
@@ -109,7 +149,9 @@ def _id(written: Any, index: int) -> Any:
     return str(index + 1) if written is None else written
 
 
-def _input(found: Translation, case: dict[str, Any], ours: Path, theirs: Path) -> None:
+def _input(
+    found: Translation, case: dict[str, Any], ours: Path, theirs: Path, below: Below
+) -> None:
     """Add the prompt; files count from the skill's folder, which is above `evals`."""
     files = case.get("files") or []
     key = next((name for name in _PROMPTS if name in case), _PROMPTS[0])
@@ -122,13 +164,37 @@ def _input(found: Translation, case: dict[str, Any], ours: Path, theirs: Path) -
     found.put((*message, 0), {"role": "user"}, place)
     content = (*message, 0, "content")
     found.put(content, [], place)
-    found.put((*content, 0), {"type": "text"}, place)
-    found.put((*content, 0, "value"), prompt, place)
+    parts = [({"type": "text", "value": prompt}, place)]
     for index, file in enumerate(files):
         path = file.get("path") if isinstance(file, dict) else file
-        part = (*content, index + 1)
-        found.put(part, {"type": "file"}, (*theirs, "files", index))
-        found.put((*part, "value"), path, (*theirs, "files", index))
+        where = (*theirs, "files", index)
+        parts += [(part, where) for part in _parts(found, path, where, below)]
+    for number, (part, where) in enumerate(parts):
+        found.put((*content, number), {"type": part["type"]}, where)
+        found.put((*content, number, "value"), part["value"], where)
+
+
+def _parts(found: Translation, path: Any, where: Path, below: Below) -> list[dict[str, Any]]:
+    """Return a file as a part; of a folder each file below it, under its name."""
+    files = below(path) if isinstance(path, str) else ()
+    if not files:
+        return [{"type": "file", "value": path}]
+    for unread in (each for each in files if isinstance(each, NotFound)):
+        found.refuse(where, f"a file in the folder `{path}` {unread.reason}")
+    texts = [each for each in files if isinstance(each, Found)]
+    size = sum(len(each.text) for each in texts)
+    if len(texts) > MAX_FILES or size > MAX_CHARACTERS:
+        limits = f"at most {MAX_FILES:,} files with {MAX_CHARACTERS:,} characters are read"
+        found.refuse(where, f"`{path}` has {len(texts):,} files with {size:,} characters; {limits}")
+        return []
+    return [
+        part
+        for each in texts
+        for part in (
+            {"type": "text", "value": f"{each.path}:"},
+            {"type": "file", "value": f"/{each.path}"},
+        )
+    ]
 
 
 def _rubrics(found: Translation, case: dict[str, Any], ours: Path, theirs: Path) -> None:
@@ -150,6 +216,12 @@ def _items(case: dict[str, Any], name: str) -> list[Any]:
     return written if isinstance(written, list) else [written]
 
 
+_REQUIRED: Final = {"must_pass": True, "should_pass": False, "nice_to_have": False}
+_CHECKS: Final = {"contains": "contains", "not_contains": "contains", "regex": "matches"}
+_JUDGED: Final = frozenset(("output", *_REQUIRED))
+_SEEN: Final = ("name", "id", "category", "rationale", "weight", "type")
+
+
 def _criterion(found: Translation, written: Any, ours: Path, theirs: Path) -> None:
     """Add a text, or an object by its text; its name is no id, as names repeat."""
     if not isinstance(written, dict):
@@ -159,8 +231,17 @@ def _criterion(found: Translation, written: Any, ours: Path, theirs: Path) -> No
     if not key:
         found.refuse(theirs, f"no text of the assertion: none of {', '.join(_TEXTS)}")
         return
-    found.refuse_keys(written, (key, "name", "id", "category", "rationale", "weight"), theirs)
-    found.put(ours, {"expected_outcome": written[key]}, theirs)
+    kind = written.get("type")
+    check = {}
+    if isinstance(kind, str) and kind in _CHECKS and isinstance(written.get("value"), str):
+        check = {_CHECKS[kind]: written["value"], **({"not": True} if "not" in kind else {})}
+    elif kind is not None and kind not in _JUDGED:
+        found.refuse((*theirs, "type"), f"`type: {kind}` has no counterpart")
+    named = ("text",) if key == "description" else ()  # a short name beside it
+    known = (key, *named, *_SEEN, *(("value",) if check else ()))
+    found.refuse_keys(written, known, theirs)
+    required = {} if _REQUIRED.get(str(kind), True) else {"required": False}
+    found.put(ours, {"expected_outcome": written[key], **check, **required}, theirs)
     found.paths[*ours, "expected_outcome"] = (*theirs, key)
     if "weight" in written:
         found.put((*ours, "weight"), written["weight"], (*theirs, "weight"))

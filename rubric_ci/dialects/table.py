@@ -3,16 +3,19 @@
 NOTE: a file of ours imports no dialect; a hook feels it.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from rubric_ci.model.references import Found
 from rubric_ci.yaml_text import source
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import Source, names_files
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
-    from rubric_ci.model.references import FindFiles
+    from rubric_ci.dialects.agent_skills import Below
+    from rubric_ci.model.references import FindFiles, NotFound
 
 
 def dialect_of(data: Any) -> "ModuleType | None":
@@ -38,4 +41,25 @@ def open_source(
     read: Source = opened
     if find and dialect.CASES in opened.data and names_files(opened.data[dialect.CASES]):
         read = CaseFiles(opened, find, dialect.CASES)
-    return TranslatedSource(read, dialect.translate(read.data)) if read.readable else read
+    if not read.readable:
+        return read
+    below = {"below": _below(find)} if find and dialect.NAME == "Agent Skills" else {}
+    return TranslatedSource(read, dialect.translate(read.data, **below))
+
+
+_FOLDERS_ABOVE: Final = 16
+
+
+def _below(find: "FindFiles") -> "Below":
+    """Return the search of the files below a folder, from the file's own or a folder above it."""
+
+    def below(name: str) -> "Sequence[Found | NotFound]":
+        if any(sign in name for sign in "*?[") or isinstance(find(name)[0], Found):
+            return ()
+        for depth in range(_FOLDERS_ABOVE):
+            files = find(f"{'../' * depth}{name.rstrip('/')}/**")
+            if any(isinstance(each, Found) for each in files):
+                return files
+        return ()
+
+    return below

@@ -41,6 +41,18 @@ SKIPPED_THERE: Final = Rule(
 )
 
 
+KEPT_AS_METADATA: Final = Rule(
+    id="kept-as-metadata",
+    meaning=(
+        "The file is written for another tool. No reader of its format grades by these keys, so "
+        "they are kept as metadata of the case."
+    ),
+    severity="notice",
+    bad="evals:\n  - {prompt: Hi, expected_output: Greets., slug: greet}\n",
+    good="evals:\n  - {prompt: Hi, expected_output: Greets.}\n",
+)
+
+
 class Beside(NamedTuple):
     """What an import may read and name: the files from the folder of the file of a tool."""
 
@@ -77,6 +89,10 @@ class Translation:
     def skip(self, path: Path, message: str) -> None:
         """Report a part of the file that counts for no score there."""
         self.problems.append((SKIPPED_THERE, path, message))
+
+    def describe(self, path: Path, message: str) -> None:
+        """Report a part of the file that is kept and grades nothing."""
+        self.problems.append((KEPT_AS_METADATA, path, message))
 
     def refuse_keys(self, owner: Mapping[str, Any], known: Iterable[str], path: Path) -> None:
         """Report the keys of a mapping that are not known."""

@@ -71,6 +71,7 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
     ("name", "text", "cases", "lost"),
     [
         ("evals.json", SKILL, 3, []),
+        ("evals.json", SKILL.replace('"id": 1,', '"id": 1, "slug": "a",'), 3, []),
         ("shop.eval.yaml", AGENTV, 1, []),
         (
             "promptfooconfig.yaml",
@@ -97,7 +98,7 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
             ["1:46 `turns` has no counterpart"],
         ),
     ],
-    ids=["skill", "agentv", "file prompt", "similar", "csv", "turns"],
+    ids=["skill", "metadata", "agentv", "file prompt", "similar", "csv", "turns"],
 )
 def test_cases_in_are_cases_out_and_the_rest_is_reported(
     checkout: Checkout, name: str, text: str, cases: int, lost: list[str]

@@ -10,6 +10,8 @@ from rubric_ci.dialects.table import dialect_of, open_source
 from rubric_ci.model.evals import EvalCase, RubricSpec, TrialRule
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.project.loader import Loaded, load
+from rubric_ci.project.project import Project
+from rubric_ci.project.working_tree import WorkingTree
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
@@ -97,6 +99,63 @@ def test_agent_skills_by_the_names_of_claude_s_documentation() -> None:
     (found,) = cases(json.dumps({"skill_name": "a", "cases": [case]}))
     assert (found.id, found.question) == ("1", "Hi")
     assert criteria(found) == [("Greets", 1.0, True), ("Asks", 1.0, True)]
+
+
+def test_agent_skills_with_keys_that_describe_and_types_of_assertions() -> None:
+    assertions = [
+        {"description": "Greets", "text": "greet", "type": "must_pass"},
+        {"description": "Asks", "type": "should_pass"},
+        {"name": "plain", "description": "No markup", "type": "not_contains", "value": "**"},
+        {"text": "Names a day", "type": "regex", "value": "[0-9]+ days"},
+        {"text": "Is short", "type": "output"},
+    ]
+    case = {"prompt": "Fill {{ name }}", "slug": "a", "tier": 1, "assertions": assertions}
+    found = loaded(json.dumps({"evals": [case], "version": "2"}))
+    assert [(d.severity.value, d.rule, d.message) for d in found.diagnostics] == [
+        (
+            "notice",
+            "kept-as-metadata",
+            "`slug`, `tier` of the cases: kept as metadata, and not graded",
+        )
+    ]
+    assert found.eval_file
+    (read,) = found.eval_file.cases
+    assert read.question == "Fill {{ name }}"
+    assert criteria(read) == [
+        ("Greets", 1.0, True),
+        ("Asks", 1.0, False),
+        ("No markup", 1.0, True),
+        ("Names a day", 1.0, True),
+        ("Is short", 1.0, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("assertion", "message"),
+    [
+        ({"text": "a", "type": "script"}, "`type: script` has no counterpart"),
+        ({"text": "a", "check": {"contains_all": ["b"]}}, "`check` has no counterpart"),
+        ({"text": "a", "advisory": True}, "`advisory` has no counterpart"),
+    ],
+)
+def test_a_part_of_an_assertion_that_grades_is_refused(
+    assertion: dict[str, Any], message: str
+) -> None:
+    found = loaded(json.dumps({"evals": [{"prompt": "Hi", "assertions": [assertion]}]}))
+    assert found.eval_file is None
+    assert [d.message for d in found.diagnostics] == [message]
+
+
+@pytest.mark.parametrize("key", ["expected_files", "must_have", "threshold", "context", "setup"])
+def test_a_key_that_may_grade_or_set_up_is_refused(key: str) -> None:
+    case = {"prompt": "Hi", "expected_output": "Greets", key: "a"}
+    found = loaded(json.dumps({"evals": [case]}))
+    assert [d.message for d in found.diagnostics] == [f"`{key}` has no counterpart"]
+
+
+def test_agent_skills_without_the_name_of_a_skill() -> None:
+    (read,) = cases(json.dumps({"cases": [{"prompt": "Hi", "assertions": ["Greets"]}]}))
+    assert criteria(read) == [("Greets", 1.0, True)]
 
 
 def test_agentv_4() -> None:
@@ -325,3 +384,61 @@ def test_a_change_selects_single_cases_of_them(repository: Checkout) -> None:
         "skill/evals/evals.json:11  b  default  case edited: expected_outcome, rubrics",
         "1 case",
     ]
+
+
+FOLDER = {
+    "skill/evals/evals.json": json.dumps(
+        {"evals": [{"id": 1, "prompt": "Fix", "files": ["fixtures/a"], "expected_output": "Ok"}]}
+    ),
+    "skill/fixtures/a/one.txt": "first\n",
+    "skill/fixtures/a/b/two.txt": "second\n",
+    "fixtures/a/three.txt": "of another folder\n",
+}
+
+
+def test_a_folder_among_the_files_is_every_file_below_it(repository: Checkout) -> None:
+    repository.commit(FOLDER)
+    done = invoke(repository.root, CLEAN, "run", "skill", "--fail-on", "never", "--list")
+    assert done.returncode == 0, done.stderr
+    found = Project(WorkingTree(root=repository.root)).load("skill/evals/evals.json")
+    assert found
+    assert found.eval_file, found.diagnostics
+    assert found.eval_file.cases[0].question == (
+        "Fix\n\nskill/fixtures/a/b/two.txt:\n\nsecond\n\n\nskill/fixtures/a/one.txt:\n\nfirst\n"
+    )
+    repository.write({"skill/fixtures/a/b/two.txt": "changed\n"})
+    options = ("--changed-since", "HEAD", "--list", "--judge", "openai/x")
+    done = invoke(repository.root, CLEAN, "run", *options)
+    assert done.stdout.splitlines()[:2] == [
+        "skill/evals/evals.json:1  1  default  `skill/fixtures/a/b/two.txt` changed",
+        "1 case",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            {"skill/fixtures/a/image.png": "\udcff"},
+            "a file in the folder `fixtures/a` is not UTF-8 text",
+        ),
+        (
+            {f"skill/fixtures/a/{n}.txt": "a" for n in range(100)},
+            "`fixtures/a` has 102 files with 113 characters; at most 100 files",
+        ),
+        (
+            {"skill/fixtures/a/long.txt": "a" * 1_000_000},
+            "`fixtures/a` has 3 files with 1,000,013 characters; at most 100 files",
+        ),
+    ],
+    ids=["binary", "many", "long"],
+)
+def test_a_folder_that_is_not_read_whole_is_refused(
+    repository: Checkout, files: dict[str, str], message: str
+) -> None:
+    repository.commit(FOLDER)
+    for name, text in files.items():
+        (repository.root / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    done = invoke(repository.root, CLEAN, "validate", "skill/evals/evals.json")
+    assert done.returncode == 1
+    assert f"not-supported: {message}" in done.stdout

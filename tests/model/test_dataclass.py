@@ -71,8 +71,6 @@ USES: dict[str, Callable[[Any, Any], object]] = {
     "different": lambda kind, one: one == kind(x=2, name="a"),
     "another class": lambda _, one: one == (1, 0, "a"),
     "hash": lambda kind, one: {one: 1}[kind(x=1, name="a")],
-    "assign": lambda _, one: setattr(one, "x", 2),
-    "delete": lambda _, one: delattr(one, "x"),
     "replace": lambda _, one: dataclasses.replace(one, y=3),
     "dict": lambda _, one: dataclasses.asdict(one),
     "fields": lambda kind, _: [each.name for each in dataclasses.fields(kind)],

@@ -11,9 +11,10 @@ KEYS: Final = (
     *("exists", "file_contains", "unchanged", "command"),
 )
 OPTIONS: Final = ("not", "ignore_case", "field")
+_KEYS: Final = frozenset(KEYS)
 SCHEMA_KEY: Final = "json_schema"  # its value may be the path of a file
 
 
 def keys_of(criterion: Mapping[str, Any]) -> list[str]:
     """Return the keys of assertions that a criterion has, in the order of the table."""
-    return [key for key in KEYS if key in criterion]
+    return [] if _KEYS.isdisjoint(criterion) else [key for key in KEYS if key in criterion]

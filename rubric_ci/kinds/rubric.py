@@ -141,4 +141,7 @@ def _level_entry(item: Any) -> dict[str, str]:
 
 
 def _text(owner: dict[str, Any]) -> str:
-    return next((str(owner[key]) for key in TEXT_KEYS if key in owner), "")
+    for key in TEXT_KEYS:
+        if key in owner:
+            return str(owner[key])
+    return ""

@@ -61,7 +61,7 @@ class Checker:
         self._states = states
         self._targets_of = cache(self._summarize_targets)
         self._nearest_path = cache(self._find_nearest_path)
-        self._name = cache(lambda path: discovery.from_root(path, root))
+        self._name = project.name_of
         self._lookup = cache(lambda folder: discovery.lookup(root, folder / "any"))
 
     def find(self, written: str) -> list[Path]:

@@ -32,7 +32,7 @@ def find_evals(project: Project, paths: Sequence[str]) -> list[Path]:
     named = _named_by_suites(project, found)
     if not named:
         return found
-    return [path for path in found if discovery.from_root(path, project.root) not in named]
+    return [path for path in found if project.name_of(path) not in named]
 
 
 def _named_by_suites(project: Project, found: Sequence[Path]) -> set[str]:
@@ -49,7 +49,7 @@ def _named(project: Project, path: Path) -> Iterator[str]:
         return
     text = decode(data) if b".jsonl" in data else None
     if isinstance(text, str):
-        name = discovery.from_root(path, project.root)
+        name = project.name_of(path)
         source = open_source(name, text, find=project.case_finder(name))
         yield from source.texts().keys() - {name}
 
@@ -74,7 +74,7 @@ def count_cases(project: Project, paths: Iterable[Path]) -> Sizes:
     tags: Counter[str] = Counter()
     count = 0
     for path in paths:
-        name = discovery.from_root(path, project.root)
+        name = project.name_of(path)
         suite = _suite(project, path, name)
         cases = suite.get("evalcases")
         for case in cases if isinstance(cases, list) else ():

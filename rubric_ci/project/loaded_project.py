@@ -118,7 +118,7 @@ def find_evals(project: Project, paths: Sequence[str]) -> tuple[Path, ...]:
     Raises InvalidInput if a targets file has errors, CannotFindEvals if a path names no eval file.
     """
     found = tuple(eval_search.find_evals(project, paths))
-    names = [discovery.from_root(path, project.root) for path in found]
+    names = [project.name_of(path) for path in found]
     serving = dict.fromkeys(file for name in names for file in project.targets_files(name))
     shown = project.targets_files("")
     _show_problems_of_targets(project, [file for file in serving if file not in shown])
@@ -131,7 +131,7 @@ def load_evals(
     project: Project, paths: Sequence[Path], change: Change | None = None
 ) -> LoadedProject:
     """Load eval files that were found; without a change, no option names a base."""
-    places = {discovery.from_root(path, project.root): path for path in paths}
+    places = {project.name_of(path): path for path in paths}
     loaded = {
         name: each
         for name, path in places.items()

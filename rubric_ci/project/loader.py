@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Literal, NamedTuple
 
 from rubric_ci.dialects.table import open_source
@@ -128,9 +127,8 @@ def load(
     `targets` answer the cases.
     """
     source = open_source(path, text, sidecar, find)
-    looked_up = cache(lookup)
-    found = check_evals(source, looked_up, KnownTargets(prompts=None))
+    found = check_evals(source, lookup, KnownTargets(prompts=None))
     found = apply_suppressions(found, source.texts(), rules or {})
     if has_errors(found):
         return Loaded(None, found)
-    return Loaded(parse(source, looked_up, default_evaluator, targets), found)
+    return Loaded(parse(source, lookup, default_evaluator, targets), found)

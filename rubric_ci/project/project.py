@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.references import FindFiles, Found, NotFound
+from rubric_ci.project import discovery
 from rubric_ci.project.file_names import (
     CALIBRATION,
     CONFIG_NAMES,
@@ -64,6 +65,8 @@ class Project:
         self.named_config = named_config
         self.origin = origin
         self.policy = policy
+        self.name_of = cache(lambda path: discovery.from_root(path, files.root))
+        self._lookup = cache(lambda folder: cache(files.lookup(join(folder, "any"))))
         self._text = cache(self._read_text)
         self._targets_files = cache(self._find_targets_files)
         self.load_targets = cache(self._load_targets)
@@ -106,8 +109,7 @@ class Project:
 
     def serving(self, folder: str) -> tuple[str, ...]:
         """Return the files that define targets for the eval files of a folder, the first wins."""
-        config = (self.config_name,) if self.config_name else ()
-        return (*config, *self._targets_files(folder))
+        return (*filter(None, [self.config_name]), *self._targets_files(folder))
 
     def candidates(self, eval_file: str) -> tuple[str, ...]:
         """Return the files that serve an eval file if they exist, in the order of precedence."""
@@ -200,22 +202,20 @@ class Project:
         sidecar = self._read_text(side) if (side := sidecar_name(place)) else None
         if isinstance(sidecar, LocatedProblem):
             return _invalid(sidecar_name(name), sidecar)
-        default = self.summary.default_evaluator
-        lookup, find = self.files.lookup(place), self.case_finder(name, place)
         return load(
             name,
             text,
-            lookup,
+            self._lookup(dirname(place)),
             sidecar,
             self.rules,
-            default_evaluator=default,
-            find=find,
+            default_evaluator=self.summary.default_evaluator,
+            find=self.case_finder(name, place),
             targets=TargetNames(self.targets, self.summary.compare),
         )
 
     def case_finder(self, name: str, place: str = "") -> FindFiles:
         """Return the search of the files that `evalcases` of an eval file names."""
-        lookup = self.files.lookup(place or name)
+        lookup = self._lookup(dirname(place or name))
 
         def find(reference: str) -> Sequence[Found | NotFound]:
             if not any(sign in reference for sign in "*?["):

@@ -56,7 +56,7 @@ def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
     paths = find_evals(project, settings.paths)
     loaded, selection = _select(project, paths, change, settings)
     selection = replace(selection, scope=_of_suite(selection.scope, loaded, paths, settings))
-    names = (discovery.from_root(path, project.root) for path in paths)
+    names = map(project.name_of, paths)
     notes = (*policy_notes(loaded), *selection.notes, *dependency_notes(loaded, names))
     return loaded, replace(selection, notes=notes)
 
@@ -75,8 +75,7 @@ def _select(
         return loaded, _asked_for(select_all(_cases(loaded), base.reason), loaded, settings)
     unread = find_unconcerned(project, paths, change.at(base).difference, settings)
     loaded = load_evals(project, [path for path in paths if path not in unread], change)
-    names = tuple(discovery.from_root(path, project.root) for path in unread)
-    loaded = replace(loaded, unread=names)
+    loaded = replace(loaded, unread=tuple(map(project.name_of, unread)))
     selection = choose_changed(loaded, base, settings)
     compared = f"{base.origin} ({escape.commit(base.commit)})"
     suite = Scope(suite=len(_cases(loaded)) + sum(unread.values()), base=compared)

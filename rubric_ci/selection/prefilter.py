@@ -26,7 +26,7 @@ def find_unconcerned(
     """Return the files that need not be read, and how many cases each holds."""
     if settings.targets or settings.cases or settings.tags or settings.keyword or settings.places:
         return {}
-    names = {path: discovery.from_root(path, project.root) for path in found}
+    names = {path: project.name_of(path) for path in found}
     configured = {name for file in names.values() for name in project.candidates(file)}
     if difference.links_changed or difference.may_be_rewritten:
         return {}

@@ -9,7 +9,6 @@ from rubric_ci.errors import InvalidInput
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.waivers import Waiver, WaiverResult
-from rubric_ci.project import discovery
 from rubric_ci.project.file_names import RepositoryFiles
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.project import Project
@@ -142,7 +141,7 @@ def find_states(
 
     Whether a tool's results have a case is known when they are adopted.
     """
-    loaded = (project.load(discovery.from_root(path, project.root)) for path in evals())
+    loaded = (project.load(project.name_of(path)) for path in evals())
     files = (each.eval_file for each in loaded if each and each.eval_file)
     cases = [case for file in files for case in file.cases]
     matches = match_all(project, read_waivers(document), cases, today)

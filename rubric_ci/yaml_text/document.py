@@ -34,7 +34,7 @@ YAML_EMPTY: Final = Rule(
 class Document:
     """One text, its data, and the problems of the text itself."""
 
-    __slots__ = ("_aliases", "ambiguous", "data", "file", "root", "text", "text_problems")
+    __slots__ = ("_aliases", "_last", "ambiguous", "data", "file", "root", "text", "text_problems")
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -42,6 +42,7 @@ class Document:
         self.text_problems: list[tuple[str, LocatedProblem]] = []
         self.ambiguous: list[AmbiguousScalar] = []
         self._aliases: dict[Path, int] | None = None
+        self._last: tuple[Path, Any] = ((), None)  # the owner that was located last, and its node
         self.data: Any = None
         self.root: Any = self._compose()
         if self.root is not None:
@@ -70,12 +71,17 @@ class Document:
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
         """Return the place of the value at a path or of its key, else of the nearest parent."""
-        node, key = self.root, None
-        for step in path:
-            found = _child(node, step)
-            if found is None:
-                return place(node)
-            key, node = found
+        owner, node = self._last
+        if owner != path[:-1] or node is None:  # siblings are located one after the other
+            node = self.root
+            for step in path[:-1]:
+                found = _child(node, step)
+                if found is None:
+                    return place(node)
+                node = found[1]
+            self._last = (path[:-1], node)
+        found = _child(node, path[-1]) if path else None
+        key, node = found or (None, node)
         return place(key if at_key and key is not None else node)
 
     def written(self, path: Path) -> str | None:

@@ -226,7 +226,7 @@ def _too_few_turns(case: dict[str, Any], path: Path) -> Iterator[Problem]:
     match case:
         case {"turns": list(turns), "simulated_user": {"max_turns": int(most)}}:
             if 1 <= most <= len(turns):
-                message = f"`max_turns` must be more than the {len(turns)} entries of `turns`"
+                message = f"`max_turns` must be more than {len(turns)}, the number of `turns`"
                 yield Problem(OUT_OF_RANGE, (*path, "simulated_user", "max_turns"), message)
 
 

@@ -60,6 +60,8 @@ GRADING: dict[str, tuple[Any, list[Found]]] = {
     "a misspelt outcome is reported as such": (suite({"id": "a", "expected_outcom": "x"}), []),
     "and so is the short name": (suite({"id": "a", "outcom": "x"}), []),
     "rubrics": (suite({"id": "a", "rubrics": ["Greets"]}), []),
+    "rubrics of a turn": (suite({"id": "a", "turns": ["q", {"rubrics": ["Greets"]}]}), []),
+    "turns without rubrics": (suite({"id": "a", "turns": ["q", {"input": "q"}]}), [NOTHING]),
     "rubrics of the suite": (suite({"id": "a"}, rubrics=["Greets"]), []),
     "an evaluator by its older name": (suite({"id": "a"}, evaluator="llm_judge"), []),
     "evaluators": (suite({"id": "a", "evaluators": [SCRIPT]}), []),
@@ -78,6 +80,10 @@ PLACES: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "rubrics of a case": (
         suite({"id": "b", "outcome": "x"}, {"id": "a", "rubrics": ZERO}),
         [("weight-total", "evalcases.1.rubrics")],
+    ),
+    "rubrics of a turn": (
+        suite({"id": "a", "turns": ["q", {"input": "q"}, {"rubrics": ZERO}]}),
+        [("weight-total", "evalcases.0.turns.2.rubrics")],
     ),
     "evaluators of the suite": (
         suite({"id": "a"}, execution={"evaluators": TWICE}),
@@ -108,6 +114,34 @@ def test_criteria_and_evaluators_are_checked_where_they_stand(
     assert rules(data) == expected
 
 
+def talking(most: Any, turns: Any = ("q", "q")) -> dict[str, Any]:
+    turns = list(turns) if isinstance(turns, tuple) else turns
+    return suite({"turns": turns, "simulated_user": {"max_turns": most}}, rubrics=["Greets"])
+
+
+def no_turn_left(turns: int) -> list[Found]:
+    message = f"`max_turns` must be more than {turns}, the number of `turns`"
+    return [("out-of-range", "evalcases.0.simulated_user.max_turns", message)]
+
+
+MOST_TURNS: dict[str, tuple[Any, list[Found]]] = {
+    "one more than are written": (talking(3), []),
+    "as many": (talking(2), no_turn_left(2)),
+    "fewer": (talking(1), no_turn_left(2)),
+    "out of range, which another rule reports": (talking(0), []),
+    "no number": (talking("2"), []),
+    "one turn": (talking(1, ("q",)), no_turn_left(1)),
+    "no turns": (talking(1, ()), []),
+    "turns that are no list": (talking(1, "qq"), []),
+    "no simulated user": (suite({"turns": ["q"], "max_turns": 1}, rubrics=["Greets"]), []),
+}
+
+
+@pytest.mark.parametrize(("data", "expected"), MOST_TURNS.values(), ids=MOST_TURNS)
+def test_a_simulated_user_has_a_turn(data: Any, expected: list[Found]) -> None:
+    assert found(data) == expected
+
+
 FREE = {**SCRIPT, "weight": 0}
 NAMED = {**SCRIPT, "name": "rubric"}
 UNCOUNTED = [("weight-total", "execution.evaluators")]
@@ -122,6 +156,10 @@ INLINE: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     ),
     "next to rubrics of every case": (
         suite(OWN, OWN | {"id": "c"}, execution={"evaluators": [FREE]}),
+        [],
+    ),
+    "next to rubrics of a turn": (
+        suite({**BARE, "turns": [{"rubrics": ["Greets"]}]}, execution={"evaluators": [FREE]}),
         [],
     ),
     "next to rubrics of one case of two": (
@@ -176,6 +214,11 @@ TARGETS: dict[str, tuple[Any, list[Found]]] = {
     "no target": (suite({"id": "a"}, "b"), []),
     "defined": (suite({"id": "a", "target": "default"}, target="default"), []),
     "no text": (suite({"id": "a", "target": 5}), []),
+    "several that are no list": (suite(targets="x"), []),
+    "one of several is unknown": (
+        suite(targets=["default", "x", 5]),
+        [("unknown-target", "targets.1", "no target is called `x`")],
+    ),
     "unknown": (
         suite({"id": "a"}, target="defualt"),
         [("unknown-target", "target", "no target is called `defualt`")],
@@ -231,6 +274,7 @@ UNGRADED: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "no outcome": (suite({"id": "a"}), []),
     "no case": (suite("a"), []),
     "a case with rubrics": (suite({**BARE, "rubrics": []}), []),
+    "a case with rubrics of a turn": (suite({**BARE, "turns": [{"rubrics": []}]}), []),
     "a case with evaluators": (suite({**BARE, "evaluators": [SCRIPT]}), []),
     "a case whose execution has evaluators": (
         suite({**BARE, "execution": {"evaluators": [SCRIPT]}}),

@@ -47,15 +47,15 @@ def pieces(report: RunReport) -> Iterator[str]:
 def render_comparison(report: RunReport) -> str:
     """Return the comparison with the keys that it has in a report."""
     cases = [
-        {name: _plain(getattr(case, name)) for name in _COMPARED if hasattr(case, name)}
+        {name: getattr(case, name) for name in _COMPARED if hasattr(case, name)}
         for case in report.cases
     ]
     return _json(
         {
             "version": REPORT_VERSION,
-            "comparison": _plain(report.comparison),
+            "comparison": report.comparison,
             "cases": cases,
-            "removed": _plain(report.removed),
+            "removed": report.removed,
         }
     )
 

@@ -16,7 +16,15 @@ from rubric_ci.model.evals import (
     WeightedAverage,
 )
 from rubric_ci.model.references import Found, Lookup, NotFound
-from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.model.rubric import (
+    Assertion,
+    Check,
+    Level,
+    Levelled,
+    Rubric,
+    Scored,
+    ScoreRange,
+)
 from rubric_ci.project.loader import load
 
 Expected: TypeAlias = Callable[[Callable[[str], Span]], EvaluatorSpec]
@@ -27,6 +35,7 @@ WEIGH = "Weigh {{ EVALUATOR_RESULTS_JSON }}"
 FILES: Mapping[str, str] = {
     "prompts/kind.md": PROMPT,
     "prompts/weigh.md": WEIGH,
+    "schemas/object.json": '{"type": "object"}',
     "check.py": "",
 }
 
@@ -243,6 +252,57 @@ CRITERIA: dict[str, tuple[str, Callable[[Span], Any]]] = {
             span=span,
         ),
     ),
+    "assertion": (
+        "{contains: Hello}",
+        lambda span: Assertion(
+            id="rubric-1",
+            text="Contains `Hello`",
+            weight=1.0,
+            required=True,
+            key="contains",
+            value="Hello",
+            negated=False,
+            ignore_case=False,
+            field="",
+            tags=(),
+            span=span,
+        ),
+    ),
+    "assertion with everything": (
+        (
+            "{id: a, equals: red, not: true, ignore_case: true, field: shop.item, weight: 2, "
+            "required: false, tags: [tone]}"
+        ),
+        lambda span: Assertion(
+            id="a",
+            text="Field `shop.item` does not equal `red`",
+            weight=2.0,
+            required=False,
+            key="equals",
+            value="red",
+            negated=True,
+            ignore_case=True,
+            field="shop.item",
+            tags=("tone",),
+            span=span,
+        ),
+    ),
+    "assertion with words of its own": (
+        "{id: a, is_json: true, description: Can be parsed}",
+        lambda span: Assertion(id="a", text="Can be parsed", key="is_json", value=True, span=span),
+    ),
+    "assertion by a schema": (
+        "{id: a, json_schema: {type: object}, description: Is an object}",
+        lambda span: Assertion(
+            id="a", text="Is an object", key="json_schema", value={"type": "object"}, span=span
+        ),
+    ),
+    "assertion by the file of a schema": (
+        "{id: a, json_schema: schemas/object.json, description: Is an object}",
+        lambda span: Assertion(
+            id="a", text="Is an object", key="json_schema", value={"type": "object"}, span=span
+        ),
+    ),
 }
 
 
@@ -276,6 +336,23 @@ def test_what_the_judge_of_rubrics_sees(text: str, sees: tuple[str, ...]) -> Non
     assert (found.name, found.sees) == ("rubric", sees)
     (criterion,) = found.rubric.criteria
     assert (criterion.id, criterion.span) == ("rubric-1", at(text)("Is short"))
+
+
+def test_rubrics_of_a_turn_are_an_evaluator_of_their_own() -> None:
+    text = f"{CASE}  turns:\n  - one\n  - {{input: two, rubrics: [Is short, Is warm]}}\n"
+    (found,) = evaluators(text)
+    span = at(text)
+    assert found == RubricSpec(
+        name="turn-2",
+        turn=2,
+        rubric=Rubric(
+            (
+                Check(id="turn-2/rubric-1", text="Is short", span=span("Is short")),
+                Check(id="turn-2/rubric-2", text="Is warm", span=span("Is warm")),
+            )
+        ),
+        span=span("rubrics"),
+    )
 
 
 FAST = "evaluators: [{name: fast, type: latency, threshold: 5}]\n"

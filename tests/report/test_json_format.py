@@ -119,6 +119,12 @@ def test_a_comparison_alone_has_the_keys_that_it_has_in_a_report() -> None:
     alone = json.loads(json_format.render_comparison(report))
     assert alone.keys() == {"version", "comparison", "cases", "removed"}
     assert all(alone[key] == data[key] for key in ("version", "comparison", "removed"))
+    compared = ("change", "change_reason", "before")
+    assert [list(case) for case in alone["cases"]] == [
+        ["file", "line", "id", "outcome", "verdict", "score", *compared],
+        ["file", "line", "id", "outcome", *compared],
+        ["file", "line", "id", "outcome", "change", "change_reason"],
+    ]
     for case, whole in zip(alone["cases"], data["cases"], strict=True):
         assert case == {key: whole[key] for key in case}
 

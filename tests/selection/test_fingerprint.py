@@ -8,24 +8,30 @@ from typing import TypeAlias
 import pytest
 
 from rubric_ci.kinds.limits import LatencySpec
+from rubric_ci.model.config import Endpoint, LlmTarget, PromptTemplate
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,
+    DataPart,
     EvalCase,
     EvaluatorSpec,
     FilePart,
     LlmJudgeSpec,
     Message,
     RubricSpec,
+    SimulatedUser,
     TextPart,
+    TrialRule,
+    Turn,
     WeightedAverage,
 )
 from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.model.scoring import Thresholds
 from rubric_ci.selection import fingerprint
 from rubric_ci.selection.compare_cases import Revision, place, select
 from rubric_ci.selection.dependencies import ChangedPaths
-from rubric_ci.selection.fingerprint import Setup
+from rubric_ci.selection.fingerprint import Parts, Setup
 from tests.model_values import Change, changes, examples
 
 Compared: TypeAlias = tuple[tuple[Change, bool], ...]
@@ -196,3 +202,175 @@ def test_the_question_is_what_the_user_asks(messages: tuple[Message, ...], *, sa
     was = replace(PLAIN, input_messages=(RULES, ASKED))
     now = replace(PLAIN, input_messages=messages)
     assert (fingerprint.question(now) == fingerprint.question(was)) is same
+
+
+def differing(now: Parts, was: Parts) -> set[str]:
+    return {name for name in {*now, *was} if now.get(name) != was.get(name)}
+
+
+EMPTY = EvalCase(id="a", file="a.yaml", span=HERE)
+INLINE = replace(RUBRIC, name="rubric")
+PROMPTED = replace(MODEL, prompt="Old", prompt_path="prompts/m.md")
+COMBINED = composite(PROMPTED, SCRIPT, by=replace(PROMPTED, prompt_path="prompts/by.md"))
+
+
+def graded_by(*specs: EvaluatorSpec) -> EvalCase:
+    return replace(EMPTY, evaluators=specs)
+
+
+def answered(*parts: TextPart | DataPart) -> EvalCase:
+    return replace(EMPTY, expected_messages=(Message(role="assistant", parts=parts),))
+
+
+EDITS: dict[str, tuple[EvalCase, EvalCase, str, str]] = {
+    "a message": (replace(EMPTY, input_messages=(ASKED,)), EMPTY, "input_messages", ""),
+    "a turn": (replace(EMPTY, turns=(Turn(text="Yes?"),)), EMPTY, "turns", "turns"),
+    "a user": (
+        replace(EMPTY, simulated_user=SimulatedUser(persona="p", goal="g")),
+        EMPTY,
+        "simulated_user",
+        "",
+    ),
+    "an outcome": (
+        replace(EMPTY, expected_outcome="x"),
+        EMPTY,
+        "expected_outcome",
+        "expected_outcome",
+    ),
+    "an answer": (answered(TextPart("x")), answered(), "expected_messages", "expected_messages"),
+    "an answer as data": (
+        answered(TextPart("{}")),
+        answered(DataPart({})),
+        "expected_messages",
+        "expected_messages",
+    ),
+    "inline rubrics": (graded_by(INLINE), EMPTY, "rubrics", "rubrics"),
+    "inline rubrics next to a script": (
+        graded_by(INLINE, SCRIPT),
+        graded_by(SCRIPT),
+        "rubrics",
+        "rubrics",
+    ),
+    "rubrics with a name": (graded_by(RUBRIC), EMPTY, "evaluators", "evaluators"),
+    "rubrics after a script": (
+        graded_by(SCRIPT, INLINE),
+        graded_by(SCRIPT),
+        "evaluators",
+        "evaluators",
+    ),
+    "a judge with the name of rubrics": (
+        graded_by(replace(MODEL, name="rubric")),
+        EMPTY,
+        "evaluators",
+        "evaluators",
+    ),
+    "a prompt": (
+        graded_by(replace(MODEL, prompt="New")),
+        graded_by(replace(MODEL, prompt="Old")),
+        "evaluators",
+        "evaluators",
+    ),
+    "a prompt file": (
+        graded_by(replace(PROMPTED, prompt="New")),
+        graded_by(PROMPTED),
+        "",
+        "prompt prompts/m.md",
+    ),
+    "the prompt file of a member": (
+        graded_by(replace(COMBINED, evaluators=(replace(PROMPTED, prompt="New"), SCRIPT))),
+        graded_by(COMBINED),
+        "",
+        "prompt prompts/m.md",
+    ),
+    "the prompt file of what combines": (
+        graded_by(
+            replace(
+                COMBINED, aggregator=replace(PROMPTED, prompt="New", prompt_path="prompts/by.md")
+            )
+        ),
+        graded_by(COMBINED),
+        "",
+        "prompt prompts/by.md",
+    ),
+    "a variable": (replace(EMPTY, vars={"a": 1}), EMPTY, "vars", ""),
+    "the order of variables": (
+        replace(EMPTY, vars={"a": 1, "b": 2}),
+        replace(EMPTY, vars={"b": 2, "a": 1}),
+        "",
+        "",
+    ),
+    "trials": (replace(EMPTY, trials=TrialRule(count=3, passes=2)), EMPTY, "trials", ""),
+}
+
+
+@pytest.mark.parametrize(("now", "was", "edited", "marked_by"), EDITS.values(), ids=EDITS)
+def test_an_edit_is_of_one_key(now: EvalCase, was: EvalCase, edited: str, marked_by: str) -> None:
+    assert differing(fingerprint.content(now), fingerprint.content(was)) == {edited} - {""}
+    assert differing(fingerprint.rubrics(now), fingerprint.rubrics(was)) == {marked_by} - {""}
+
+
+def test_the_files_of_a_case() -> None:
+    case = replace(
+        graded_by(MODEL, SCRIPT, COMBINED),
+        input_messages=(ASKED,),
+        expected_messages=(replace(ASKED, parts=(FilePart("data/b.csv", "2"),)),),
+    )
+    assert fingerprint.files(case) == {
+        "data/a.csv": "1",
+        "data/b.csv": "2",
+        "prompts/m.md": "Old",
+        "prompts/by.md": "Old",
+    }
+
+
+def test_what_the_user_says_is_asked() -> None:
+    user = SimulatedUser(persona="p", goal="g")
+    turns = (Turn(text="Yes?", expected_outcome="x"), Turn(text="No?"))
+    case = replace(EMPTY, input_messages=(RULES, ASKED), turns=turns)
+    asked = ["user", "", (), ["Yes?", "file"]]
+    assert fingerprint.question(case) == [asked, "Yes?", "No?"]
+    talk = fingerprint.question(replace(case, simulated_user=user))
+    assert isinstance(talk, list)
+    assert talk[:3] == [asked, "Yes?", "No?"]
+    assert [*map(type, talk[3:])] == [str]
+    other = replace(case, simulated_user=replace(user, goal="h"))
+    assert fingerprint.question(other) != talk
+
+
+TEMPLATE = PromptTemplate(path="prompts/t.md", messages=(("user", "Old"),), takes_input=False)
+ENDPOINT = Endpoint(model="openai/m")
+TARGET = LlmTarget(name="bot", endpoint=ENDPOINT, prompt=TEMPLATE)
+RUNS = replace(SETUP, target=TARGET)
+
+SETUPS: dict[str, tuple[Setup, set[str]]] = {
+    "the same": (RUNS, set()),
+    "a prompt": (
+        replace(
+            RUNS, target=replace(TARGET, prompt=replace(TEMPLATE, messages=(("user", "New"),)))
+        ),
+        {"`prompts/t.md`"},
+    ),
+    "a prompt with the input": (
+        replace(RUNS, target=replace(TARGET, prompt=replace(TEMPLATE, takes_input=True))),
+        {"`prompts/t.md`"},
+    ),
+    "no prompt": (
+        replace(RUNS, target=replace(TARGET, prompt=None)),
+        {"target `bot`", "`prompts/t.md`"},
+    ),
+    "a model": (
+        replace(RUNS, target=replace(TARGET, endpoint=Endpoint(model="openai/n"))),
+        {"target `bot`"},
+    ),
+    "thresholds": (replace(RUNS, thresholds=Thresholds(passing=0.9)), {"thresholds"}),
+    "a judge": (replace(RUNS, judge=None), {"judge"}),
+    "the instructions of the judge": (replace(RUNS, prompt_version="older"), {"judge"}),
+}
+
+
+@pytest.mark.parametrize(("now", "parts"), SETUPS.values(), ids=SETUPS)
+def test_what_a_case_runs_with_has_names(now: Setup, parts: set[str]) -> None:
+    found = differing(fingerprint.setup(now, judged=True), fingerprint.setup(RUNS, judged=True))
+    assert found == parts
+    unjudged = fingerprint.setup(now, judged=False), fingerprint.setup(RUNS, judged=False)
+    assert differing(*unjudged) == parts - {"judge"}

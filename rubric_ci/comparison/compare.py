@@ -140,17 +140,15 @@ def _mean_test(
     Against several nights they are also of one night by others: what all marks of a night share,
     such as a lenient judge, no case shows.
     """
-    differences = [difference for cluster in clusters for difference in cluster]
-    if not differences:
+    if not clusters:
         return None, None
+    mean = fmean(difference for cluster in clusters for difference in cluster)
     p_value = significance.p_value([fsum(cluster) for cluster in clusters])
-    found = significance.interval(clusters)
     trials = alarm_budget.trials_per_case(head.cases)
-    if nights is None or not trials or found is None:
-        return p_value, found
-    mean, reach = fmean(differences), nights.reach(trials)
-    wide = max(-1.0, min(found[0], mean - reach)), min(1.0, max(found[1], mean + reach))
-    return max(p_value, nights.p_value(mean, trials)), wide
+    if nights is None:
+        return p_value, significance.interval(clusters)
+    found = significance.interval(clusters, nights.reach(trials))
+    return max(p_value, nights.p_value(mean, trials)), found
 
 
 def _by_night(case: Mapping[str, Sequence[float]]) -> Nights:

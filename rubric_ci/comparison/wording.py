@@ -96,10 +96,12 @@ def headline(report: RunReport) -> str:
 
 
 def _not_worse(comparison: Comparison, than: str) -> str:
-    drop = significance.largest_drop(comparison.interval, comparison.clusters)
-    if comparison.source == "commit" or drop is None or comparison.clusters < _LEAST:
-        return f"not worse than the {than}"
-    return f"not worse than the {than} (drops of up to {numbers.points(drop)} cannot be excluded)"
+    mean, words = comparison.mean_difference, f"not worse than the {than}"
+    if mean is None or comparison.clusters < _LEAST:
+        return words
+    lowest = comparison.interval[0] if comparison.interval else mean  # all differences are equal
+    drop = significance.largest_drop(lowest, comparison.clusters)
+    return f"{words} (drops of up to {numbers.points(drop)} cannot be excluded)" if drop else words
 
 
 def _suspected(comparison: Comparison, than: str) -> str:

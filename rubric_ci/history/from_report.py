@@ -147,8 +147,7 @@ def mean_interval(clusters: Sequence[Sequence[float]]) -> Interval:
     """
     mean = round(_mean(clusters), 6)
     found = significance.interval(clusters)
-    varied = found is not None and found[0] < found[1]
-    return _clipped(mean, *found) if found and varied else Interval(value=mean)
+    return _clipped(mean, *found) if found else Interval(value=mean)
 
 
 def rate_interval(

@@ -57,7 +57,7 @@ class Comparison:
     tolerance: float = 0.0  # a score may fall by this much
     paired: int = 0  # cases with both scores
     mean_difference: float | None = None  # of first trials; None: not computed
-    interval: tuple[float, float] | None = None  # 95 %, of the mean difference
+    interval: tuple[float, float] | None = None  # 95 %; None: one cluster, or equal differences
     p_value: float | None = None  # paired permutation test; None: no case has both scores
     clusters: int = 0  # independent groups of the paired cases
     suspects: SuspectCounts | None = None  # None: no budget of false alarms applies

@@ -78,13 +78,10 @@ def gate_settings(report: RunReport) -> str:
 
 
 def difference_text(found: TargetDifference) -> str:
-    """Return how two targets differ, with the interval of the difference.
-
-    Equal differences have none: they say nothing about the cases that were not drawn.
-    """
+    """Return how two targets differ, with the interval of the difference."""
     parts = [numbers.plural(found.cases, "case")]
-    low, high = found.interval or (0.0, 0.0)
-    if low < high:
+    if found.interval:
+        low, high = found.interval
         parts.append(f"{significance.PERCENT} interval {low:+.3f} to {high:+.3f}")
     parts.append(f"p = {found.p_value:.3g}")
     word = "no significant difference"

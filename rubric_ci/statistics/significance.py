@@ -12,6 +12,7 @@ SIGNIFICANT: Final = round(1 - CONFIDENCE, 9)  # a change of the mean score is, 
 Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # standard errors of a normal distribution
 STEPS = 100  # scores are compared in hundredths; the sum of the differences stays exact
 MANY = 500  # differing cases; above this the sum is compared with a normal distribution
+NO_WIDTH: Final = 1e-9  # half of it, of an interval; what is below is rounding
 
 
 def p_value(differences: Sequence[float]) -> float:
@@ -27,34 +28,37 @@ def p_value(differences: Sequence[float]) -> float:
     return _p_value(sum(map(abs, steps)), sum(s for s in steps if s > 0), [abs(s) for s in steps])
 
 
-def interval(clusters: Sequence[Sequence[float]]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean difference (Student's t); None below two clusters.
+def interval(clusters: Sequence[Sequence[float]], least: float = 0.0) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean difference (Student's t).
 
     With n differences in k clusters C, the standard error of the mean is
     √(k / (k - 1) Σ_C (Σ_{d in C} (d - mean))²) / n (Miller, "Adding Error Bars to Evals",
     arXiv:2411.00640, with the correction for few clusters); clusters of one case give the usual
-    one. Clipped to -1..1, because scores are in 0..1.
+    one. It reaches `least` at least to either side, clipped to -1..1, because scores are in 0..1.
+
+    None below two clusters, and where it has no width: equal differences say nothing about the
+    cases that were not drawn.
     """
     k, n = len(clusters), sum(map(len, clusters))
     if k < 2:
         return None
     mean = fsum(d for cluster in clusters for d in cluster) / n
     squares = fsum(fsum(d - mean for d in cluster) ** 2 for cluster in clusters)
-    reach = t_quantile(k - 1) * sqrt(squares * k / (k - 1)) / n
-    return max(-1.0, mean - reach), min(1.0, mean + reach)
+    reach = max(least, t_quantile(k - 1) * sqrt(squares * k / (k - 1)) / n)
+    return (max(-1.0, mean - reach), min(1.0, mean + reach)) if reach > NO_WIDTH else None
 
 
-def largest_drop(interval: tuple[float, float] | None, clusters: int) -> float | None:
+def largest_drop(low: float, clusters: int) -> float | None:
     """Return the largest drop of the mean that the data do not exclude; None if they exclude none.
 
-    It is the lower end of the 95 % interval of the mean difference, and at least the bound where no
-    case differs and the interval has no width: the share of clusters that are worse is then at most
-    1 - 0.025^(1/k) (a 97.5 % bound: Clopper and Pearson, Biometrika 26, 1934), and a score can fall
-    by 1. A small difference that is found excludes no more than none.
+    It is the lower end of the 95 % interval of the mean difference (or the mean, where all
+    differences are equal), and at least the bound where no case differs: the share of clusters that
+    are worse is then at most 1 - 0.025^(1/k) (a 97.5 % bound: Clopper and Pearson, Biometrika 26,
+    1934), and a score can fall by 1. A small difference that is found excludes no more than none.
     """
-    if interval is None or interval[0] <= -1:
+    if low <= -1:
         return None
-    return max(-interval[0], 1.0 - float((SIGNIFICANT / 2) ** (1 / clusters)))
+    return max(-low, 1.0 - float((SIGNIFICANT / 2) ** (1 / clusters)))
 
 
 def holm(p_values: Sequence[float], hypotheses: int) -> list[float]:

@@ -1,6 +1,7 @@
 """A report against its baseline."""
 
 from dataclasses import replace
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from rubric_ci.model.scoring import Verdict, verdict
 from tests import nights
 from tests.compared import against as whole_of
 from tests.compared import compared, kinds, whole
+from tests.sample_reports import a_criterion, a_rubric
 
 JUDGE = JudgeInfo(model="openai/m", prompt_version="1")
 
@@ -249,7 +251,7 @@ def test_the_whole() -> None:
     comparison = whole(found)
     assert comparison.paired == 6
     assert comparison.mean_difference == -0.02
-    assert comparison.interval == pytest.approx((-0.02, -0.02))
+    assert comparison.interval is None  # equal differences say nothing of how they vary
     assert comparison.p_value == 0.03125
     assert kinds(found) == [f"unchanged c{n}" for n in range(6)]
 
@@ -442,17 +444,27 @@ def test_the_mean_is_lower_in_two_nights(log: ReferenceLog, *, regressed: bool) 
 OTHER_JUDGE = replace(WORSE, judge=JudgeInfo(model="openai/n", prompt_version="1"))
 
 
-def test_nothing_is_concluded_from_marks_of_another_judge() -> None:
+@pytest.mark.parametrize(
+    "log",
+    [PINNED, PINNED.with_night(night_of(compared(WORSE, REFERENCE, log=PINNED)))],
+    ids=["it would be suspected", "it would be worse"],
+)
+def test_nothing_is_concluded_from_marks_of_another_judge(log: ReferenceLog) -> None:
     then = replace(REFERENCE, judge=JUDGE)
-    found = compared(OTHER_JUDGE, then, log=PINNED)
+    head = replace(OTHER_JUDGE, started_at="2026-01-03T00:00:00+00:00")
+    found = compared(head, then, log=log)
     comparison = whole(found)
     assert kinds(found) == [f"not-comparable {name}" for name in "abcdefghyz"]
     assert found.cases[0].change_reason == comparison.judge_moved
     assert comparison.judge_moved == "The judge changed (`openai/m`, now `openai/n`)"
     assert comparison.p_value is not None
-    assert (comparison.significant, comparison.regressed) == (False, False)
-    assert comparison.suspects is None
-    assert comparison.reference == whole_of(WORSE, then, log=PINNED).reference
+    assert (comparison.significant, comparison.regressed, comparison.suspected) == (False,) * 3
+    assert comparison.worse_cases == ()
+    assert (comparison.suspects, comparison.slide) == (None, None)
+    same_judge = replace(head, judge=JUDGE)
+    judged = whole_of(same_judge, then, log=log)
+    assert judged.regressed or judged.suspected
+    assert comparison.reference == judged.reference
     assert comparison.reference is not None
 
 
@@ -475,6 +487,43 @@ def test_a_slide_of_many_nights_is_worse_although_no_case_is() -> None:
     assert (comparison.slide.detected, comparison.slide.nights) == (True, 2)
     assert len(comparison.log_products) == 7
     assert (comparison.significant, comparison.regressed) == (False, True)
+    suspected = nights.night(3, *(nights.case(name, 2, 1) for name in "abcdef"))
+    assert whole_of(suspected, THEN, log=PINNED).suspected
+    slid = whole_of(suspected, THEN, log=replace(PINNED, nights=(before,)))
+    assert (slid.lower, slid.regressed, slid.suspected) == (True, True, False)
+
+
+@pytest.mark.parametrize(
+    ("trials", "paired"),
+    [
+        pytest.param((15, 15, 3), 2, id="tested: a case with few trials has moved alone"),
+        pytest.param((20, 20, 15), 3, id="tested: no more than the configured trials are needed"),
+        pytest.param((3, 3, 1), 3, id="not tested"),
+    ],
+)
+def test_which_cases_are_in_the_mean(trials: tuple[int, ...], paired: int) -> None:
+    then = report(*(nights.case(name, n) for name, n in zip("abc", trials, strict=True)))
+    now = report(*(nights.case(name, 1) for name in "abc"))
+    assert whole_of(now, then).paired == paired
+
+
+def test_further_trials_of_cleared_suspects_are_counted() -> None:
+    cleared = replace(nights.case("a", 7, 5), further_trials=9)
+    confirmed = replace(nights.case("b", 0, 20), further_trials=17)
+    then = report(*(nights.case(name, 15) for name in "abc"))
+    found = whole_of(report(cleared, confirmed, nights.case("c", 3)), then).suspects
+    assert found is not None
+    assert (found.suspects, found.confirmed, found.further_trials) == (2, 1, 9)
+
+
+def test_marks_of_an_equal_answer_in_the_baseline_show_the_noise_of_the_judge() -> None:
+    now, then = (
+        report(replace(graded(0.9), answer="Hi", evaluators=(a_rubric(a_criterion(mark=mark)),)))
+        for mark in (True, False)
+    )
+    assert now.totals.judge_noise == ()
+    (noise,) = compared(now, then).totals.judge_noise
+    assert (noise.id, noise.repeated, noise.differing) == ("c", 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -508,16 +557,19 @@ def by_night(*means: float, spread: float = 0.0) -> Baseline:
     return Baseline(report=then, log=PINNED, nights=known)
 
 
-def a_lower_night(by: float, baseline: Baseline) -> tuple[float, tuple[float, float], bool]:
+Lower: TypeAlias = tuple[float, tuple[float, float] | None, bool]
+
+
+def a_lower_night(by: float, baseline: Baseline) -> Lower:
     """Return p-value, interval and significance of a night whose marks are all lower."""
     middle = 0.8 - by
     now = report(*(trials(middle, middle, middle, case=name) for name in NAMES))
     found = whole(compare(now, baseline))
     assert found.p_value is not None
-    assert found.interval is not None
     assert found.mean_difference == round(-by, 9)
-    low, high = found.interval
-    return round(found.p_value, 4), (round(low, 4), round(high, 4)), found.significant
+    low, high = found.interval or (0.0, 0.0)
+    ends = (round(low, 4), round(high, 4)) if found.interval else None
+    return round(found.p_value, 4), ends, found.significant
 
 
 ALIKE, APART = (0.8,) * 5, (0.7, 0.75, 0.8, 0.85, 0.9)
@@ -526,14 +578,14 @@ ALIKE, APART = (0.8,) * 5, (0.7, 0.75, 0.8, 0.85, 0.9)
 @pytest.mark.parametrize(
     ("by", "baseline", "expected"),
     [
-        (0.05, by_night(*ALIKE), (0.002, (-0.05, -0.05), True)),
+        (0.05, by_night(*ALIKE), (0.002, None, True)),
         (0.05, by_night(*APART), (0.5946, (-0.2904, 0.1904), False)),
         (0.2, by_night(*APART), (0.0821, (-0.4404, 0.0404), False)),
         (0.3, by_night(*APART), (0.0257, (-0.5404, -0.0596), True)),
         (0.79, by_night(*APART), (0.002, (-1.0, -0.5496), True)),
         (-0.2, by_night(*APART), (0.0821, (-0.0404, 0.4404), False)),
-        (0.05, replace(by_night(*APART), nights={}), (0.002, (-0.05, -0.05), True)),
-        (0.05, by_night(0.75, 0.85, spread=0.1), (0.002, (-0.05, -0.05), True)),
+        (0.05, replace(by_night(*APART), nights={}), (0.002, None, True)),
+        (0.05, by_night(0.75, 0.85, spread=0.1), (0.002, None, True)),
     ],
     ids=[
         *("nights that are alike", "nights that differ by more", "by about as much", "by less"),
@@ -541,10 +593,31 @@ ALIKE, APART = (0.8,) * 5, (0.7, 0.75, 0.8, 0.85, 0.9)
     ],
 )
 def test_a_night_is_lower_by_more_than_the_nights_of_the_reference_differ(
-    by: float, baseline: Baseline, expected: tuple[float, tuple[float, float], bool]
+    by: float, baseline: Baseline, expected: Lower
 ) -> None:
     """Every case is lower, which no case by itself could show to be what a night shares."""
     assert a_lower_night(by, baseline) == expected
+
+
+FEW_NIGHTS = "The reference has fewer than 3 nights and does not show how much nights differ: "
+ALIKE_NIGHTS = "Trials of one night of the reference agree more than trials of different nights "
+
+
+@pytest.mark.parametrize(
+    ("baseline", "starts"),
+    [
+        (by_night(*APART, spread=0.01), [ALIKE_NIGHTS]),
+        (by_night(*ALIKE, spread=0.1), []),
+        (by_night(*ALIKE[:2]), [FEW_NIGHTS]),
+        (replace(by_night(*ALIKE), nights={}), [FEW_NIGHTS]),
+        (replace(by_night(*ALIKE), nights={}, log=None), []),
+    ],
+)
+def test_notes_on_the_nights_of_a_reference(baseline: Baseline, starts: list[str]) -> None:
+    now = report(*(trials(0.8, 0.8, 0.8, case=name) for name in NAMES))
+    notes = whole(compare(now, baseline)).notes
+    notes = tuple(note for note in notes if "provisional" not in note)
+    assert [note[: len(start)] for note, start in zip(notes, starts, strict=True)] == starts
 
 
 def test_without_a_reference_the_mean_is_tested_at_five_percent() -> None:

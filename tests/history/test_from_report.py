@@ -1,6 +1,7 @@
 """The intervals of a run agree with scipy, and clusters widen them."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
@@ -14,6 +15,7 @@ from rubric_ci.history.record import Interval
 from rubric_ci.history.variances import judge_variance
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Trial
+from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.usage import Usage
 from tests.nights import FAIL, PASS, case, night
 from tests.sample_reports import a_criterion, a_report, errored, graded
@@ -134,6 +136,24 @@ def test_further_trials_do_not_count() -> None:
     record = record_of(a_report(case, errored("b")))
     assert record.pass_rate == rate_interval([[1.0]])
     assert record.results.further_trials == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "rule", "rate"),
+    [
+        (("pass", "pass", "fail"), 0, rate_interval([[2 / 3]])),
+        (("pass", "pass", "fail"), 2, rate_interval([[1.0]])),
+        (("pass", "pass", "fail"), 3, rate_interval([[0.0]])),
+    ],
+    ids=["a share of trials", "enough trials pass", "too few trials pass"],
+)
+def test_a_rule_for_trials_decides_whether_a_case_passes(
+    verdicts: Sequence[Verdict], rule: int, rate: Interval
+) -> None:
+    trials = tuple(Trial(verdict=verdict, score=0.5) for verdict in verdicts)
+    word: Verdict = "fail" if rule == 3 else "pass"
+    found = graded("a", word, trials=trials, trials_to_pass=rule, evaluators=())
+    assert record_of(a_report(found)).pass_rate == rate
 
 
 @pytest.mark.parametrize(("clusters", "ends"), RATES.values(), ids=RATES)

@@ -107,7 +107,7 @@ def test_text() -> None:
 def test_text_of_no_change() -> None:
     assert comparison.text(SAME) == (
         "4 unchanged\n"
-        "Mean score +0.000 (4 cases in both reports, 95 % interval +0.000 to +0.000, p = 1): "
+        "Mean score +0.000 (4 cases in both reports, p = 1): "
         f"{FEW}\n"
         "not worse than the baseline\n"
     )

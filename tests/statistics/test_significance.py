@@ -98,7 +98,10 @@ def test_t_quantile_of_another_confidence() -> None:
     [
         ([], None),
         ([-0.5], None),
-        ([-0.1, -0.1, -0.1], (-0.1, -0.1)),
+        ([-0.1, -0.1, -0.1], None),
+        ([0.1, 0.1, 0.1], None),  # 0.3 / 3 is not 0.1 in binary
+        ([0.0] * 9, None),
+        ([1.0] * 9, None),
         ([0.0, 0.02], (0.01 - 12.706 * 0.01, 0.01 + 12.706 * 0.01)),
         ([0.0, -1.0], (-1.0, 1.0)),
         ([-0.3, -0.1, 0.1, 0.3], (-0.4109, 0.4109)),
@@ -115,6 +118,33 @@ def test_interval_of_clusters() -> None:
     alone = significance.interval([[mean] for mean in means])
     assert significance.interval([[mean] * 5 for mean in means]) == pytest.approx(alone)
     assert significance.interval([[-0.1, 0.1, 0.3]]) is None
+    assert significance.interval([[-0.1, 0.1], [0.0, 0.0]]) is None
+
+
+@pytest.mark.parametrize(
+    ("clusters", "least", "expected"),
+    [
+        ([[-0.1]] * 3, 0.02, (-0.12, -0.08)),
+        ([[-0.1]] * 3, 0.95, (-1.0, 0.85)),
+        ([[0.1]] * 3, 0.95, (-0.85, 1.0)),
+        ([[-0.3], [-0.1], [0.1], [0.3]], 0.4, (-0.4109, 0.4109)),
+        ([[-0.3], [-0.1], [0.1], [0.3]], 0.5, (-0.5, 0.5)),
+        ([[-0.1, 0.1]], 0.5, None),
+    ],
+)
+def test_an_interval_reaches_as_far_as_what_all_cases_share(
+    clusters: list[list[float]], least: float, expected: tuple[float, float] | None
+) -> None:
+    found = significance.interval(clusters, least)
+    assert found == (None if expected is None else pytest.approx(expected, abs=5e-4))
+
+
+@pytest.mark.parametrize(
+    ("t", "freedom", "expected"),
+    [(0.0, 5, 1.0), (12.706, 1, 0.05), (-2.228, 10, 0.05), (3.169, 10, 0.01), (1e9, 4, 0.0)],
+)
+def test_t_p_value(t: float, freedom: int, expected: float) -> None:
+    assert significance.t_p_value(t, freedom) == pytest.approx(expected, abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -154,18 +184,22 @@ def test_p_value_agrees_with_scipy() -> None:
 
 
 DROPS = {
-    "no interval": (None, 1, None),
-    "the whole scale": ((-1.0, 0.9), 2, None),
-    "the lower end": ((-0.16, 0.05), 24, 0.16),
-    "better": ((0.01, 0.05), 24, stats.beta.ppf(0.975, 1, 24)),
-    "one case differs by little": ((-0.001, 0.0), 200, stats.beta.ppf(0.975, 1, 200)),
-    "nothing differs": ((0.0, 0.0), 200, stats.beta.ppf(0.975, 1, 200)),
+    "the whole scale": (-1.0, 2, None),
+    "almost the whole scale": (-0.99, 2, 0.99),
+    "the lower end": (-0.16, 24, 0.16),
+    "better": (0.01, 24, stats.beta.ppf(0.975, 1, 24)),
+    "one case differs by little": (-0.001, 200, stats.beta.ppf(0.975, 1, 200)),
+    "nothing differs": (0.0, 200, stats.beta.ppf(0.975, 1, 200)),
 }
 
 
-@pytest.mark.parametrize(("interval", "clusters", "drop"), DROPS.values(), ids=DROPS)
+@pytest.mark.parametrize(("low", "clusters", "drop"), DROPS.values(), ids=DROPS)
 def test_the_largest_drop_that_is_not_excluded(
-    interval: tuple[float, float] | None, clusters: int, drop: float | None
+    low: float, clusters: int, drop: float | None
 ) -> None:
-    found = significance.largest_drop(interval, clusters)
+    found = significance.largest_drop(low, clusters)
     assert found == (None if drop is None else pytest.approx(drop))
+
+
+def test_the_standard_errors_of_an_interval() -> None:
+    assert pytest.approx(stats.norm.ppf(0.975)) == significance.Z

@@ -75,7 +75,7 @@ class TargetDifference:
     than: str
     cases: int
     mean: float
-    interval: tuple[float, float] | None = None  # 95 %; None: fewer than two independent cases
+    interval: tuple[float, float] | None = None  # 95 %; None: one case, or equal differences
     p_value: float  # paired permutation test
     significant: bool
 
@@ -156,8 +156,17 @@ def gate_passes(
 
 def is_better(gate: GateInfo) -> bool:
     """Return False if a target had to be better than another one and is not."""
-    demanded = gate.better_than and gate.fail_on != "never" and gate.difference
-    return not demanded or demanded.better
+    return not _demands_better(gate) or gate.difference is None or gate.difference.better
+
+
+def lacks_difference(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
+    """Return True if a target had to be better, and no case was graded for both."""
+    graded = any(isinstance(case, Graded) for case in cases)
+    return _demands_better(gate) and gate.difference is None and graded
+
+
+def _demands_better(gate: GateInfo) -> bool:
+    return bool(gate.better_than) and gate.fail_on != "never"
 
 
 def is_weakened(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:

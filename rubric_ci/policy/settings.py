@@ -16,6 +16,7 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.policy.strength import (
     UNKNOWN,
     Order,
+    demand,
     group_rate,
     maximum,
     minimum,
@@ -106,7 +107,7 @@ SETTINGS: Final = (
         order=group_rate(),
     ),
     _gate("max_waivers", maximum()),
-    _gate("better_than", read=lambda gate: gate.better_than or None),
+    _gate("better_than", demand(), read=lambda gate: gate.better_than or None),
     _gate("targets", read=lambda gate: list(gate.targets) or None),
     _gate("on_weaker_grading", words("note", "fail")),
     _gate("on_changed_grading", words("note", "review", "fail")),

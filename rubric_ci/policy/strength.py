@@ -63,6 +63,14 @@ def maximum() -> Order:
     return Order(weaker="raised or removed", direction=direction)
 
 
+def demand() -> Order:
+    """Return the order of a demand that is made or not; what it is about is not comparable."""
+    return Order(
+        weaker="removed",
+        direction=lambda move: compared(move.before is not None, move.after is not None),
+    )
+
+
 def pass_rate() -> Order:
     """Return the order of the pass rate of all cases: without one, no case may fail."""
     return Order(

@@ -12,6 +12,7 @@ from rubric_ci.model.gate import (
     is_undecided,
     is_unneeded,
     is_weakened,
+    lacks_difference,
     needs_review,
     too_many_waivers,
 )
@@ -146,6 +147,8 @@ def _why_undecided(report: RunReport, errored: str) -> Iterator[str]:
         yield "some eval files could not be read"
     if undecided := sum(is_undecided(case, report.gate) for case in report.cases):
         yield f"{numbers.plural(undecided, 'failing case')} not comparable with the base"
+    if lacks_difference(report.cases, report.gate):
+        yield f"no case was graded for both {report.gate.better_than} and another target"
 
 
 def _all(counts: Totals) -> str:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.model.comparison import Comparison
-from rubric_ci.model.gate import GateInfo, PassRate, gate_passes, gating, is_undecided, pass_rates
+from rubric_ci.model.gate import (
+    GateInfo,
+    PassRate,
+    gate_passes,
+    gating,
+    is_undecided,
+    lacks_difference,
+    pass_rates,
+)
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.reference_log import GateState
 from rubric_ci.model.report import RunReport, RunVerdict
@@ -55,7 +63,7 @@ def concluded(
         rates=pass_rates(gating(cases, gate), gate.rates, changes),
         difference=difference(cases, gate.better_than),
     )
-    complete = verdict != "error" and not any(is_undecided(case, gate) for case in cases)
+    complete = verdict != "error" and not _is_open(cases, counted)
     holds = gate_passes(cases, counted, waivers, changes, comparison)
     return replace(counted, holds=holds and complete)
 
@@ -85,8 +93,13 @@ def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
     if invalid_files:
         return ExitCode.USAGE
     incomplete = report.verdict == "error" or report.scope.unfinished or report.totals.errored
-    undecided = any(is_undecided(case, report.gate) for case in report.cases)
-    return ExitCode.NO_VERDICT if incomplete or undecided else ExitCode.OK
+    undecided = incomplete or _is_open(report.cases, report.gate)
+    return ExitCode.NO_VERDICT if undecided else ExitCode.OK
+
+
+def _is_open(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
+    """Return True if a verdict that the gate needs is missing, though each case has one."""
+    return any(is_undecided(case, gate) for case in cases) or lacks_difference(cases, gate)
 
 
 def gate_state(report: RunReport) -> GateState:

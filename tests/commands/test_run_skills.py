@@ -122,8 +122,11 @@ def test_a_skill_that_is_missing(checkout: Checkout) -> None:
 def test_files_that_name_a_target_are_not_compared(checkout: Checkout) -> None:
     named = f"execution: {{target: with-skill}}\n{suite(1)}"
     checkout.commit({**FILES, "evals/a.eval.yaml": named})
-    run(checkout)
+    done = run(checkout)
     assert [case["id"] for case in report(checkout)["cases"]] == ["c0"]
+    assert done.returncode == 3
+    assert "Gate undecided: no case was graded for both without-skill and another" in done.stdout
+    assert report(checkout)["gate"]["holds"] is False
 
 
 def test_a_change_of_the_skill_selects_its_cases(checkout: Checkout) -> None:

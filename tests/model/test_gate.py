@@ -18,6 +18,7 @@ from rubric_ci.model.gate import (
     is_forbidden,
     is_held_against,
     is_undecided,
+    lacks_difference,
     needs_review,
     pass_rates,
     required_passes,
@@ -349,6 +350,29 @@ def test_a_target_that_must_be_better(mean: float, *, significant: bool, better:
     assert gate_passes([], gate) == better
     assert gate_passes([], replace(gate, better_than=""))
     assert gate_passes([], replace(gate, fail_on="never"))
+
+
+LOWER = TargetDifference(target="a", than="b", cases=9, mean=-0.1, p_value=0.01, significant=True)
+
+
+@pytest.mark.parametrize(
+    ("cases", "changes", "open_"),
+    [
+        ([of("pass")], {}, True),
+        ([], {}, False),
+        ([skipped("c")], {}, False),
+        ([of("pass")], {"better_than": ""}, False),
+        ([of("pass")], {"fail_on": "never"}, False),
+        ([of("pass")], {"difference": LOWER}, False),
+    ],
+    ids=["graded", "no case", "skipped", "not demanded", "never", "compared"],
+)
+def test_a_target_that_must_be_better_was_compared_with_none(
+    cases: list[CaseResult], changes: dict[str, Any], *, open_: bool
+) -> None:
+    gate = replace(a_gate(), **{"better_than": "b", **changes})
+    assert lacks_difference(cases, gate) is open_
+    assert gate_passes(cases, gate) is ("difference" not in changes)
 
 
 def test_a_break_that_a_waiver_excuses() -> None:

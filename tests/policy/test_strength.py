@@ -8,7 +8,16 @@ from rubric_ci.model.config import Config
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.grading_changes import Direction
 from rubric_ci.model.json_value import JSON
-from rubric_ci.policy.strength import Move, Order, group_rate, maximum, minimum, pass_rate, words
+from rubric_ci.policy.strength import (
+    Move,
+    Order,
+    demand,
+    group_rate,
+    maximum,
+    minimum,
+    pass_rate,
+    words,
+)
 
 RATED = Config(gate=GateConfig(min_pass_rate=0.5))
 OPPOSITE: dict[Direction, Direction] = {
@@ -26,6 +35,7 @@ def listed() -> Order:
 WORDS: Named = (listed, "moves to the left in `off` < `on`")
 MINIMUM: Named = (minimum, "lowered or removed")
 MAXIMUM: Named = (maximum, "raised or removed")
+DEMAND: Named = (demand, "removed")
 RATE: Named = (pass_rate, "lowered; added below 1, so that failures are tolerated")
 GROUP: Named = (
     group_rate,
@@ -39,6 +49,8 @@ TABLE: list[tuple[Named, JSON, JSON, Config, Direction]] = [
     (MINIMUM, -1, None, Config(), "weaker"),
     (MAXIMUM, 1, 2, Config(), "weaker"),
     (MAXIMUM, 9, None, Config(), "weaker"),
+    (DEMAND, "without-skill", None, Config(), "weaker"),
+    (DEMAND, "without-skill", "another", Config(), "changed"),
     (RATE, 0.6, 0.5, Config(), "weaker"),
     (RATE, None, 0.99, Config(), "weaker"),
     (RATE, 1, None, Config(), "weaker"),

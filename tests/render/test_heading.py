@@ -93,6 +93,15 @@ HEADINGS: dict[str, tuple[RunReport, Tone, str]] = {
         ("Gate undecided: 1 failing case not comparable with the base · "
         "1 of 2 graded cases fails"),
     ),
+    "another target": (
+        of(GOOD, BAD, gate={"fail_on": "regression", "better_than": "b"}), "fail",
+        "Gate fails: 1 regression · 1 of 2 graded cases fails",
+    ),
+    "no other target": (
+        of(GOOD, gate={"better_than": "b"}), "error",
+        ("Gate undecided: no case was graded for both b and another target · "
+        "the only graded case passes"),
+    ),
     "waived": (
         of(GOOD, WAIVED), "pass", "Gate passes · 1 of 2 graded cases pass, 1 waived",
     ),

@@ -25,6 +25,7 @@ def gated(report: RunReport, config: GateConfig = CONFIG) -> RunReport:
 
 TOLERATED = gated(a_report(graded("a", "pass", tags=("safety",)), graded("b"), errored("c")))
 MISSED = gated(a_report(graded("a", "pass"), graded("b", tags=("safety",))))
+ALONE = gated(a_report(graded("a", "pass")), GateConfig(better_than="b"))
 UNDECIDED = gated(a_report(graded("a", change="not-comparable")), GateConfig(fail_on="regression"))
 
 
@@ -48,8 +49,9 @@ UNDECIDED = gated(a_report(graded("a", change="not-comparable")), GateConfig(fai
             ExitCode.GATE,
         ),
         (UNDECIDED, "fail-on: regression", ExitCode.NO_VERDICT),
+        (ALONE, "fail-on: fail; better than b", ExitCode.NO_VERDICT),
     ],
-    ids=["tolerated", "missed", "undecided"],
+    ids=["tolerated", "missed", "undecided", "no other target"],
 )
 def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None:
     assert heading.gate_settings(report) == text

@@ -89,7 +89,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "kinds/test_read.py": """
         kinds/code_judge kinds/composite kinds/llm_judge kinds/rubric""",
     "project/test_project.py": "validation/config_summary",
-    "comparison/test_compare.py": "comparison/case_change comparison/notes",
+    "comparison/test_compare.py": "comparison/case_change",
     "render/test_golden.py": "render/junit",
     "security/test_committed_cache.py": "git/committed",
     "security/test_policy_from_base.py": """

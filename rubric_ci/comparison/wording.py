@@ -75,7 +75,10 @@ def reference(info: ReferenceInfo) -> str:
     """Return commit, date, age and reason of a reference, and the last moves of some cases."""
     trials = f"{numbers.plural(info.trials, 'trial')} per case"
     reason = f" ({info.reason})" if info.reason else ""
-    moves = [_move(each) for each in info.moves[-MOVES:]]
+    moves = [
+        f"{numbers.plural(each.cases, 'case')} since {_measured(each)} ({each.reason})"
+        for each in info.moves[-MOVES:]
+    ]
     if earlier := len(info.moves) - len(moves):
         moves.insert(0, f"{numbers.plural(earlier, 'earlier move')} of some cases")
     return "; ".join([f"{_measured(info)}, {trials}{reason}", *moves])
@@ -99,8 +102,8 @@ def _not_worse(comparison: Comparison, than: str) -> str:
     mean, words = comparison.mean_difference, f"not worse than the {than}"
     if mean is None or comparison.clusters < _LEAST:
         return words
-    lowest = comparison.interval[0] if comparison.interval else mean  # all differences are equal
-    drop = significance.largest_drop(lowest, comparison.clusters)
+    low, _ = comparison.interval or (mean, mean)  # no interval: all differences are equal
+    drop = significance.largest_drop(low, comparison.clusters)
     return f"{words} (drops of up to {numbers.points(drop)} cannot be excluded)" if drop else words
 
 
@@ -160,8 +163,7 @@ def lines(report: RunReport) -> Iterator[str]:
     if where := source(report):
         yield f"{noun(report).capitalize()}: {where}"
     if report.removed:
-        names = numbers.listed([f"`{case.id}`" for case in report.removed])
-        yield f"Removed: {names}"
+        yield f"Removed: {numbers.listed([f'`{case.id}`' for case in report.removed])}"
     yield from limits(report)
 
 
@@ -186,8 +188,8 @@ def in_words(case: CaseResult) -> str:
         return ""
     sign = SIGNS.get(case.change, "")
     words = f"{sign} {TITLES[case.change]}".lstrip()
-    told = isinstance(case, Graded) and (sign or _score_moved(case))
-    return f"{words}: {movement(case)}" if told and movement(case) else words
+    told = movement(case) if sign or _score_moved(case) else ""
+    return f"{words}: {told}" if told else words
 
 
 def movement(case: CaseResult) -> str:
@@ -221,10 +223,11 @@ def _worse(report: RunReport, comparison: Comparison) -> str:
     return "no single case is broken, but the mean score fell"
 
 
-def _score_moved(case: Graded) -> bool:
+def _score_moved(case: CaseResult) -> bool:
     """Return True if a case that did not change has another score."""
-    before = case.before.score if case.before else None
-    return case.change in {"unchanged", "failing-before"} and before not in {None, case.score}
+    if not isinstance(case, Graded) or case.before is None:
+        return False
+    return case.change in {"unchanged", "failing-before"} and case.before.score != case.score
 
 
 def _counted(report: RunReport) -> Iterator[str]:
@@ -248,10 +251,6 @@ def _aged(now: str, then: str) -> str:
         return ""
     days = numbers.plural(age.days, "day") if age.days else "less than a day"
     return f", {days} old"
-
-
-def _move(move: ReferenceMove) -> str:
-    return f"{numbers.plural(move.cases, 'case')} since {_measured(move)} ({move.reason})"
 
 
 def _measured(run: ReferenceInfo | ReferenceMove) -> str:

@@ -61,6 +61,8 @@ HELD: Final[Mapping[str, str]] = {
     "comparison/compare.py": "comparison/test_compare.py comparison/test_alarm_budget.py",
     "comparison/alarm_budget.py": "comparison/test_alarm_budget.py comparison/test_compare.py",
     "comparison/verdicts.py": "comparison/test_verdicts.py run/test_confirmation.py",
+    "comparison/wording.py": "comparison/test_wording.py",
+    "comparison/notes.py": "comparison/test_notes.py comparison/test_compare.py",
     "statistics/night_effect.py": "statistics/test_night_effect.py",
     "report/json_format.py": "report/test_json_format.py",
     "report/consistency.py": "report/test_consistency.py report/test_case_consistency.py",

@@ -7,7 +7,7 @@ that the verdict is that of five votes.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from statistics import median_low
@@ -17,7 +17,6 @@ from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
-    Assertion,
     Check,
     Judged,
     Judgement,
@@ -42,7 +41,7 @@ def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement |
     More than half of the declared panel must satisfy a check or not satisfy it, or give any score:
     a panel that lost votes does not decide by the remaining ones.
     """
-    marks = {c.id: votes[0][c.id] for c in rubric if isinstance(c, Assertion)}
+    marks = {c.id: votes[0][c.id] for c in rubric}  # of an assertion, every vote has the same
     for criterion in rubric.judged:
         match elect(criterion, [vote[criterion.id] for vote in votes], panel):
             case NoMajority() as undecided:
@@ -68,8 +67,6 @@ def flakiness(marks: Sequence[MarkValue]) -> float:
 
 def elect(criterion: Judged, marks: Sequence[Mark], panel: int) -> Mark | NoMajority:
     """Return the majority mark, or the median, of one criterion."""
-    if panel == len(marks) == 1:
-        return marks[0]
     values = [mark.value for mark in marks]
     value = _majority(values, panel)
     if value is None:
@@ -78,11 +75,11 @@ def elect(criterion: Judged, marks: Sequence[Mark], panel: int) -> Mark | NoMajo
     if value is None:
         listed = ", ".join(str(v).lower() for v in values)
         return NoMajority(reason=f"no majority of {panel} votes on {criterion.id}: {listed}")
-    return min(marks, key=lambda mark: _distance(mark.value, value))
+    return next(mark for mark in marks if mark.value == value)
 
 
 def _majority(values: Sequence[MarkValue], panel: int) -> MarkValue | None:
-    value, count = Counter(values).most_common(1)[0]
+    value, count = Counter(values).most_common()[0]
     return value if 2 * count > panel else None
 
 
@@ -101,10 +98,6 @@ def _median(values: Sequence[MarkValue], panel: int) -> int | None:
     scores = [int(value) for value in values if value != CANNOT_ASSESS]
     # The lower of the two middle ones: a mark of some vote, not a value in between.
     return median_low(scores) if 2 * len(scores) > panel else None
-
-
-def _distance(value: MarkValue, elected: MarkValue) -> int:
-    return 0 if value == elected else 1
 
 
 Group: TypeAlias = tuple[Judged, ...]
@@ -162,7 +155,8 @@ def more_votes(
 def moves_to_change(rubric: Rubric, vote: Judgement, thresholds: Thresholds) -> int | None:
     """Return the fewest marks that change the verdict, each moved by one step; None: none do."""
     counts = (
-        _moves(rubric, vote, thresholds, _by_effect(rubric, vote, up=up)) for up in (False, True)
+        _moves(rubric, vote, thresholds, _by_effect(rubric, vote, extreme))
+        for extreme in (min, max)
     )
     return min((count for count in counts if count is not None), default=None)
 
@@ -178,8 +172,10 @@ def _moves(
     return None
 
 
-def _by_effect(rubric: Rubric, vote: Judgement, *, up: bool) -> list[tuple[Judged, Mark]]:
-    """Return each mark that one step moves up or down: those that move a gate first.
+def _by_effect(
+    rubric: Rubric, vote: Judgement, end: Callable[..., Mark]
+) -> list[tuple[Judged, Mark]]:
+    """Return each mark that one step moves down (`min`) or up: those that move a gate first.
 
     One missed gate fails the case, and each must be met to pass it; the score moves most by the
     largest differences. So no other order needs fewer.
@@ -188,7 +184,7 @@ def _by_effect(rubric: Rubric, vote: Judgement, *, up: bool) -> list[tuple[Judge
     for criterion in rubric.judged:
         now = vote[criterion.id]
         near = [Mark(value=value) for value in _one_step_away(criterion, now.value)]
-        most = (max if up else min)([now, *near], key=lambda mark: _rank(criterion, mark))
+        most = end([now, *near], key=lambda mark: _rank(criterion, mark))
         if _rank(criterion, most) != _rank(criterion, now):
             gate = criterion.gates(most) != criterion.gates(now)
             change = abs(criterion.normalise(most) - criterion.normalise(now))
@@ -213,17 +209,18 @@ def _is_decided(
     now = tally(rubric, votes, asked)
     if isinstance(now, NoMajority):
         return False
+    # The verdict is monotonic in each mark, so two judgements bound all.
     lowest = highest = now
     for criterion in rubric.judged:
         given = [vote[criterion.id] for vote in votes]
+        marks = list[Mark]()
         for mark in _reachable(criterion, given, PANEL - asked):
             if isinstance(mark, NoMajority):
                 return False
-            # The verdict is monotonic in each mark, so two judgements bound all.
-            if _rank(criterion, mark) < _rank(criterion, lowest[criterion.id]):
-                lowest = _with_mark(lowest, criterion, mark.value)
-            if _rank(criterion, mark) > _rank(criterion, highest[criterion.id]):
-                highest = _with_mark(highest, criterion, mark.value)
+            marks.append(mark)
+        low, high = (each(marks, key=lambda mark: _rank(criterion, mark)) for each in (min, max))
+        lowest = _with_mark(lowest, criterion, low.value)
+        highest = _with_mark(highest, criterion, high.value)
     return _verdict(rubric, lowest, thresholds) == _verdict(rubric, highest, thresholds)
 
 

@@ -118,22 +118,21 @@ def _case_verdicts(report: RunReport) -> Iterator[str]:
 
 def _trial_counts(report: RunReport) -> Iterator[str]:
     for at, case in enumerate(report.cases):
-        if not isinstance(case, Graded) or not case.further_trials:
-            continue
-        if not 0 < case.further_trials < len(case.trials):
+        if isinstance(case, Graded) and not 0 <= case.further_trials < max(1, len(case.trials)):
             yield f"cases.{at}.further_trials is {case.further_trials} of {len(case.trials)} trials"
 
 
 def _trials(report: RunReport) -> Iterator[str]:
     for at, case in enumerate(report.cases):
-        if not isinstance(case, Graded) or not case.trials_to_pass:
+        if not isinstance(case, Graded):
             continue
-        if case.trials_to_pass < 0 or not case.trials:
-            yield f"cases.{at}.trials_to_pass is {case.trials_to_pass} of {len(case.trials)} trials"
-        else:
-            found = standing(kth_best(case.trials, case.trials_to_pass))
+        rank = case.trials_to_pass
+        if rank < 0 or (rank and not case.trials):
+            yield f"cases.{at}.trials_to_pass is {rank} of {len(case.trials)} trials"
+        elif rank:
+            found = standing(kth_best(case.trials, rank))
             if standing(case) != found:
-                rule = f"{case.trials_to_pass} trials must pass"
+                rule = f"{rank} trials must pass"
                 yield f"cases.{at}.verdict is {standing(case)}, {rule}: {found}"
 
 

@@ -33,7 +33,7 @@ def pieces(report: RunReport) -> Iterator[str]:
 
     No string is divided between two pieces.
     """
-    start, end = _json(replace(report, cases=())).split(_NO_CASES, 1)
+    start, end = _json(replace(report, cases=())).split(_NO_CASES)
     yield start
     yield _CASES
     for first in range(0, len(report.cases), _AT_ONCE):

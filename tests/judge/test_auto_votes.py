@@ -100,6 +100,7 @@ def test_no_ground_for_a_level_misses_the_gate_that_the_lowest_level_meets() -> 
 def test_a_lost_vote_is_one_of_the_five() -> None:
     assert more_votes(Rubric((GATE,)), votes(True, True), 3, DEFAULT_THRESHOLDS) == 1
     assert more_votes(Rubric((GATE,)), votes(True, True, True), 4, DEFAULT_THRESHOLDS) == 0
+    assert more_votes(Rubric((GATE,)), votes(True, True), 5, DEFAULT_THRESHOLDS) == 0
 
 
 def verdict(rubric: Rubric, panel: Sequence[Judgement]) -> Verdict | None:

@@ -19,6 +19,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
+    Assertion,
     Check,
     Criterion,
     Judgement,
@@ -109,6 +110,15 @@ def test_undecided(
 
 def test_the_reason_is_of_a_vote_with_the_elected_mark() -> None:
     assert elected(SCORED, 3, 2, 9, 8).reasoning == "vote 2"
+
+
+def test_the_mark_of_an_assertion_is_kept() -> None:
+    assertion = Assertion(id="a", text="x", key="contains", value="x", span=SPAN)
+    found = Mark(value=False, reasoning="not there")
+    (vote,) = votes(True)
+    vote = replace(vote, marks={**vote.marks, "a": found})
+    judgement = tally(Rubric((CHECK, assertion)), [vote], 1)
+    assert judgement == Judgement({"c": vote["c"], "a": found}, vote.reasoning)
 
 
 @given(st.lists(st.integers(0, 10), min_size=1, max_size=9))

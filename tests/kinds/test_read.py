@@ -103,6 +103,15 @@ SPECS: dict[str, tuple[str, Expected]] = {
             span=span("marks"),
         ),
     ),
+    "rubric that sees the work": (
+        "{name: marks, type: rubric, sees: [answer, files], rubrics: [Is short]}",
+        lambda span: RubricSpec(
+            name="marks",
+            rubric=Rubric((Check(id="rubric-1", text="Is short", span=span("Is short")),)),
+            sees=("answer", "files"),
+            span=span("marks"),
+        ),
+    ),
     "rubric without a weight": (
         "{name: marks, type: rubric, rubrics: [Is short]}",
         lambda span: RubricSpec(

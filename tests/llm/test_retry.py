@@ -63,6 +63,13 @@ def test_what_was_not_sent_is_no_request(retryable: bool, reason: str) -> None:
     assert (str(ended.value), ended.value.usage) == (reason, Usage())
 
 
+def test_attempts_are_counted_where_none_was_sent() -> None:
+    error = RequestError("no connection", retryable=True, billed=False, reached=False)
+    last = RequestError("no key", retryable=False, billed=False, reached=False)
+    with pytest.raises(CannotReachModel, match=r"^m: no key \(2 attempts\)$"):
+        run(error, last)
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
 def test_what_does_not_pass_is_sent_once(status: int) -> None:
     with pytest.raises(CannotReachModel, match=r"^m: no \(1 request\)$") as ended:

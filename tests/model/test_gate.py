@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.model.gate import (
     FailOn,
+    GateConfig,
     GateInfo,
     OnChangedGrading,
     PassRate,
@@ -41,6 +42,11 @@ def a_gate(fail_on: FailOn = "fail", **rates: float) -> GateInfo:
         ),
         holds=False,
     )
+
+
+def test_nothing_is_asked_of_cases_unless_it_is_set() -> None:
+    gate = GateConfig()
+    assert (gate.fail_on, gate.require_rubrics, gate.require_verdict) == ("fail", False, False)
 
 
 def of(verdict: Any, *tags: str, **facts: Any) -> Graded:

@@ -39,7 +39,10 @@ HELD: Final[Mapping[str, str]] = {
     "waivers/match.py": "waivers/test_match.py",
     "judge/freeform.py": "judge/test_freeform.py evaluators/test_llm_judge.py",
     "report/sharding.py": "report/test_sharding.py",
-    "judge/voting.py": "judge/test_voting.py judge/test_auto_votes.py judge/test_panel.py",
+    "judge/voting.py": (
+        "judge/test_voting.py judge/test_auto_votes.py judge/test_moves_to_change.py "
+        "judge/test_panel.py"
+    ),
     "grading/trials.py": "grading/test_trials.py",
     "model/scope.py": "model/test_scope.py",
     "model/scoring.py": "model/test_scoring.py",

@@ -302,6 +302,46 @@ def test_judge_noise(
     assert list(consistency.problems(forged)) == ([about.format(*expected)] if expected else [])
 
 
+def test_judge_noise_of_a_criterion_that_no_case_has() -> None:
+    report = noisy("a", "b")
+    noise = CriterionNoise(file=GOOD.file, id="gone", text="asked", differing=0, repeated=1)
+    forged = replace(report, totals=replace(report.totals, judge_noise=(noise,)))
+    assert list(consistency.problems(forged)) == [
+        "totals.judge_noise: gone: 0 of 1 answers differ, its cases give 0 of 0"
+    ]
+
+
+SAME_ID = replace(GOOD, file="other.yaml")
+SAME_FILE = graded("y", "pass")
+PARTS: dict[str, tuple[Scope, list[str]]] = {
+    "the suite": (Scope(suite=3), []),
+    "a part of it": (Scope(suite=9).narrowed("tag", "case"), []),
+    "a replay": (Scope().narrowed("replay"), []),
+    "in another order": (
+        Scope(complete=False, narrowed_by=("tag", "case")),
+        ["scope.narrowed_by is tag, case, in order: case, tag"],
+    ),
+    "complete, though narrowed": (
+        Scope(narrowed_by=("case", "tag")),
+        ["scope.complete is true, narrowed by: case, tag"],
+    ),
+    "a part, for no reason": (
+        Scope(complete=False),
+        ["scope.complete is false, narrowed by: nothing"],
+    ),
+    "more cases than the suite": (
+        Scope(suite=2),
+        ["scope.suite is 2, the report has 3 cases"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("scope", "expected"), PARTS.values(), ids=PARTS)
+def test_the_part_of_the_suite(scope: Scope, expected: list[str]) -> None:
+    report = a_report(GOOD, SAME_ID, SAME_FILE, scope=scope)
+    assert list(consistency.problems(report)) == expected
+
+
 def test_an_interrupted_run_has_no_verdict_of_its_cases() -> None:
     report = a_report(GOOD, scope=Scope().narrowed("interrupted"))
     assert list(consistency.problems(report)) == ["verdict is pass, its cases give error"]

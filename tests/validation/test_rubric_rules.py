@@ -81,6 +81,16 @@ GATES: dict[str, tuple[Any, list[Found]]] = {
             )
         ],
     ),
+    "of a score on an assertion": (
+        [{"contains": "Hello", "required": True, "required_min_score": 3}],
+        [
+            (
+                "gate-kind",
+                "0.required_min_score",
+                "`required_min_score` has no effect on an assertion",
+            )
+        ],
+    ),
     "of a check on a score": (
         [{**PARTITION, "required": True}],
         [

@@ -7,30 +7,27 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.dialects.agentv_graders import GRADERS, add_graders
+from rubric_ci.dialects.agentv_suite import (
+    ABOUT,
+    IN_FILES,
+    add_suite,
+    check_threshold,
+    default_variables,
+    seen_by_judges,
+    suite_prompt,
+)
 from rubric_ci.dialects.translation import Translation, filled, renamed
 from rubric_ci.yaml_text.problems import Path
 
 NAME: Final = "AgentV"
 CASES: Final = "tests"
+MAPPINGS: Final = IN_FILES
 
 _OF_TEST: Final = frozenset(("input", "criteria", "vars", "expected_output", *GRADERS))
-_ABOUT: Final = frozenset(
-    (
-        *("name", "description", "version", "author", "license", "metadata", "tags", "governance"),
-        *("$schema", "category", "note", "notes"),
-    )
-)
 _ITS_OWN: Final = frozenset(
     ("name", "execution", "evaluate_options", "default_test", "environment", "workspace", *GRADERS)
 )
 """Keys of a suite that no configuration of promptfoo has."""
-_OF_SUITE: Final = frozenset(
-    (
-        *("tests", "prompts", "providers", "execution", "evaluate_options", "input"),
-        *("default_test", *GRADERS),
-    )
-)
-_INPUT: Final = ("{{ input }}", "{{input}}")
 
 
 def matches(data: Any) -> bool:
@@ -83,14 +80,9 @@ def _negated(criterion: dict[str, Any]) -> dict[str, Any]:
 def translate(data: dict[str, Any]) -> Translation:
     """Return the file as ours."""
     found = Translation()
-    for key, ours in (("name", "dataset"), ("description", "description")):
-        if isinstance(data.get(key), str):
-            found.put((ours,), data[key], (key,))
-    found.refuse_keys(data, _OF_SUITE | _ABOUT, ())
-    _options(found, data.get("evaluate_options"))
-    _target(found, data)
-    prompt = _prompt(found, data)
-    default = _default(found, data.get("default_test"))
+    add_suite(found, data)
+    prompt = suite_prompt(found, data)
+    default = default_variables(found, data.get("default_test"))
     found.put(("evalcases",), [], ("tests",))
     tests = data["tests"] if isinstance(data["tests"], list) else []
     for index, test in enumerate(tests):
@@ -123,77 +115,6 @@ def _with_variables(
 _KEPT: Final = frozenset(("prompt", "vars", "metadata"))
 
 
-def _options(found: Translation, options: Any) -> None:
-    """Add how often a test is run; a budget decides about no score."""
-    if not isinstance(options, dict):
-        return
-    place: Path = ("evaluate_options",)
-    found.refuse_keys(options, ("max_concurrency", "budget_usd", "repeat"), place)
-    if "budget_usd" in options:
-        found.skip((*place, "budget_usd"), "the limit of the cost of a run is `--max-cost-usd`")
-    repeat = options.get("repeat", 1)
-    written = repeat if isinstance(repeat, dict) else {"count": repeat}
-    count, strategy = written.get("count"), written.get("strategy", "pass_any")
-    if not isinstance(count, int) or strategy not in ("pass_any", "pass_all"):
-        found.refuse((*place, "repeat"), "`repeat` is a count with `pass_any` or `pass_all`")
-    elif count > 1:
-        trials = {"count": count, "pass": 1 if strategy == "pass_any" else count}
-        found.put(("trials",), trials, (*place, "repeat"))
-
-
-def _default(found: Translation, default: Any) -> dict[str, Any]:
-    """Return the variables of every test; `agentv_graders` adds the graders."""
-    if default is None:
-        return {}
-    if not isinstance(default, dict):
-        found.refuse(("default_test",), "`default_test` in another file has no counterpart")
-        return {}
-    found.refuse_keys(default, ("vars", "threshold", *GRADERS, *_ABOUT), ("default_test",))
-    _threshold(found, default, ("default_test",))
-    variables = default.get("vars")
-    return variables if isinstance(variables, dict) else {}
-
-
-def _target(found: Translation, data: dict[str, Any]) -> None:
-    """Add the targets of a suite by their names."""
-    execution = data.get("execution") or {}
-    if not isinstance(execution, dict):
-        found.refuse(("execution",), "`execution` is not a mapping")
-        return
-    known = ("target", "targets", "threshold", "workers", "budget_usd")
-    found.refuse_keys(execution, known, ("execution",))
-    _threshold(found, execution, ("execution",))
-    if isinstance(execution.get("target"), str):
-        found.put(("target",), execution["target"], ("execution", "target"))
-    for path, named in ((("execution", "targets"), execution), (("providers",), data)):
-        names = named.get(path[-1])
-        if not names:
-            continue
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            found.refuse(path, f"`{path[-1]}` has no counterpart unless it lists names of targets")
-        elif len(names) == 1:
-            found.put(("target",), names[0], (*path, 0))
-        else:
-            found.put(("targets",), names, path)
-
-
-def _threshold(found: Translation, owner: dict[str, Any], path: Path) -> None:
-    if owner.get("threshold", 0.8) != 0.8:
-        found.refuse((*path, "threshold"), "`gate.thresholds.pass` in rubric-ci.yaml is the limit")
-
-
-def _prompt(found: Translation, data: dict[str, Any]) -> str:
-    """Return the prompt of the suite; empty: the input of each test."""
-    prompts = data.get("prompts")
-    if not prompts:
-        return ""
-    only = prompts[0] if isinstance(prompts, list) and len(prompts) == 1 else None
-    if not isinstance(only, str) or only.startswith("file://"):
-        found.refuse(("prompts",), "`prompts` has no counterpart unless it is one text")
-        return ""
-    return "" if only.strip() in _INPUT else only
-
-
 _TEST_KEYS: Final = frozenset(
     (
         *("id", "input", "input_files", "criteria", "expected_output", "vars", "rubrics"),
@@ -209,8 +130,8 @@ def _test(
     found.put(ours, {}, theirs)
     if "id" in test:
         found.put((*ours, "id"), test["id"], (*theirs, "id"))
-    found.refuse_keys(test, _TEST_KEYS | _ABOUT, theirs)
-    _threshold(found, test, theirs)
+    found.refuse_keys(test, _TEST_KEYS | ABOUT, theirs)
+    check_threshold(found, test, theirs)
     for key in ("conversation_id", "metadata", "note"):
         if key in test:
             found.put((*ours, key), test[key], (*theirs, key))
@@ -231,7 +152,7 @@ def _test(
     first = None if skipped else suite.get("input")
     _input(found, first, owner, place, ours, prompt)
     _expected(found, test, variables, ours, theirs)
-    add_graders(found, suite, test, ours, theirs)
+    add_graders(found, suite, test, ours, theirs, seen_by_judges(suite))
 
 
 def _input(

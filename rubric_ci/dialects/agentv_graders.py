@@ -7,8 +7,10 @@ texts, checks and rubrics are one list of criteria with the same mean.
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
+from rubric_ci.assertions.keys import KEYS
 from rubric_ci.dialects.agentv_evaluators import EVALUATORS, OPTIONS, evaluator_of, prompted
 from rubric_ci.dialects.translation import VARIABLE, Translation, renamed
 from rubric_ci.yaml_text.problems import Path
@@ -36,9 +38,17 @@ _Placed = tuple[Any, Path]
 
 
 def add_graders(
-    found: Translation, suite: dict[str, Any], test: dict[str, Any], ours: Path, theirs: Path
+    found: Translation,
+    suite: dict[str, Any],
+    test: dict[str, Any],
+    ours: Path,
+    theirs: Path,
+    seen: Sequence[str] = (),
 ) -> None:
-    """Add the criteria as one evaluator, and each measurement as one of its own."""
+    """Add the criteria as one evaluator, and each measurement as one of its own.
+
+    `seen` is what judges see besides the answer.
+    """
     written = _listed(test, theirs)
     if not _skips_defaults(test):
         default = suite.get("default_test")
@@ -53,17 +63,22 @@ def add_graders(
         _collect(found, test, grader, place, 1.0, criteria, evaluators)
     if not written and isinstance(test.get("criteria"), str):
         criteria = [(test["criteria"], (*theirs, "criteria"))]
+    judged = any(isinstance(c, str) or not c.keys() & {*KEYS} for c, _ in criteria)
+    sees = {"sees": ["answer", *seen]} if seen and judged else {}
     owner = (*ours, "rubrics")
     if evaluators:
         found.put((*ours, "execution"), {"evaluators": []}, theirs)
         place = (*ours, "execution", "evaluators")
         if criteria:
             weight = round(sum(each.get("weight", 1.0) for each, _ in criteria), 6)
-            rubric = {"name": "rubric", "type": "rubric", "weight": weight, "rubrics": []}
+            rubric = {"name": "rubric", "type": "rubric", "weight": weight, **sees, "rubrics": []}
             found.put((*place, 0), rubric, theirs)
             owner = (*place, 0, "rubrics")
         for number, (each, where) in enumerate(_unique(evaluators), 1 if criteria else 0):
             found.put((*place, number), each, where)
+    elif criteria and sees:
+        found.put(owner, {**sees, "criteria": []}, theirs)
+        owner = (*owner, "criteria")
     elif criteria:
         found.put(owner, [], theirs)
     for number, (criterion, place) in enumerate(criteria):
@@ -210,11 +225,11 @@ def _rubric(
     found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
 ) -> list[_Placed]:
     """Return the criteria of a rubric, which share the weight of their grader."""
-    found.refuse_keys(grader, (*OPTIONS, "criteria", "value", "rubrics"), place)
     key = next((key for key in ("criteria", "value", "rubrics") if grader.get(key)), "")
     written = grader.get(key)
     if not key:
         return _without_criteria(found, test, grader, place)
+    found.refuse_keys(grader, (*OPTIONS, "criteria", "value", "rubrics"), place)
     items = written if isinstance(written, list) else [written]
     if isinstance(written, str) and written.startswith("file://"):
         found.refuse((*place, key), "criteria in another file have no counterpart")

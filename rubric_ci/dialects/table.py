@@ -39,8 +39,11 @@ def open_source(
     from rubric_ci.yaml_text.case_files import CaseFiles
 
     read: Source = opened
-    if find and dialect.CASES in opened.data and names_files(opened.data[dialect.CASES]):
-        read = CaseFiles(opened, find, dialect.CASES)
+    if find and dialect.CASES in opened.data:
+        mappings = getattr(dialect, "MAPPINGS", ())
+        named = [opened.data[key] for key in mappings if key in opened.data]
+        if names_files(opened.data[dialect.CASES]) or any(isinstance(n, str) for n in named):
+            read = CaseFiles(opened, find, dialect.CASES, mappings)
     if not read.readable:
         return read
     below = {"below": _below(find)} if find and dialect.NAME == "Agent Skills" else {}

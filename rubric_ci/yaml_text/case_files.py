@@ -1,7 +1,7 @@
 """A suite whose cases are in other files: one value, each place in the file that has it."""
 
-from collections.abc import Iterable, Iterator
-from posixpath import basename
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rubric_ci.model.references import FindFiles, Found, NotFound
@@ -17,18 +17,27 @@ if TYPE_CHECKING:
 PROMPTS: Final = (".prompt.yml", ".prompt.yaml")
 
 
+_IN_FILE: Final = "x-in-file-"
+
+
+def written_in(data: Mapping[str, Any], key: str) -> str:
+    """Return the file that has the mapping of a key; empty: the suite itself."""
+    return str(data.get(_IN_FILE + key, "")).removeprefix("file://")
+
+
 class Opened(NamedTuple):
     """The cases of one file, and the path of each in the data of the file."""
 
     file: Document | JsonLines | CsvCases
     cases: list[Any]
     prefix: Path = ()
+    at_root: bool = False  # the file is one case
 
     @property
     def placed(self) -> Iterator[tuple[Any, "Origin"]]:
         """Each case, and where it is."""
         for index, case in enumerate(self.cases):
-            yield case, Origin(self.file, (*self.prefix, index))
+            yield case, Origin(self.file, () if self.at_root else (*self.prefix, index))
 
 
 class Origin(NamedTuple):
@@ -39,13 +48,20 @@ class Origin(NamedTuple):
 
     def inside(self, rest: Path) -> Path:
         """Return the path of a value of the case in the data of its file."""
-        return (*self.path, *(_in_test_data(rest) if self.path[0] == "testData" else rest))
+        return (*self.path, *(_in_test_data(rest) if self.path[:1] == ("testData",) else rest))
 
 
 class CaseFiles:
     """Implements `Source` with a suite and the files that `evalcases`, or another key, names."""
 
-    def __init__(self, suite: Document, find: FindFiles, key: str = "evalcases") -> None:
+    def __init__(
+        self,
+        suite: Document,
+        find: FindFiles,
+        key: str = "evalcases",
+        mappings: Sequence[str] = (),
+    ) -> None:
+        """Read the cases; the values of `mappings` may be in files as well."""
         self.file, self._key = suite.file, key
         self.suite = suite
         self.text_problems = list(suite.text_problems)
@@ -53,7 +69,10 @@ class CaseFiles:
         placed = list(self._cases(suite.data[key], find))
         self._origins = [origin for _, origin in placed]
         cases = [case for case, _ in placed]
-        self.data: Any = {**suite.data, key: cases} if cases else None
+        self._mappings = {name: each for name in mappings if (each := self._mapping(name, find))}
+        others = {name: each.data for name, each in self._mappings.items()}
+        files = {_IN_FILE + name: suite.data[name] for name in others}
+        self.data: Any = {**suite.data, **others, **files, key: cases} if cases else None
         self.ambiguous: list[AmbiguousScalar] = [
             scalar for each in self._documents() for scalar in each.ambiguous
         ]
@@ -70,6 +89,8 @@ class CaseFiles:
     def location(self, path: Path, *, at_key: bool = False) -> Location:
         """Return file, place and alias of the value at a path."""
         origin = self._origin(path)
+        if origin is None and len(path) > 1 and path[0] in self._mappings:
+            return self._mappings[str(path[0])].location(path[1:], at_key=at_key)
         if origin is None:
             return self.suite.location(path, at_key=at_key)
         return origin.file.location(origin.inside(path[2:]), at_key=at_key)
@@ -81,6 +102,8 @@ class CaseFiles:
     def written(self, path: Path) -> str | None:
         """Return the scalar at a path as it is written, if the text has it."""
         origin = self._origin(path)
+        if origin is None and len(path) > 1 and path[0] in self._mappings:
+            return self._mappings[str(path[0])].written(path[1:])
         if origin is None:
             return self.suite.written(path)
         if isinstance(origin.file, CsvCases):
@@ -117,10 +140,30 @@ class CaseFiles:
             entries = [(each, (self._key, index)) for index, each in enumerate(written)]
         for entry, path in entries:
             if isinstance(entry, str):
-                for found in find(entry.removeprefix("file://")):
+                name = entry.removeprefix("file://")
+                in_folders = name.endswith("/") and self._key != "evalcases"
+                for found in find(f"{name}*/case.y*ml" if in_folders else name):
                     yield from self._opened(found, entry, path).placed
+                if in_folders and isinstance(find(f"{name}*/workspace/**")[0], Found):
+                    self._note(path, f"`{entry}`: a folder `workspace` of a case is not read")
             else:
                 yield entry, Origin(self.suite, path)
+
+    def _mapping(self, key: str, find: FindFiles) -> Document | None:
+        """Return the file that a value names; None: it is no name, or there is a problem."""
+        written = self.suite.data.get(key)
+        if not isinstance(written, str) or not written.startswith("file://"):
+            return None
+        (found,) = find(written.removeprefix("file://"))[:1]
+        if isinstance(found, Found):
+            self._texts[found.path] = found.text
+            document = Document(found.path, found.text)
+            self.text_problems += document.text_problems
+            if isinstance(document.data, dict) or document.text_problems:
+                return document if isinstance(document.data, dict) else None
+        reason = found.reason if isinstance(found, NotFound) else "it has no mapping"
+        self._note((key,), f"`{written}`: {reason}")
+        return None
 
     def _opened(self, found: Found | NotFound, entry: str, path: Path) -> Opened:
         """Return the cases of a file; none if there is a problem, which is noted."""
@@ -134,9 +177,12 @@ class CaseFiles:
                 self.text_problems += opened.file.text_problems
                 return opened
             reason = f"`{found.path}`: {opened}"
+        self._note(path, reason)
+        return Opened(self.suite, [])
+
+    def _note(self, path: Path, reason: str) -> None:
         place = self.suite.locate(path)
         self.text_problems.append((self.file, LocatedProblem(CASE_FILE, *place, reason)))
-        return Opened(self.suite, [])
 
 
 def open_cases(found: Found) -> Opened | str:
@@ -162,6 +208,9 @@ def _of_yaml(document: Document) -> Opened | str:
     data = document.data
     if isinstance(data, list):
         return Opened(document, data)
+    if basename(document.file) in {"case.yaml", "case.yml"} and isinstance(data, dict):
+        name = basename(dirname(document.file))
+        return Opened(document, [data if "id" in data else {"id": name, **data}], at_root=True)
     if isinstance(data, dict) and isinstance(data.get("evalcases"), list):
         others = [key for key in data if key != "evalcases" and not key.startswith(("x-", "$"))]
         if others:

@@ -23,43 +23,44 @@ _SHOWN: Final = 5  # calls in a message
 Steps = Sequence[Step]
 
 
-def _called(steps: Steps, pattern: str, _: bool) -> Outcome:
-    return _found(_matching(steps, pattern), _failed(steps, pattern))
+def _called(steps: Steps, pattern: str, fold: bool) -> Outcome:
+    return _found(_matching(steps, pattern, fold), _failed(steps, pattern, fold))
 
 
-def _never_called(steps: Steps, pattern: str, _: bool) -> Outcome:
-    calls = list(_matching(steps, pattern, failed=True))
+def _never_called(steps: Steps, pattern: str, fold: bool) -> Outcome:
+    calls = list(_matching(steps, pattern, fold, failed=True))
     if not calls:
         return Outcome(holds=True, found=_not_called(steps))
     return Outcome(holds=False, found=f"it is called {_times(len(calls))}: {_line(calls[0])}")
 
 
-def _called_with(steps: Steps, value: dict[str, Any], _: bool) -> Outcome:
-    calls = list(_matching(steps, value["name"]))
+def _called_with(steps: Steps, value: dict[str, Any], fold: bool) -> Outcome:
+    calls = list(_matching(steps, value["name"], fold))
     reasons = [(call, validity(call.arguments, value["arguments"])) for call in calls]
     if fits := [call for call, reason in reasons if not reason]:
         return Outcome(holds=True, found="it is called so", evidence=_line(fits[0]))
     if reasons:
         return Outcome(holds=False, found=f"the arguments do not fit: {reasons[-1][1]}")
-    return _found(iter(()), _failed(steps, value["name"]))
+    return _found(iter(()), _failed(steps, value["name"], fold))
 
 
-def _in_order(steps: Steps, patterns: list[str], _: bool) -> Outcome:
+def _in_order(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
     rest = iter([step for step in steps if not step.error])
     for number, pattern in enumerate(patterns, start=1):
-        if not any(_fits(step, pattern) for step in rest):
+        if not any(_fits(step, pattern, fold) for step in rest):
             after = f" after {shown(patterns[number - 2])}" if number > 1 else ""
             return Outcome(holds=False, found=f"{shown(pattern)} is not called{after}")
     return Outcome(holds=True, found="all are called in this order")
 
 
-def _exactly(steps: Steps, patterns: list[str], _: bool) -> Outcome:
-    fits = len(steps) == len(patterns) and all(map(_fits, steps, patterns))
+def _exactly(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
+    pairs = zip(steps, patterns, strict=False)
+    fits = len(steps) == len(patterns) and all(_fits(step, each, fold) for step, each in pairs)
     return Outcome(holds=fits, found="" if fits else _not_called(steps, repeated=True))
 
 
-def _no_other(steps: Steps, patterns: list[str], _: bool) -> Outcome:
-    others = [step for step in steps if not any(_fits(step, each) for each in patterns)]
+def _no_other(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
+    others = [step for step in steps if not any(_fits(step, each, fold) for each in patterns)]
     if not others:
         return Outcome(holds=True, found=_not_called(steps))
     return Outcome(holds=False, found=f"{_times(len(others))}: {_line(others[0])}")
@@ -77,18 +78,24 @@ def _found(calls: Iterator[Step], failed: int) -> Outcome:
     return Outcome(holds=False, found=tried if failed else "it is not called")
 
 
-def _matching(steps: Steps, pattern: str, *, failed: bool = False) -> Iterator[Step]:
-    return (step for step in steps if _fits(step, pattern) and (failed or not step.error))
+def _matching(steps: Steps, pattern: str, fold: bool, *, failed: bool = False) -> Iterator[Step]:
+    return (step for step in steps if _fits(step, pattern, fold) and (failed or not step.error))
 
 
-def _failed(steps: Steps, pattern: str) -> int:
-    return sum(bool(step.error) for step in steps if _fits(step, pattern))
+def _failed(steps: Steps, pattern: str, fold: bool) -> int:
+    return sum(bool(step.error) for step in steps if _fits(step, pattern, fold))
 
 
-def _fits(step: Step, pattern: str) -> bool:
-    """Return True if the tool's name fits, and one of its arguments, or all of them as JSON."""
+def _fits(step: Step, pattern: str, fold: bool) -> bool:
+    """Return True if the tool's name fits, and one of its arguments, or all of them as JSON.
+
+    With `fold` the name fits in any case.
+    """
     parts = _PATTERN.fullmatch(pattern.strip())
-    if parts is None or not _glob(step.tool, parts["tool"]):
+    if parts is None:
+        return False
+    tool, name = step.tool, parts["tool"]
+    if not (_glob(tool.casefold(), name.casefold()) if fold else _glob(tool, name)):
         return False
     return parts["arguments"] is None or any(
         _glob(text, parts["arguments"]) for text in _arguments(step.arguments)
@@ -134,7 +141,7 @@ def _with_problem(value: Any) -> str:
     return schema_problem(value["arguments"])
 
 
-_row: Final = partial(Row, of=CALLS, problem=_pattern_problem)
+_row: Final = partial(Row, of=CALLS, problem=_pattern_problem, folds=True)
 
 ROWS: Final = (
     _row(
@@ -223,6 +230,7 @@ ROWS: Final = (
         title="Maximum of calls",
         meaning="The agent made at most so many calls, those with an error included.",
         value={"type": "integer", "minimum": 0, "examples": [12]},
+        folds=False,
         growth="weaker",
     ),
 )

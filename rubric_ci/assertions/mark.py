@@ -57,7 +57,7 @@ def _outcome(assertion: Assertion, answer: str, did: Did) -> Outcome:
                 raise CannotMeasure(
                     f"`{assertion.key}`: the target reports no tool calls; set its `trace`"
                 )
-            return TABLE[assertion.key].check(did.steps, assertion.value, False)
+            return TABLE[assertion.key].check(did.steps, assertion.value, assertion.ignore_case)
         case "folder":
             return _in_folder(assertion, did)
         case "text":

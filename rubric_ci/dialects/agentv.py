@@ -16,7 +16,7 @@ from rubric_ci.dialects.agentv_suite import (
     seen_by_judges,
     suite_prompt,
 )
-from rubric_ci.dialects.translation import Translation, filled, renamed
+from rubric_ci.dialects.translation import ReadText, Translation, filled, renamed
 from rubric_ci.yaml_text.problems import Path
 
 NAME: Final = "AgentV"
@@ -77,9 +77,9 @@ def _negated(criterion: dict[str, Any]) -> dict[str, Any]:
     return {"required": True, **({"negate": True} if criterion.get("not") else {})}
 
 
-def translate(data: dict[str, Any]) -> Translation:
-    """Return the file as ours."""
-    found = Translation()
+def translate(data: dict[str, Any], read: ReadText = lambda _: None) -> Translation:
+    """Return the file as ours; `read` returns the text of a prompt file."""
+    found = Translation(read=read)
     add_suite(found, data)
     prompt = suite_prompt(found, data)
     default = default_variables(found, data.get("default_test"))

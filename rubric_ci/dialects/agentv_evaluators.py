@@ -49,20 +49,36 @@ def _script(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
 def prompted(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     """Return a grader with a prompt of its own as an `llm_judge`, which gives a score.
 
-    A text without variables is no prompt there: it is what the prompt of AgentV asks about.
+    A text without variables is no prompt there: it is what the prompt of AgentV asks about. In a
+    file it shows its judge nothing, and AgentV skips the test: here the answer comes after it.
     """
     found.refuse_keys(grader, (*OPTIONS, "prompt"), place)
     prompt = grader["prompt"]
-    if isinstance(prompt, dict) and prompt.keys() == {"command"}:
-        written: Any = {"script": prompt["command"]}
+    if isinstance(prompt, dict) and "command" in prompt:
+        found.refuse_keys(prompt, ("command", "config"), (*place, "prompt"))
+        options = {"config": prompt["config"]} if "config" in prompt else {}
+        written: Any = {"script": prompt["command"], **options}
     elif not isinstance(prompt, str):
         found.refuse((*place, "prompt"), "a prompt that is neither text nor command is not known")
         return Parts()
     elif not prompt.startswith("file://") and "{{" not in prompt:
         return Parts(criteria=({"expected_outcome": prompt, "required": False},))
     else:
-        written = prompt.removeprefix("file://")
+        written = _with_answer(found, prompt.removeprefix("file://"), (*place, "prompt"))
     return Parts(evaluators=(_named(grader, "llm_judge", prompt=written),))
+
+
+_QUESTION_AND_ANSWER: Final = "\n\nThe question:\n{{ input }}\n\nThe answer:\n{{ output }}\n"
+
+
+def _with_answer(found: Translation, name: str, place: Path) -> str:
+    """Return the name of a prompt file, or its text with the answer if it has no variables."""
+    text = None if "{{" in name else found.read(name)
+    if text is None or "{{" in text or not text.strip():
+        return name
+    message = f"AgentV skips this test: {name} does not show the answer; here it comes at the end"
+    found.skip(place, message)
+    return f"{text.rstrip()}{_QUESTION_AND_ANSWER}"
 
 
 _LIMITS: Final = {
@@ -139,7 +155,8 @@ def _called(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
         return Parts()
     if negated is not written.pop("not", False):
         written["not"] = True
-    return Parts(criteria=({**written, "required": grader.get("required") is True},))
+    criterion = {**written, "ignore_case": True, "required": grader.get("required") is True}
+    return Parts(criteria=(criterion,))
 
 
 def _counted(grader: dict[str, Any], value: Mapping[str, Any]) -> Parts | None:

@@ -49,20 +49,7 @@ def add_graders(
 
     `seen` is what judges see besides the answer.
     """
-    written = _listed(test, theirs)
-    if not _skips_defaults(test):
-        default = suite.get("default_test")
-        written += _listed(default, ("default_test",)) if isinstance(default, dict) else []
-        written += _listed(suite, ())
-    if isinstance(test.get("rubrics"), list):
-        path = (*theirs, "rubrics")
-        written += [(each, (*path, at)) for at, each in enumerate(test["rubrics"])]
-    criteria: list[_Placed] = []
-    evaluators: list[_Placed] = []
-    for grader, place in written:
-        _collect(found, test, grader, place, 1.0, criteria, evaluators)
-    if not written and isinstance(test.get("criteria"), str):
-        criteria = [(test["criteria"], (*theirs, "criteria"))]
+    criteria, evaluators = _collected(found, suite, test, theirs)
     judged = any(isinstance(c, str) or not c.keys() & {*KEYS} for c, _ in criteria)
     sees = {"sees": ["answer", *seen]} if seen and judged else {}
     owner = (*ours, "rubrics")
@@ -83,6 +70,27 @@ def add_graders(
         found.put(owner, [], theirs)
     for number, (criterion, place) in enumerate(criteria):
         found.put((*owner, number), criterion, place)
+
+
+def _collected(
+    found: Translation, suite: dict[str, Any], test: dict[str, Any], theirs: Path
+) -> tuple[list[_Placed], list[_Placed]]:
+    """Return the criteria and the evaluators of a test, with those of its suite."""
+    written = _listed(test, theirs)
+    if not _skips_defaults(test):
+        default = suite.get("default_test")
+        written += _listed(default, ("default_test",)) if isinstance(default, dict) else []
+        written += _listed(suite, ())
+    if isinstance(test.get("rubrics"), list):
+        path = (*theirs, "rubrics")
+        written += [(each, (*path, at)) for at, each in enumerate(test["rubrics"])]
+    criteria: list[_Placed] = []
+    evaluators: list[_Placed] = []
+    for grader, place in written:
+        _collect(found, test, grader, place, 1.0, criteria, evaluators)
+    if not written and isinstance(test.get("criteria"), str):
+        criteria = [(test["criteria"], (*theirs, "criteria"))]
+    return criteria, evaluators
 
 
 def _skips_defaults(test: dict[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 NOTE: a file of ours imports no dialect; a hook feels it.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.model.references import Found
@@ -46,8 +47,17 @@ def open_source(
             read = CaseFiles(opened, find, dialect.CASES, mappings)
     if not read.readable:
         return read
-    below = {"below": _below(find)} if find and dialect.NAME == "Agent Skills" else {}
-    return TranslatedSource(read, dialect.translate(read.data, **below))
+    reads: dict[str, Any] = {}
+    if find:
+        skills = dialect.NAME == "Agent Skills"
+        reads = {"below": _below(find)} if skills else {"read": partial(_text, find)}
+    return TranslatedSource(read, dialect.translate(read.data, **reads))
+
+
+def _text(find: "FindFiles", name: str) -> str | None:
+    """Return the text of a file; None: there is none."""
+    first = next(iter(find(name)), None)
+    return first.text if isinstance(first, Found) else None
 
 
 _FOLDERS_ABOVE: Final = 16

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.rules import GOOD_FILE, Rule
@@ -29,7 +29,7 @@ SKIPPED_THERE: Final = Rule(
     id="skipped-there",
     meaning=(
         "The tool that the file is written for skips this part, or it decides about no score, so "
-        "it counts for nothing here either."
+        "it counts for nothing here either, unless the message says what it is here."
     ),
     hint="complete it, or remove it",
     severity="warning",
@@ -53,10 +53,14 @@ KEPT_AS_METADATA: Final = Rule(
 )
 
 
+ReadText: TypeAlias = Callable[[str], str | None]
+"""The name of a file, as the file of a tool has it, to its text; None: there is no such file."""
+
+
 class Beside(NamedTuple):
     """What an import may read and name: the files from the folder of the file of a tool."""
 
-    read: Callable[[str], str | None] = lambda _: None
+    read: ReadText = lambda _: None
     base: str = "."  # that folder, from the folder of the new file
 
 
@@ -68,6 +72,7 @@ class Translation:
     paths: dict[Path, Path] = field(default_factory=dict)
     problems: list[tuple[Rule, Path, str]] = field(default_factory=list)
     targets: list[dict[str, Any]] = field(default_factory=list)  # of an import
+    read: ReadText = lambda _: None
     shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
 
     def put(self, place: Path, value: Any, theirs: Path) -> None:

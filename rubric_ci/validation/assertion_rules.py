@@ -16,7 +16,7 @@ ASSERTION_OPTION: Final = Rule(
     id="assertion-option",
     meaning=(
         "`not`, `ignore_case` and `field` belong to assertions, and `ignore_case` to those that "
-        "compare texts. Elsewhere they would change nothing."
+        "compare texts or names of tools. Elsewhere they would change nothing."
     ),
     hint="remove it, or write the criterion as an assertion such as `contains`",
     bad=with_rubrics("- {expected_outcome: Promises a refund, not: true}"),

@@ -78,7 +78,11 @@ def test_patterns_that_re2_does_not_read(pattern: object, reason: str) -> None:
 
 def test_which_keys_compare_texts() -> None:
     folds = [key for key, row in TABLE.items() if row.folds]
-    assert folds == [*KEYS[:7]]
+    assert folds == [
+        *KEYS[:7],
+        *("called", "never_called", "called_with", "calls_in_order", "calls_exactly"),
+        "no_other_calls",
+    ]
 
 
 def test_a_wrong_pattern_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:

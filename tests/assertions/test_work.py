@@ -21,6 +21,29 @@ EDIT = Step(tool="Edit", arguments={"path": "a.py", "count": 2})
 ALL = (READ, PUSH, DENIED, EDIT)
 
 
+FOLDED = [
+    ("called", "read", READ),
+    ("called", "READ(a.py)", READ),
+    ("called_with", {"name": "re?d", "arguments": {}}, READ),
+    ("calls_in_order", ["read"], READ),
+    ("calls_exactly", ["*EAD"], READ),
+    ("no_other_calls", ["rEAD"], READ),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "step"), FOLDED)
+def test_names_of_tools_fit_in_any_case_on_demand(key: str, value: Any, step: Step) -> None:
+    assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is False
+    assert mark(an_assertion(key, value, ignore_case=True), "", Did(steps=(step,))).value is True
+
+
+def test_a_forbidden_tool_in_another_case_and_arguments_in_theirs() -> None:
+    did = Did(steps=(READ,))
+    assert mark(an_assertion("never_called", "read"), "", did).value is True
+    assert mark(an_assertion("never_called", "read", ignore_case=True), "", did).value is False
+    assert mark(an_assertion("called", "read(A.py)", ignore_case=True), "", did).value is False
+
+
 def an_assertion(key: str, value: Any, **options: Any) -> Assertion:
     return Assertion(id="a", text="t", key=key, value=value, span=span(), **options)
 

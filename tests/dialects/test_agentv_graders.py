@@ -33,20 +33,56 @@ def in_sequence(**value: Any) -> dict[str, Any]:
 
 
 OPEN = {"required": False}
+CALL = {"ignore_case": True, **OPEN}  # AgentV compares names of tools without regard to case
+
+
+PROMPT = {"type": "llm-rubric", "prompt": "file://../refusal.md"}
+AFTER = "Refuses?\n\nThe question:\n{{ input }}\n\nThe answer:\n{{ output }}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt", "problems"),
+    [
+        (
+            "Refuses?\n",
+            AFTER,
+            [
+                (
+                    "skipped-there: AgentV skips this test: ../refusal.md does not show the "
+                    "answer; here it comes at the end"
+                )
+            ],
+        ),
+        ("Refuses? {{ output }}", "../refusal.md", []),
+        ("Refuses? {{ criteria }}", "../refusal.md", []),
+        (" \n", "../refusal.md", []),
+        (None, "../refusal.md", []),
+    ],
+    ids=["no variable", "answer", "other variable", "empty", "no file"],
+)
+def test_a_prompt_file_that_shows_no_answer(
+    text: str | None, prompt: str, problems: list[str]
+) -> None:
+    test = {"id": "a", "input": "Hi", "assert": [PROMPT]}
+    found = translate({"tests": [test]}, {"../refusal.md": text}.get)
+    (judge,) = found.data["evalcases"][0]["execution"]["evaluators"]
+    assert judge == {"name": "llm-judge", "type": "llm_judge", "prompt": prompt}
+    assert [f"{rule.id}: {message}" for rule, _, message in found.problems] == problems
+    assert all(path == ("tests", 0, "assert", 0, "prompt") for _, path, _ in found.problems)
 
 
 @pytest.mark.parametrize(
     ("grader", "criteria"),
     [
-        (used("find"), [{"never_called": "find", "not": True, **OPEN}]),
-        (used(["find"], negate=True), [{"never_called": "find", **OPEN}]),
-        (used("find", type="not-trajectory:tool-used"), [{"never_called": "find", **OPEN}]),
+        (used("find"), [{"never_called": "find", "not": True, **CALL}]),
+        (used(["find"], negate=True), [{"never_called": "find", **CALL}]),
+        (used("find", type="not-trajectory:tool-used"), [{"never_called": "find", **CALL}]),
         (
             used({"name": "find", "min": 1}, required=True),
-            [{"never_called": "find", "not": True, "required": True}],
+            [{"never_called": "find", "not": True, "ignore_case": True, "required": True}],
         ),
-        (in_sequence(steps=["a", {"name": "b"}]), [{"calls_in_order": ["a", "b"], **OPEN}]),
-        (in_sequence(mode="exact", steps=["a"]), [{"calls_exactly": ["a"], **OPEN}]),
+        (in_sequence(steps=["a", {"name": "b"}]), [{"calls_in_order": ["a", "b"], **CALL}]),
+        (in_sequence(mode="exact", steps=["a"]), [{"calls_exactly": ["a"], **CALL}]),
         (
             {
                 "type": "trajectory:tool-args-match",
@@ -75,7 +111,7 @@ OPEN = {"required": False}
                             },
                         },
                     },
-                    **OPEN,
+                    **CALL,
                 }
             ],
         ),
@@ -84,7 +120,7 @@ OPEN = {"required": False}
                 "type": "trajectory:tool-args-match",
                 "value": {"name": "a", "args": {"b": 1}, "mode": "exact"},
             },
-            [{"called_with": {"name": "a", "arguments": {"const": {"b": 1}}}, **OPEN}],
+            [{"called_with": {"name": "a", "arguments": {"const": {"b": 1}}}, **CALL}],
         ),
         ({"type": "llm-rubric", "prompt": "Is kind"}, [{"expected_outcome": "Is kind", **OPEN}]),
         (
@@ -141,6 +177,17 @@ def test_criteria(grader: Any, criteria: list[Any]) -> None:
             {"type": "llm-rubric", "prompt": {"command": ["node", "p.js"]}},
             [],
             [{"name": "llm-judge", "type": "llm_judge", "prompt": {"script": ["node", "p.js"]}}],
+        ),
+        (
+            {"type": "llm-rubric", "prompt": {"command": "p.sh", "config": {"strict": True}}},
+            [],
+            [
+                {
+                    "name": "llm-judge",
+                    "type": "llm_judge",
+                    "prompt": {"script": "p.sh", "config": {"strict": True}},
+                }
+            ],
         ),
         (
             {"type": "field-accuracy", "fields": [{"path": "a", "match": "exact"}]},

@@ -34,7 +34,7 @@ class Prices:
     input: float
     output: float
     most_output_tokens: int = UNKNOWN_OUTPUT
-    above: tuple[tuple[int, "Prices"], ...] = ()  # of longer prompts: from how many tokens on
+    above: tuple[tuple[int, "Prices"], ...] = ()  # of prompts of more tokens than this
 
     def worst(self, call: ModelCall) -> float:
         """Return the maximum cost of a call: a token has at least one byte."""

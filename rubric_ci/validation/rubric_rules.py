@@ -133,8 +133,7 @@ def _same_ids(criteria: list[Any], path: Path) -> Iterator[Problem]:
 
 
 def _no_weight(criteria: list[Any], path: Path) -> Iterator[Problem]:
-    weights = [c.get("weight", 1.0) if isinstance(c, dict) else 1.0 for c in criteria]
-    if weights and all(weight == 0 for weight in weights):
+    if criteria and all(isinstance(c, dict) and c.get("weight") == 0 for c in criteria):
         yield Problem(WEIGHT_TOTAL, path, "every criterion has weight 0, so nothing is graded")
 
 
@@ -195,7 +194,7 @@ def _is_partition(ranges: Any) -> bool:
 
 
 def _range_map(ranges: dict[str, Any], path: Path) -> Iterator[Problem]:
-    if ranges and "0" not in ranges and all(map(is_short_decimal, ranges)):
+    if ranges and all(map(is_short_decimal, ranges)):
         first = min(int(key) for key in ranges)
         if 0 < first <= 10:
             yield Problem(SCORE_RANGE_COVERAGE, path, f"no range covers {_list(range(first))}")

@@ -2,7 +2,7 @@
 
 from itertools import combinations, product
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rubric_ci.judge.voting import moves_to_change
@@ -62,7 +62,12 @@ def judged(draw: st.DrawFn) -> tuple[Rubric, dict[str, MarkValue]]:
     return Rubric(tuple(criteria)), marks
 
 
+LITTLE = Scored(id="r0", ranges=(ScoreRange(low=0, high=10, text="x"),), span=SPAN)
+MUCH = Check(id="r1", text="x", required=False, span=SPAN)
+
+
 @given(judged())
+@example((Rubric((LITTLE, MUCH)), {"r0": 9, "r1": False}))  # MUCH alone passes
 def test_it_is_the_fewest_of_all_sets(case: tuple[Rubric, dict[str, MarkValue]]) -> None:
     rubric, marks = case
     judgement = Judgement({name: Mark(value=value) for name, value in marks.items()})

@@ -81,6 +81,15 @@ def test_the_cost_never_passes_its_cap(cap: float, cost: float) -> None:
     assert server.charged + WORST > cap
 
 
+@pytest.mark.parametrize(("longest", "worst"), [(2003, 8.008), (2004, WORST), (2005, WORST)])
+def test_a_longer_prompt_may_have_other_prices(longest: int, worst: float) -> None:
+    dear = Prices(input=0.002, output=0.004)
+    prices = replace(PRICES, above=((longest, dear),))
+    assert prices.worst(CALL) == pytest.approx(worst)
+    cheap = replace(dear, above=((longest, PRICES),))
+    assert cheap.worst(CALL) == pytest.approx(8.008)
+
+
 def test_a_call_that_may_cost_all_that_is_left_is_sent() -> None:
     server = Server()
     assert reasons(send(server, Caps(cost_usd=4004), 1, Prices(input=1, output=2))) == set()

@@ -89,6 +89,17 @@ def test_the_settings_of_a_configuration() -> None:
     assert settings_of(counted) == settings
 
 
+def test_a_target_that_must_be_better_is_compared_again() -> None:
+    cases = [graded("a [old]"), *(graded(f"{n} [{t}]", "pass") for n in "ab" for t in ("x", "y"))]
+    gate = gate_of(GateConfig(better_than="x", fail_on="never"), None)
+    counted = concluded(gate, cases, "pass")
+    assert counted.difference is not None
+    assert (counted.difference.target, counted.difference.than) == ("old", "x")
+    assert (counted.difference.cases, counted.difference.mean) == (1, -1.0)
+    assert settings_of(counted) == gate
+    assert concluded(counted, cases[1:3], "pass").difference != counted.difference
+
+
 def test_a_run_with_an_error_does_not_hold() -> None:
     gate = gate_of(GateConfig(), None)
     assert (concluded(gate, (), "error").holds, concluded(gate, (), "pass").holds) == (False, True)

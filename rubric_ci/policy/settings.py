@@ -24,7 +24,6 @@ from rubric_ci.policy.strength import (
     words,
 )
 from rubric_ci.policy.target_options import connected, connection, provider
-from rubric_ci.validation.rules import RULES
 
 
 class Side(NamedTuple):
@@ -82,6 +81,8 @@ def _judge(key: str, order: Order = UNKNOWN) -> Setting:
 
 
 def _rule_default(key: str) -> JSON:
+    from rubric_ci.validation.rules import RULES  # with every rule; few change a severity
+
     rule = RULES.get(key.removeprefix("rules."))
     return rule.severity if rule else None
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 from os import environ
 from pathlib import Path
 from posixpath import dirname
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from rubric_ci.dialects.table import open_source
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
@@ -20,7 +20,7 @@ from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system.model_list import known_models
 from rubric_ci.validation.config_summary import ConfigSummary, texts_of
 from rubric_ci.validation.eval_rules import KnownTargets, Prompt
-from rubric_ci.validation.validator import check_config, check_evals, check_prompts
+from rubric_ci.validation.validator import check_config, check_evals, check_prompts, switched
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import UNREADABLE, decode
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
 Found: TypeAlias = "tuple[Diagnostic, ...]"
 FindStates: TypeAlias = "Callable[[Document, Project, Callable[[], Iterable[Path]]], States]"
-
-
-MARK: Final = "rubric-ci:"  # of comments that silence a rule
 
 
 def open_checkout(config: Path | None) -> Project:
@@ -172,11 +169,7 @@ class Checker:
         return machine_for(self.project.root, folder, environ)
 
     def _switched(self, found: Found, texts: Mapping[str, str]) -> Found:
-        if not found and not any(MARK in text for text in texts.values()):
-            return ()
-        from rubric_ci.validation.rules import apply_suppressions
-
-        return apply_suppressions(found, texts, self.project.rules)
+        return switched(found, texts, self.project.rules)
 
     def _text(self, path: Path) -> str | LocatedProblem:
         try:

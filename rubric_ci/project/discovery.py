@@ -42,14 +42,18 @@ def find_evals(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[P
         return configured
     known = {path.resolve() for path in configured}
     found = [file for path in paths or [HERE] for file in _of_path(path, known)]
-    return list({path.resolve(): path for path in found}.values())
+    return list({os.path.realpath(path): path for path in found}.values())
 
 
 def from_root(path: Path, root: Path) -> str:
     """Return the name of a file in reports: relative to the root, with forward slashes."""
     real, top = os.path.realpath(path), os.path.realpath(root)
-    inside = confined.is_inside(real, top)
-    return os.path.relpath(real, top).replace(os.sep, "/") if inside else path.as_posix()
+    return _below(real, top) if confined.is_inside(real, top) else path.as_posix()
+
+
+def _below(path: str, top: str) -> str:
+    """Return a path inside of a folder relative to it, with forward slashes."""
+    return path[len(top) :].replace(os.sep, "/").lstrip("/") or HERE
 
 
 def read_text(path: Path, root: Path | None = None, *, written_by: str = "") -> str:
@@ -124,7 +128,7 @@ def _found(real: str, top: str) -> Found | NotFound:
         return NotFound(f"cannot be read: {error.reason}")
     except UnicodeDecodeError:
         return NotFound("is not UTF-8 text")
-    return Found(os.path.relpath(real, top).replace(os.sep, "/"), text)
+    return Found(_below(real, top), text)
 
 
 def _candidates(reference: str, folder: str, top: str) -> Iterator[str]:

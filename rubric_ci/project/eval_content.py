@@ -59,6 +59,8 @@ def foreign_tool(data: bytes) -> str:
 def lines_hold_cases(data: bytes) -> bool:
     """Return True if a line is a case, and for a first one with broken JSON that looks like one."""
     for number, line in enumerate(_lines(data)):
+        if b"input" not in line and b"\\u" not in line:  # an escape can spell the key
+            continue
         keys = _keys(line)
         if keys is None:
             if number == 0 and re.search(_HOLDS_ID, line) and re.search(_HOLDS_INPUT, line):

@@ -16,8 +16,7 @@ from rubric_ci.parsing.eval_file import TargetNames, parse
 from rubric_ci.validation.config_summary import summarize_config
 from rubric_ci.validation.diagnostics import has_errors
 from rubric_ci.validation.eval_rules import KnownTargets
-from rubric_ci.validation.rules import apply_suppressions
-from rubric_ci.validation.validator import check_config, check_evals, check_prompts
+from rubric_ci.validation.validator import check_config, check_evals, check_prompts, switched
 from rubric_ci.yaml_text.document import Document
 
 
@@ -78,7 +77,7 @@ def load_config(
     document = Document(path, text)
     severities = summarize_config(document).rules if rules is None else rules
     found = (*check_config(document, models=models), *check_prompts(document, lookup))
-    found = apply_suppressions(found, document.texts(), severities)
+    found = switched(found, document.texts(), severities)
     return LoadedConfig(None if has_errors(found) else read_config(document, lookup), found)
 
 
@@ -97,7 +96,7 @@ def load_targets(
     document = Document(path, text)
     found = check_config(document, targets_only=True, models=models)
     found = (*found, *check_prompts(document, lookup))
-    found = apply_suppressions(found, document.texts(), rules or {})
+    found = switched(found, document.texts(), rules or {})
     return LoadedTargets(() if has_errors(found) else read_targets(document, lookup), found)
 
 
@@ -128,7 +127,7 @@ def load(
     """
     source = open_source(path, text, sidecar, find)
     found = check_evals(source, lookup, KnownTargets(prompts=None))
-    found = apply_suppressions(found, source.texts(), rules or {})
+    found = switched(found, source.texts(), rules or {})
     if has_errors(found):
         return Loaded(None, found)
     return Loaded(parse(source, lookup, default_evaluator, targets), found)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from os.path import realpath
 from pathlib import Path
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile
@@ -132,7 +133,7 @@ def _leave_out(paths: Sequence[Path], project: Project) -> bool:
         others = {*eval_search.find_evals(project, ())} - {*paths}
     except CannotFindEvals:
         return False
-    return not {path.resolve() for path in others} <= {path.resolve() for path in paths if others}
+    return bool(others) and not {*map(realpath, others)} <= {*map(realpath, paths)}
 
 
 def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> Revision:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rubric_ci.validation.project_rules import NearestPath, Winners
     from rubric_ci.validation.waiver_rules import FindStates
 
+_MARK = "rubric-ci:"  # of comments that silence a rule
 _KINDS = frozenset(("score_ranges", "levels"))  # the keys that make a criterion of another kind
 
 
@@ -134,6 +135,17 @@ def check_waivers(
     from rubric_ci.validation.waiver_rules import waiver_problems
 
     return _diagnosed(document, list(_first(waiver_problems(document, find_states))))
+
+
+def switched(
+    found: "tuple[Diagnostic, ...]", texts: Mapping[str, str], rules: Mapping[str, str]
+) -> "tuple[Diagnostic, ...]":
+    """Return the remaining diagnostics of a file and its sidecar, with configured severities."""
+    if not found and not any(_MARK in text for text in texts.values()):
+        return ()
+    from rubric_ci.validation.rules import apply_suppressions  # with every rule
+
+    return apply_suppressions(found, texts, rules)
 
 
 def _other_tool(source: Source) -> Problem | None:

@@ -1,5 +1,6 @@
 """Fixtures that tests of several folders share."""
 
+import gc
 import os
 import signal
 import sys
@@ -19,6 +20,10 @@ for name in [name for name in os.environ if name.startswith(RUNNERS)]:
 # that it imports, a quarter of its processor time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# `python3` is the interpreter of this environment, as where it is activated. The shim of a version
+# manager, a shell script, takes seven times its processor time to start.
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 
 from tests import aimock as server  # noqa: E402
 from tests import chromium  # noqa: E402
@@ -40,6 +45,17 @@ UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 for profile in ("default", "ci"):  # hypothesis itself chooses `ci` in a workflow
     settings.register_profile(profile, UNTIMED, max_examples=40, derandomize=True)
 settings.register_profile("long", UNTIMED, max_examples=1000)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Leave modules and tests, which stay to the end, out of every garbage collection."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -46,7 +46,10 @@ targets:
     only: --sample-id {CASE_IDS}
     graders: [includes]
     env: [OPENAI_BASE_URL, OPENAI_API_KEY]
+regression: {false_alarms: 0.5, further_trials: 1}
 """
+# NOTE: a tool takes up to four seconds of processor time to start, so a break is confirmed by the
+# fewest trials that a budget allows; `tests/commands/test_run_tool.py` has the default budget.
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +91,7 @@ def test_a_break_is_found_confirmed_and_gated(
         "outage": "not-comparable",
     }
     (broken,) = (case for case in report(change)["cases"] if case["id"] == "refund")
-    assert broken["change_reason"] == "confirmed: 5 fail of 5 here, 5 pass of 5 at the base"
+    assert broken["change_reason"] == "confirmed: 2 fail of 2 here, 2 pass of 2 at the base"
     assert (broken["answer"], broken["before"]["answer"]) == ("Soon.", "Refunds take 30 days.")
 
 

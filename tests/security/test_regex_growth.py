@@ -32,12 +32,12 @@ SCHEMAS = tuple(sorted((ROOT / "schemas").glob("*.json")))
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
 ANCHORED = {"match", "fullmatch"}
 
-# Linear: 1,024 times from the first size to the last; quadratic: 1,048,576 times.
-SIZES = (25, 400, 3_200, 25_600)  # the last one where the growth before it is suspect
-UNITS = range(4, 33, 2)  # of texts that show exponential growth before it takes hours
+# Linear: 512 times from the first size to the last; quadratic: 262,144 times.
+SIZES = (25, 200, 1_600, 12_800)  # the last one where the growth before it is suspect
+UNITS = range(4, 33, 4)  # of texts that show exponential growth before it takes hours
 LONG = 0.02  # seconds that no text of so few units takes
 MARGIN = 10
-FLOOR = 5e-6  # seconds: what the clock and one call may cost
+FLOOR = 2.5e-6  # seconds: what the clock and one call may cost
 ENDINGS = ("", " \0\n")  # with the second one, a pattern for a whole text fails at its end
 REPEATS = 5  # of a measurement that shows growth: a busy machine shows it now and then
 PUMPS = ("a", " ", "\n", "<", '"', "'", "`", "[", "{", "0", ":", "a ")

@@ -30,9 +30,9 @@ from rubric_ci.text.globs import matcher
 from rubric_ci.validation.validator import check_evals
 from rubric_ci.yaml_text.outline import count_cases
 
-SIZES = (2_000, 32_000)  # linear: 16 times; quadratic: 256 times
+SIZES = (1_000, 16_000)  # linear: 16 times; quadratic: 256 times
 MARGIN = 5
-FLOOR = 50e-6
+FLOOR = 25e-6
 
 
 def glob(text: str) -> object:
@@ -183,8 +183,8 @@ def slow_text(read: Callable[[str], object]) -> str:
         quick, longer = (
             beginning + unit * (size // len(unit)) + ending for size in (QUICK, LONGER)
         )
-        if seconds(read, quick) > SUSPECT and all(
-            seconds(read, longer) > LINEAR * max(seconds(read, quick), SUSPECT) for _ in range(4)
+        if (first := seconds(read, quick)) > SUSPECT and all(
+            seconds(read, longer) > LINEAR * max(first, SUSPECT) for _ in range(4)
         ):
             return f"{beginning!r} + {unit!r} * n + {ending!r}"
     return ""

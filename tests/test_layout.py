@@ -57,7 +57,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         grading/cost_estimate grading/setup grading/tasks
         publish/files report/build""",
     "commands/test_run_against.py": """
-        run/base_comparison run/confirmation run/grade run/sides run/tool run/inputs
+        run/confirmation run/grade run/sides run/tool run/inputs
         selection/answer_dependencies""",
     "commands/test_run_against_counts.py": "run/forecast",
     "commands/test_run_choice.py": "run/finished selection/last_failed",

@@ -8,7 +8,7 @@ import pytest
 from rubric_ci.comparison import wording
 from rubric_ci.comparison.baseline import read_baseline, read_log
 from rubric_ci.comparison.compare import compare
-from rubric_ci.comparison.merge_decision import accept_merge
+from rubric_ci.comparison.merge_decision import Decided, accept_merge
 from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.report import Against, JudgeInfo, RunReport
@@ -93,6 +93,9 @@ def folder(tmp_path: Path) -> Path:
             [changed(case("b", 0, 3), "failing-before", waived=True)], STAYS, {}, id="as it was"
         ),
         pytest.param([changed(case("new", 3), "new"), errored("a")], STAYS, {}, id="not there"),
+        pytest.param(
+            [replace(fixed("b"), change="unchanged")], STAYS, {}, id="asked again, but no fix"
+        ),
     ],
 )
 def test_a_merge(folder: Path, cases: list[CaseResult], line: str, moved: dict[str, str]) -> None:
@@ -146,6 +149,14 @@ def test_evidence_of_a_slide_outlives_a_rise_only(
     log = read_log(folder)
     assert log
     assert [bool(each.log_products) for each in log.nights] == [False, kept]
+
+
+def test_a_reason_names_five_cases() -> None:
+    keys = tuple(("e.yaml", name) for name in "abcdefg")
+    assert Decided(fixed=keys[:5], accepted=()).reason == "merge: fixed a, b, c, d, e"
+    assert Decided(fixed=keys[6:], accepted=keys[:6]).reason == (
+        "merge: fixed g; accepted a, b, c, d, e and 1 more (waived)"
+    )
 
 
 def test_another_judge_moves_nothing(folder: Path) -> None:

@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rubric_ci.comparison import wording
 from rubric_ci.comparison.baseline import LOG_FILE, read_baseline, read_log, write_log
 from rubric_ci.comparison.compare import compare
-from rubric_ci.comparison.reference_folder import Acceptance, accept, keep
+from rubric_ci.comparison.reference_folder import Acceptance, accept, keep, replace_reports
 from rubric_ci.errors import CannotReadReport
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.reference_log import Decision, ReferenceLog
 from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.model.results import Graded
@@ -173,12 +175,80 @@ def test_accept_the_run_that_is_the_reference_in_part(tmp_path: Path) -> None:
     kept(tmp_path, FULL)
     accept(FULL, tmp_path, Acceptance(reason="r", cases=("a",), decided_at=NOW))
     assert trials(tmp_path) == {"b": "F" * 15, "a": "P" * 15}
+    at = FULL.started_at.replace(":", "-")
+    assert sorted(each.name for each in tmp_path.iterdir()) == [at, f"{at}-1", LOG_FILE]
 
 
 def test_accept_as_the_first_reference(tmp_path: Path) -> None:
     folder = tmp_path / "new"
     assert accept(FULL, folder, Acceptance(reason="start", decided_at=NOW)) is None
     assert trials(folder) == {"a": "P" * 15, "b": "F" * 15}
+    decision = Decision(
+        reason="start", commit="1" * 40, measured_at=FULL.started_at, decided_at=NOW, cases=2
+    )
+    assert read_log(folder) == ReferenceLog(decisions=(decision,))
+
+
+@pytest.mark.parametrize(
+    ("acceptance", "moved"),
+    [
+        ({}, ["e.yaml a", "e.yaml b", "other.yaml a"]),
+        ({"cases": ("a", "x*")}, ["e.yaml a", "other.yaml a"]),
+        ({"keys": frozenset({("e.yaml", "a")})}, ["e.yaml a"]),
+        ({"keys": frozenset({("e.yaml", "a")}), "cases": ("b",)}, []),
+    ],
+)
+def test_the_cases_that_an_acceptance_moves(acceptance: dict[str, Any], moved: list[str]) -> None:
+    cases = [case("a", 1), case("b", 1), replace(case("a", 1), file="other.yaml")]
+    chosen = Acceptance(reason="r", decided_at=NOW, **acceptance)
+    assert [f"{each.file} {each.id}" for each in cases if chosen.moves(each)] == moved
+
+
+def test_the_first_night_is_not_compared_with_itself(tmp_path: Path) -> None:
+    """The run was worse than a commit, which the log of the reference is not about."""
+    kept(tmp_path, replace(FULL, comparison=Comparison(source="commit", regressed=True)))
+    log = read_log(tmp_path)
+    assert log
+    assert [each.worse for each in log.nights] == [False]
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_evidence_of_a_slide_is_dropped_unless_it_is_kept(tmp_path: Path, *, keeps: bool) -> None:
+    kept(tmp_path, FULL, night(2, case("a", 3), case("b", 0, 3)))
+    accept(FULL, tmp_path, Acceptance(reason="r", decided_at=NOW, keeps_evidence=keeps))
+    log = read_log(tmp_path)
+    assert log
+    assert [bool(each.log_products) for each in log.nights] == [False, keeps]
+
+
+def test_a_report_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "then.json"
+    path.write_text(json_format.render(FULL))
+    new = night(2, case("a", 3))
+    replace_reports(path, new, NOW)
+    assert path.read_text() == json_format.render(new)
+
+
+def test_the_reports_of_a_folder_are_replaced(tmp_path: Path) -> None:
+    """One of them is not in a folder of its own; without a log, none is made."""
+    (tmp_path / "report.json").write_text(json_format.render(FULL))
+    kept(tmp_path, night(2, case("a", 3), case("b", 0, 3), case("c", 3)))
+    (tmp_path / LOG_FILE).unlink()
+    new = night(3, case("a", 0, 15))
+    replace_reports(tmp_path, new, NOW)
+    assert trials(tmp_path) == {"a": "F" * 15}
+    assert [each.name for each in tmp_path.iterdir()] == [new.started_at.replace(":", "-")]
+
+
+def test_a_rejudged_reference_keeps_its_commit_and_says_so(tmp_path: Path) -> None:
+    kept(tmp_path, FULL, night(2, case("a", 3), case("b", 0, 3)))
+    replace_reports(tmp_path, night(3, case("a", 0, 15)), NOW)
+    assert trials(tmp_path) == {"a": "F" * 15}
+    log = read_log(tmp_path)
+    assert log
+    first, rejudged = log.decisions
+    assert rejudged == replace(first, reason="rejudged, first run", decided_at=NOW, cases=1)
+    assert [each.log_products for each in log.nights] == [(), ()]
 
 
 @pytest.mark.parametrize(

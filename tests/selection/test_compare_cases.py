@@ -17,6 +17,7 @@ from rubric_ci.model.config import (
     MockTarget,
     RecordedTarget,
     Target,
+    Workspace,
 )
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
@@ -322,6 +323,15 @@ def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
         ),
         (CASE, AGENT, ["evals/b.yaml"], ""),
         (CASE, AGENT, ["bin/agent.py", "README.md"], "`bin/agent.py` changed"),
+        (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["work/a"], "`work/a` changed"),
+        (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["README.md"], ""),
+        (
+            replace(CASE, workspace=Workspace(copy="work", setup="sh b.sh ../tools/c.sh")),
+            MOCK,
+            ["b.sh", "tools/c.sh"],
+            "`tools/c.sh` changed",
+        ),
+        (replace(CASE, workspace=Workspace(setup="sh b.sh")), MOCK, ["b.sh"], "`b.sh` changed"),
         (replace(CASE, depends_on=("data/*",)), MOCK, ["data/x"], "`data/x` changed"),
         (replace(CASE, depends_on=("evals/*",)), MOCK, ["evals/b.yaml"], "`evals/b.yaml` changed"),
         (

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import pytest
 
 from rubric_ci.kinds.limits import LatencySpec
-from rubric_ci.model.config import Endpoint, LlmTarget, PromptTemplate
+from rubric_ci.model.config import Endpoint, LlmTarget, PromptTemplate, Workspace
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -299,6 +299,7 @@ EDITS: dict[str, tuple[EvalCase, EvalCase, str, str]] = {
         "",
         "",
     ),
+    "a workspace": (replace(EMPTY, workspace=Workspace(copy="work")), EMPTY, "workspace", ""),
     "trials": (replace(EMPTY, trials=TrialRule(count=3, passes=2)), EMPTY, "trials", ""),
 }
 

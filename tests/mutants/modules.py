@@ -13,7 +13,7 @@ HELD: Final[Mapping[str, str]] = {
     "assertions/json_data.py": "assertions/test_mark.py assertions/test_table.py",
     "assertions/words.py": "assertions/test_mark.py assertions/test_table.py",
     "project/links.py": "project/test_links.py",
-    "selection/dependencies.py": "selection/test_compare_cases.py selection/test_changed_cases.py",
+    "selection/dependencies.py": "selection/test_dependencies.py selection/test_compare_cases.py",
     "grading_changes/cases.py": "grading_changes/test_cases.py grading_changes/test_changes.py",
     "project/eval_content.py": "project/test_eval_content.py project/test_eval_search.py",
     "policy/strength.py": "policy/test_strength.py policy/test_changes.py",

@@ -15,6 +15,7 @@ from rubric_ci.model.report import (
     Against,
     CostEstimate,
     JudgeInfo,
+    ProbedCriterion,
     RemovedCase,
     Responder,
     RunReport,
@@ -276,6 +277,17 @@ def test_removed_cases_and_notes_are_listed_once() -> None:
     x, y = RemovedCase(file="a", id="x"), RemovedCase(file="a", id="y")
     merged = merge([replace(one, removed=(x,)), replace(two, removed=(x, y))])
     assert merged.removed == (x, y)
+
+
+def test_what_was_probed_is_listed_once() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    half = (1, 2, 0.1, 0.9)
+    x = ProbedCriterion(
+        file="a", line=1, case="", id="x", text="t", noticed=half, unmoved=half, word="w"
+    )
+    y = replace(x, id="y")
+    merged = merge([replace(one, probed=(x,)), replace(two, probed=(x, y))])
+    assert merged.probed == (x, y)
 
 
 def test_files_that_one_shard_could_not_read_spoil_the_whole() -> None:

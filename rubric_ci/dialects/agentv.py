@@ -6,7 +6,8 @@ Suites and tests become a suite and its cases; `agentv_graders.py` has the grade
 from collections.abc import Iterator
 from typing import Any, Final
 
-from rubric_ci.dialects.agentv_graders import GRADERS, add_graders
+from rubric_ci.assertions.keys import KEYS
+from rubric_ci.dialects.agentv_graders import GRADERS, add_graders, turn_criteria
 from rubric_ci.dialects.agentv_suite import (
     ABOUT,
     IN_FILES,
@@ -119,6 +120,7 @@ _TEST_KEYS: Final = frozenset(
     (
         *("id", "input", "input_files", "criteria", "expected_output", "vars", "rubrics"),
         *("conversation_id", "threshold", "execution", *GRADERS),
+        *("mode", "turns", "aggregation", "on_turn_failure"),
     )
 )
 
@@ -150,9 +152,57 @@ def _test(
     owner, place = (test, theirs) if "input" in test else (variables, (*theirs, "vars"))
     skipped = isinstance(execution, dict) and execution.get("skip_defaults") is True
     first = None if skipped else suite.get("input")
-    _input(found, first, owner, place, ours, prompt)
+    if "turns" not in test or first or "input" in owner:
+        _input(found, first, owner, place, ours, prompt)
     _expected(found, test, variables, ours, theirs)
+    if "turns" in test:
+        _turns(found, test, ours, theirs)
+        test = {key: value for key, value in test.items() if key != "criteria"}
     add_graders(found, suite, test, ours, theirs, seen_by_judges(suite))
+    if "turns" in test:
+        _check_conversation(found, ours, theirs)
+
+
+def _turns(found: Translation, test: dict[str, Any], ours: Path, theirs: Path) -> None:
+    """Add a scripted conversation, in which each turn and the whole count alike."""
+    for key, only in (("aggregation", "mean"), ("on_turn_failure", "continue")):
+        if test.get(key, only) != only:
+            found.refuse((*theirs, key), f"`{key}` has no counterpart unless it is `{only}`")
+    place, mine = (*theirs, "turns"), (*ours, "turns")
+    found.put(mine, [], place)
+    for number, turn in enumerate(test["turns"] if isinstance(test["turns"], list) else []):
+        where = (*place, number)
+        found.put((*mine, number), {"input": "-"}, where)
+        if not isinstance(turn, dict) or not isinstance(turn.get("input"), str):
+            found.refuse(where, "a turn has no counterpart unless its `input` is a text")
+            continue
+        found.put((*mine, number, "input"), turn["input"], (*where, "input"))
+        found.refuse_keys(turn, ("input", "expected_output", *GRADERS), where)
+        expected = turn.get("expected_output")
+        if isinstance(expected, str):
+            at = (*where, "expected_output")
+            found.put((*mine, number, "expected_outcome"), expected, at)
+        elif expected is not None:
+            found.refuse((*where, "expected_output"), "`expected_output` of a turn is a text")
+        criteria = turn_criteria(found, test, turn, where)
+        if not criteria:
+            found.refuse(where, "a turn without graders scores 1 in AgentV; nothing does here")
+        found.put((*mine, number, "rubrics"), [], where)
+        for index, (criterion, at) in enumerate(criteria):
+            found.put((*mine, number, "rubrics", index), criterion, at)
+
+
+def _check_conversation(found: Translation, ours: Path, theirs: Path) -> None:
+    """Report what marks a whole conversation and is no question to a judge.
+
+    Checks read what the user says as well there, and each evaluator would count like a turn here.
+    """
+    case: Any = found.data["evalcases"][ours[-1]]
+    rubrics = case.get("rubrics", [])
+    criteria = rubrics["criteria"] if isinstance(rubrics, dict) else rubrics
+    checks = [each for each in criteria if isinstance(each, dict) and each.keys() & {*KEYS}]
+    if checks or "execution" in case:
+        found.refuse(theirs, "only texts and criteria can mark a whole conversation")
 
 
 def _input(

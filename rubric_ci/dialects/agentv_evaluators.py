@@ -10,11 +10,48 @@ OPTIONS: Final = ("type", "name", "metric", "id", "weight", "required", "min_sco
 """Options of every grader; `min_score` is the limit of `required`."""
 
 
+CHECKS: Final = {
+    "contains": "contains",
+    "contains-any": "contains_any",
+    "contains-all": "contains_all",
+    "icontains": "contains",
+    "icontains-any": "contains_any",
+    "icontains-all": "contains_all",
+    "equals": "equals",
+    "starts-with": "starts_with",
+    "ends-with": "ends_with",
+    "regex": "matches",
+    "is-json": "is_json",
+}
+"""Checks without a judge by type, to the key of the assertion; `_` is read as `-`."""
+
+
 class Parts(NamedTuple):
     """What a grader becomes: criteria, evaluators, or neither."""
 
     criteria: tuple[dict[str, Any], ...] = ()
     evaluators: tuple[dict[str, Any], ...] = ()
+
+
+def check_of(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
+    """Return a check without a judge as a criterion."""
+    found.refuse_keys(grader, (*OPTIONS, "value", "negate", "flags"), place)
+    key = CHECKS[kind]
+    value = True if key == "is_json" else grader.get("value")
+    criterion: dict[str, Any] = {key: value, "required": grader.get("required") is True}
+    flags = str(grader.get("flags", ""))
+    if set(flags) - {"i", "g", "u"}:
+        found.refuse((*place, "flags"), f"the flags `{flags}` have no counterpart")
+    if kind.startswith("icontains") or "i" in flags:
+        criterion["ignore_case"] = True
+    if grader.get("negate") is True:
+        criterion["not"] = True
+    if not isinstance(grader.get("required", False), bool):
+        found.refuse((*place, "required"), "a minimum score of a grader has no counterpart")
+    described = grader.get("description")
+    if isinstance(described, str):
+        criterion["expected_outcome"] = described
+    return criterion
 
 
 def evaluator_of(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts:

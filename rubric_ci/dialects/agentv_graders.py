@@ -11,26 +11,20 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from rubric_ci.assertions.keys import KEYS
-from rubric_ci.dialects.agentv_evaluators import EVALUATORS, OPTIONS, evaluator_of, prompted
+from rubric_ci.dialects.agentv_evaluators import (
+    CHECKS,
+    EVALUATORS,
+    OPTIONS,
+    check_of,
+    evaluator_of,
+    prompted,
+)
 from rubric_ci.dialects.translation import VARIABLE, Translation, renamed
 from rubric_ci.yaml_text.problems import Path
 
 GRADERS: Final = ("assertions", "assert", "assertion")
 """The keys of a list of graders, of which a test or a suite has one."""
 
-_CHECKS: Final = {
-    "contains": "contains",
-    "contains-any": "contains_any",
-    "contains-all": "contains_all",
-    "icontains": "contains",
-    "icontains-any": "contains_any",
-    "icontains-all": "contains_all",
-    "equals": "equals",
-    "starts-with": "starts_with",
-    "ends-with": "ends_with",
-    "regex": "matches",
-    "is-json": "is_json",
-}
 _RUBRICS: Final = frozenset(("llm-rubric", "rubrics", "llm-grader", "llm-judge"))
 _SETS: Final = {"assert-set": GRADERS, "composite": ("assertions", "assert", "evaluators")}
 
@@ -91,6 +85,22 @@ def _collected(
     if not written and isinstance(test.get("criteria"), str):
         criteria = [(test["criteria"], (*theirs, "criteria"))]
     return criteria, evaluators
+
+
+def turn_criteria(
+    found: Translation, test: dict[str, Any], turn: dict[str, Any], place: Path
+) -> list[_Placed]:
+    """Return the criteria of a turn, whose texts are one grader of weight 1."""
+    criteria: list[_Placed] = []
+    evaluators: list[_Placed] = []
+    written = _listed(turn, place)
+    texts = sum(isinstance(each, str) for each, _ in written)
+    for grader, where in written:
+        share = 1 / texts if isinstance(grader, str) else 1.0
+        _collect(found, test, grader, where, share, criteria, evaluators)
+    for _, where in evaluators:
+        found.refuse(where, "only criteria can mark a turn")
+    return criteria
 
 
 def _skips_defaults(test: dict[str, Any]) -> bool:
@@ -195,38 +205,17 @@ def _criteria(
     found: Translation, test: dict[str, Any], grader: dict[str, Any], kind: str, place: Path
 ) -> list[_Placed]:
     """Return the criteria of a check or of a rubric, with weights as if the grader had 1."""
-    if kind in _CHECKS:
-        return [(_check(found, grader, kind, place), place)]
+    if kind in CHECKS:
+        return [(check_of(found, grader, kind, place), place)]
     if kind in _RUBRICS or (not kind and "criteria" in grader):
         return _rubric(found, test, grader, place)
     if not kind and ("outcome" in grader or "expected_outcome" in grader):
         own = {key: value for key, value in grader.items() if key != "weight"}
         return [(_criterion(found, own, 1.0, place), place)]
-    inverted = "; AgentV inverts by `negate: true`" if kind.removeprefix("not-") in _CHECKS else ""
+    inverted = "; AgentV inverts by `negate: true`" if kind.removeprefix("not-") in CHECKS else ""
     message = f"the grader `{kind}` has no counterpart{inverted}"
     found.refuse((*place, "type") if kind else place, message)
     return []
-
-
-def _check(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
-    """Return a check without a judge as a criterion."""
-    found.refuse_keys(grader, (*OPTIONS, "value", "negate", "flags"), place)
-    key = _CHECKS[kind]
-    value = True if key == "is_json" else grader.get("value")
-    criterion: dict[str, Any] = {key: value, "required": grader.get("required") is True}
-    flags = str(grader.get("flags", ""))
-    if set(flags) - {"i", "g", "u"}:
-        found.refuse((*place, "flags"), f"the flags `{flags}` have no counterpart")
-    if kind.startswith("icontains") or "i" in flags:
-        criterion["ignore_case"] = True
-    if grader.get("negate") is True:
-        criterion["not"] = True
-    if not isinstance(grader.get("required", False), bool):
-        found.refuse((*place, "required"), "a minimum score of a grader has no counterpart")
-    described = grader.get("description")
-    if isinstance(described, str):
-        criterion["expected_outcome"] = described
-    return criterion
 
 
 def _rubric(

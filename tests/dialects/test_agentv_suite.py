@@ -1,5 +1,6 @@
 """What a suite of AgentV says about all its tests, and the files that it names."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from rubric_ci.dialects.agentv import translate
 from rubric_ci.dialects.table import open_source
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.yaml_text.source import Source
+from tests import platforms
+from tests.sample_project import Project
 
 TEST = {"id": "a", "input": "Hi", "assert": ["Greets"]}
 
@@ -222,3 +225,131 @@ def test_a_folder_has_a_case_in_each_of_its_folders() -> None:
     found["cases/*/workspace/**"] = [Found("cases/b/workspace/x", "")]
     _, problems = opened(suite, found.__getitem__)
     assert problems == ["evals/a.yaml:3: `cases/`: a folder `workspace` of a case is not read"]
+
+
+def conversation(*turns: Any, **test: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Return the case of a conversation, and the paths and texts of the problems."""
+    suite = {"tests": [{"id": "a", "mode": "conversation", "turns": list(turns), **test}]}
+    found = translate(suite)
+    places = [(".".join(map(str, path[2:])), text) for _, path, text in found.problems]
+    return found.data["evalcases"][0], places
+
+
+SAYS = {"input": "Hi", "assert": ["Greets"]}
+
+
+def test_turns_are_a_scripted_user() -> None:
+    check = {"type": "contains", "value": "def", "weight": 2}
+    code = {
+        "input": "Code",
+        "expected_output": "A function",
+        "assertions": ["Runs", "Short", check],
+    }
+    system = [{"role": "system", "content": "Be kind"}]
+    case, problems = conversation(SAYS, code, input=system, assertions=["Stays kind"])
+    assert problems == []
+    assert case == {
+        "id": "a",
+        "input": system,
+        "turns": [
+            {"input": "Hi", "rubrics": [{"expected_outcome": "Greets", "required": False}]},
+            {
+                "input": "Code",
+                "expected_outcome": "A function",
+                "rubrics": [
+                    {"expected_outcome": "Runs", "required": False, "weight": 0.5},
+                    {"expected_outcome": "Short", "required": False, "weight": 0.5},
+                    {"contains": "def", "required": False, "weight": 2.0},
+                ],
+            },
+        ],
+        "rubrics": [{"expected_outcome": "Stays kind", "required": False}],
+    }
+    only, problems = conversation(SAYS, criteria="Not graded in a conversation")
+    assert "rubrics" not in only
+    assert "input" not in only
+    assert problems == []
+
+
+WHOLE = "only texts and criteria can mark a whole conversation"
+CONTAINS = {"type": "contains", "value": "x"}
+SCRIPT = {"type": "script", "command": "check"}
+
+
+@pytest.mark.parametrize(
+    ("turn", "test", "problem"),
+    [
+        (
+            SAYS,
+            {"aggregation": "min"},
+            ("aggregation", "`aggregation` has no counterpart unless it is `mean`"),
+        ),
+        (
+            SAYS,
+            {"on_turn_failure": "stop"},
+            ("on_turn_failure", "`on_turn_failure` has no counterpart unless it is `continue`"),
+        ),
+        (SAYS, {"window_size": 2}, ("window_size", "`window_size` has no counterpart")),
+        (SAYS, {"assertions": [CONTAINS]}, ("", WHOLE)),
+        (SAYS, {"assertions": [SCRIPT]}, ("", WHOLE)),
+        ("Hi", {}, ("turns.0", "a turn has no counterpart unless its `input` is a text")),
+        (
+            {"input": "Hi"},
+            {},
+            ("turns.0", "a turn without graders scores 1 in AgentV; nothing does here"),
+        ),
+        ({**SAYS, "role": "x"}, {}, ("turns.0.role", "`role` has no counterpart")),
+        (
+            {**SAYS, "expected_output": {"a": 1}},
+            {},
+            ("turns.0.expected_output", "`expected_output` of a turn is a text"),
+        ),
+        (
+            {"input": "Hi", "assert": ["Greets", SCRIPT]},
+            {},
+            ("turns.0.assert.1", "only criteria can mark a turn"),
+        ),
+    ],
+    ids=[
+        *("aggregation", "stop", "window", "check", "script", "text", "no grader", "key"),
+        *("reference", "script of a turn"),
+    ],
+)
+def test_what_of_a_conversation_has_no_counterpart(
+    turn: Any, test: dict[str, Any], problem: tuple[str, str]
+) -> None:
+    assert conversation(turn, **test)[1] == [problem]
+
+
+TALK = """\
+name: conv
+tests:
+  - id: talk
+    mode: conversation
+    input: [{role: system, content: Be kind}]
+    turns:
+      - input: alpha
+        assertions: [{type: contains, value: alpha}, {type: contains, value: nowhere}]
+      - input: beta
+        assertions: [{type: contains, value: beta}]
+      - input: gamma
+        assertions:
+          - {type: contains, value: delta}
+          - {type: equals, value: "got beta", weight: 3}
+          - {type: starts-with, value: got, weight: 2}
+"""
+
+
+@platforms.SHELL
+def test_a_conversation_has_the_score_of_agentv(tmp_path: Path) -> None:
+    """`agentv eval` 4.42.4 scores it 0.6111: 0, 1 and 0.8333."""
+    project = Project(tmp_path)
+    (tmp_path / "evals/a.eval.yaml").unlink()
+    project.write("evals/talk.eval.yaml", TALK)
+    target = "{name: default, provider: cli, command_template: printf 'got beta'}"
+    project.write("rubric-ci.yaml", f"targets: [{target}]\n")
+    done = project.run("evals")
+    assert done.stderr.startswith("[1/1] borderline 0.61  talk")
+    (case,) = project.report()["cases"]
+    assert case["score"] == 0.611111
+    assert [each["score"] for each in case["evaluators"]] == [0, 1, 0.833333]

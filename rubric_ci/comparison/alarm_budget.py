@@ -26,6 +26,7 @@ from rubric_ci.model.trials import DECIMALS, first_trials, tier, trials_of
 from rubric_ci.statistics import rank_sum, significance
 from rubric_ci.statistics.rank_sum import Observation
 
+SUSPICIOUS: Final = 0.75  # probability of superiority from which a case is a suspect
 AGAIN: Final = 0.01
 """Share of `false_alarms` that is the level of the cases that were worse in the night before."""
 
@@ -140,7 +141,7 @@ def observations(trials: Sequence[Trial]) -> tuple[Observation, ...]:
 
 def _is_suspect(pair: Pair, tolerance: float) -> bool:
     share = rank_sum.share_below(pair.head, pair.reference)
-    return share >= rank_sum.SUSPICIOUS and _fell(pair, tolerance)
+    return share >= SUSPICIOUS and _fell(pair, tolerance)
 
 
 def _fell(pair: Pair, tolerance: float) -> bool:

@@ -6,6 +6,7 @@ Kish's design effect: k votes with a mean correlation r are worth k / (1 + (k - 
 from collections.abc import Sequence
 from itertools import combinations
 from math import fsum, sqrt
+from operator import mul, sub
 from typing import Final
 
 FEWEST: Final = 20  # rows: below, the correlation says little
@@ -21,17 +22,17 @@ def effective_votes(rows: Sequence[Sequence[float]]) -> float | None:
         return None
     judges = [*zip(*rows, strict=True)]
     found = [_correlation(one, other) for one, other in combinations(judges, 2)]
-    mean = max(0.0, fsum(found) / len(found)) if found else 0.0
+    mean = max(0.0, fsum(found) / max(1, len(found)))
     return len(judges) / (1 + (len(judges) - 1) * mean)
 
 
 def centred(rows: Sequence[Sequence[float]]) -> list[list[float]]:
     """Return the numbers less the mean of their judge."""
     means = [fsum(column) / len(rows) for column in zip(*rows, strict=True)]
-    return [[value - mean for value, mean in zip(row, means, strict=True)] for row in rows]
+    return [list(map(sub, row, means)) for row in rows]
 
 
 def _correlation(one: Sequence[float], other: Sequence[float]) -> float:
-    both = fsum(a * b for a, b in zip(one, other, strict=True))
+    both = fsum(map(mul, one, other))
     size = sqrt(fsum(a * a for a in one) * fsum(b * b for b in other))
     return both / size if size else 0.0

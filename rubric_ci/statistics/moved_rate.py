@@ -29,9 +29,8 @@ def estimate(
     """Return the pass rate of people and its standard error, by the delta method."""
     parts = (judged, rate, confirmed, overturned)
     values = [each.value for each in parts]
-    slopes = [_slope(values, place) for place in range(len(values))]
-    pairs = zip(slopes, parts, strict=True)
-    return _people(values), sqrt(fsum(slope**2 * part.variance for slope, part in pairs))
+    errors = (_slope(values, n) ** 2 * part.variance for n, part in enumerate(parts))
+    return _people(values), sqrt(fsum(errors))
 
 
 def _slope(values: Sequence[float], place: int) -> float:

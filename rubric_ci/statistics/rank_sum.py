@@ -10,8 +10,6 @@ from typing import TypeAlias
 Observation: TypeAlias = tuple[float, float]
 """One trial as its verdict (a higher tier is better) and its score, in this order."""
 
-SUSPICIOUS = 0.75  # probability of superiority from which a case is a suspect
-
 
 def share_below(head: Sequence[Observation], reference: Sequence[Observation]) -> float:
     """Return P(head < reference) + P(head = reference) / 2 over all pairs of trials.
@@ -31,11 +29,14 @@ def p_value_below(head: Sequence[Observation], reference: Sequence[Observation])
     is as low as that of `head`: the permutation distribution of the rank sum, conditional on the
     ties (Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945).
     """
-    groups = sorted(Counter([*head, *reference]).items())
-    ranks = _double_mid_ranks([size for _, size in groups])
-    by_value = {value: rank for (value, _), rank in zip(groups, ranks, strict=True)}
-    observed = sum(by_value[value] for value in head)
-    ways = _ways([size for _, size in groups], ranks, len(head))
+    counts = Counter([*head, *reference])
+    ranks: dict[Observation, int] = {}
+    before = 0
+    for value in sorted(counts):  # twice the mid-rank, less one: whole, and sums compare the same
+        ranks[value] = 2 * before + counts[value]
+        before += counts[value]
+    observed = sum(ranks[value] for value in head)
+    ways = _ways([(counts[value], rank) for value, rank in ranks.items()], len(head))
     low = sum(count for total, count in ways.items() if total <= observed)
     return float(Fraction(low, sum(ways.values())))
 
@@ -45,19 +46,10 @@ def least_p_value(head: int, reference: int) -> float:
     return 1 / comb(head + reference, head)
 
 
-def _double_mid_ranks(sizes: Sequence[int]) -> list[int]:
-    """Return twice the mid-rank of each group of equal values; double, so that it is whole."""
-    ranks, before = [], 0
-    for size in sizes:
-        ranks.append(2 * before + size + 1)
-        before += size
-    return ranks
-
-
-def _ways(sizes: Sequence[int], ranks: Sequence[int], chosen: int) -> Counter[int]:
-    """Return in how many ways `chosen` trials have each sum of ranks."""
+def _ways(groups: Sequence[tuple[int, int]], chosen: int) -> Counter[int]:
+    """Return in how many ways `chosen` trials have each sum of ranks, from sizes and ranks."""
     sums: list[Counter[int]] = [Counter({0: 1}), *(Counter() for _ in range(chosen))]
-    for size, rank in zip(sizes, ranks, strict=True):
+    for size, rank in groups:
         for number in range(chosen, 0, -1):  # downwards: smaller numbers are without this group
             for taken in range(1, min(size, number) + 1):
                 for total, count in sums[number - taken].items():

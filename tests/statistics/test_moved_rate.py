@@ -1,5 +1,8 @@
 """The pass rate of people after a move, against a computation by hand."""
 
+from collections.abc import Sequence
+from math import hypot
+
 import pytest
 
 from rubric_ci.statistics.moved_rate import Measured, estimate
@@ -18,10 +21,17 @@ def test_the_rate_of_people() -> None:
     assert error == 0.0
 
 
-def test_the_error_of_the_judged_rate_is_stretched() -> None:
-    judged = Measured(value=0.61, variance=0.0004)
-    _, error = estimate(judged, exactly(0.78), exactly(76 / 78), exactly(4 / 22))
-    assert error == pytest.approx(0.02 / (0.95 - 0.1), rel=1e-4)
+SLOPES = (1 / (0.95 - 0.1), -0.4422048, 1.6173529, 0.1326471)  # of fractions, by hand
+
+
+@pytest.mark.parametrize("varied", [(0,), (1,), (2,), (3,), (0, 1, 2, 3)])
+def test_the_errors_of_the_shares_are_stretched(varied: Sequence[int]) -> None:
+    shares = (0.61, 0.78, 76 / 78, 4 / 22)
+    parts = (
+        Measured(value=share, variance=0.0004 * (n in varied)) for n, share in enumerate(shares)
+    )
+    _, error = estimate(*parts)
+    assert error == pytest.approx(0.02 * hypot(*(SLOPES[n] for n in varied)), rel=1e-6)
 
 
 def test_a_judge_that_says_nothing_has_the_rate_of_the_draw() -> None:

@@ -60,10 +60,10 @@ def _rank_sum(chosen: Sequence[Observation], every: Sequence[Observation]) -> fl
     )
 
 
-def test_10_000_tables_of_two_values_agree_with_scipy() -> None:
+def test_tables_of_two_values_agree_with_scipy() -> None:
     """With two values the rank sum has the hypergeometric distribution."""
     draw = Random(13)
-    for _ in range(10_000):
+    for _ in range(500):
         n, m = draw.randint(1, 10), draw.randint(1, 15)
         head = [draw.random() < 0.7 for _ in range(n)]
         reference = [draw.random() < 0.9 for _ in range(m)]
@@ -75,7 +75,7 @@ def test_10_000_tables_of_two_values_agree_with_scipy() -> None:
 
 def test_samples_without_ties_agree_with_scipy() -> None:
     draw = Random(13)
-    for _ in range(1_000):
+    for _ in range(100):
         values = draw.sample(range(1_000), draw.randint(2, 25))
         n = draw.randint(1, len(values) - 1)
         expected = stats.mannwhitneyu(

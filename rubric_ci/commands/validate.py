@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
 from rubric_ci.model.events import is_before_merge
 from rubric_ci.project.checker import Checker, open_checkout
-from rubric_ci.project.discovery import HERE, walk
 from rubric_ci.system.fork_pool import in_parallel, usable_cores
 from rubric_ci.system.runner import in_workflow
 from rubric_ci.system.terminal import use_color
@@ -39,7 +38,6 @@ FIXABLE = frozenset(
         "yaml-item-in-text",
     }
 )
-_PROMPTS = (".prompt.yml", ".prompt.yaml")  # of targets, or of suites
 WORTH_FORKING = 64  # files; fewer are checked before a second process has started
 
 
@@ -175,21 +173,13 @@ def _rendered(
 
 def _left_aside(settings: ValidateSettings, checker: Checker) -> str:
     """Return the files of other tools in the folders that were searched, in one line."""
-    folders = [path for path in settings.paths or (HERE,) if Path(path).is_dir()]
-    if settings.only_evals or (not settings.paths and checker.project.summary.globs):
+    if settings.only_evals:
         return ""
-    read = {*_paths(settings.paths, checker)[0]}
-    every = (path for folder in folders for path in walk(Path(folder)))
-    others = [path for path in every if path not in read and not path.name.endswith(_PROMPTS)]
-    if others:  # a link may lead to a file that was read
-        real = {path.resolve() for path in read}
-        others = [path for path in others if path.resolve() not in real]
-    if not others:
-        return ""
-    from rubric_ci.project.near_files import foreign_files
+    from rubric_ci.project.eval_search import left_aside
 
-    found = foreign_files(others).removeprefix("; it holds ")
-    return f"not read: {found}\n" if found else ""
+    globs = checker.project.summary.globs
+    found = left_aside(settings.paths, globs, _paths(settings.paths, checker)[0])
+    return f"{found}\n" if found else ""
 
 
 def _fixable(found: "list[Diagnostic]", rules: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rubric_ci.dialects.table import open_source
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
@@ -66,6 +66,31 @@ def _globs(project: Project) -> Sequence[str]:
 def _is_outside(project: Project) -> bool:
     place = os.path.realpath(project.root / project.config_name)
     return not confined.is_inside(place, os.path.realpath(project.root))
+
+
+_PROMPTS: Final = (".prompt.yml", ".prompt.yaml")  # of targets, or of suites
+
+
+def left_aside(paths: Sequence[str], globs: Sequence[str], read: Iterable[Path]) -> str:
+    """Return the files of other tools in the folders of PATHS that are not read, in one line.
+
+    Globs of a configuration name the files instead of a search.
+    """
+    if not paths and globs:
+        return ""
+    known = {*read}
+    folders = [Path(path) for path in paths or (discovery.HERE,) if Path(path).is_dir()]
+    every = (path for folder in folders for path in discovery.walk(folder))
+    others = [path for path in every if path not in known and not path.name.endswith(_PROMPTS)]
+    if others:  # a link may lead to a file that was read
+        real = {path.resolve() for path in known}
+        others = [path for path in others if path.resolve() not in real]
+    if not others:
+        return ""
+    from rubric_ci.project.near_files import foreign_files
+
+    found = foreign_files(others).removeprefix("; it holds ")
+    return f"not read: {found}" if found else ""
 
 
 def count_cases(project: Project, paths: Iterable[Path]) -> Sizes:

@@ -59,7 +59,8 @@ def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
     selection = replace(selection, scope=_of_suite(selection.scope, loaded, paths, settings))
     names = map(project.name_of, paths)
     notes = (*policy_notes(loaded), *selection.notes, *dependency_notes(loaded, names))
-    return loaded, replace(selection, notes=notes)
+    others = eval_search.left_aside(settings.paths, project.summary.globs, paths)
+    return loaded, replace(selection, notes=(*notes, *([others] if others else [])))
 
 
 def _select(

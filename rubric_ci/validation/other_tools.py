@@ -23,6 +23,7 @@ OTHER_TOOL: Final = Rule(
 _CASES: Final = "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)"
 _PROMPTFOO: Final = frozenset(("prompts", "providers", "defaultTest", "scenarios"))
 _PROMPTFOO_TEST: Final = frozenset(("vars", "assert", "threshold", "assertScoringFunction"))
+_AGENTV_5: Final = frozenset(("default_test", "environment", "execution"))
 _LATER_CASE: Final = frozenset(
     ("criteria", "input", "expected_output", "assertions", "rubrics", "graders", "id")
 )
@@ -38,11 +39,13 @@ def recognise(data: Any) -> Problem | None:
     keys = _keys_of(tests)
     if data.keys() & _PROMPTFOO or (keys & _PROMPTFOO_TEST and not keys & {"input", "criteria"}):
         key = next(key for key in data if key in {*_PROMPTFOO, "tests"})
-        return _problem(key, "promptfoo or AgentV 5", _CASES)
-    if "tests" in data and _is_later(tests, keys):
-        return _problem("tests", _version(keys, data), _renamed(keys, data))
-    if "cases" in data and _is_later(data["cases"], _keys_of(data["cases"])):
-        return _problem("cases", "another tool", _renamed(_keys_of(data["cases"]), data, "cases"))
+        return _problem(key, "AgentV 5" if data.keys() & _AGENTV_5 else "promptfoo", _CASES)
+    if _asks(data) or (isinstance(tests, list) and tests and all(map(_asks, tests))):
+        return _problem("tests" if "tests" in data else "input", "EvalView", _CASES)
+    for name, tool in (("tests", "AgentV 2.7 or later"), ("cases", "another tool")):
+        keys = _keys_of(data.get(name))
+        if name in data and _is_later(data[name], keys):
+            return _problem(name, tool, _renamed(keys, data, name))
     return None
 
 
@@ -130,11 +133,10 @@ def _is_later(tests: Any, keys: frozenset[str]) -> bool:
     return isinstance(tests, str) or bool(keys & _LATER_CASE)
 
 
-def _version(keys: frozenset[str], data: Mapping[str, Any]) -> str:
-    given = keys | data.keys()
-    if "assertions" in given:
-        return "AgentV 3 or 4"
-    return "AgentV 2.7" if "assert" in given else "AgentV 2.7 or later"
+def _asks(test: Any) -> bool:
+    """Return True for a test of EvalView: a query with expectations."""
+    asked = test.get("input") if isinstance(test, dict) else None
+    return isinstance(asked, dict) and "query" in asked and "expected" in test
 
 
 def _renamed(keys: frozenset[str], data: Mapping[str, Any], cases: str = "tests") -> str:

@@ -336,13 +336,15 @@ def repository(checkout: Checkout) -> Checkout:
 def test_a_search_finds_them_by_their_keys(repository: Checkout) -> None:
     done = invoke(repository.root, CLEAN, "validate")
     rest = "`rubric-ci import` writes eval files, `adopt` gates results\n"
-    not_read = f"not read: 1 file of promptfoo or AgentV 5: {rest}"
+    not_read = f"not read: 1 file of promptfoo: {rest}"
     assert (done.returncode, done.stdout) == (0, f"3 files checked: no problems\n{not_read}")
     done = invoke(repository.root, CLEAN, "validate", "shop/suite.yaml")
     assert done.stdout == "1 file checked: no problems\n"
+    done = invoke(repository.root, CLEAN, "run", "--case", "a")
+    assert not_read.rstrip() in " ".join(done.stdout.split()), done.stderr
     repository.write({"old/evals.json": "[1]", "a.prompt.yml": "testData: []\nmessages: []\n"})
     done = invoke(repository.root, CLEAN, "validate", ".")
-    assert "not read: 1 file of Agent Skills, 1 file of promptfoo or AgentV 5: " in done.stdout
+    assert "not read: 1 file of Agent Skills, 1 file of promptfoo: " in done.stdout
 
 
 def test_they_are_graded(repository: Checkout) -> None:

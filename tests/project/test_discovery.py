@@ -232,6 +232,6 @@ def test_files_of_other_tools_are_named(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(CannotFindEvals) as error:
         discovery.find_evals(["."], [], tmp_path)
     assert (
-        "it holds 2 files of promptfoo or AgentV 5, 1 file of GitHub Models: `rubric-ci import` "
+        "it holds 2 files of promptfoo, 1 file of GitHub Models: `rubric-ci import` "
         "writes eval files, `adopt` gates results"
     ) in error.value.hint

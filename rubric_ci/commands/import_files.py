@@ -1,6 +1,7 @@
 """`rubric-ci import`: eval files of other tools as files of ours."""
 
 import os
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ import click
 import yaml
 
 from rubric_ci.dialects import csv_table, github_models, openai_evals, promptfoo
-from rubric_ci.dialects.table import dialect_of
+from rubric_ci.dialects.table import open_source
 from rubric_ci.dialects.translation import Beside, TranslatedSource, Translation
 from rubric_ci.errors import (
     CannotConfigure,
@@ -19,15 +20,16 @@ from rubric_ci.errors import (
     InvalidInput,
 )
 from rubric_ci.model.diagnostics import Severity
+from rubric_ci.model.references import Found, Lookup
 from rubric_ci.project import discovery
 from rubric_ci.project.loader import load
+from rubric_ci.project.project import Project
+from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system import confined
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.validation.diagnostics import diagnose
 from rubric_ci.validation.output.text import headline
-from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.source import Source
 
 _TARGETS = "targets.yaml"
 
@@ -53,8 +55,7 @@ def import_files(settings: ImportSettings) -> ExitCode:
 def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     """Write our file of one file; return what it lacks, each with its line."""
     folder = settings.output_dir or file.parent
-    read, found = _translated(file, folder)
-    source = TranslatedSource(read, found)
+    source = _translated(file, folder)
     said = diagnose(source, [])  # what a notice says is kept
     theirs = [headline(each) for each in said if each.severity is not Severity.NOTICE]
     if not source.data["evalcases"]:
@@ -63,15 +64,32 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     target = folder / f"{_stem(file)}.eval.yaml"
     if target.exists():
         raise CannotWriteFile(f"{target} exists already", "remove it, or set --output-dir")
-    theirs += _beside(found, file, folder)
-    text = _yaml(source.data)
+    theirs += _beside(source.found, file, folder)
     lookup = discovery.lookup(root, target)
+    _keep_files(source.data, discovery.lookup(root, file), lookup)
+    text = _yaml(source.data)
     checked = load(discovery.from_root(target, root), text, lookup)
     discovery.write_text(target, text)
     cases = numbers.plural(len(source.data["evalcases"]), "case")
     click.echo(log_line(f"wrote {target.as_posix()}: {cases}"))
     errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
     return [*theirs, *map(headline, errors)]
+
+
+def _keep_files(data: Any, theirs: Lookup, ours: Lookup) -> None:
+    """Name the files of messages from the root where the new file would not find them."""
+    for part in list(_file_parts(data)):
+        found = theirs(part["value"])
+        if isinstance(found, Found) and ours(part["value"]) != found:
+            part["value"] = f"/{found.path}"
+
+
+def _file_parts(data: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(data, dict) and data.get("type") == "file" and isinstance(data.get("value"), str):
+        yield data
+    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    for each in inner:
+        yield from _file_parts(each)
 
 
 def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
@@ -96,25 +114,26 @@ def _yaml(data: Any) -> str:
     return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _translated(file: Path, folder: Path) -> tuple[Source, Translation]:
+def _translated(file: Path, folder: Path) -> TranslatedSource:
     text = discovery.read_text(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = discovery.find_root(file.parent.absolute())
     beside = Beside(lambda name: _text(file.parent / name, root), base)
     if file.suffix == ".csv":
         table = csv_table.Table(file.as_posix(), text)
-        return table, csv_table.translate(table.data, beside)
-    document = Document(file.as_posix(), text)
+        return TranslatedSource(table, csv_table.translate(table.data, beside))
+    finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
+    document = open_source(file.as_posix(), text, find=finder)
+    if isinstance(document, TranslatedSource):
+        return document
     if not document.readable:
         raise InvalidInput(f"{file.as_posix()} is not YAML or JSON", "see `rubric-ci validate`")
     data = document.data
-    if dialect := dialect_of(data):
-        return document, dialect.translate(data)
     if promptfoo.matches(data):
-        return document, promptfoo.translate(data, beside)
+        return TranslatedSource(document, promptfoo.translate(data, beside))
     for each in (github_models, openai_evals):
         if each.matches(data):
-            return document, each.translate(data, beside, file.name)
+            return TranslatedSource(document, each.translate(data, beside, file.name))
     raise CannotConfigure(
         f"{file.as_posix()} is no file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI Evals "
         "or GitHub Models, and no table",

@@ -4,6 +4,7 @@ A test passes there if every assertion does: criteria are required. The code of 
 script per language, which gives 1 if all of it passes, and weighs so much that 0 fails the case.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -55,7 +56,7 @@ def add_checks(
             code.setdefault(plain, []).extend([check] if check else [])
         else:
             found_criteria = _criteria(report, assertion, kind, place)
-            criteria += [(filled(each, variables), place) for each in found_criteria]
+            criteria += [(_rendered(each, variables), place) for each in found_criteria]
     scripts = [(language, checks) for language, checks in code.items() if checks]
     others = sum(each.get("weight", 1) for each, _ in criteria) + len(evaluators)
     for language, checks in scripts:
@@ -69,6 +70,17 @@ def add_checks(
         }
         evaluators.append((script, ()))
     _put(found, criteria, evaluators, ours)
+
+
+def _rendered(criterion: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a criterion with its variables; a text stays one, also where it is a number."""
+    found: dict[str, Any] = filled(criterion, variables)
+    numbers = {
+        key: json.dumps(value)
+        for key, value in found.items()
+        if isinstance(value, int | float) and isinstance(criterion[key], str)
+    }
+    return {**found, **numbers}
 
 
 def _put(found: Translation, criteria: list[Placed], evaluators: list[Placed], ours: Path) -> None:

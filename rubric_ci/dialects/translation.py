@@ -160,7 +160,7 @@ class TranslatedSource:
     """Implements `Source` with a file of another tool."""
 
     def __init__(self, document: Source, found: Translation) -> None:
-        self.read, self._found = document, found
+        self.read, self.found = document, found
         self.file = document.file
         self.data: Any = found.data
         self.ambiguous: list[Any] = []
@@ -184,15 +184,15 @@ class TranslatedSource:
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
         """Return file and place of the value at a path of ours."""
-        return self.read.location(self._found.theirs(path), at_key=at_key)
+        return self.read.location(self.found.theirs(path), at_key=at_key)
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
         """Return the place of the value at a path of ours."""
-        return self.read.locate(self._found.theirs(path), at_key=at_key)
+        return self.read.locate(self.found.theirs(path), at_key=at_key)
 
     def written(self, path: Path) -> str | None:
         """Return the scalar at a path of ours as it is written."""
-        return self.read.written(self._found.theirs(path))
+        return self.read.written(self.found.theirs(path))
 
     def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:  # noqa: ARG002
         """Return no path: ambiguous scalars are not looked for."""

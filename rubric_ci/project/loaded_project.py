@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from posixpath import dirname
 
 import click
 
@@ -118,7 +119,7 @@ def find_evals(project: Project, paths: Sequence[str]) -> tuple[Path, ...]:
     Raises InvalidInput if a targets file has errors, CannotFindEvals if a path names no eval file.
     """
     found = tuple(eval_search.find_evals(project, paths))
-    names = [project.name_of(path) for path in found]
+    names = {dirname(name): name for name in map(project.name_of, found)}.values()  # one a folder
     serving = dict.fromkeys(file for name in names for file in project.targets_files(name))
     shown = project.targets_files("")
     _show_problems_of_targets(project, [file for file in serving if file not in shown])

@@ -100,8 +100,9 @@ def repeated(texts: Sequence[set[str]]) -> Iterator[tuple[int, int]]:
     if len(texts) > MOST:
         return
     content = [words - FILLERS for words in texts]
-    for (n, one), (m, other) in combinations(enumerate(content), 2):
-        common = len(one & other)
+    for n, m in combinations(range(len(content)), 2):
+        one, other = content[n], content[m]
+        common = 0 if one.isdisjoint(other) else len(one & other)
         if common > 1 and common >= ALIKE * (len(one) + len(other) - common):
             yield m, n
 
@@ -128,7 +129,7 @@ def wording_problems(criteria: Sequence[Any], path: Path) -> Iterator[Problem]:
         if not text:
             continue
         where: Path = (*path, index, key) if key else (*path, index)
-        checklist = not (isinstance(criterion, dict) and _GRADED & {*criterion})
+        checklist = isinstance(criterion, str) or _GRADED.isdisjoint(criterion)
         words.append(words_of(text))
         for found in _of_kinds(text, words[-1], checklist=checklist):
             yield Problem(WORDING, where, found.message)

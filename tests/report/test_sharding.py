@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMerge
+from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
 from rubric_ci.model.llm_calls import Usage
@@ -292,8 +293,14 @@ def test_what_was_probed_is_listed_once() -> None:
 
 def test_files_that_one_shard_could_not_read_spoil_the_whole() -> None:
     one, two = shards_of(whole(results(4)[2:]), 2)
-    broken = replace(one, scope=Scope().narrowed("invalid"))
-    assert merge([broken, two]).verdict == "error"
+    broken = replace(one, scope=Scope(suite=1).narrowed("invalid"))
+    assert merge([broken, replace(two, scope=Scope(suite=2))]).verdict == "error"
+
+
+def test_a_comparison_of_one_shard_is_none_of_the_run() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    compared = replace(one, comparison=Comparison(source="report"))
+    assert merge([compared, two]).comparison is None
 
 
 def changed(report: RunReport, **facts: Any) -> RunReport:

@@ -67,10 +67,9 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     and a note names the shard.
     """
     parts = _by_index(reports)
-    first = next(iter(parts.values()))[1]
+    shard, first = next(iter(parts.values()))
     cases = _in_order(parts)
-    count = next(iter(parts.values()))[0].count
-    missing = [n for n in range(1, count + 1) if n not in parts]
+    missing = [n for n in range(1, shard.count + 1) if n not in parts]
     scope = merged_scope(report.scope for report in reports)
     scope = scope.narrowed("shard", "interrupted") if missing else scope
     verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
@@ -93,7 +92,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         against=_against(reports),
         removed=tuple(dict.fromkeys(case for report in reports for case in report.removed)),
         probed=tuple(dict.fromkeys(each for report in reports for each in report.probed)),
-        notes=tuple(dict.fromkeys([*_missing(missing, count), *_notes(parts)])),
+        notes=tuple(dict.fromkeys([*_missing(missing, shard.count), *_notes(parts)])),
         metadata=_shared(reports),
         comparison=None,
         shard=None,

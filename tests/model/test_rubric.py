@@ -1,17 +1,20 @@
 """What a mark is worth, the gate that it misses, and the range or level that it is in."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
+    Assertion,
     Check,
     Criterion,
     Level,
     Levelled,
     Mark,
+    Rubric,
     Scored,
     ScoreRange,
     met,
@@ -39,6 +42,8 @@ LEVELLED = Levelled(
 
 
 WARM = replace(LEVELLED, required_min_level=4)
+ASSERTION = Assertion(id="a", text="t", key="equals", value="né", span=PLACE)
+UNGATED = replace(ASSERTION, required=False)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +54,10 @@ WARM = replace(LEVELLED, required_min_level=4)
         (CHECK, CANNOT_ASSESS, 0.0, True),
         (OPTIONAL, False, 0.0, False),
         (OPTIONAL, CANNOT_ASSESS, 0.0, False),
+        (ASSERTION, True, 1.0, False),
+        (ASSERTION, False, 0.0, True),
+        (UNGATED, True, 1.0, False),
+        (UNGATED, False, 0.0, False),
         (SCORED, 0, 0.0, False),
         (SCORED, 7, 0.7, False),
         (SCORED, 10, 1.0, False),
@@ -72,7 +81,9 @@ def test_the_value_of_a_mark_and_its_gate(
     assert (criterion.normalise(given), criterion.gates(given)) == (value, gates)
 
 
-@pytest.mark.parametrize("criterion", [CHECK, SCORED, LEVELLED], ids=lambda each: each.kind)
+@pytest.mark.parametrize(
+    "criterion", [CHECK, ASSERTION, SCORED, LEVELLED], ids=lambda each: each.kind
+)
 def test_a_criterion_without_a_weight_counts_once(criterion: Criterion) -> None:
     assert criterion.weight == 1.0
 
@@ -81,6 +92,7 @@ def test_a_criterion_without_a_weight_counts_once(criterion: Criterion) -> None:
     ("criterion", "plain", "dashed"),
     [
         (CHECK, (), ()),
+        (ASSERTION, ('{"equals": "né"}',), ('{"equals": "né"}',)),
         (SCORED, ("0-4: thin", "5-10: deep"), ("0 to 4: thin", "5 to 10: deep")),
         (LEVELLED, ("1: cold", "4: mild", "5 (good): warm"), ("1: cold", "4: mild", "5: warm")),
     ],
@@ -97,6 +109,7 @@ def test_the_scale_of_a_criterion(
     [
         (CHECK, True, ""),
         (CHECK, CANNOT_ASSESS, ""),
+        (ASSERTION, True, ""),
         (SCORED, 0, "0-4: thin"),
         (SCORED, 4, "0-4: thin"),
         (SCORED, 5, "5-10: deep"),
@@ -109,3 +122,20 @@ def test_the_scale_of_a_criterion(
 )
 def test_met(criterion: Criterion, mark: MarkValue, expected: str) -> None:
     assert met(criterion, Mark(value=mark)) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({}, '{"equals": "né"}'),
+        ({"negated": True}, '{"equals": "né", "not": true}'),
+        ({"ignore_case": True}, '{"equals": "né", "ignore_case": true}'),
+        ({"field": "a.b"}, '{"equals": "né", "field": "a.b"}'),
+    ],
+)
+def test_the_rule_of_an_assertion_has_what_is_set(options: dict[str, Any], rule: str) -> None:
+    assert replace(ASSERTION, **options).rule == rule
+
+
+def test_a_judge_marks_all_but_assertions() -> None:
+    assert Rubric((CHECK, ASSERTION, SCORED, LEVELLED)).judged == (CHECK, SCORED, LEVELLED)

@@ -162,7 +162,7 @@ async def _ask(
         marked,
         request.judge,
         seen=request.seen,
-        asked=with_sentence(marked, request.answer, secrets.token_bytes(16)),
+        asked=with_sentence(marked, request.answer, secrets.token_bytes()),
         vote=vote,
         about=request.about,
     )

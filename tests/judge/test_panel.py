@@ -11,12 +11,13 @@ import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
 from rubric_ci.judge.panel import PanelRequest, PanelResult, decide
+from rubric_ci.judge.seen import Part
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
-from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.model.rubric import Assertion, Check, Mark, Rubric
 
 SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
@@ -78,6 +79,7 @@ def ask(
     criteria: Rubric,
     cache: MemoryCache | None = None,
     host: str = "",
+    facts: dict[str, Any] | None = None,
     **config: Any,
 ) -> PanelResult:
     endpoint = Endpoint(model="m", options={"api_base": host})
@@ -90,6 +92,7 @@ def ask(
                 judge=JudgeConfig(endpoint=endpoint, **config),
                 context=RunContext(call_model=judge, root=Path(), environment={}, cache=cache),
                 about="a",
+                **(facts or {}),
             )
         )
     )
@@ -217,6 +220,26 @@ def test_a_quote_that_is_not_in_the_answer_counts_if_evidence_is_strict() -> Non
     assert ask(judge, rubric(1)).judgement["r0"].evidence == "Bye"
     with pytest.raises(CannotJudge, match='the evidence for r0 is not in the answer: "Bye"'):
         ask(judge, rubric(1), evidence="strict")
+
+
+def test_a_quote_may_be_from_all_that_the_judge_sees() -> None:
+    seen = tuple(Part(name="files", title="t", text=text) for text in "12")
+    judge = Judge(lambda _, __: {"satisfied": True, "evidence": "2"})
+    decision = ask(judge, rubric(1), evidence="strict", facts={"seen": seen})
+    assert decision.judgement["r0"].evidence == "2"
+    with pytest.raises(CannotJudge, match='the evidence for r0 is not in the answer: "2"'):
+        ask(judge, rubric(1), evidence="strict", facts={"seen": seen[:1]})
+    call = judge.calls[0]
+    assert re.findall(r"^[12]$", call.messages[1].content, re.MULTILINE) == ["1", "2"]
+
+
+def test_a_mark_that_is_known_is_not_asked_for() -> None:
+    assertion = Assertion(id="a", text="x", key="contains", value="x", span=SPAN)
+    known = Mark(value=False, reasoning="not there")
+    judge = Judge(always)
+    decision = ask(judge, Rubric((assertion, *rubric(1))), facts={"known": {"a": known}})
+    assert judge.asked == [["text 0"]]
+    assert decision.judgement["a"] == known
 
 
 def test_a_single_vote_that_is_lost_gives_its_own_reason() -> None:

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, OverBudget
 from rubric_ci.judge.reply_parser import InvalidReply
 from rubric_ci.judge.request import ParsedReply, request_valid_reply
-from rubric_ci.model.config import Endpoint
+from rubric_ci.model.config import Endpoint, JudgeCommand
 from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
 
 CALL = ModelCall(
@@ -43,8 +44,8 @@ def number(text: str) -> int | InvalidReply:
     return int(text) if text.isdigit() else InvalidReply((f"{text!r} is no number", "try harder"))
 
 
-def request(model: Scripted) -> ParsedReply[int]:
-    return asyncio.run(request_valid_reply(model, CALL, number))
+def request(model: Scripted, call: ModelCall = CALL) -> ParsedReply[int]:
+    return asyncio.run(request_valid_reply(model, call, number))
 
 
 def test_a_usable_reply_ends_it() -> None:
@@ -74,6 +75,7 @@ def test_a_truncated_reply_is_asked_for_again_with_more_tokens() -> None:
     assert request(model).value == 777
     assert [call.max_tokens for call in model.calls] == [100, 400, 1600]
     assert {call.messages for call in model.calls} == {CALL.messages}
+    assert len({call.key for call in model.calls}) == 3
 
 
 def test_an_empty_reply_is_not_shown() -> None:
@@ -107,6 +109,34 @@ def test_after_three_there_is_no_judgement(last: ModelReply, reason: str) -> Non
         request(model)
     assert str(ended.value).endswith(reason)
     assert ended.value.usage == Usage(calls=3, cost_usd=0.75, repairs=2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        replace(CALL, output_mode="json_schema"),
+        replace(CALL, endpoint=Endpoint(model="m", command=JudgeCommand(argv=("judge",)))),
+    ],
+    ids=["a schema is sent", "a command has no schema"],
+)
+def test_no_other_output_mode_is_advised(call: ModelCall) -> None:
+    with pytest.raises(CannotJudge, match=r"try harder \(try another model\)$"):
+        request(Scripted([reply("seven")] * 3), call)
+
+
+def test_a_reply_of_another_model_marks_all_attempts() -> None:
+    other = replace(reply("seven"), fallback=True)
+    assert request(Scripted([other, reply("7")])).fallback
+    assert not request(Scripted([reply("seven"), reply("7")])).fallback
+
+
+def test_a_reply_is_read_as_a_whole_or_not_at_all() -> None:
+    longest = Scripted([reply("1" * 1_000_000)])
+    assert asyncio.run(request_valid_reply(longest, CALL, len)).value == 1_000_000
+    message = "has 1,000,001 characters; at most 1,000,000 are read"
+    with pytest.raises(CannotJudge, match=f"^the reply of the judge {message}$") as ended:
+        request(Scripted([reply("1" * 1_000_001)]))
+    assert ended.value.usage == SPENT
 
 
 def test_each_attempt_has_a_key_of_its_own_that_repeats() -> None:

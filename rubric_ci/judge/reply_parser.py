@@ -54,7 +54,7 @@ class _NotOneObject(Exception):
 
 def _find(text: str) -> dict[str, JSON]:
     start = text.find("{")
-    if text.startswith("[") or text[:start].rstrip().endswith(("[", ",")):
+    if text.startswith("[") or text[:start].rstrip().endswith("["):
         raise _NotOneObject("the reply is a list; one JSON object is wanted")
     if start < 0:
         raise _NotOneObject("the reply holds no JSON object")

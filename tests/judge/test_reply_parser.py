@@ -58,6 +58,7 @@ ACCEPTED = {
     "white space around": f"\n  {TEXT}\n",
     "a fence around": f"```json\n{TEXT}\n```",
     "prose around": f"Here are the marks.\n\n{TEXT}\n\nI hope this helps.",
+    "prose that ends with a comma": f"Here you are, {TEXT}",
     "the order does not matter": json.dumps(dict(reversed(GOOD.items()))),
     "the list form": listed(*({"id": name, **value} for name, value in GOOD.items())),
     "the list form with the criteria's own ids": listed(

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 import pytest
 
 from rubric_ci.judge.canary import with_canary
-from rubric_ci.judge.reply_schema import allowed_marks, reply_schema, schema_in_keys
+from rubric_ci.judge.reply_schema import (
+    aliased,
+    allowed_marks,
+    mark_property,
+    reply_schema,
+    schema_in_keys,
+)
 from rubric_ci.judge.voting import grouped, most_per_request
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
@@ -54,6 +60,11 @@ def test_each_criterion_has_one_entry_of_its_kind() -> None:
         "required": ["c1", "c2", "c3"],
         "additionalProperties": False,
     }
+
+
+def test_criteria_have_aliases_and_their_marks_names() -> None:
+    assert aliased(KINDS) == {"c1": CHECK, "c2": SCORED, "c3": LEVELLED}
+    assert [mark_property(each) for each in KINDS] == ["satisfied", "score", "level"]
 
 
 def test_the_judge_writes_the_mark_last() -> None:

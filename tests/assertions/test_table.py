@@ -85,6 +85,17 @@ def test_which_keys_compare_texts() -> None:
     ]
 
 
+def test_what_a_longer_list_or_a_larger_number_does() -> None:
+    assert {key: row.growth for key, row in TABLE.items() if row.growth} == {
+        "contains_any": "weaker",
+        "contains_all": "stronger",
+        "max_words": "weaker",
+        "min_words": "stronger",
+        "no_other_calls": "weaker",
+        "max_calls": "weaker",
+    }
+
+
 def test_a_wrong_pattern_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     pattern_problem("(?<b")
     assert capfd.readouterr() == ("", "")

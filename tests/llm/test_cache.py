@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotWriteFile
-from rubric_ci.llm.cache import ANSWER, DAY, Cache, CacheStats
+from rubric_ci.llm.cache import ANSWER, DAY, SETUP, Cache, CacheStats
 
 A, B, C = "aa" * 32, "ab" * 32, "cc" * 32
 
@@ -43,10 +43,26 @@ def test_a_folder_is_created_once(tmp_path: Path) -> None:
 
 
 def test_answers_are_counted_apart(cache: Cache) -> None:
-    for key in (A, B, C + ANSWER):
+    for key in (A, B, A + ANSWER, A + SETUP, B + SETUP, C + SETUP):
         cache.put(key, "x")
     found = cache.stats()
-    assert (found.entries, found.answers) == (3, 1)
+    assert (found.entries, found.answers, found.setups) == (6, 1, 3)
+
+
+def test_the_seal_is_not_shown(tmp_path: Path) -> None:
+    assert "hidden" not in repr(Cache(tmp_path, seal=b"hidden"))
+
+
+def test_a_folder_that_leads_out_of_the_repository_gets_no_entry(tmp_path: Path) -> None:
+    (root := tmp_path / "repository").mkdir()
+    (outside := tmp_path / "outside").mkdir()
+    (root / "cache").symlink_to(outside)
+    with pytest.raises(CannotWriteFile):
+        Cache(root / "cache", root=root).put(A, "x")
+    assert list(outside.iterdir()) == []
+    inside = Cache(root / "kept", root=root)
+    inside.put(A, "x")
+    assert inside.get(A) == "x"
 
 
 def test_clear_deletes_every_entry(cache: Cache) -> None:
@@ -67,8 +83,8 @@ BROKEN = {
     "empty": "",
     "cut": '{"key": "',
     "no object": "[]",
-    "another key": json.dumps({"key": B, "digest": "", "text": "x"}),
-    "another text": json.dumps({"key": A, "digest": "0" * 64, "text": "x"}),
+    "another key": json.dumps({"key": B, "hmac": "", "text": "x"}),
+    "another text": json.dumps({"key": A, "hmac": "0" * 64, "text": "x"}),
     "not UTF-8": b"\xff\xfe",
 }
 

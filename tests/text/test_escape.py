@@ -249,3 +249,7 @@ def test_markdown_is_one_line_without_open_cell(text: str) -> None:
     shown = escape.markdown(text)
     assert "\n" not in shown
     assert not re.search(r"(?<!\\)(?:\\\\)*\|", shown)
+
+
+def test_a_commit_is_shown_by_ten_characters() -> None:
+    assert escape.commit("0123456789abcdef") == "0123456789"

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import AsyncGenerator, Mapping
 from email.utils import parsedate_to_datetime
+from functools import cache
 from ssl import SSLContext, create_default_context
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -198,6 +199,7 @@ def _says_something() -> bool:
     return bool(getproxies()) or any(map(os.path.exists, logins))
 
 
+@cache  # it takes 40 ms, and a command may run several loops
 def _trusted() -> SSLContext:
     """Return a context that trusts the certificates of the system and of certifi."""
     import certifi

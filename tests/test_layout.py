@@ -219,9 +219,10 @@ def asserts(function: Function, checks: frozenset[str]) -> bool:
 
 
 def without_assertion(path: Path) -> list[str]:
-    helpers = (each for each in functions(path) if not each.name.startswith("test_"))
+    found = list(functions(path))
+    helpers = (each for each in found if not each.name.startswith("test_"))
     checks = CHECKS | {each.name for each in helpers if asserts(each, CHECKS)}
-    tests = (each for each in functions(path) if each.name.startswith("test_"))
+    tests = (each for each in found if each.name.startswith("test_"))
     return [f"{path.name}:{each.lineno}" for each in tests if not asserts(each, checks)]
 
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,17 +64,29 @@ def open_pull_request(
 
 def inputs(*, fork: bool) -> dict[str, str]:
     """Return the options that the gate gives, as the action passes them on."""
+    given, names = _given(), _names()
+    assert {"changed-since", "against", "offline"} <= given.keys() & names.keys()
+    evaluated = {**given, "offline": str(fork).lower(), "max-cost-usd": "5", "env": ""}
+    return {names[key]: str(value) for key, value in evaluated.items() if key in names}
+
+
+@cache
+def _given() -> Mapping[str, Any]:
+    """Return the inputs that the gate gives to the action."""
     (job,) = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"].values()
     (given,) = (step["with"] for step in job["steps"] if "rubric-ci/" in step.get("uses", ""))
+    return dict(given)
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    """Return the variable in which the action passes on each input for `run`."""
     (step,) = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
-    names = {
+    return {
         value.removeprefix("${{ inputs.").removesuffix(" }}"): name
         for name, value in step["env"].items()
         if name.startswith("RUBRIC_CI_RUN_")
     }
-    assert {"changed-since", "against", "offline"} <= given.keys() & names.keys()
-    evaluated = {**given, "offline": str(fork).lower(), "max-cost-usd": "5", "env": ""}
-    return {names[key]: str(value) for key, value in evaluated.items() if key in names}
 
 
 def _payload(base: str, head: str, *, fork: bool) -> Any:

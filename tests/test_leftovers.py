@@ -38,7 +38,7 @@ def run(folder: Path, statement: str, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "worker"])
 @pytest.mark.parametrize(
     ("statement", "found"),
     [

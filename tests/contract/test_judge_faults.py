@@ -208,7 +208,7 @@ def test_fault(warm: Aimock, row: Row, wire: str) -> None:
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize(
     ("hangs", "seconds", "ends"),
-    [(1, 3.0, SCORE), (9, 0.8, "no reply within 0.8 s (5 requests)")],
+    [(1, 2.0, SCORE), (9, 0.4, "no reply within 0.4 s (5 requests)")],
     ids=["once", "for ever"],
 )
 def test_timeout(warm: Aimock, hangs: int, seconds: float, ends: float | str, wire: str) -> None:

@@ -22,7 +22,7 @@ NAME: Final = "promptfoo"
 
 _ABOUT: Final = frozenset(("description", "$schema", "tags", "metadata", "outputPath", "sharing"))
 _SUITE: Final = frozenset(("prompts", "providers", "targets", "tests", "defaultTest"))
-_TEST: Final = frozenset(("description", "vars", "assert", "metadata"))
+_TEST: Final = frozenset(("description", "vars", "assert", "metadata", "threshold"))
 _VARIABLE: Final = re.compile(r"\{\{-?\s*+([A-Za-z_]\w*+)\s*+-?\}\}")
 _DOTTED: Final = re.compile(r"\{\{-?\s*+[A-Za-z_]\w*+\.")
 _SEPARATOR: Final = re.compile(r"(?m)^---\s*$")
@@ -73,7 +73,8 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
             found.put((*ours, "id"), unique, (*place, "description"))
             _input(found, report, prompt, variables, ours, place)
             written = [*_asserts(default, ("defaultTest",)), *_asserts(test, place)]
-            add_checks(found, report, written, variables, ours, beside.base)
+            limit = test.get("threshold", default.get("threshold"))
+            add_checks(found, report, written, variables, ours, beside.base, limit)
     return found
 
 

@@ -2,6 +2,7 @@
 
 A test passes there if every assertion does: criteria are required. The code of a test runs in one
 script per language, which gives 1 if all of it passes, and weighs so much that 0 fails the case.
+With a `threshold` the mean of all assertions decides: a composite whose aggregator is the shim.
 """
 
 import json
@@ -40,36 +41,75 @@ def add_checks(
     variables: Mapping[str, Any],
     ours: Path,
     base: str,
+    limit: Any = None,
 ) -> None:
     """Add the assertions of a test; `report` gets what has no counterpart."""
     criteria: list[Placed] = []
-    evaluators: list[Placed] = []
+    limits: list[Placed] = []
     code: dict[str, list[dict[str, Any]]] = {}
     for assertion, place in _flattened(report, written):
         kind = str(assertion.get("type", "")) if isinstance(assertion, dict) else ""
         plain = kind.removeprefix("not-")
         if kind in _LIMITS and "threshold" in assertion:
-            limit = {"name": kind, "type": kind, _LIMITS[kind]: assertion["threshold"]}
-            evaluators.append((limit, place))
+            report.refuse_keys(assertion, (*_KNOWN, "threshold"), place)
+            weight = {"weight": assertion["weight"]} if "weight" in assertion else {}
+            measure = {"name": kind, "type": kind, _LIMITS[kind]: assertion["threshold"], **weight}
+            limits.append((measure, place))
         elif plain in _CODE:
             check = _code(report, assertion, kind, place, base)
             code.setdefault(plain, []).extend([check] if check else [])
         else:
             found_criteria = _criteria(report, assertion, kind, place)
             criteria += [(_rendered(each, variables), place) for each in found_criteria]
-    scripts = [(language, checks) for language, checks in code.items() if checks]
-    others = sum(each.get("weight", 1) for each, _ in criteria) + len(evaluators)
-    for language, checks in scripts:
-        found.shims.add(SHIMS[language])
-        script = {
-            "name": language,
-            "type": "code_judge",
-            "script": [COMMANDS[language], SHIMS[language]],
-            "weight": max(others, 1) * (3 if len(scripts) > 1 else 1),
-            "config": {"checks": checks, "vars": dict(variables)},
-        }
-        evaluators.append((script, ()))
-    _put(found, criteria, evaluators, ours)
+    scripts = [_script(found, each, code[each], variables) for each in code if code[each]]
+    if limit is not None or (limits and len(scripts) + len(limits) > 1):
+        together = _composite(found, criteria, [*(each for each, _ in limits), *scripts], limit)
+        _put(found, [], [(together, ())], ours)
+        return
+    others = sum(each.get("weight", 1) for each, _ in criteria) + len(limits)
+    for script in scripts:
+        script["weight"] = max(others, 1) * (3 if len(scripts) > 1 else 1)
+    _put(found, criteria, [*limits, *((each, ()) for each in scripts)], ours)
+
+
+def _script(
+    found: Translation, language: str, checks: list[dict[str, Any]], variables: Mapping[str, Any]
+) -> dict[str, Any]:
+    found.shims.add(SHIMS[language])
+    return {
+        "name": language,
+        "type": "code_judge",
+        "script": [COMMANDS[language], SHIMS[language]],
+        "weight": sum(each.get("weight", 1) for each in checks),
+        "config": {"checks": checks, "vars": dict(variables)},
+    }
+
+
+def _composite(
+    found: Translation, criteria: list[Placed], others: list[dict[str, Any]], limit: Any
+) -> dict[str, Any]:
+    """Return all assertions as one evaluator: 1 if their mean reaches the limit, or all pass."""
+    used = next((each["name"] for each in others if each["name"] in SHIMS), "python")
+    found.shims.add(SHIMS[used])
+    optional = {} if limit is None else {"required": False}
+    rubric = {
+        "name": "checks",
+        "type": "rubric",
+        "weight": sum(each.get("weight", 1) for each, _ in criteria),
+        "rubrics": [{**each, **optional} for each, _ in criteria],
+    }
+    for each in others:
+        if limit is not None and "config" in each:
+            each["config"]["mean"] = True
+    words = [COMMANDS[used], SHIMS[used], *(["--all"] if limit is None else ["--mean", str(limit)])]
+    aggregator = {"type": "code_judge", "path": " ".join(words)}
+    members = [*([rubric] if criteria else []), *others]
+    return {
+        "name": "assertions",
+        "type": "composite",
+        "evaluators": members,
+        "aggregator": aggregator,
+    }
 
 
 def _rendered(criterion: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,11 +164,13 @@ def _code(
     if value.startswith("file://"):
         text = value.removeprefix("file://")
         if not text.partition(":")[0].endswith(_CODE[plain]):
-            report.refuse((*place, "value"), f"`{text}` is no file that {COMMANDS[plain]} runs")
+            why = ": node runs TypeScript from 22.18 on" if ".ts" in text else ""
+            message = f"`{text}` is no file that {COMMANDS[plain]} runs{why}"
+            report.refuse((*place, "value"), message)
             return None
         value = f"file://{join(base, text)}"
     options: dict[str, Any] = {
-        key: assertion[key] for key in ("threshold", "config") if key in assertion
+        key: assertion[key] for key in ("threshold", "config", "weight") if key in assertion
     }
     name = str(assertion.get("metric") or text[:80])
     return {"name": name, "value": value, **options, **({"not": True} if kind != plain else {})}

@@ -1,6 +1,7 @@
 """`rubric-ci import`: cases in are cases out, and what is lost is said with its line."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -188,6 +189,41 @@ def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
     assert [len(each.get("hits", ())) for each in graded["all-hold"]] == [0, 4, 3]
     (missed,) = graded["one-raises"][0]["misses"]
     assert missed.startswith("nobody")
+
+
+VERDICTS = {
+    "all-hold": "pass",
+    "a-text-is-missing": "fail",
+    "the-default-fails": "fail",
+    "a-threshold-is-reached": "pass",
+    "a-threshold-is-missed": "fail",
+    "a-threshold-with-scores-of-code": "pass",
+    "a-threshold-that-code-misses": "fail",
+    "code-that-weighs-nothing": "pass",
+    "code-that-throws": "fail",
+    "one-of-two-languages-fails": "fail",
+    "a-limit-and-two-scripts": "pass",
+    "an-inverted-set": "pass",
+}
+"""What promptfoo says of `tests/peers/imported`, as `tests/peers` checks."""
+
+
+@platforms.SHELL
+def test_thresholds_weights_and_limits_decide_as_in_promptfoo(checkout: Checkout) -> None:
+    shutil.copytree(SUITES.parent / "imported", checkout.root / "theirs")
+    done = run(checkout, "theirs/promptfooconfig.yaml", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    done = invoke(checkout.root, CLEAN, "run", "ours", "--fail-on", "never")
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    assert {case["id"]: case["verdict"] for case in report["cases"]} == VERDICTS
+
+
+def test_typescript_is_reported_with_the_reason(checkout: Checkout) -> None:
+    check = "{type: javascript, value: 'file://a.ts'}"
+    text = f"prompts: [a]\ntests: [{{assert: [{{type: contains, value: b}}, {check}]}}]\n"
+    _, said = imported(checkout, "a.yaml", a__yaml=text)
+    assert "`a.ts` is no file that node runs: node runs TypeScript from 22.18 on" in said
 
 
 def imported(checkout: Checkout, name: str, **files: str) -> tuple[dict[str, Any], str]:

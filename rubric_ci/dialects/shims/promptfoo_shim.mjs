@@ -1,5 +1,6 @@
 // Runs promptfoo's own JavaScript for rubric-ci; written by `rubric-ci import`, needs nothing else.
 // Checks: `node promptfoo_shim.mjs` as a code judge. Providers: with FILE[:NAME] and the prompt.
+// All checks of a test: `--all`, or `--mean THRESHOLD`, as the aggregator of a composite.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -23,33 +24,49 @@ async function checked(check, output, context) {
 }
 
 function judged(result, threshold) {
-  if (typeof result === "boolean") return [result, ""];
+  if (typeof result === "boolean") return [result, "", Number(result)];
   if (typeof result === "number") {
-    return [threshold === undefined ? result > 0 : result >= threshold, `score ${result}`];
+    return [threshold === undefined ? result > 0 : result >= threshold, `score ${result}`, result];
   }
   if (typeof result !== "object" || result === null || typeof result.pass !== "boolean") {
     throw new Error(`returned ${JSON.stringify(result)}, neither a boolean, a number nor {pass}`);
   }
   const reached = threshold === undefined || result.score >= threshold;
-  return [result.pass && reached, result.reason ?? ""];
+  return [result.pass && reached, result.reason ?? "", result.score ?? Number(result.pass)];
 }
 
 async function grade(given) {
-  const { checks, vars } = given.config;
+  const { checks, vars, mean } = given.config;
   const assertions = [];
+  const scores = [];
   for (const check of checks) {
     const context = { vars, prompt: given.question, config: check.config, test: { vars } };
     let passed = false;
     let evidence = "";
+    let score = 0;
     try {
-      [passed, evidence] = judged(await checked(check, given.output, context), check.threshold);
-      if (check.not) passed = !passed;
+      const result = await checked(check, given.output, context);
+      [passed, evidence, score] = judged(result, check.threshold);
+      if (check.not) [passed, score] = [!passed, Number(!passed)];
     } catch (error) {
       evidence = String(error); // a check that throws fails, as in promptfoo
     }
-    assertions.push({ text: check.name, passed, evidence });
+    const weight = check.weight ?? 1;
+    scores.push({ weight, score });
+    assertions.push({ text: check.name, passed: passed || weight === 0, evidence });
   }
-  return { score: assertions.every((each) => each.passed) ? 1 : 0, assertions };
+  const all = assertions.every((each) => each.passed) ? 1 : 0;
+  return { score: mean ? weighted(scores) : all, assertions };
+}
+
+function weighted(scores) {
+  const total = scores.reduce((sum, each) => sum + each.weight, 0);
+  return scores.reduce((sum, each) => sum + each.weight * each.score, 0) / (total || 1);
+}
+
+function aggregated(members, threshold) {
+  if (threshold === undefined) return members.every((each) => each.verdict === "pass") ? 1 : 0;
+  return weighted(members) + 1e-9 >= threshold ? 1 : 0;
 }
 
 async function answer(reference, prompt) {
@@ -62,7 +79,11 @@ async function answer(reference, prompt) {
 }
 
 const [reference, prompt] = process.argv.slice(2);
-if (reference) {
+if (reference === "--all" || reference === "--mean") {
+  const { results } = JSON.parse(readFileSync(0, "utf8"));
+  const limit = prompt === undefined ? undefined : Number(prompt);
+  process.stdout.write(JSON.stringify({ score: aggregated(Object.values(results), limit) }));
+} else if (reference) {
   process.stdout.write(await answer(reference, prompt));
 } else {
   process.stdout.write(JSON.stringify(await grade(JSON.parse(readFileSync(0, "utf8")))));

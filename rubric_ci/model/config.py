@@ -187,6 +187,7 @@ class Workspace:
     copy: str = ""  # a folder of the repository, relative to its root; empty: nothing
     setup: str | tuple[str, ...] = ""  # a shell command, or argv; run once per run
     keep: tuple[str, ...] = ("diff",)  # "diff", and globs of files whose text is kept
+    of_target: bool = True  # not of a case, whose `setup` gets no variables of the target
     sandbox: tuple[str, ...] = ()  # a command line in front of the target's
 
 

@@ -210,7 +210,7 @@ def _target(owner: dict[str, Any]) -> str:
 
 
 def _workspace(written: dict[str, Any] | None, file: str) -> Workspace | None:
-    return None if written is None else workspace(written, file)
+    return None if written is None else replace(workspace(written, file), of_target=False)
 
 
 def _note(case: dict[str, Any]) -> str:

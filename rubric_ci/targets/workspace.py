@@ -19,6 +19,7 @@ import sys
 import tarfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -109,7 +110,8 @@ class Workspaces:
             own = folder / skill_place(target.skill)
             await asyncio.to_thread(_copy, source, names, own, _planted(target))
         if settings.setup:
-            await _prepared(_script(settings, context.root), folder, target, context)
+            trusted = target if settings.of_target else replace(target, env=())
+            await _prepared(_script(settings, context.root), folder, trusted, context)
         return folder
 
 

@@ -119,6 +119,16 @@ def test_a_case_has_a_workspace_of_its_own(project: Project) -> None:
     assert looked(project) == [("out.txt", "")]
 
 
+def test_the_set_up_of_an_eval_file_gets_no_variable_of_the_target(project: Project) -> None:
+    command(project, "echo ${SECRET_WORD:-none}", env=["SECRET_WORD"])
+    setup = "setup: 'echo ${SECRET_WORD:-none} > made.txt'"
+    project.write("look.py", LOOK.replace('", ".join(names)', '(work / "made.txt").read_text()'))
+    project.write("evals/a.yaml", SUITE.replace("setup: echo ready > made.txt", setup))
+    project.run(SECRET_WORD="of-the-target")
+    assert looked(project)[0][0] == "none\n"
+    assert project.report()["cases"][0]["answer"] == "of-the-target"
+
+
 def test_recorded_answers_have_no_folder(project: Project) -> None:
     target = "targets: [{name: default, provider: recorded, answers: answers.jsonl}]"
     project.write("rubric-ci.yaml", target)

@@ -94,12 +94,12 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
         ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
         (
             "a.yaml",
-            "tests: [{id: a, input: Hi, criteria: Greets, turns: []}]\n",
+            "tests: [{id: a, input: Hi, criteria: Greets, window_size: 2}]\n",
             1,
-            ["1:46 `turns` has no counterpart"],
+            ["1:46 `window_size` has no counterpart"],
         ),
     ],
-    ids=["skill", "metadata", "agentv", "file prompt", "similar", "csv", "turns"],
+    ids=["skill", "metadata", "agentv", "file prompt", "similar", "csv", "window"],
 )
 def test_cases_in_are_cases_out_and_the_rest_is_reported(
     checkout: Checkout, name: str, text: str, cases: int, lost: list[str]

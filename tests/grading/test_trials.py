@@ -14,6 +14,7 @@ from rubric_ci.grading.trials import (
 from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
+from tests.sample_reports import a_criterion, a_rubric
 
 ONE = Usage(calls=1)
 
@@ -94,6 +95,16 @@ def test_a_trial_keeps_its_verdict_without_waived_criteria() -> None:
     assert settled.waived == ("a", "b", "c")
     assert [each.without_waived for each in settled.trials] == ["pass", "pass", None]
     assert settled.trials_to_pass == 0
+
+
+def test_trials_of_one_answer_keep_their_marks() -> None:
+    def marked(answer: str, mark: bool) -> Graded:
+        rubric = a_rubric(a_criterion("polite", mark=mark), score=1.0, verdict="pass")
+        return replace(graded("pass", 1, answer), evaluators=(rubric,))
+
+    settled = median_trial([marked("a", True), marked("b", True), marked("a", False)])
+    assert isinstance(settled, Graded)
+    assert [each.marks for each in settled.trials] == [(True,), (), (False,)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8, 9])

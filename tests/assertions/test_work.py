@@ -153,7 +153,10 @@ def test_what_is_not_reported_gives_no_mark(key: str, did: Did, message: str) ->
 
 
 def test_the_outcome_of_a_check_is_the_mark() -> None:
-    checks = (WorkCheck(name=check_name("exists", "a"), holds=True, found="there is a"),)
+    checks = (
+        WorkCheck(name=check_name("exists", "b"), holds=False, found="there is no b"),
+        WorkCheck(name=check_name("exists", "a"), holds=True, found="there is a"),
+    )
     found = mark(an_assertion("exists", "a"), "", Did(checks=checks))
     assert (found.value, found.reasoning) == (True, "Leaves the file `a`: there is a")
 

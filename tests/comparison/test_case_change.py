@@ -7,6 +7,7 @@ import pytest
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.case_change import ChangeRules, change_of, changed, key_of
 from rubric_ci.comparison.verdicts import Compared
+from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import BaseResult, CaseResult, Graded, Trial
 from rubric_ci.model.scoring import Verdict
@@ -129,6 +130,29 @@ def test_many_trials_have_a_p_value(
     )
     rules = ChangeRules(noun="reference", config=RegressionConfig(), tested=tested)
     assert change_of(after, PASSED, rules) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        (
+            frozenset[CaseKey](),
+            Compared(change="flaky", reason=f"suspected in this night: {SEEN}", suspected=True),
+        ),
+        (
+            frozenset({key_of(FAILED)}),
+            Compared(change="broken", reason=f"confirmed: {SEEN}", suspected=True),
+        ),
+    ],
+    ids=["the first night", "the second night"],
+)
+def test_one_night_does_not_confirm_a_break(before: frozenset[CaseKey], expected: Compared) -> None:
+    p_values = {key_of(FAILED): 0.01}
+    tested = alarm_budget.Tested(
+        level=0.025, p_values=p_values, undecided=frozenset(), before=before
+    )
+    rules = ChangeRules(noun="reference", config=RegressionConfig(), tested=tested)
+    assert change_of(FAILED, PASSED, rules) == expected
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,87 @@ def test_the_error_of_nights_is_of_cases_and_the_allowance_of_clusters() -> None
     assert two == pytest.approx([2 * p for p in one], abs=2e-6)
 
 
+ONE = Observed(head=(0.5, 0.9, 0.4), reference=(1.0, 0.8, 0.9, 0.7))
+TWO = Observed(head=(0.2, 0.6), reference=(0.4, 0.8, 0.6, 1.0))
+THREE = Observed(head=(1.0, 0.0), reference=(0.9, 0.9, 1.0, 0.6))
+APART = NightMeans(nights=5, variance=0.2, trial=0.3, trials=3)
+ALIKE = NightMeans(nights=5, variance=0.0002, trial=0.0003, trials=3)
+OF_TWO = (-0.003552, -0.007256, -0.015119, -0.032684, -0.075327, -0.192996, -0.362148)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "budget", "means", "products"),
+    [
+        pytest.param([[ONE], [TWO, THREE]], 0.1, None, OF_TWO, id="two clusters"),
+        pytest.param(
+            [[ONE], [TWO, THREE]],
+            0.02,
+            None,
+            (-0.015755, -0.031667, -0.063974, -0.130589, -0.272507, -0.598143, -1.0004),
+            id="a smaller budget",
+        ),
+        pytest.param(
+            [[ONE, TWO, THREE]],
+            0.1,
+            None,
+            (-0.00041, -0.000821, -0.001647, -0.003317, -0.006725, -0.013815, -0.021279),
+            id="one cluster",
+        ),
+        pytest.param(
+            [[ONE], [TWO, THREE]],
+            0.1,
+            APART,
+            (-0.006549, -0.013172, -0.026646, -0.054535, -0.114355, -0.253142, -0.426263),
+            id="nights that differ",
+        ),
+        pytest.param(
+            [[ONE], [TWO, THREE]],
+            0.1,
+            ALIKE,
+            (-0.001776, -0.003628, -0.00756, -0.016342, -0.037664, -0.096498, -0.181074),
+            id="nights that differ by little, and twice as much as their trials explain",
+        ),
+    ],
+)
+def test_the_products_of_a_night(
+    clusters: list[list[Observed]],
+    budget: float,
+    means: NightMeans | None,
+    products: tuple[float, ...],
+) -> None:
+    """Computed apart, from the formulas of the module."""
+    assert drift.log_products(clusters, budget, means) == products
+
+
+HIGH = (101.0, 100.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("products", "evidence", "start"),
+    [
+        ([(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), (-0.1, 0, 0.1, 0.2, 0.3, -0.4, -0.5)], 2.437402, 0),
+        ([HIGH], 8000, 0),
+        ([HIGH, (0.0, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0)], 8000, 0),
+        ([HIGH, (-1.0, -2.0, -3.0, -3.0, 0.0, 0.0, 0.0)], 2013.373582, 0),
+        ([(-1.0,) * 7, (1.0,) * 7, (-0.5,) * 7, (1.0,) * 7], 10.497413, 1),
+        ([(1.0,) * 7, (-1.0,) * 7, (1.0,) * 7], 6.436564, 0),
+        ([(1.0,) * 7, (-2.0,) * 7, (1.0,) * 7], 4.086161, 2),
+        ([(1.0,) * 6 + (-1.0,), (1.0,) * 7], (6 * 10.107338 + 3.718282) / 7, 0),
+    ],
+)
+def test_the_evidence_of_some_nights(
+    products: list[tuple[float, ...]], evidence: float, start: int
+) -> None:
+    found = drift.detect(products, BUDGET)
+    assert found.evidence == pytest.approx(evidence, rel=1e-6)
+    assert (found.start, found.detected) == (start, evidence == 8000)
+
+
+def test_nights_of_other_bets_are_refused() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        drift.detect([(1.0,) * (BETS - 1)], BUDGET)
+
+
 @given(st.lists(st.floats(0, 1), min_size=15, max_size=15))
 def test_products_of_a_fair_night_are_at_most_one_in_expectation(reference: list[float]) -> None:
     """A head that is drawn from the reference's own trials is no drop."""

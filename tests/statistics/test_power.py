@@ -1,6 +1,5 @@
-"""The smallest drop that is seen: against scipy's noncentral t, and against simulated runs."""
+"""The power of a comparison: exact values, the smallest drop, and what a run says of it."""
 
-import random
 from math import comb, sqrt
 from statistics import NormalDist
 
@@ -8,9 +7,9 @@ import pytest
 from scipy import stats
 
 from rubric_ci.comparison.reference import Baseline
-from rubric_ci.history.forecast import TWO_NIGHTS, needed, sees, show_power
+from rubric_ci.history.forecast import TWO_NIGHTS, sees, show_power
 from rubric_ci.model.reference_log import ReferenceLog
-from rubric_ci.statistics import significance
+from rubric_ci.statistics import power
 from rubric_ci.statistics.power import (
     DEFAULT,
     Design,
@@ -29,48 +28,6 @@ def design(cases: int, trials: int, clusters: int = 0, reference: int = 0) -> De
         trials=trials,
         reference_trials=reference or trials,
     )
-
-
-@pytest.mark.parametrize("cases", [6, 10, 24, 100, 500])
-@pytest.mark.parametrize("trials", [1, 3, 15])
-def test_the_power_is_that_of_the_noncentral_t(cases: int, trials: int) -> None:
-    measured = Variances(cases=0.3, target=0.03, judge=0.01)  # above what a drop itself adds
-    drop = smallest_drop(design(cases, trials), measured)
-    if drop is None:
-        assert cases <= 10  # the drop is more than an affected case loses
-        return
-    error = sqrt((measured.cases + measured.trial * 2 / trials) / cases)
-    critical = stats.t.ppf(0.975, cases - 1)
-    power = stats.nct.sf(critical, cases - 1, drop / error)
-    assert power == pytest.approx(0.8, abs=0.03)
-
-
-def test_the_drop_is_seen_in_four_of_five_simulated_nights() -> None:
-    chance, seen, nights = random.Random(1), 0, 600
-    drop = smallest_drop(design(60, 3), DEFAULT)
-    assert drop is not None
-    for _ in range(nights):
-        differences = [one_difference(chance, drop) for _ in range(60)]
-        seen += sum(differences) < 0 and significance.p_value(differences) < 0.05
-    assert 0.75 < seen / nights < 0.86
-
-
-def one_difference(chance: random.Random, drop: float) -> float:
-    """Return the difference of the means of three trials; an affected case loses 0.5."""
-    lost = 0.5 if chance.random() < drop / 0.5 else 0.0
-    noise = sqrt(DEFAULT.trial * 2 / 3)
-    return chance.gauss(-lost, noise)
-
-
-@pytest.mark.parametrize("trials", [1, 3, 10])
-@pytest.mark.parametrize("drop", [0.02, 0.05, 0.2])
-def test_the_cases_needed_are_the_fewest(drop: float, trials: int) -> None:
-    cases = cases_needed(drop, trials, DEFAULT)
-    assert cases is not None
-    smallest, above = (smallest_drop(design(n, trials), DEFAULT) for n in (cases, cases - 1))
-    assert smallest is not None
-    assert smallest <= drop + 1e-5
-    assert above is None or above > drop - 1e-5
 
 
 LINES = {
@@ -121,14 +78,6 @@ def test_what_a_run_sees(given: tuple[Design, Variances], line: str) -> None:
     assert sees(*given) == line
 
 
-def test_what_it_takes() -> None:
-    first, second = needed(0.05, design(24, 3), DEFAULT)
-    assert first.startswith("to detect a drop of 5 points with 80 % probability: ")
-    counts = [int(part.split()[0].replace(",", "")) for part in first.split(": ")[1].split(" or ")]
-    assert counts == sorted(counts, reverse=True)
-    assert second == sees(design(24, 3), DEFAULT)
-
-
 def test_the_normal_quantile_is_the_one_of_scipy() -> None:
     assert NormalDist().inv_cdf(0.8) == pytest.approx(stats.norm.ppf(0.8))
 
@@ -161,6 +110,92 @@ def test_the_drops_of_the_simulation(given: Design, variance: float, drop: float
 )
 def test_what_an_affected_case_loses_decides(lost: float, found: float) -> None:
     assert probability(0.172, design(24, 3), DEFAULT, lost) == pytest.approx(found, abs=0.01)
+
+
+NOISELESS = Variances(target=0.0, judge=0.0)
+VERDICTS = Variances(target=0.2, judge=0.05)
+MEASURED = Variances(cases=0.3, target=0.03, judge=0.01)
+
+
+def at_least(count: int, of: int, chance: float) -> float:
+    return float(stats.binom.sf(count - 1, of, chance))
+
+
+@pytest.mark.parametrize(
+    ("drop", "given", "variances", "loss", "found"),
+    [
+        # Without noise: six clusters that lose the same are significant, and no fewer.
+        (0.1, design(40, 1), NOISELESS, 0.5, at_least(6, 40, 0.2)),
+        (0.1, design(40, 1), NOISELESS, 0.25, at_least(6, 40, 0.4)),
+        (0.1, design(40, 1, clusters=10), NOISELESS, 0.5, at_least(6, 10, 0.2)),
+        (0.9, design(8, 1), NOISELESS, 0.5, 1.0),  # every case loses it
+        # Of the formula, which `test_the_drops_of_the_simulation` and others hold.
+        (0.1, design(24, 3), DEFAULT, 0.5, 0.389426653),
+        (0.1, design(24, 3), DEFAULT, 1.0, 0.181109295),
+        (0.1, design(24, 3), DEFAULT, 0.05, 0.795198728),
+        (0.1, design(24, 3, clusters=8), DEFAULT, 0.5, 0.083885658),
+        (0.1, design(24, 2, reference=3), DEFAULT, 0.5, 0.365913252),
+        (0.1, design(60, 1), MEASURED, 0.5, 0.214950643),
+        (0.05, design(1200, 1), DEFAULT, 0.5, 0.999747860),
+        (0.3, design(30, 1), VERDICTS, 0.5, 0.436106600),
+        (0.5, design(8, 1), DEFAULT, 0.5, 0.986477438),
+    ],
+)
+def test_the_probability(
+    drop: float, given: Design, variances: Variances, loss: float, found: float
+) -> None:
+    assert probability(drop, given, variances, loss) == pytest.approx(found, rel=1e-7)
+
+
+def lighter(clusters: int) -> float:
+    t, z = (float(each.ppf(0.975)) for each in (stats.t(clusters - 1), stats.norm))
+    return clusters / (clusters - 1 + t * t) * (t / z) ** 2
+
+
+@pytest.mark.parametrize(
+    ("affected", "clusters", "noise", "critical"),
+    [
+        pytest.param(0, 8, 1.0, 1.959964 * sqrt(lighter(8)), id="noise alone"),
+        pytest.param(3, 8, 0.0, 1.5, id="three are never significant"),
+        pytest.param(6, 8, 0.0, 2.0, id="six are"),
+        pytest.param(24, 30, 0.0, 5.0, id="18 of 24 are (p = 0.011), 17 are not (p = 0.032)"),
+        pytest.param(24, 30, 0.5, 4.981473, id="24, by the sum"),
+        pytest.param(
+            25, 30, 0.5, 1.959964 * sqrt(0.25 * 25 + 0.5 * lighter(30)), id="25, as a normal value"
+        ),
+        pytest.param(25, 1000, 5.0, 1.959964 * sqrt(6.25 + 5 * lighter(1000)), id="by Student's t"),
+        pytest.param(25, 1001, 5.0, 1.959964 * sqrt(6.25 + 5), id="many clusters"),
+    ],
+)
+def test_the_sum_from_which_flips_are_significant(
+    affected: int, clusters: int, noise: float, critical: float
+) -> None:
+    found = power._critical(affected, clusters, 0.5, noise)
+    assert found == pytest.approx(critical, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "drop"),
+    [
+        (design(24, 3), 0.171844),
+        (design(8, 3), 0.365799),
+        (design(7, 3), None),
+        (design(100, 1), 0.098846),
+        (design(8, 1, clusters=8), 0.442963),
+    ],
+)
+def test_the_smallest_drop(given: Design, drop: float | None) -> None:
+    assert smallest_drop(given, DEFAULT) == (
+        None if drop is None else pytest.approx(drop, abs=6e-6)
+    )
+
+
+@pytest.mark.parametrize(
+    ("drop", "trials", "cases"),
+    [(0.05, 3, 153), (0.005, 1, 25956), (0.5, 1, 8), (0.9, 15, 8), (0.001, 1, None)],
+)
+def test_the_cases_needed(drop: float, trials: int, cases: int | None) -> None:
+    assert cases_needed(drop, trials, DEFAULT) == cases
 
 
 def test_with_few_cases_sign_flips_are_counted() -> None:

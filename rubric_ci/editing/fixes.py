@@ -54,7 +54,7 @@ def fix(
     all fixes hold together.
     """
     document, quoted = quote_values(Document("", text))
-    if not document.readable or not _is_fixable(document):
+    if not document.readable or not has_certain_data(document):
         return FixResult(text, 0)
     document, separated = separate_items(document, switched_off, attempts)
     fixed = _fix_data(document, switched_off, attempts)
@@ -68,7 +68,7 @@ def _fix_data(document: Document, switched_off: Collection[str], attempts: int) 
     return FixResult(apply(document.text, valid), len(valid))
 
 
-def _is_fixable(document: Document) -> bool:
+def has_certain_data(document: Document) -> bool:
     """Return False for a text with a problem that makes its data uncertain."""
     return all(problem.rule in _HARMLESS for _, problem in document.text_problems)
 
@@ -76,7 +76,7 @@ def _is_fixable(document: Document) -> bool:
 def apply(text: str, fixes: list[Fix]) -> str:
     """Return the text with every replacement made."""
     pieces, end = [], 0
-    for fix in sorted(fixes, key=lambda fix: fix.start):
+    for fix in sorted(fixes):
         pieces += [text[end : fix.start], fix.text]
         end = fix.end
     return "".join([*pieces, text[end:]])
@@ -108,7 +108,9 @@ def _fixes(document: Document, switched_off: Collection[str]) -> Iterator[Fix]:
 
 def _holds(document: Document, fixes: list[Fix]) -> bool:
     after = Document("", apply(document.text, fixes))
-    return _is_fixable(after) and dumps(after.data) == dumps(expected_data(document.data, fixes))
+    return has_certain_data(after) and dumps(after.data) == dumps(
+        expected_data(document.data, fixes)
+    )
 
 
 def _rename(owner: dict[str | int, Any], old: str | int, new: str) -> None:
@@ -144,9 +146,8 @@ def renamings(document: Document) -> Iterator[tuple[Any, Path, str]]:
         present = {key.value for key, _ in node.value}
         for key, item in node.value:
             new = names.get(key.value)
-            plain = key.__class__ is ScalarNode and not key.style
-            is_list = item.__class__ is SequenceNode
-            if new and plain and new not in present and (is_list or key.value not in LISTS_ONLY):
+            kept = key.style or (key.value in LISTS_ONLY and item.__class__ is not SequenceNode)
+            if new and new not in present and not kept:
                 yield key, (*path, key.value), new
 
 
@@ -157,7 +158,8 @@ def quotings(document: Document, switched_off: Collection[str]) -> Iterator[tupl
     found += ambiguous_scalar_problems(document, found)
     for problem in found:
         node = document.node(problem.path)
-        if problem.rule in rules and _is_plain(node, document.text):
+        written = document.text[node.start_mark.index : node.end_mark.index]
+        if problem.rule in rules and written == node.value:  # no quotes, tag or anchor
             yield node, problem.path, str(node.value)
 
 
@@ -202,13 +204,6 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _is_plain(node: Any, text: str) -> bool:
-    """Return True if a scalar is written without quotes, tag or anchor."""
-    if node.__class__ is not ScalarNode or node.style:
-        return False
-    return bool(text[node.start_mark.index : node.end_mark.index] == node.value != "")
-
-
 def _mappings(document: Document) -> Iterator[tuple[Path, Any]]:
     """Yield every mapping that is interpreted, once, with its path."""
     seen: set[int] = set()
@@ -226,8 +221,6 @@ def _mappings(document: Document) -> Iterator[tuple[Path, Any]]:
             queue += [((*path, index), item) for index, item in enumerate(node.value)]
             continue
         yield path, node
-        queue += [((*path, key.value), item) for key, item in node.value if _is_own(key)]
-
-
-def _is_own(key: Any) -> bool:
-    return key.__class__ is ScalarNode and not (key.value == "<<" and not key.style)
+        queue += [
+            ((*path, key.value), item) for key, item in node.value if key.value != "<<" or key.style
+        ]

@@ -6,9 +6,9 @@ rubrics, type for type. A case that fails is left unchanged and reported with th
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
 
 from rubric_ci.editing import yaml_writer
+from rubric_ci.editing.fixes import has_certain_data
 from rubric_ci.editing.insertion_point import CannotPlace, Keys, Splice, place, splice
 from rubric_ci.editing.yaml_layout import layout
 from rubric_ci.editing.yaml_writer import ListLayout
@@ -33,7 +33,7 @@ class Edited:
     """The text with the inserted rubrics, and the cases that are left unchanged."""
 
     text: str
-    refused: Mapping[int, EditRejected] = field(default_factory=dict)  # by position in `evalcases`
+    refused: Mapping[int, EditRejected]  # by position in `evalcases`
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ def _edits(
             "do not",
         )
     root, cases = layout(body), Document("", body).data[keys.cases]
-    edits, reasons = dict[int, _Edit](), dict[int, str]()
+    edits: dict[int, _Edit] = {}
+    reasons: dict[int, str] = {}
     for position, value in rubrics.items():
         try:
             edits[position] = _Edit(value, place(body, root, position, value, keys))
@@ -106,7 +107,8 @@ def _insert_valid(body: str, edits: Mapping[int, _Edit], keys: Keys) -> tuple[st
     if not edits:
         return body, {}
     before = Document("", body).data
-    accepted, left = dict[int, _Edit](), dict(edits)
+    accepted: dict[int, _Edit] = {}
+    left = dict(edits)
     while True:
         accepted, failures = _add(body, before, accepted, left, keys)
         if not failures or len(failures) == len(left):
@@ -140,7 +142,7 @@ def _attempt(body: str, before: JSON, edits: Mapping[int, _Edit], keys: Keys) ->
     """Return the new text and the reason why it is invalid, or ""."""
     new = splice(body, [part for edit in edits.values() for part in edit.splices])
     document = Document("", new)
-    if document.text_problems:
+    if not has_certain_data(document):
         return new, "with the rubrics inserted, the file would no longer be valid YAML"
     return new, _difference(_with_rubrics(before, edits, keys), document.data, keys.cases)
 
@@ -157,8 +159,8 @@ def _difference(expected: JSON, after: JSON, key: str) -> str:
     """Return the difference from the expected data, or ""."""
     if is_same(expected, after):
         return ""
-    pairs = enumerate(zip(expected[key], after[key], strict=False))
-    changed = next((n for n, (old, new) in pairs if not is_same(old, new)), None)
+    same = enumerate(map(is_same, expected[key], after[key]))
+    changed = next((n for n, kept in same if not kept), None)
     changes = "something else in the file" if changed is None else _name(expected[key], changed)
     return f"{changes} would change with it: they share content through an anchor"
 

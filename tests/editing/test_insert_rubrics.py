@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rubric_ci.editing.insert_rubrics import insert_rubrics, is_same
+from rubric_ci.editing.insert_rubrics import Edited, insert_rubrics, is_same
 
 CORPUS = Path(__file__).parents[1] / "edits"
 BEFORE = sorted(p for p in CORPUS.glob("*.yaml") if not p.name.endswith(".after.yaml"))
@@ -55,6 +55,24 @@ def test_a_second_edit_changes_nothing(before: Path) -> None:
 )
 def test_data_is_compared_type_for_type(one: object, other: object, same: bool) -> None:
     assert is_same(one, other) is same
+
+
+@pytest.mark.parametrize("value", ["the issue #12", "A\n   - B"])
+def test_a_file_with_a_text_to_check_is_edited(value: str) -> None:
+    text = f"evalcases:\n- id: a\n  input:\n  - {value}\n"
+    edited = insert_rubrics(text, {0: ["Greets"]})
+    assert edited == Edited(text=f"{text}  rubrics:\n  - Greets\n", refused={})
+
+
+def test_rubrics_that_no_file_may_hold() -> None:
+    deep: object = "x"
+    for _ in range(101):
+        deep = [deep]
+    edited = insert_rubrics("evalcases:\n- id: a\n", {0: deep})
+    assert edited.text == "evalcases:\n- id: a\n"
+    assert edited.refused[0].reason == (
+        "with the rubrics inserted, the file would no longer be valid YAML"
+    )
 
 
 VARIANTS: dict[str, Callable[[str], str]] = {

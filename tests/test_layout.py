@@ -74,7 +74,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_prompt_targets.py": "yaml_text/prompt_file",
     "commands/test_waivers.py": """
         commands/waive""",
-    "editing/test_insert_rubrics.py": "editing/insertion_point editing/yaml_layout",
+    "editing/test_insert_rubrics.py": "editing/insertion_point",
     "evaluators/test_code_judge.py": "evaluators/script_input",
     "kinds/test_field_accuracy.py": """
         kinds/json_compare text/json_path""",
@@ -84,7 +84,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "llm/test_workload_identity.py": "model/workload_identity",
     "parsing/test_typed_json.py": "model/json_value",
     "policy/test_changes.py": "policy/strength",
-    "project/test_discovery.py": "project/file_names",
     "project/test_load_config.py": "parsing/config parsing/program_targets",
     "kinds/test_read.py": """
         kinds/code_judge kinds/composite kinds/llm_judge kinds/rubric""",

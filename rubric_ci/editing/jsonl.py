@@ -101,7 +101,7 @@ class _Line(Values):
     def fix(self, path: Path, value: Any, *, is_key: bool = False) -> Fix:
         """Return the fix of a value or of the name of a key."""
         start, end = self._places.extent_of(path[2:], at_key=is_key)
-        return Fix(start, end, dumps(value, ensure_ascii=False), path, value, is_key)
+        return Fix(start, end, dumps(value), path, value, is_key)
 
 
 def _fix_line(text: str) -> FixResult:

@@ -43,24 +43,21 @@ def quote_values(document: Document) -> tuple[Document, int]:
     """Return the document with quoted values, and how many; unchanged if one problem remains."""
     values: dict[int, str] = {}  # by their start in code points
     after = document
-    while not after.readable and len(values) < MAX_VALUES:
-        found = _value_at_error(after)
-        if found is None or found[0] in values:
-            return document, 0
+    while not after.readable and len(values) < MAX_VALUES and (found := _value_at_error(after)):
         start, value = found
         text = after.text
         values[start] = value
         after = Document("", text[:start] + quote(value) + text[start + len(value) :])
     proven = after.readable and values.items() <= _scalars(after.text).items()
-    return (after, len(values)) if proven and values else (document, 0)
+    return (after, len(values)) if proven else (document, 0)
 
 
 def _value_at_error(document: Document) -> tuple[int, str] | None:
     """Return start and text of the value at the syntax error; None if it has several meanings."""
-    if not document.text_problems or document.text_problems[0][1].rule != YAML_SYNTAX:
+    _, problem = document.text_problems[0]
+    if problem.rule != YAML_SYNTAX:
         return None
-    line = document.text_problems[0][1].line
-    start = [0, *(found.end() for found in BREAK.finditer(document.text))][line - 1]
+    start = [0, *(found.end() for found in BREAK.finditer(document.text))][problem.line - 1]
     own = split_lines(document.text[start:])[0].rstrip()
     found = _UNSTARTABLE.fullmatch(own) or _AFTER_QUOTES.fullmatch(own)
     if found is None or _SEVERAL_MEANINGS.search(found[2]):
@@ -146,7 +143,7 @@ def _block_lists(root: Any) -> Iterator[tuple[Path, Any]]:
     queue: list[tuple[Path, Any]] = [((), root)]
     while queue:
         path, node = queue.pop()
-        if id(node) in seen or node.__class__ is ScalarNode:
+        if id(node) in seen:
             continue
         seen.add(id(node))
         if node.__class__ is SequenceNode:
@@ -167,7 +164,7 @@ def _holds(document: Document, some: list[Absorbed]) -> bool:
     try:
         for each in sorted(some):
             _join(data, document.data, each)
-    except (KeyError, IndexError, TypeError):
+    except (LookupError, TypeError):
         return False
     return dumps(data) == dumps(document.data)
 
@@ -188,11 +185,10 @@ def _words(text: str) -> list[str]:
 
 
 def _dedented(text: str, lines: list[int]) -> str:
-    starts = [0, *(found.end() for found in BREAK.finditer(text))]
-    places = sorted(starts[line] for line in lines)
-    bounds = [0, *(place + 1 for place in places)]
-    pieces = [text[start:end] for start, end in zip(bounds, [*places, len(text)], strict=True)]
-    return "".join(pieces)
+    ends = [found.end() for found in BREAK.finditer(text)]
+    places = sorted(ends[line - 1] for line in lines)
+    kept = map(slice, [0, *(place + 1 for place in places)], [*places, len(text)])
+    return "".join(text[each] for each in kept)
 
 
 _Edit = TypeVar("_Edit")

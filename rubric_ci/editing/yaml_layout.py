@@ -105,7 +105,7 @@ def _node(text: str, event: Event, events: Iterator[Event]) -> Node:
 
 
 def _sequence(text: str, event: Event, events: Iterator[Event]) -> Sequence:
-    items = list[Node]()
+    items: list[Node] = []
     while not _closes(last := next(events)):
         items.append(_node(text, last, events))
     return Sequence(
@@ -118,7 +118,7 @@ def _sequence(text: str, event: Event, events: Iterator[Event]) -> Sequence:
 
 
 def _mapping(text: str, event: Event, events: Iterator[Event]) -> Mapping:
-    pairs = list[tuple[Node, Node]]()
+    pairs: list[tuple[Node, Node]] = []
     while not _closes(last := next(events)):
         key = _node(text, last, events)
         pairs.append((key, _node(text, next(events), events)))

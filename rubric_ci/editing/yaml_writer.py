@@ -93,7 +93,7 @@ def _item(value: JSON, layout: ListLayout) -> Iterator[str]:
             lines = _pairs(value, layout)
             yield f"-{' ' * (layout.item - 1)}{next(lines)}"
             yield from _indented(layout.item, lines)
-        case list() if value:
+        case list():
             yield f"-{' ' * (layout.item - 1)}{flow(value)}"
         case _:
             yield from _entry("-" + " " * (layout.item - 2), value, layout)

@@ -8,10 +8,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from posixpath import basename, dirname, join, normpath, splitext
-from typing import Final
+from typing import Final, TypeAlias
 
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
-from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind, compared
+from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.text import numbers
 from rubric_ci.validation.ignore_comments import ignored_rules
@@ -22,13 +22,15 @@ CODE: Final = frozenset(
         *(".pl", ".ps1", ".py", ".pyi", ".rb", ".rs", ".sh", ".ts", ".tsx", ".zsh"),
     )
 )
+"""Suffixes of files whose text names the files that they use."""
+
 MOST: Final = 500  # files per script
 
 _PACKAGES: Final = frozenset(("__init__", "__main__", "index", "mod"))  # named by their folder
 _WORD = re.compile(r"\w[\w-]*(?:\.\w+)*")
 _PATH = re.compile(r"[\w./-]+")
 
-Read = Callable[[str], bytes | None]
+Read: TypeAlias = Callable[[str], bytes | None]
 """The content of a file by its path from the root; None: there is no such file."""
 
 
@@ -152,10 +154,9 @@ def waiver_changes(
 ) -> Iterator[GradingChange]:
     """Yield the waivers that were added, removed, extended or shortened."""
     now, then = ({waiver.key: waiver for waiver in side} for side in (head, base))
-    for key in [*then, *(key for key in now if key not in then)]:
+    for key, known in {**then, **now}.items():
         before, after = then.get(key), now.get(key)
-        known = after or before
-        if known and _end(before) != _end(after):
+        if _end(before) != _end(after):
             yield GradingChange(
                 kind="waiver",
                 direction=_moved(before, after),
@@ -172,6 +173,5 @@ def _end(waiver: Waiver | None) -> str:
 
 
 def _moved(before: Waiver | None, after: Waiver | None) -> Direction:
-    if before is None or after is None:
-        return "weaker" if before is None else "stronger"
-    return compared(1, 0) if after.until > before.until else compared(0, 1)
+    longer = after is not None and (before is None or after.until > before.until)
+    return "weaker" if longer else "stronger"

@@ -39,8 +39,35 @@ FIXED = {
         "evalcases:\n- rubrics: {sees: [files], criteria: [{expected_outcome: x}]}\n",
     ),
     "limits in camel case": (
-        "execution: {evaluators: [{name: t, type: token_usage, maxTotal: 9}]}\n",
-        "execution: {evaluators: [{name: t, type: token_usage, max_total: 9}]}\n",
+        "execution: {evaluators: [{name: t, maxTotal: 9, maxInput: 8, maxOutput: 7}]}\n",
+        "execution: {evaluators: [{name: t, max_total: 9, max_input: 8, max_output: 7}]}\n",
+    ),
+    "criteria of levels and ranges": (
+        (
+            f"{CASE}  - levels: {{1: {{expected_outcome: y}}}}\n"
+            "  - score_ranges: [{description: x}]\n"
+        ),
+        f"{CASE}  - levels: {{1: {{criteria: y}}}}\n  - score_ranges: [{{expected_outcome: x}}]\n",
+    ),
+    "a name inside of a renamed list": (
+        "evalcases:\n- input: [{role: user, rubrics: [{description: x}]}]\n",
+        "evalcases:\n- input_messages: [{role: user, rubrics: [{expected_outcome: x}]}]\n",
+    ),
+    "values, items and ids": (
+        f"{CASE}  - @a\n  - A\n   - B\n- id: 5\n",
+        f'{CASE}  - "@a"\n  - A\n  - B\n- id: "5"\n',
+    ),
+    "next to an item in a text": (
+        f"{CASE}  - A\n    - B\n- id: 5\n",
+        f'{CASE}  - A\n    - B\n- id: "5"\n',
+    ),
+    "next to a comment in a text": (
+        f"{CASE}  - Names the issue #12\n- id: 5\n",
+        f'{CASE}  - Names the issue #12\n- id: "5"\n',
+    ),
+    "a number for a range": (
+        f"{CASE}  - score_ranges: [{{score_range: [0, 4]}}, {{score_range: 5}}]\n",
+        f"{CASE}  - score_ranges: [{{score_range: [0, 4]}}, {{score_range: [5, 10]}}]\n",
     ),
     "an upper bound": (
         f"{CASE}  - score_ranges: [{{score_range: [0, 4]}}, {{score_range: [5]}}]\n",
@@ -61,11 +88,25 @@ FIXED = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), FIXED.values(), ids=FIXED.keys())
-def test_fixed(before: str, after: str) -> None:
+PLACES = {
+    "words that are booleans": 2,
+    "a date": 2,
+    "lists under a short name": 2,
+    "older spellings": 2,
+    "what aliases share, once": 2,
+    "limits in camel case": 3,
+    "criteria of levels and ranges": 2,
+    "a name inside of a renamed list": 2,
+    "values, items and ids": 3,
+}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_fixed(name: str) -> None:
+    before, after = FIXED[name]
     fixed = fix(before)
     assert fixed.text == after
-    assert fixed.places >= 1
+    assert fixed.places == PLACES.get(name, 1)
     assert fix(after) == FixResult(after, 0)
 
 
@@ -76,8 +117,17 @@ KEPT = {
     "structured contents": "evalcases:\n- expected_output: {outcome: 2024-01-01}\n",
     "two open bounds": f"{CASE}  - score_ranges: [{{score_range: [0]}}, {{score_range: [5]}}]\n",
     "a bound in a gap of two": (
-        f"{CASE}  - score_ranges: [{{score_range: [1]}}, {{score_range: [4, 5]}}]\n"
+        f"{CASE}  - score_ranges: [{{score_range: [0]}}, {{score_range: [4, 5]}}]\n"
     ),
+    "a bound without numbers left": (
+        f"{CASE}  - score_ranges: [{{score_range: [0, 10]}}, {{score_range: [5]}}]\n"
+    ),
+    "a bound that is no number": (
+        f"{CASE}  - score_ranges: [{{score_range: [0, 4]}}, {{score_range: [5, x]}}]\n"
+    ),
+    "a name in quotes": 'evalcases:\n- "outcome": b\n',
+    "a name that a merge key gives as well": "evalcases:\n- <<: {outcome: a}\n  outcome: b\n",
+    "a tagged scalar": 'evalcases:\n- id: !!int "5"\n',
     "an anchored scalar": "evalcases:\n- id: &x 5\n  note: *x\n",
     "no YAML": "evalcases: [\n",
     "nothing": "",
@@ -87,6 +137,19 @@ KEPT = {
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT.keys())
 def test_kept(text: str) -> None:
     assert fix(text) == FixResult(text, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "kept"),
+    [
+        ("evalcases:\n- id: 5\n", "not-text", True),
+        ("evalcases:\n- id: 5\n", "ambiguous-text", False),
+        ("evalcases:\n- expected_outcome: 2024-01-01\n", "ambiguous-text", True),
+        ("evalcases:\n- expected_outcome: 2024-01-01\n", "not-text", False),
+    ],
+)
+def test_kept_where_the_rule_is_off(text: str, rule: str, kept: bool) -> None:
+    assert (fix(text, switched_off={rule}) == FixResult(text, 0)) is kept
 
 
 @pytest.mark.parametrize("path", evals("valid") + evals("invalid"), ids=lambda path: path.name)

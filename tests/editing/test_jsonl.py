@@ -55,6 +55,15 @@ def test_a_case_with_rubrics_stays() -> None:
     assert edited.refused[0].block == '"rubrics": [{"id": "größe", "weight": 2.0}]\n'
 
 
+def test_a_line_that_cannot_be_proven_stays() -> None:
+    text = '{"id": "a", "metadata": {"score": NaN}}'
+    edited = insert_rubrics_into_lines(text, {0: RUBRICS})
+    assert edited.text == text
+    assert edited.refused[0].reason == (
+        "with the rubrics inserted, other data of the line would change"
+    )
+
+
 FIXED = {
     "a bare id, white space and an escape": (
         '{ "id" :5,"input": "a\\u0021\\/" }',
@@ -109,6 +118,7 @@ KEPT = {
     ),
     "unpaired surrogate": '{"id": 5, "note": "\\ud800"}',
     "a list": "[5]",
+    "more lines than are read": '{"id": 5}\n' + "\n" * 200_000,
     "too deep": '{"id": 5, "metadata": ' + "[" * 101 + "]" * 101 + "}",
     "nothing": "",
 }

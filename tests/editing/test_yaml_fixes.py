@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.editing.fixes import FixResult, fix
-from rubric_ci.editing.yaml_fixes import MAX_VALUES, quote
+from rubric_ci.editing.yaml_fixes import largest_valid_subset, quote, quote_values
 from rubric_ci.yaml_text.document import Document
 
 CASE = "evalcases:\n- id: a\n  rubrics:\n"
@@ -17,6 +17,10 @@ QUOTED = {
     "text after quotes": ('  - "Yes" and more\n', "  - '\"Yes\" and more'\n"),
     "text after single quotes": ("  - 'Yes' and more\n", "  - \"'Yes' and more\"\n"),
     "both marks": ('  - "Yes" isn\'t enough\n', '  - "\\"Yes\\" isn\'t enough"\n'),
+    "both marks and others": ('  - "Yes" isn\'t é\n', '  - "\\"Yes\\" isn\'t é"\n'),
+    "after brackets": ("  - [b]\n  - {c: d}\n  - @a\n", '  - [b]\n  - {c: d}\n  - "@a"\n'),
+    "after braces": ("  - {c: d}\n  - @a\n", '  - {c: d}\n  - "@a"\n'),
+    "as many as are tried": ("  - @a\n" * 20, '  - "@a"\n' * 20),
     "a value of a key": ("  - note: @a is named\n", '  - note: "@a is named"\n'),
     "blanks after it": ("  - @a  \n  - b\n", '  - "@a"  \n  - b\n'),
     "windows line ends": ("  - @a\r\n  - `b`\r\n", '  - "@a"\r\n  - "`b`"\r\n'),
@@ -41,18 +45,27 @@ KEPT = {
     "an escape": '  - "a\\tb" and more\n',
     "a list in brackets": "  - [@a, b]\n",
     "a mapping in brackets": "  - {\n    id: @a\n    }\n",
+    "a pair in brackets": "  - [\n    id: @a\n    ]\n",
     "a text of two lines": "  - @a is\n    named\n",
     "another syntax error": "  - @a\n  - [\n",
     "an alias or a text": "  - *bold* text\n",
     "a key twice": "  - @a\n  id: b\n  id: c\n",
-    "more than are tried": "  - @a\n" * (MAX_VALUES + 1),
+    "more than are tried": "  - @a\n" * 21,
 }
 
 
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT.keys())
 def test_several_meanings_are_kept(text: str) -> None:
-    assert Document("", CASE + text).text_problems
+    document = Document("", CASE + text)
+    assert document.text_problems
+    after, places = quote_values(document)
+    assert (places > 0) is (after is not document)
     assert fix(CASE + text) == FixResult(CASE + text, 0)
+
+
+@pytest.mark.parametrize(("before", "after", "places"), [("- @a\n", '- "@a"\n', 1), ("", "", 0)])
+def test_a_text_without_cases(before: str, after: str, places: int) -> None:
+    assert fix(before) == FixResult(after, places)
 
 
 INNER = st.text(st.sampled_from("aé ,-[]{}&*!|>%@`\"'\\?.1"), max_size=12).map(str.strip)
@@ -89,13 +102,22 @@ SEPARATED = {
         "  - A\n   - B\n- id: b\n  rubrics:\n  - C\n   - D\n",
         "  - A\n  - B\n- id: b\n  rubrics:\n  - C\n  - D\n",
     ),
+    "a comment about another rule": (
+        "  - A\n   - B # rubric-ci: ignore[unknown-key]\n",
+        "  - A\n  - B # rubric-ci: ignore[unknown-key]\n",
+    ),
+    "a list with an alias": (
+        "  - X\n- &c\n  rubrics:\n  - A\n   - B\n- *c\n",
+        "  - X\n- &c\n  rubrics:\n  - A\n  - B\n- *c\n",
+    ),
     "an id as well": ("  - A\n   - B\n- id: 5\n", '  - A\n  - B\n- id: "5"\n'),
 }
 
 
 @pytest.mark.parametrize(("before", "after"), SEPARATED.values(), ids=SEPARATED.keys())
 def test_separated(before: str, after: str) -> None:
-    assert fix(ITEMS_CASE + before).text == ITEMS_CASE + after
+    places = sum(map(str.__ne__, before.splitlines(), after.splitlines()))
+    assert fix(ITEMS_CASE + before) == FixResult(ITEMS_CASE + after, places)
     assert fix(ITEMS_CASE + after) == FixResult(ITEMS_CASE + after, 0)
 
 
@@ -109,6 +131,8 @@ KEPT_ITEMS = {
     "a block of text": "  - |\n   A\n   - B\n",
     "an item in brackets": "  - [A\n   - B]\n",
     "an ignored item": "  - A\n   - B # rubric-ci: ignore[yaml-item-in-text]\n",
+    "an item that needs quotes": "  - A\n   - @b\n",
+    "a list in a merge key": "  - A\n- <<:\n    rubrics:\n    - A\n     - B\n",
     "an anchor": "  - &x A\n   - B\n- rubrics: [*x]\n",
 }
 
@@ -148,3 +172,28 @@ def test_the_fixed_file_has_the_written_items(
     assert fixed.text.split(line_end)[1:-1] == [
         f"{' ' * indent}- {each}" for each in [first, *others]
     ]
+
+
+@pytest.mark.parametrize(
+    ("edits", "attempts", "valid", "tried"),
+    [
+        ("", 9, "", []),
+        ("abc", 9, "abc", ["abc"]),
+        ("x", 9, "", ["x"]),
+        ("abcdx", 9, "abcd", ["abcdx", "ab", "abcdx", "abc", "abcdx", "abcd", "abcdx"]),
+        ("axb", 9, "ab", ["axb", "a", "axb", "ax", "ab"]),
+        ("aBx", 9, "aB", ["aBx", "a", "aBx", "aB", "aBx"]),
+        ("axb", 3, "a", ["axb", "a", "axb"]),
+        ("axb", 0, "", []),
+    ],
+)
+def test_the_edits_that_hold(edits: str, attempts: int, valid: str, tried: list[str]) -> None:
+    """`x` never holds, and a capital letter only after the small one that it follows."""
+    seen = []
+
+    def holds(some: list[str]) -> bool:
+        seen.append("".join(some))
+        return "x" not in some and ("B" not in some or "a" in some)
+
+    assert largest_valid_subset([*edits], holds, attempts) == [*valid]
+    assert seen == tried

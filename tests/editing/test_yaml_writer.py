@@ -79,6 +79,7 @@ DATA = st.recursive(
         ("path: C:\\dir", "'path: C:\\dir'"),
         ("a\tb", '"a\\tb"'),
         ("a\nb", '"a\\nb"'),
+        ('says "a"\nb: c', '"says \\"a\\"\\nb: c"'),
         ("line\u2028separator", '"line\\u2028separator"'),
         ("bell\x07", '"bell\\u0007"'),
         ("\ufeffbom", '"\\ufeffbom"'),
@@ -121,6 +122,32 @@ rubrics:
               two: x
   -   []"""
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        (["a", {"b": 1, "c": 2}], ["k:", "  - a", "  - b: 1", "    c: 2"]),
+        ([["a, b", "c"], [], {}], ["k:", '  - ["a, b", c]', "  - []", "  - {}"]),
+        ({"a": {"b": "c"}}, ["k:", "  a:", "    b: c"]),
+        ("a\nb", ["k: |-", "  a", "  b"]),
+        ("a\nb\n", ["k: |", "  a", "  b"]),
+        ("a\n", ['k: "a\\n"']),
+        ("a\n\n", ['k: "a\\n\\n"']),
+        ("\na", ['k: "\\na"']),
+        ("a\n b", ['k: "a\\n b"']),
+        ([1, 2], ["k: [1, 2]"]),
+        ([1, True], ["k:", "  - 1", "  - true"]),
+        ([], ["k: []"]),
+    ],
+)
+def test_each_kind_of_value(value: Any, lines: list[str]) -> None:
+    assert block_lines("k", value, ListLayout()) == lines
+
+
+@pytest.mark.parametrize("text", ["a, b", "a]", "b: c"])
+def test_a_text_in_flow(text: str) -> None:
+    assert flow({text: [text]}) == flow_json({text: [text]}) == f'{{"{text}": ["{text}"]}}'
 
 
 @given(DATA, st.integers(0, 4), st.integers(2, 5))

@@ -30,6 +30,13 @@ HELD: Final[Mapping[str, str]] = {
     "history/record.py": "history/test_record.py history/test_from_report.py",
     "history/from_report.py": "history/test_record.py history/test_from_report.py",
     "project/base_state.py": "project/test_base_state.py",
+    "editing/fixes.py": "editing/test_fixes.py",
+    "editing/yaml_fixes.py": "editing/test_yaml_fixes.py",
+    "editing/yaml_layout.py": (
+        "editing/test_yaml_layout.py editing/test_insert_rubrics.py editing/test_edit_properties.py"
+    ),
+    "editing/yaml_writer.py": "editing/test_yaml_writer.py",
+    "grading_changes/files.py": "grading_changes/test_files.py",
     "editing/append_waiver.py": "editing/test_append_waiver.py",
     "project/change.py": "project/test_change.py",
     "run/confirmation.py": "run/test_confirmation.py",

@@ -34,6 +34,14 @@ CHANGES = {
         Config(judge=judge(seed="x\n" * 100)),
         [("judge.seed", "", ("x " * 60) + "…")],
     ),
+    "as long as is shown": (
+        Config(judge=judge(seed="x" * 120)),
+        [("judge.seed", "", "x" * 120)],
+    ),
+    "one character more": (
+        Config(judge=judge(seed="x" * 121)),
+        [("judge.seed", "", "x" * 120 + "…")],
+    ),
 }
 
 
@@ -41,6 +49,23 @@ CHANGES = {
 def test_changes(head: Config, expected: list[tuple[str, str, str]]) -> None:
     found = list(policy_changes(head, Config(judge=judge())))
     assert [(each.key, each.before, each.after) for each in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("option", "shown"),
+    [
+        *(("api_base", "1"), ("base_url", "1"), ("api_key", "***"), ("client_secret", "***")),
+        *(("organization", "***"), ("headers", "***"), ("MY_KEY", "***"), ("my_secret", "***")),
+        *(("my_token", "***"), ("my_password", "***"), ("keyboard", "1"), ("max_tokens", "1")),
+        *(("input_cost_per_token", "1"), ("secret_word", "1")),
+    ],
+)
+def test_options_that_are_secret_are_not_shown(option: str, shown: str) -> None:
+    found = list(policy_changes(Config(judge=judge(**{option: 1})), Config(judge=judge())))
+    unset = "***" if shown == "***" else ""
+    assert [(each.key, each.before, each.after) for each in found] == [
+        (f"judge.{option}", unset, shown)
+    ]
 
 
 def test_only_targets_that_judge_are_policy() -> None:
@@ -243,4 +268,6 @@ def test_the_notes_of_a_report() -> None:
         "Policy",
         "Policy change, in effect after the merge: gate.min_kappa: (none) → 0.5",
     )
+    removed = list(policy_changes(Config(), gate(min_kappa=0.5)))
+    assert change_notes("Policy", removed)[1].endswith("gate.min_kappa: 0.5 → (none)")
     assert change_notes("Policy", []) == ()

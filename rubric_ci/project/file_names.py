@@ -40,7 +40,7 @@ def agentv_configs(folder: str) -> Iterator[str]:
 
 def _served(folder: str) -> Iterator[str]:
     """Yield the folders whose files serve a folder: itself and those above it."""
-    outside = folder.split("/", maxsplit=1)[0] == ".." or PurePath(folder).is_absolute()
+    outside = folder.partition("/")[0] == ".." or PurePath(folder).is_absolute()
     return iter((folder,)) if outside else _upwards(folder)
 
 

@@ -32,6 +32,12 @@ def test_git_applies_it(checkout: Checkout, name: str, before: str, after: str) 
     assert (checkout.root / name).read_bytes() == after.encode()
 
 
+@pytest.mark.parametrize(("name", "written"), [("a.yaml", "a.yaml"), ("a b.yaml", "a b.yaml\t")])
+def test_the_name_of_the_file(name: str, written: str) -> None:
+    lines = f"--- a/{written}\n+++ b/{written}\n@@ -1 +1 @@\n-x\n+y\n"
+    assert unified(name, "x\n", "y\n") == lines
+
+
 @given(st.text())
 def test_no_change_is_no_diff(text: str) -> None:
     assert unified("a", text, text) == ""

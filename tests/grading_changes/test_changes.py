@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.grading_changes.changes import find_grading_changes
+from rubric_ci.grading_changes.changes import ConfigPlaces, find_grading_changes
 from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.project.change import BaseOptions, open_change
 from rubric_ci.project.loaded_project import find_evals, load_evals, open_project
@@ -364,6 +364,11 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
             "weaker required line/kind 1: required → ",
         ],
     ),
+    "rule ignored in a sidecar": (
+        "evals/c.yaml", "Is kind}]", "Is kind}] # rubric-ci: ignore[gate-kind]", [
+            "weaker rule gate-kind 1:  → ignored in 1 comment",
+        ],
+    ),
     "depends_on of a case": ("evals/b.eval.yaml", "[docs/**, app/**]", "[docs/**]", [
             "weaker depends-on other: depends_on 2: docs/**, app/** → docs/**",
         ]),
@@ -534,3 +539,65 @@ def test_a_new_module_that_an_unchanged_script_imports(
     assert [(each.kind, each.about) for each in found] == [
         ("script", new.relative_to(checkout.root).as_posix())
     ]
+
+
+ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("evalcases: [\n", ONE_CASE, []),
+        (ONE_CASE, "x: 1\n", ["weaker case a: graded → no longer found as an eval file"]),
+    ],
+)
+def test_a_file_that_became_an_eval_file_or_is_none_any_more(
+    before: str, after: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout = Checkout.create(tmp_path / "own")
+    checkout.commit({"rubric-ci.yaml": "gate: {fail_on: fail}\n", "b.yaml": before})
+    checkout.commit({"c.yaml": ONE_CASE.replace("id: a", "id: c")})
+    write(checkout, "b.yaml", after)
+    monkeypatch.chdir(checkout.root)
+    found = changes_of(checkout)
+    assert [
+        f"{each.direction} {each.kind} {each.about}: {each.before} → {each.after}" for each in found
+    ] == expected
+
+
+PLACES = {
+    "rubric-ci.yaml": "evals: [a.yaml]\ngate:\n  # what fails\n  thresholds:\n    pass: 0.8\n",
+    "targets.yaml": (
+        "targets:\n- provider: mock\n  name: a\n  response: x\n"
+        "- response:\n    y\n  provider: mock\n  name: ab\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "file", "line"),
+    [
+        ("gate", "rubric-ci.yaml", 2),
+        ("gate.thresholds", "rubric-ci.yaml", 4),
+        ("gate.thresholds.pass", "rubric-ci.yaml", 5),
+        ("gate.min_kappa", "rubric-ci.yaml", 2),
+        ("targets.a", "targets.yaml", 3),
+        ("targets.a.response", "targets.yaml", 4),
+        ("targets.a.model", "targets.yaml", 3),
+        ("targets.ab", "targets.yaml", 8),
+        ("targets.ab.response", "targets.yaml", 5),
+        ("targets.c", "rubric-ci.yaml", 1),
+    ],
+)
+def test_where_a_setting_is(
+    key: str, file: str, line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in PLACES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert ConfigPlaces(open_project(None)).line_of(key) == (file, line)
+
+
+def test_where_a_setting_would_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ConfigPlaces(open_project(None)).line_of("gate.fail_on") == ("rubric-ci.yaml", 1)

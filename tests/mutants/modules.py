@@ -36,6 +36,9 @@ HELD: Final[Mapping[str, str]] = {
         "editing/test_yaml_layout.py editing/test_insert_rubrics.py editing/test_edit_properties.py"
     ),
     "editing/yaml_writer.py": "editing/test_yaml_writer.py",
+    "editing/jsonl.py": "editing/test_jsonl.py editing/test_edit_properties.py",
+    "editing/insert_rubrics.py": "editing/test_insert_rubrics.py editing/test_edit_properties.py",
+    "policy/changes.py": "policy/test_changes.py",
     "grading_changes/files.py": "grading_changes/test_files.py",
     "editing/append_waiver.py": "editing/test_append_waiver.py",
     "project/change.py": "project/test_change.py",

@@ -10,7 +10,7 @@ from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.grading_changes import Direction
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
-from rubric_ci.policy.changes import change_notes, policy_changes
+from rubric_ci.policy.changes import change_notes, policy_changes, rule_changes
 from tests.policy.test_settings import config, judge, mock, model
 
 CHANGES = {
@@ -61,7 +61,10 @@ def test_changes(head: Config, expected: list[tuple[str, str, str]]) -> None:
     ],
 )
 def test_options_that_are_secret_are_not_shown(option: str, shown: str) -> None:
-    found = list(policy_changes(Config(judge=judge(**{option: 1})), Config(judge=judge())))
+    endpoint = Endpoint(model="openai/a", options={option: 1})
+    found = list(
+        policy_changes(Config(judge=JudgeConfig(endpoint=endpoint)), Config(judge=judge()))
+    )
     unset = "***" if shown == "***" else ""
     assert [(each.key, each.before, each.after) for each in found] == [
         (f"judge.{option}", unset, shown)
@@ -260,6 +263,13 @@ def test_a_value_beyond_the_120_characters_that_are_shown() -> None:
     long = "x" * 200
     [change] = policy_changes(Config(judge=judge(seed=f"{long}a")), Config(judge=judge(seed=long)))
     assert change.before == change.after == f"{'x' * 120}…"
+
+
+def test_the_rules_that_changed() -> None:
+    found = rule_changes({"gate-kind": "off"}, {"gate-kind": "error"})
+    assert [(each.key, each.before, each.after) for each in found] == [
+        ("rules.gate-kind", "error", "off")
+    ]
 
 
 def test_the_notes_of_a_report() -> None:

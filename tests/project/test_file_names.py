@@ -3,6 +3,7 @@
 import pytest
 
 from rubric_ci.project.file_names import (
+    CONFIG_NAMES,
     agentv_configs,
     folder_served,
     sidecar_name,
@@ -45,6 +46,10 @@ def test_the_folder_that_a_targets_file_serves(name: str, folder: str) -> None:
 )
 def test_the_configurations_of_agentv(folder: str, expected: list[str]) -> None:
     assert list(agentv_configs(folder)) == expected
+
+
+def test_the_configuration_in_the_order_of_preference() -> None:
+    assert CONFIG_NAMES == ("rubric-ci.yaml", "rubric-ci.yml")
 
 
 def test_the_targets_files() -> None:

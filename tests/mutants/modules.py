@@ -39,6 +39,8 @@ HELD: Final[Mapping[str, str]] = {
     "editing/jsonl.py": "editing/test_jsonl.py editing/test_edit_properties.py",
     "editing/insert_rubrics.py": "editing/test_insert_rubrics.py editing/test_edit_properties.py",
     "policy/changes.py": "policy/test_changes.py",
+    "editing/diff.py": "editing/test_diff.py",
+    "project/file_names.py": "project/test_file_names.py",
     "grading_changes/files.py": "grading_changes/test_files.py",
     "editing/append_waiver.py": "editing/test_append_waiver.py",
     "project/change.py": "project/test_change.py",

@@ -69,6 +69,7 @@ _PRICES = frozenset(
     }
 )
 _NOT_IN_KEYS = CREDENTIALS | _PRICES
+_WRITER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, allow_nan=False)
 
 
 def call_key(
@@ -84,20 +85,22 @@ def call_key(
     prices and hosts are excluded, so that a recording is valid for other accounts. A `schema` that
     many calls share may be given as `in_keys` writes it.
     """
-    facts: dict[str, JSON] = {
-        "model": endpoint.model,
-        "options": {k: v for k, v in endpoint.options.items() if k not in _NOT_IN_KEYS},
-        "messages": [[message.role, message.content] for message in messages],
-    }
+    facts: dict[str, str] = {}
     if endpoint.command:
-        facts["command"] = [endpoint.command.cli, *endpoint.command.argv]
+        facts["command"] = in_keys([endpoint.command.cli, *endpoint.command.argv])
     if endpoint.http:
-        facts["http"] = [endpoint.http.method, endpoint.http.answer]
-    shape = schema if isinstance(schema, str) else in_keys(schema)
-    text = f'{in_keys(facts)[:-1]}, "schema": {shape}, "turn": {in_keys(turn)}}}'
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        facts["http"] = in_keys([endpoint.http.method, endpoint.http.answer])
+    # Most of the text: one string is written ten times as fast as a list with it.
+    each = ", ".join(f'["{message.role}", {in_keys(message.content)}]' for message in messages)
+    facts["messages"] = f"[{each}]"
+    facts["model"] = in_keys(endpoint.model)
+    facts["options"] = in_keys({k: v for k, v in endpoint.options.items() if k not in _NOT_IN_KEYS})
+    facts["schema"] = schema if isinstance(schema, str) else in_keys(schema)
+    facts["turn"] = in_keys(turn)
+    text = ", ".join(f'"{name}": {fact}' for name, fact in facts.items())
+    return hashlib.sha256(f"{{{text}}}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def in_keys(value: JSON) -> str:
     """Return a value as keys contain it: the keys of an object in order."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    return _WRITER.encode(value)

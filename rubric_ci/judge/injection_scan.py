@@ -27,6 +27,7 @@ _HEX = re.compile(rf"{_DIGIT}{_DIGIT}[ :]?(?:{_DIGIT}{{2}}[ :]?){{11,}}+")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _LEET = str.maketrans("0134578@$", "oieastbas")
 _KEYWORDS = ("criteri", "rubric", "instruction", "satisfied", "judge", "grader", "evaluator")
+_PLAIN = tuple((word, word) for word in _KEYWORDS)
 _ROT13 = tuple((word, codecs.encode(word, "rot13")) for word in _KEYWORDS)
 _REVERSE = tuple((word, word[::-1]) for word in _KEYWORDS)
 
@@ -55,13 +56,19 @@ def decoded(text: str) -> Iterator[tuple[str, str]]:
 def _disguised(text: str) -> Iterator[tuple[str, str]]:
     """Yield other spellings of the whole text, if they have a word of an order in them."""
     # A search for the keywords as they are written there takes less time than spelling the text.
-    if any(code in text and text.count(code) > text.count(word) for word, code in _ROT13):
+    if _has_more(text, _ROT13, text):
         yield "rot13", codecs.encode(text, "rot13")
     spelt = text.translate(_LEET)
-    if any(word in spelt and spelt.count(word) > text.count(word) for word in _KEYWORDS):
+    if _has_more(spelt, _PLAIN, text):
         yield "digits for letters", spelt
-    if any(code in text and text.count(code) > text.count(word) for word, code in _REVERSE):
+    if _has_more(text, _REVERSE, text):
         yield "reverse", text[::-1]
+
+
+def _has_more(spelt: str, codes: Sequence[tuple[str, str]], text: str) -> bool:
+    """Return True if the code of a word is in `spelt` more often than the word is in the text."""
+    there = [(word, code) for word, code in codes if code in spelt]  # mostly none
+    return any(spelt.count(code) > text.count(word) for word, code in there)
 
 
 def _from_base64(text: str) -> str:
@@ -108,8 +115,12 @@ class _ScannedAnswer:
         return bool(first and asked and first[0] == asked[0]) and self.words == _bare(question)
 
     def has(self, text: str) -> bool:
-        """Return True if the answer may have all words of a text: it has the longest one."""
-        return _words(text)[1] in self.folded
+        """Return True if the answer has all words of a text, one after the other.
+
+        Each is looked for first: the words of the answer take ten times as long.
+        """
+        words, each = _words(text)
+        return all(word in self.folded for word in each) and words in self.words
 
 
 _Rule: TypeAlias = Callable[[_ScannedAnswer], Iterator[InjectionWarning]]
@@ -207,7 +218,7 @@ def _echoes(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
     if scanned.repeats_question:
         yield InjectionWarning(rule="echoes", message="the answer repeats the question")
         return
-    echoed = [c for c in criteria if scanned.has(c) and _words(c)[0] in scanned.words]
+    echoed = [c for c in criteria if scanned.has(c)]
     if len(echoed) >= ECHOES:
         message = f"the answer repeats {len(echoed):,} criteria verbatim"
         yield InjectionWarning(rule="echoes", message=message, quote=_shorten(echoed[0]))
@@ -270,10 +281,10 @@ def _fold(text: str) -> str:
 
 
 @lru_cache(maxsize=1_000)
-def _words(text: str) -> tuple[str, str]:
-    """Return the words of a criterion, which cases may share, and the longest."""
+def _words(text: str) -> tuple[str, list[str]]:
+    """Return the words of a criterion, which cases may share, and each, the longest first."""
     words = _bare(_fold(text))
-    return words, max(words.split(" "), key=len)
+    return words, sorted(words.split(" "), key=len, reverse=True)
 
 
 def _bare(text: str) -> str:

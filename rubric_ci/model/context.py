@@ -10,7 +10,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.llm_calls import ModelCaller
 from rubric_ci.model.report import Responder
-from rubric_ci.model.results import Assessment
+from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.model.usage import Usage
 
@@ -43,6 +43,9 @@ class Side:
     read: Callable[[str], bytes | None] | None = None  # recorded answers; None: the working tree
     reuse: bool = False  # cached answers are used
     dependencies: Dependencies | None = None  # None: answers are not cached
+    recordings: MutableMapping[str, Mapping[tuple[str, str], Answer]] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # recorded answers that were read, by the name of their file
 
 
 @dataclass(frozen=True, slots=True)

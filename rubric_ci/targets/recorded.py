@@ -1,10 +1,9 @@
 """Recorded targets: a JSON Lines file of `{"id", "answer"}`, with `file` if ids repeat."""
 
 import json
-import os
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile
@@ -42,39 +41,25 @@ def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answe
 
 
 def _recordings(name: str, context: RunContext) -> _Recordings:
-    if context.side.read is None:
-        return _read(context.root, name)
-    data = context.side.read(name)
-    if data is None:
-        raise CannotAnswer(f"there is no file {name} of recorded answers")
+    """Return the answers of a file, which is read once for a side of a run."""
+    known = context.side.recordings
+    if name not in known:
+        known[name] = _read(name, context)
+    return known[name]
+
+
+def _read(name: str, context: RunContext) -> _Recordings:
     try:
+        if context.side.read is None:
+            data: bytes | None = confined.read_named(context.root / name, context.root)
+        else:
+            data = context.side.read(name)
+        if data is None:
+            raise CannotAnswer(f"there is no file {name} of recorded answers")
         return _parse(name, data)
-    except UnicodeDecodeError:
-        raise CannotAnswer(f"the recorded answers {name} cannot be read: it is not UTF-8") from None
-
-
-def _read(root: Path, name: str) -> _Recordings:
-    """Read the file once, and again if it has changed."""
-    try:
-        stamp = os.stat(os.path.join(root, name))  # noqa: PTH116, PTH118 - for each answer
-        return _load(root, name, stamp.st_mtime_ns, stamp.st_size)
-    except (OSError, UnicodeDecodeError, CannotReadFile) as error:
-        raise CannotAnswer(f"the recorded answers {name} cannot be read: {_why(error)}") from None
-
-
-def _why(error: OSError | UnicodeDecodeError | CannotReadFile) -> str | None:
-    match error:
-        case CannotReadFile():
-            return error.reason
-        case OSError():
-            return error.strerror
-        case _:
-            return "it is not UTF-8"
-
-
-@lru_cache(maxsize=8)
-def _load(root: Path, name: str, _changed: int, _size: int) -> _Recordings:
-    return _parse(name, confined.read_named(root / name, root))
+    except (UnicodeDecodeError, CannotReadFile) as error:
+        why = error.reason if isinstance(error, CannotReadFile) else "it is not UTF-8"
+        raise CannotAnswer(f"the recorded answers {name} cannot be read: {why}") from None
 
 
 @lru_cache(maxsize=8)
@@ -123,7 +108,6 @@ def _object(line: str) -> dict[str, JSON]:
     return value
 
 
-@lru_cache(maxsize=64)
 @lru_cache(maxsize=1_000)
 def _normalised(file: str) -> str:
     return str(PurePosixPath(file)) if file else ""

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 
 from rubric_ci.errors import CannotJudge, NoVerdict
 from rubric_ci.judge.canary import with_canary, with_sentence, without_canary
@@ -32,7 +33,7 @@ from rubric_ci.system import task_groups
 from rubric_ci.system.text_work import worked_on
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PanelRequest:
     """One answer to mark, and the judge that marks it."""
 
@@ -45,7 +46,7 @@ class PanelRequest:
     known: Mapping[str, Mark] = field(default_factory=dict)  # of criteria that no judge marks
     about: str  # shown in progress and errors
 
-    @property
+    @cached_property
     def material(self) -> str:
         """All that a quote may be from."""
         return "\n\n".join(self.parts.values())
@@ -162,7 +163,9 @@ async def _ask(
         marked,
         request.judge,
         seen=request.seen,
-        asked=with_sentence(marked, request.answer, secrets.token_bytes()),
+        asked=with_sentence(marked, request.answer, secrets.token_bytes())
+        if request.judge.canary
+        else (),
         vote=vote,
         about=request.about,
     )

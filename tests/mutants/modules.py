@@ -41,6 +41,7 @@ HELD: Final[Mapping[str, str]] = {
     "policy/changes.py": "policy/test_changes.py",
     "editing/diff.py": "editing/test_diff.py",
     "project/file_names.py": "project/test_file_names.py",
+    "grading_changes/changes.py": "grading_changes/test_changes.py",
     "grading_changes/files.py": "grading_changes/test_files.py",
     "editing/append_waiver.py": "editing/test_append_waiver.py",
     "project/change.py": "project/test_change.py",

@@ -58,6 +58,15 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with slow tests first: what the workers of xdist steal from each other is last.
+
+    A file that two workers share starts its servers twice.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def interruptible() -> None:
     """Let programs under test be interrupted; a shell's background job ignores SIGINT."""

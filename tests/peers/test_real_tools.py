@@ -24,6 +24,7 @@ from tests.peers.record import FILES
 from tests.peers.tools import PROMPTFOO, PYTHON, SUITES, environment, results
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(
         not (PROMPTFOO.exists() and PYTHON.exists()), reason="the tools are not here: make peers"
     ),

@@ -22,17 +22,17 @@ from rubric_ci.model.rubric import (
     Criterion,
     Judgement,
     Levelled,
-    Mark,
     Scored,
     met,
     scale,
 )
 from rubric_ci.model.scoring import score
-from rubric_ci.model.trace import steps_of
+from rubric_ci.model.trace import SeenPart, steps_of
+from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.system.masking import redact
 from rubric_ci.system.text_work import worked_on
 
-_NO_VOTES: Final[Mapping[str, tuple[MarkValue, ...]]] = {}
+_NO_QUOTES: Final[Mapping[str, SeenPart]] = {}
 
 
 async def rubric(
@@ -48,7 +48,10 @@ async def rubric(
     checked = given.checked
     known = await worked_on(len(checked), assertion_marks, spec.rubric, checked, did)
     if not spec.rubric.judged:
-        return replace(_assessment(spec, Judgement(known), context), warnings=given.warnings)
+        by_rules = PanelResult(
+            judgement=Judgement(known), votes={}, cached=frozenset(), usage=NOTHING_USED
+        )
+        return _assessment(spec, by_rules, context, given.warnings)
     judge = judge_of(spec, context.judge)
     seen = tuple(_redacted(part) for part in (*given.parts, *parts_of(answer, spec.sees)))
     if sum(len(part.text) for part in seen) > ISOLATED:
@@ -65,16 +68,10 @@ async def rubric(
         about=f"{case.file}: {case.id}: {spec.name}",
     )
     result = await decide(request)
-    whole = _assessment(spec, result.judgement, context, result)
-    warnings = await worked_on(len(request.material), _warnings, request, spec, result)
-    return replace(
-        await worked_on(len(request.material), _with_sources, whole, request, result),
-        warnings=(*given.warnings, *warnings),
-        judge=result.judge or judge.name,
-        marks=len(spec.rubric.judged),
-        cached_marks=len(result.cached),
-        usage=result.usage,
-    )
+    size = len(request.material)
+    warnings = await worked_on(size, _warnings, request, spec, result)
+    quoted = await worked_on(size, _quoted, request, result)
+    return _assessment(spec, result, context, (*given.warnings, *warnings), quoted)
 
 
 def for_judges(answer: Answer) -> Answer:
@@ -85,28 +82,30 @@ def for_judges(answer: Answer) -> Answer:
 
 def _assessment(
     spec: RubricSpec,
-    judgement: Judgement,
+    marked: PanelResult,
     context: RunContext,
-    marked: PanelResult | None = None,
+    warnings: tuple[str, ...],
+    quoted: Mapping[str, SeenPart] = _NO_QUOTES,
 ) -> Assessment:
-    votes, judges = (marked.votes, marked.judges) if marked else (_NO_VOTES, ())
+    judgement = marked.judgement
     result = score(spec.rubric, judgement, context.thresholds)
     return Assessment(
         score=result.value,
         gated_by=result.gated_by,
         reasoning=judgement.reasoning,
-        criteria=tuple(
-            _criterion_result(c, judgement[c.id], votes.get(c.id, ()), judges) for c in spec.rubric
-        ),
+        criteria=tuple([_criterion_result(c, marked, quoted) for c in spec.rubric]),
+        warnings=warnings,
+        judge=marked.judge,
+        marks=len(spec.rubric.judged),
+        cached_marks=len(marked.cached),
+        usage=marked.usage,
     )
 
 
 def _criterion_result(
-    criterion: Criterion,
-    mark: Mark,
-    votes: tuple[MarkValue, ...] = (),
-    judges: tuple[str, ...] = (),
+    criterion: Criterion, marked: PanelResult, quoted: Mapping[str, SeenPart]
 ) -> CriterionResult:
+    mark, votes = marked.judgement[criterion.id], marked.votes.get(criterion.id, ())
     return CriterionResult(
         id=criterion.id,
         kind=criterion.kind,
@@ -120,8 +119,9 @@ def _criterion_result(
         met=" ".join(met(criterion, mark).split()),
         reasoning=mark.reasoning,
         evidence=mark.evidence,
+        quoted_from=quoted.get(criterion.id, ""),
         votes=votes,
-        judges=judges if votes else (),
+        judges=marked.judges if votes else (),
     )
 
 
@@ -130,13 +130,11 @@ def _one_line(criterion: Criterion) -> str:
     return " ".join((criterion.text or "; ".join(scale(criterion, names=False))).split())
 
 
-def _with_sources(whole: Assessment, request: PanelRequest, marked: PanelResult) -> Assessment:
-    """Name the part of each quote, if the judge saw more than the answer."""
+def _quoted(request: PanelRequest, marked: PanelResult) -> Mapping[str, SeenPart]:
+    """Return the part of each quote by criterion id, if the judge saw more than the answer."""
     if not request.seen:
-        return whole
-    found = sources(marked.judgement, request.rubric.judged, request.parts)
-    criteria = (replace(each, quoted_from=found.get(each.id, "")) for each in whole.criteria)
-    return replace(whole, criteria=tuple(criteria))
+        return _NO_QUOTES
+    return sources(marked.judgement, request.rubric.judged, request.parts)
 
 
 def _redacted(part: Part) -> Part:

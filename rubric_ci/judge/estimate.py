@@ -28,6 +28,8 @@ class TokenEstimate:
 
     def __add__(self, other: "TokenEstimate") -> "TokenEstimate":
         """Sum field by field."""
+        if other is NO_REQUESTS:
+            return self
         return TokenEstimate(
             requests=self.requests + other.requests,
             input_tokens=self.input_tokens + other.input_tokens,

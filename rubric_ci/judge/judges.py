@@ -75,11 +75,11 @@ async def _cascade(first: PanelRequest, last: PanelRequest, margin: int) -> Pane
     if isinstance(cheap, PanelResult):
         thresholds = first.context.thresholds
         if is_sure(first.rubric, cheap.judgement, cheap.votes, thresholds, margin):
-            return replace(cheap, judge=first.judge.name)
+            return cheap
     dear = await _judged(last)
     if isinstance(dear, NoVerdict):
         raise dear.with_usage(cheap.usage + dear.usage) from dear
-    whole = replace(dear, judge=last.judge.name, usage=cheap.usage + dear.usage)
+    whole = replace(dear, usage=cheap.usage + dear.usage)
     if isinstance(cheap, NoVerdict):
         return whole
     both = _together([(first.judge.name, cheap), (last.judge.name, dear)])

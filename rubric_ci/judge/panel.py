@@ -49,7 +49,7 @@ class PanelRequest:
     @cached_property
     def material(self) -> str:
         """All that a quote may be from."""
-        return "\n\n".join(self.parts.values())
+        return "\n\n".join(self.parts.values()) if self.seen else self.answer
 
     @property
     def parts(self) -> Mapping[SeenPart, str]:
@@ -67,7 +67,7 @@ class PanelResult:
     judgement: Judgement
     votes: Mapping[str, tuple[MarkValue, ...]]  # by criterion id; empty after a single vote
     judges: tuple[str, ...] = ()  # the model of each vote; empty: one judge gave them
-    judge: str = ""  # whose judgement it is; empty: the judge that was asked
+    judge: str = ""  # whose judgement it is; empty: no judge was asked
     cached: frozenset[str]  # ids of the criteria with a vote from the cache
     usage: Usage
 
@@ -97,7 +97,13 @@ async def decide(request: PanelRequest) -> PanelResult:
         raise CannotJudge(judgement.reason, _spent(votes))
     by_criterion = votes_by_criterion(request.rubric, judgements) if len(votes) > 1 else {}
     cached = frozenset[str]().union(*(vote.cached for vote in votes))
-    return PanelResult(judgement=judgement, votes=by_criterion, cached=cached, usage=_spent(votes))
+    return PanelResult(
+        judgement=judgement,
+        votes=by_criterion,
+        judge=request.judge.name,
+        cached=cached,
+        usage=_spent(votes),
+    )
 
 
 def _votes_to_add(request: PanelRequest, judgements: Sequence[Judgement], panel: int) -> int:

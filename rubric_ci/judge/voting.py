@@ -42,7 +42,7 @@ def tally(rubric: Rubric, votes: Sequence[Judgement], panel: int) -> Judgement |
     a panel that lost votes does not decide by the remaining ones.
     """
     marks = {c.id: votes[0][c.id] for c in rubric}  # of an assertion, every vote has the same
-    for criterion in rubric.judged:
+    for criterion in rubric.judged if panel > 1 else ():  # the mark of a single vote is the mark
         match elect(criterion, [vote[criterion.id] for vote in votes], panel):
             case NoMajority() as undecided:
                 return undecided

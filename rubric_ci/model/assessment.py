@@ -1,7 +1,5 @@
 """The result of an evaluator, from what it found."""
 
-from dataclasses import fields
-
 from rubric_ci.model.evals import EvaluatorSpec
 from rubric_ci.model.results import Assessed, Assessment, Unassessed
 from rubric_ci.model.scoring import Thresholds, verdict
@@ -16,7 +14,18 @@ def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> 
         weight=spec.weight,
         line=spec.span.line,
         verdict=verdict(found.score, found.gated_by, thresholds),
-        **{field.name: getattr(found, field.name) for field in fields(Assessment)},
+        score=found.score,
+        gated_by=found.gated_by,
+        reasoning=found.reasoning,
+        criteria=found.criteria,
+        hits=found.hits,
+        misses=found.misses,
+        details=found.details,
+        warnings=found.warnings,
+        judge=found.judge,
+        marks=found.marks,
+        cached_marks=found.cached_marks,
+        usage=found.usage,
     )
 
 

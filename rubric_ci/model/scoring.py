@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from decimal import ROUND_FLOOR, Decimal
+from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -74,6 +75,7 @@ def verdict(
     return "pass" if value >= thresholds.passing else "borderline"
 
 
+@lru_cache(maxsize=1_000)  # most cases of a run have one of a few scores
 def format_score(value: float) -> str:
     """Return two decimals, rounded down: a score below 0.8 is never shown as 0.80."""
     exact = Decimal(repr(round(value, 6)))

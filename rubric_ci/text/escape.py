@@ -35,6 +35,8 @@ _AFTER_RENDERING: Final = re.compile(
 
 def visible(text: str) -> str:
     r"""Show control, reordering and invisible characters as `\x1b`, `\u202e`; newlines are LF."""
+    if text.isascii() and text.isprintable():
+        return text
     return _HIDDEN.sub(_code_point, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 

@@ -96,3 +96,10 @@ def test_every_sign_that_looks_like_an_opening_is_one() -> None:
     alike = {sign for sign in every if fence._plain.__wrapped__(sign) == "<"}
     assert {sign for sign in alike if not fence._OPENING.match(sign)} == set()
     assert alike == set(fence._SIGNS)
+
+
+@given(TEXTS)
+def test_ascii_without_an_opening_is_escaped_as_any_other_text(text: str) -> None:
+    assert escaped(f"é{text}") == f"é{escaped(text)}"
+    plain = text.replace("<", "[")
+    assert escaped(f"é{plain}") == f"é{escaped(plain)}"

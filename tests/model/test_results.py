@@ -1,5 +1,8 @@
 """Results of evaluators: what the spec adds to an assessment, and the verdict."""
 
+from dataclasses import fields
+from typing import Any
+
 import pytest
 
 from rubric_ci.kinds.limits import LatencySpec
@@ -65,6 +68,14 @@ def test_the_verdict_follows_from_the_thresholds(
     score: float, thresholds: Thresholds, verdict: str
 ) -> None:
     assert assessed(SPEC, Assessment(score=score), thresholds).verdict == verdict
+
+
+def test_a_result_has_all_that_was_found() -> None:
+    given: dict[str, Any] = {each.name: each.name for each in fields(Assessment)}
+    given |= {"score": 0.9, "gated_by": ()}
+    found = Assessment(**given)
+    result = assessed(SPEC, found, DEFAULT_THRESHOLDS)
+    assert {name: getattr(result, name) for name in given} == given
 
 
 def test_no_score() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.evaluators.rubric import _criterion_result
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.judge.panel import PanelResult
 from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.results import (
     Assessed,
@@ -30,6 +31,7 @@ from rubric_ci.model.rubric import (
     ScoreRange,
 )
 from rubric_ci.model.scoring import Score, Thresholds, combine, score
+from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.report.consistency import case_problems
 from tests.cases import span
 from tests.sample_reports import a_criterion, a_rubric, graded
@@ -75,7 +77,10 @@ def assessed(draw: st.DrawFn) -> Assessed:
         f"c{at}": Mark(value=CANNOT_ASSESS if draw(st.integers(0, 9)) == 0 else mark)
         for at, (_, mark) in enumerate(drawn)
     }
-    found = score(Rubric(criteria), Judgement(marks), LIMITS)
+    marked = PanelResult(
+        judgement=Judgement(marks), votes={}, cached=frozenset(), usage=NOTHING_USED
+    )
+    found = score(Rubric(criteria), marked.judgement, LIMITS)
     return Assessed(
         name="rubric",
         type="rubric",
@@ -84,7 +89,7 @@ def assessed(draw: st.DrawFn) -> Assessed:
         score=found.value,
         verdict=found.verdict,
         gated_by=found.gated_by,
-        criteria=tuple(_criterion_result(each, marks[each.id]) for each in criteria),
+        criteria=tuple(_criterion_result(each, marked, {}) for each in criteria),
     )
 
 

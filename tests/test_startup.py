@@ -92,7 +92,7 @@ def test_a_run_without_variables_loads_no_templates(tmp_path: Path) -> None:
     )
     modules = loaded(tmp_path, "run", "--list", "a.eval.yaml")
     assert "rubric_ci.targets.llm" in modules
-    assert "jinja2" not in modules
+    assert modules.isdisjoint({"jinja2", "pydantic"})
 
 
 def test_a_good_file_needs_nothing_that_others_need(tmp_path: Path) -> None:

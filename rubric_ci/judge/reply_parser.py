@@ -7,16 +7,14 @@ Two forms are read: the object that `reply_schema` describes, and the list
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, assert_never
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, assert_never
 
 from rubric_ci.judge.reply_schema import aliased, allowed_marks, mark_property
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.mark_value import CANNOT_ASSESS, CannotAssess
+from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.rubric import Check, Judged, Judgement, Levelled, Mark, Scored
 
 
@@ -82,32 +80,8 @@ def _invalid(problem: str) -> InvalidReply:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    evidence: str = ""
-    reasoning: str = ""
-
-
-class _Satisfied(_Entry):
-    satisfied: bool | CannotAssess
-
-
-class _Score(_Entry):
-    score: Annotated[int, Field(ge=0, le=10)] | CannotAssess
-
-
-class _Level(_Entry):
-    level: int | CannotAssess
-
-
-class _Listed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    checks: list[dict[str, JSON]]
-    overall_reasoning: str = ""
+_TEXTS = ("evidence", "reasoning")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_marks(text: str, criteria: Sequence[Judged]) -> Judgement | InvalidReply:
@@ -124,13 +98,11 @@ def read_marks(text: str, criteria: Sequence[Judged]) -> Judgement | InvalidRepl
 def _read_list(
     value: Mapping[str, JSON], criteria: Mapping[str, Judged]
 ) -> Judgement | InvalidReply:
-    try:
-        listed = _Listed.model_validate(value)
-    except ValidationError as error:
-        return InvalidReply(tuple(_outline(e) for e in error.errors()))
-    unnamed = [
-        n for n, entry in enumerate(listed.checks, 1) if not isinstance(entry.get("id"), str)
-    ]
+    if problems := tuple(_outline(value)):
+        return InvalidReply(problems)
+    checks: Any = value["checks"]
+    reasoning = str(value.get("overall_reasoning", ""))
+    unnamed = [n for n, entry in enumerate(checks, 1) if not isinstance(entry.get("id"), str)]
     if unnamed:
         return InvalidReply(
             tuple(f'entry {n} of "checks" has no "id" that is a string' for n in unnamed)
@@ -139,10 +111,10 @@ def _read_list(
     own = {criterion.id: alias for alias, criterion in criteria.items()}
     entries = [
         (name if name in criteria else own.get(name, name), _without_id(entry))
-        for entry in listed.checks
+        for entry in checks
         for name in [str(entry["id"])]
     ]
-    return _judgement(entries, criteria, listed.overall_reasoning)
+    return _judgement(entries, criteria, reasoning)
 
 
 def _judgement(
@@ -167,52 +139,58 @@ def _judgement(
 
 
 def _read_mark(alias: str, criterion: Judged, entry: JSON) -> Mark | InvalidReply:
-    try:
-        mark = _parse(criterion, entry)
-    except ValidationError as error:
-        return InvalidReply(tuple(_explained(alias, criterion, error.errors())))
-    if isinstance(criterion, Levelled) and mark.value not in (
+    if problems := tuple(_explained(alias, criterion, entry)):
+        return InvalidReply(problems)
+    given: Any = entry
+    value = given[mark_property(criterion)]
+    if isinstance(criterion, Levelled) and value not in (
         CANNOT_ASSESS,
         *(level.level for level in criterion.levels),
     ):
-        return InvalidReply((_out_of_range(alias, criterion, mark.value),))
-    return mark
+        return InvalidReply((_out_of_range(alias, criterion, value),))
+    return Mark(
+        value=value,
+        reasoning=given.get("reasoning", ""),
+        evidence=given.get("evidence", ""),
+    )
 
 
-def _parse(criterion: Judged, entry: JSON) -> Mark:
+def _explained(alias: str, criterion: Judged, entry: JSON) -> Iterator[str]:
+    """Yield the problems of the entry of a criterion; nothing is converted."""
+    name, mark = _name(alias, criterion), mark_property(criterion)
+    if not isinstance(entry, dict):
+        yield f"{name} is {_shortened(entry)}; an object is wanted"
+        return
+    for text in _TEXTS:
+        if not is_text(entry.get(text, "")):
+            yield f'"{text}" of {name} is {_shortened(entry[text])}; a string is wanted'
+    if mark not in entry:
+        yield f'{name} has no "{mark}"'
+    elif not _is_allowed(criterion, entry[mark]):
+        yield _out_of_range(alias, criterion, entry[mark])
+    for key in entry:
+        if key not in (*_TEXTS, mark):
+            yield f"{name} has a property {json.dumps(key)} that is not asked for"
+
+
+def _is_allowed(criterion: Judged, value: JSON) -> bool:
+    """Return True for a mark of the kind of the criterion, though its level may not exist."""
+    if value == CANNOT_ASSESS:
+        return True
     match criterion:
         case Check():
-            satisfied = _Satisfied.model_validate(entry)
-            return _mark(satisfied, satisfied.satisfied)
+            return isinstance(value, bool)
         case Scored():
-            score = _Score.model_validate(entry)
-            return _mark(score, score.score)
+            return type(value) is int and 0 <= value <= 10
         case Levelled():
-            level = _Level.model_validate(entry)
-            return _mark(level, level.level)
+            return type(value) is int
         case _:
             assert_never(criterion)
 
 
-def _mark(entry: _Entry, value: bool | int | CannotAssess) -> Mark:
-    return Mark(value=value, reasoning=entry.reasoning, evidence=entry.evidence)
-
-
-def _explained(alias: str, criterion: Judged, errors: list[ErrorDetails]) -> Iterable[str]:
-    name, mark = _name(alias, criterion), mark_property(criterion)
-    # A union type gives an error per member; one problem per property is enough.
-    for where, error in {str(e["loc"][0]) if e["loc"] else "": e for e in errors}.items():
-        match error["type"], where:
-            case "missing", _:
-                yield f'{name} has no "{where}"'
-            case "extra_forbidden", _:
-                yield f"{name} has a property {json.dumps(where)} that is not asked for"
-            case _, "":
-                yield f"{name} is {_shortened(error['input'])}; an object is wanted"
-            case _ if where == mark:
-                yield _out_of_range(alias, criterion, error["input"])
-            case _:
-                yield f'"{where}" of {name} is {_shortened(error["input"])}; a string is wanted'
+def is_text(value: JSON) -> bool:
+    """Return True for a string that can be written; half of a surrogate pair cannot."""
+    return isinstance(value, str) and (value.isascii() or not _SURROGATE.search(value))
 
 
 def _out_of_range(alias: str, criterion: Judged, value: JSON) -> str:
@@ -220,9 +198,17 @@ def _out_of_range(alias: str, criterion: Judged, value: JSON) -> str:
     return f"{where} is {_shortened(value)}; wanted: {allowed_marks(criterion)}"
 
 
-def _outline(error: ErrorDetails) -> str:
-    where = ".".join(str(step) for step in error["loc"])
-    return f"{json.dumps(where)}: {error['msg']}"
+def _outline(value: Mapping[str, JSON]) -> Iterator[str]:
+    """Yield what is wrong with a list of checks, except in its entries."""
+    checks: Any = value["checks"]
+    for position, entry in enumerate(checks):
+        if not isinstance(entry, dict):
+            yield f'"checks.{position}": Input should be a valid dictionary'
+    if not is_text(value.get("overall_reasoning", "")):
+        yield '"overall_reasoning": Input should be a valid string'
+    for key in value:
+        if key not in ("checks", "overall_reasoning"):
+            yield f"{json.dumps(key)}: Extra inputs are not permitted"
 
 
 def _name(alias: str, criterion: Judged) -> str:

@@ -170,6 +170,14 @@ REFUSED = {
     '{"score": 1, "verdict": "pass"}': ['"verdict": Extra inputs are not permitted'],
     '{"score": 1, "hits": [7]}': ['"hits.0": Input should be a valid string'],
     '{"score": 1, "hits": "all"}': ['"hits": Input should be a valid tuple'],
+    '{"score": 1, "reasoning": "\\ud83d"}': ['"reasoning": Input should be a valid string'],
+    '{"more": 1, "misses": 2, "hits": ["", null], "reasoning": 3}': [
+        '"score": Field required',
+        '"reasoning": Input should be a valid string',
+        '"hits.1": Input should be a valid string',
+        '"misses": Input should be a valid tuple',
+        '"more": Extra inputs are not permitted',
+    ],
     "0.8": ["the reply holds no JSON object"],
 }
 

@@ -235,6 +235,38 @@ REFUSED = {
         changed(c1={"evidence": ["Dear"], "satisfied": True}),
         ['"evidence" of c1 (polite) is ["Dear"]; a string is wanted'],
     ),
+    "half of a surrogate pair": (
+        changed(c1=entry(satisfied=True, reasoning="\ud83d")),
+        ['"reasoning" of c1 (polite) is "\ud83d"; a string is wanted'],
+    ),
+    "1 for true": (
+        changed(c1=entry(satisfied=1)),
+        ['"satisfied" of c1 (polite) is 1; wanted: true, false or "cannot_assess"'],
+    ),
+    "a score and a level with a fraction": (
+        changed(c2=entry(score=7.0), c3=entry(level=5.0)),
+        [
+            '"score" of c2 (depth) is 7.0; wanted: an integer from 0 to 10 or "cannot_assess"',
+            '"level" of c3 (tone) is 5.0; wanted: one of 1, 5 or "cannot_assess"',
+        ],
+    ),
+    "all problems of an entry": (
+        changed(c1={"more": 1, "satisfied": 0, "reasoning": 2, "evidence": 3}),
+        [
+            '"evidence" of c1 (polite) is 3; a string is wanted',
+            '"reasoning" of c1 (polite) is 2; a string is wanted',
+            '"satisfied" of c1 (polite) is 0; wanted: true, false or "cannot_assess"',
+            'c1 (polite) has a property "more" that is not asked for',
+        ],
+    ),
+    "a list with more": (
+        listed(7, {}, more=1, overall_reasoning=2),
+        [
+            '"checks.0": Input should be a valid dictionary',
+            '"overall_reasoning": Input should be a valid string',
+            '"more": Extra inputs are not permitted',
+        ],
+    ),
 }
 
 

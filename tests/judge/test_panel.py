@@ -74,28 +74,28 @@ def rubric(count: int, *, required: bool = False) -> Rubric:
     )
 
 
-def ask(
+def asked(
     judge: ModelCaller,
     criteria: Rubric,
     cache: MemoryCache | None = None,
     host: str = "",
     facts: dict[str, Any] | None = None,
     **config: Any,
-) -> PanelResult:
+) -> PanelRequest:
     endpoint = Endpoint(model="m", options={"api_base": host})
-    return asyncio.run(
-        decide(
-            PanelRequest(
-                case=CASE,
-                answer="Hi",
-                rubric=criteria,
-                judge=JudgeConfig(endpoint=endpoint, **config),
-                context=RunContext(call_model=judge, root=Path(), environment={}, cache=cache),
-                about="a",
-                **(facts or {}),
-            )
-        )
+    return PanelRequest(
+        case=CASE,
+        answer="Hi",
+        rubric=criteria,
+        judge=JudgeConfig(endpoint=endpoint, **config),
+        context=RunContext(call_model=judge, root=Path(), environment={}, cache=cache),
+        about="a",
+        **(facts or {}),
     )
+
+
+def ask(judge: ModelCaller, criteria: Rubric, *of: Any, **more: Any) -> PanelResult:
+    return asyncio.run(decide(asked(judge, criteria, *of, **more)))
 
 
 def always(_: str, __: int) -> object:
@@ -231,6 +231,8 @@ def test_a_quote_may_be_from_all_that_the_judge_sees() -> None:
         ask(judge, rubric(1), evidence="strict", facts={"seen": seen[:1]})
     call = judge.calls[0]
     assert re.findall(r"^[12]$", call.messages[1].content, re.MULTILINE) == ["1", "2"]
+    parts = asked(judge, rubric(1), facts={"seen": seen}).parts
+    assert parts == {"answer": "Hi", "files": "1\n\n2"}
 
 
 def test_a_mark_that_is_known_is_not_asked_for() -> None:

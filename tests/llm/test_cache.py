@@ -9,6 +9,7 @@ import pytest
 
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.llm.cache import ANSWER, DAY, SETUP, Cache, CacheStats
+from tests import platforms
 
 A, B, C = "aa" * 32, "ab" * 32, "cc" * 32
 
@@ -56,7 +57,7 @@ def test_the_seal_is_not_shown(tmp_path: Path) -> None:
 def test_a_folder_that_leads_out_of_the_repository_gets_no_entry(tmp_path: Path) -> None:
     (root := tmp_path / "repository").mkdir()
     (outside := tmp_path / "outside").mkdir()
-    (root / "cache").symlink_to(outside)
+    platforms.symlink(root / "cache", outside)
     with pytest.raises(CannotWriteFile):
         Cache(root / "cache", root=root).put(A, "x")
     assert list(outside.iterdir()) == []

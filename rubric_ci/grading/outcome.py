@@ -211,8 +211,9 @@ def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
     for evaluator in (e for e in evaluators if e.weight > 0):
         total = sum(c.weight for c in evaluator.criteria)
         for c in () if evaluator.misses else evaluator.criteria:
-            points = evaluator.weight * c.weight / total * (1 - c.normalised)
-            yield _Loss(name=c.id, points=points, words=c.reasoning)
+            if c.normalised < 1:
+                points = evaluator.weight * c.weight / total * (1 - c.normalised)
+                yield _Loss(name=c.id, points=points, words=c.reasoning)
         if not evaluator.criteria or evaluator.misses:
             points = evaluator.weight * (1 - evaluator.score)
             words = "; ".join(evaluator.misses) or evaluator.reasoning

@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
 
 from rubric_ci.errors import CannotJudge, NoVerdict
 from rubric_ci.judge.canary import with_canary, with_sentence, without_canary
@@ -33,7 +32,7 @@ from rubric_ci.system import task_groups
 from rubric_ci.system.text_work import worked_on
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PanelRequest:
     """One answer to mark, and the judge that marks it."""
 
@@ -46,7 +45,7 @@ class PanelRequest:
     known: Mapping[str, Mark] = field(default_factory=dict)  # of criteria that no judge marks
     about: str  # shown in progress and errors
 
-    @cached_property
+    @property
     def material(self) -> str:
         """All that a quote may be from."""
         return "\n\n".join(self.parts.values()) if self.seen else self.answer
@@ -143,7 +142,7 @@ async def _vote(request: PanelRequest, number: int) -> _Vote:
     marks = {**request.known, **given}
     reasoning = "\n".join(part.value.reasoning for part in parsed if part.value.reasoning)
     from_cache = [part.value for part in parsed if part.usage.cache_hits]
-    cached = frozenset(name for judgement in from_cache for name in judgement.marks)
+    cached = frozenset[str]().union(*(judgement.marks for judgement in from_cache))
     return _Vote(outcome=Judgement(marks, reasoning), cached=cached, usage=usage)
 
 

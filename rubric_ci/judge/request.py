@@ -8,7 +8,7 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from rubric_ci.errors import CannotJudge, NoVerdict
 from rubric_ci.judge.reply_parser import InvalidReply
@@ -29,6 +29,8 @@ from rubric_ci.system.text_work import worked_on
 ATTEMPTS = 3
 MORE_TOKENS = 4  # times as many after a truncated reply
 MOST_REPLY = 1_000_000  # characters: more is refused, never cut
+
+_FROM_CACHE: Final = Usage(cache_hits=1)
 
 T = TypeVar("T")
 
@@ -146,16 +148,29 @@ async def request_cached_reply(
     if context.cache is None:
         return await _request(call, read, context)
     key = cache_key(call, context.trial)
-    async with context.in_flight.setdefault(key, asyncio.Lock()):
-        text = None if context.fresh_judgements else context.cache.get(key)
-        if text is not None:
-            value = await worked_on(len(text) + call.size, read, text)
-            if not isinstance(value, InvalidReply):
-                return ParsedReply(value=value, text=text, usage=Usage(cache_hits=1))
+    if found := await _cached(key, call, read, context):
+        return found
+    lock = context.in_flight.setdefault(key, asyncio.Lock())
+    waits = lock.locked()
+    async with lock:
+        if waits and (found := await _cached(key, call, read, context)):
+            return found
         reply = await _request(call, read, context)
         if not reply.fallback:
             context.cache.put(key, reply.text)
         return reply
+
+
+async def _cached(
+    key: str, call: CacheableCall, read: Callable[[str], T | InvalidReply], context: RunContext
+) -> ParsedReply[T] | None:
+    text = None if context.fresh_judgements or not context.cache else context.cache.get(key)
+    if text is None:
+        return None
+    value = await worked_on(len(text) + call.size, read, text)
+    if isinstance(value, InvalidReply):
+        return None
+    return ParsedReply(value=value, text=text, usage=_FROM_CACHE)
 
 
 async def _request(

@@ -97,8 +97,11 @@ def _of_turn(messages: Sequence[Mapping[str, JSON]], turn: int) -> Iterator[Mapp
 
 def parts_of(answer: Answer, sees: Sequence[SeenPart]) -> tuple[Part, ...]:
     """Return the parts besides the answer; raises CannotMeasure for one that is not reported."""
+    names = [name for name in sees if name != "answer"]
+    if not names:
+        return ()
     trace = reported(answer.messages, answer.work) or CaseTrace()
-    return tuple(_part(name, answer, trace) for name in sees if name != "answer")
+    return tuple(_part(name, answer, trace) for name in names)
 
 
 def _part(name: SeenPart, answer: Answer, trace: CaseTrace) -> Part:

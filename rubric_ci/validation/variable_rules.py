@@ -177,7 +177,8 @@ def _written(text: str, name: str) -> str:
 
 def _unused(names: set[str], path: Path) -> Iterator[Problem]:
     for name in sorted(filter(str.isidentifier, names - {INPUT})):
-        yield Problem(UNUSED_VARIABLE, (*path, name), f"nothing uses `{name}`", at_key=True)
+        hint = f"use it as `{{{{ {name} }}}}` in a message, or remove it"
+        yield Problem(UNUSED_VARIABLE, (*path, name), f"nothing uses `{name}`", hint, at_key=True)
 
 
 def _vars(owner: dict[str, Any]) -> dict[str, Any]:

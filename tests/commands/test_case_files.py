@@ -90,7 +90,7 @@ def test_single_rows_are_selected(
 
 
 OUT = "correct the file, or its name under `evalcases`"
-TYPED = "use it as `{{ name }}` in a message, or remove it"
+TYPED = "use it as `{{ prodct }}` in a message, or remove it"
 LACKS = "undefined-variable: `messages` of the suite: `{{ product }}` is not a variable of the case"
 NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\n"
 

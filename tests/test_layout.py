@@ -91,8 +91,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "comparison/test_compare.py": "comparison/case_change",
     "render/test_golden.py": "render/junit",
     "security/test_committed_cache.py": "git/committed",
-    "security/test_policy_from_base.py": """
-        policy/checkout policy/source""",
     "security/test_time_limits.py": "system/text_work",
     "security/test_workflow_commands.py": "system/output",
     "selection/test_changed_cases.py": """

@@ -16,6 +16,9 @@ HELD: Final[Mapping[str, str]] = {
     "selection/dependencies.py": "selection/test_dependencies.py selection/test_compare_cases.py",
     "grading_changes/cases.py": "grading_changes/test_cases.py grading_changes/test_changes.py",
     "project/eval_content.py": "project/test_eval_content.py project/test_eval_search.py",
+    "policy/source.py": "policy/test_source.py",
+    "policy/checkout.py": "policy/test_checkout.py",
+    "editing/insertion_point.py": "editing/test_insert_rubrics.py editing/test_edit_properties.py",
     "policy/strength.py": "policy/test_strength.py policy/test_changes.py",
     "report/gate.py": "report/test_gate.py",
     "policy/settings.py": (

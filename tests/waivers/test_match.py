@@ -12,6 +12,8 @@ from rubric_ci.model.evals import (
     FilePart,
     Message,
     RubricSpec,
+    SimulatedUser,
+    Turn,
     WeightedAverage,
 )
 from rubric_ci.model.gate import GateInfo, gate_passes
@@ -19,7 +21,12 @@ from rubric_ci.model.results import CriterionResult, Graded, standing
 from rubric_ci.model.rubric import Assertion, Check, Level, Levelled, Rubric
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
 from rubric_ci.model.waivers import Waiver, WaiverResult, with_waivers
-from rubric_ci.waivers.match import fingerprint_of, match_waiver
+from rubric_ci.waivers.match import (
+    answered_alone,
+    answered_by,
+    fingerprint_of,
+    match_waiver,
+)
 from tests.cases import build_case, span, text_message
 from tests.sample_reports import a_criterion, a_rubric, graded
 
@@ -148,6 +155,52 @@ def test_the_stored_fingerprint_of_a_waiver(question: str, criterion: str, store
     """What is in a waivers file must not change with a version of rubric-ci."""
     case = replace(REFUND, input_messages=(text_message(question),))
     assert fingerprint_of(case, replace(CHECK, text=criterion)) == stored
+
+
+USER = SimulatedUser(persona="A buyer", goal="To return it", end="It is returned")
+
+
+@pytest.mark.parametrize(
+    ("facts", "stored"),
+    [
+        ({"turns": (Turn(text="And now?"),)}, "0ea243dacfce"),
+        ({"simulated_user": USER}, "79f20f0b604a"),
+    ],
+    ids=["turns", "simulated user"],
+)
+def test_the_stored_fingerprint_of_a_conversation(facts: dict[str, Any], stored: str) -> None:
+    assert fingerprint_of(replace(REFUND, **facts), CHECK) == stored
+
+
+NAMED = replace(REFUND, id="refund [x]", written_id="refund", target="x")
+SERVING = {"a.yaml": ("x",), "b.yaml": ("y",)}
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("refund [x]", [NAMED]),
+        ("refund [y]", [replace(NAMED, id="refund [y]", target="y", file="b.yaml")]),
+        ("refund [z]", []),
+        ("other [x]", []),
+        ("refund", []),
+        ("refund [x", []),
+        (" [x]", []),
+    ],
+)
+def test_a_case_that_several_targets_answer(name: str, found: list[EvalCase]) -> None:
+    cases = [REFUND, replace(REFUND, id="" if name == " [x]" else "keep")]
+    cases += [replace(NAMED, id="refund [y]", target="y", file="b.yaml")]
+    assert list(answered_by(name, cases, SERVING.__getitem__)) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("refund", [replace(NAMED, id="refund", written_id="")]), ("refund [x]", []), ("keep", [])],
+)
+def test_a_case_of_several_targets_in_a_run_of_one(name: str, found: list[EvalCase]) -> None:
+    cases = [NAMED, replace(REFUND, id="keep")]
+    assert list(answered_alone(name, cases)) == found
 
 
 @pytest.mark.parametrize(("waiver", "cases", "today", "state"), MATCHES.values(), ids=MATCHES)

@@ -23,8 +23,8 @@ def shell_quote(text: str, platform: str = sys.platform) -> str:
     if found := _UNSAFE.search(text):
         sign = _NAMES.get(found[0], f"`{found[0]}`")
         raise CannotRunScript(
-            f"a command line of cmd.exe cannot hold a text with {sign}; set "
-            "`provider_batching: true` to send prompts to the command's standard input"
+            f"a command line of cmd.exe cannot hold a text with {sign}; write `{{PROMPT_FILE}}` "
+            "where it has `{PROMPT}`, and let the command read the file"
         )
     slashes = text[len(text.rstrip("\\")) :]  # doubled, or the last one would escape the quote
     return f'"{text}{slashes}"'

@@ -83,6 +83,7 @@ def _values(
     """Return readers of the values of placeholders; empty where they belong to a single case."""
     return {
         "PROMPT": lambda: shell_quote(""),
+        "PROMPT_FILE": lambda: shell_quote(str(command.prompt_file(written.parent, ""))),
         "GUIDELINES": lambda: shell_quote(""),
         "EVAL_ID": lambda: BATCH_ID,
         "EVAL_FILE": lambda: shell_quote(str(root / cases[0].file)),

@@ -84,6 +84,13 @@ def file_paths(cases: Iterable[EvalCase]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def prompt_file(folder: Path, text: str) -> Path:
+    """Write the prompt to a file in the folder of a command, which is removed with it."""
+    path = folder / "prompt.txt"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    return path
+
+
 def files_text(cases: Iterable[EvalCase], form: str, root: Path) -> str:
     """Return the files of the input messages, each in `files_format`."""
     return " ".join(_file(form, root / path) for path in file_paths(cases))
@@ -95,6 +102,7 @@ def _values(
     """Return how to get the value of each placeholder, quoted for the shell."""
     return {
         "PROMPT": lambda: shell_quote(case.question),
+        "PROMPT_FILE": lambda: shell_quote(str(prompt_file(written.parent, case.question))),
         "GUIDELINES": lambda: shell_quote(guidelines(case)),
         "EVAL_ID": lambda: shell_quote(case.own_id),
         "EVAL_FILE": lambda: shell_quote(str(root / case.file)),

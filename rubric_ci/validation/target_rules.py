@@ -14,7 +14,8 @@ from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
 
 PLACEHOLDERS: Final = (
-    *("PROMPT", "GUIDELINES", "EVAL_ID", "EVAL_FILE", "ROOT", "ATTEMPT", "FILES", "OUTPUT_FILE"),
+    *("PROMPT", "PROMPT_FILE", "GUIDELINES", "EVAL_ID", "EVAL_FILE", "ROOT", "ATTEMPT", "FILES"),
+    "OUTPUT_FILE",
 )
 
 OF_RUNNER: Final = {
@@ -62,7 +63,7 @@ _RETRIES: Final = (
     *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor", "retry_status_codes"),
 )
 _NO_BATCHES = "RUBRIC_CI_BATCH sends the requests of `rubric-ci run` to models in batches"
-_OF_ONE_CASE: Final = ("PROMPT", "GUIDELINES")
+_OF_ONE_CASE: Final = ("PROMPT", "PROMPT_FILE", "GUIDELINES")
 _OWN_RETRIES = "model requests are retried up to 4 times, commands never"
 _WITHOUT_EFFECT: Final = {
     **dict.fromkeys(("provider_batching", "batch_requests"), _NO_BATCHES),

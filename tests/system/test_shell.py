@@ -6,8 +6,8 @@ from rubric_ci.errors import CannotRunScript
 from rubric_ci.system.shell import shell_quote
 
 REFUSED = (
-    "a command line of cmd.exe cannot hold a text with {}; set `provider_batching: true` to send "
-    "prompts to the command's standard input"
+    "a command line of cmd.exe cannot hold a text with {}; write `{{PROMPT_FILE}}` where it "
+    "has `{{PROMPT}}`, and let the command read the file"
 )
 
 

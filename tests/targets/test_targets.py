@@ -294,6 +294,7 @@ def cli(template: str, **facts: Any) -> CliTarget:
     ("template", "text"),
     [
         pytest.param("printf %s {PROMPT}", HOSTILE, id="prompt-is-quoted"),
+        pytest.param("cat {PROMPT_FILE}", HOSTILE, id="prompt-file"),
         pytest.param("echo {EVAL_ID} {ATTEMPT}", "the one 0", id="id-and-attempt"),
         pytest.param(
             "printf %s {PROMPT} > {OUTPUT_FILE}; echo log",
@@ -312,6 +313,16 @@ def test_cli(template: str, text: str, tmp_path: Path) -> None:
     else:
         assert answer(cli(template), tmp_path, case).text == text
     assert not (tmp_path / "pwned").exists()
+
+
+@platforms.SHELL
+def test_a_prompt_too_long_for_a_command_line_fits_in_its_file(tmp_path: Path) -> None:
+    case = build_case(input_messages=(text_message("é" * 200_000),))
+    assert "Argument list too long" in refusal(cli("printf %s {PROMPT} | wc -c"), tmp_path, case)
+    given = answer(cli("wc -c < {PROMPT_FILE}; echo {PROMPT_FILE}"), tmp_path, case)
+    size, path = given.text.split()
+    assert size == "400000"
+    assert not Path(path).parent.exists()
 
 
 @platforms.SHELL
@@ -458,8 +469,8 @@ def test_the_last_line_of_an_error_comes_first(tmp_path: Path) -> None:
         ),
         pytest.param(
             "echo {PROMT}",
-            "`command_template` holds {PROMT}; known: `{PROMPT}`, `{GUIDELINES}`, `{EVAL_ID}`, "
-            "`{EVAL_FILE}`, `{ROOT}`, `{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`",
+            "`command_template` holds {PROMT}; known: `{PROMPT}`, `{PROMPT_FILE}`, `{GUIDELINES}`, "
+            "`{EVAL_ID}`, `{EVAL_FILE}`, `{ROOT}`, `{ATTEMPT}`, `{FILES}`, `{OUTPUT_FILE}`",
             id="typo",
         ),
         pytest.param(

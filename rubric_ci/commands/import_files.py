@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
+from posixpath import join, normpath
 from typing import Any, NamedTuple
 
 import click
@@ -77,19 +78,31 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
 
 
 def _keep_files(data: Any, theirs: Lookup, ours: Lookup) -> None:
-    """Name the files of messages from the root where the new file would not find them."""
-    for part in list(_file_parts(data)):
-        found = theirs(part["value"])
-        if isinstance(found, Found) and ours(part["value"]) != found:
-            part["value"] = f"/{found.path}"
+    """Name files of messages and prompts from the root where the new file would not find them."""
+    for each in list(_mappings(data)):
+        key = {"file": "value", "llm_judge": "prompt"}.get(str(each.get("type")), "")
+        written = each.get(key)
+        found = theirs(written) if isinstance(written, str) else None
+        if isinstance(found, Found) and isinstance(written, str) and ours(written) != found:
+            each[key] = f"/{found.path}"
 
 
-def _file_parts(data: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(data, dict) and data.get("type") == "file" and isinstance(data.get("value"), str):
+def _moved(data: Any, base: str) -> None:
+    """Let the folders of workspaces and scripts count from the folder of the new file."""
+    workspace = data.get("workspace", {})
+    if "copy" in workspace:
+        workspace["copy"] = normpath(join(base, workspace["copy"]))
+    for each in list(_mappings(data)):
+        if "script" in each and base != ".":
+            each["cwd"] = normpath(join(base, each.get("cwd", ".")))
+
+
+def _mappings(data: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(data, dict):
         yield data
     inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
     for each in inner:
-        yield from _file_parts(each)
+        yield from _mappings(each)
 
 
 def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
@@ -125,6 +138,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
     document = open_source(file.as_posix(), text, find=finder)
     if isinstance(document, TranslatedSource):
+        _moved(document.data, base)
         return document
     if not document.readable:
         raise InvalidInput(f"{file.as_posix()} is not YAML or JSON", "see `rubric-ci validate`")

@@ -120,6 +120,52 @@ def test_cases_in_are_cases_out_and_the_rest_is_reported(
         assert done.stdout.endswith(f"{parts} of the files not imported, see above\n")
 
 
+FOLDERS = """\
+environment: {type: host, workdir: repo}
+tests:
+  - id: a
+    input: Hi
+    assert:
+      - {type: llm-grader, name: style, prompt: file://prompts/style.md}
+      - {type: script, name: length, command: [python3, length.py]}
+      - {type: script, name: words, command: ./words.sh, cwd: checks}
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "copied", "prompt", "places"),
+    [
+        ("theirs", "repo", "prompts/style.md", [None, "checks"]),
+        (
+            "ours/new",
+            "../../theirs/repo",
+            "/theirs/prompts/style.md",
+            ["../../theirs", "../../theirs/checks"],
+        ),
+    ],
+    ids=["beside", "elsewhere"],
+)
+def test_folders_of_a_file_that_moves_stay_the_same(
+    checkout: Checkout, folder: str, copied: str, prompt: str, places: list[str | None]
+) -> None:
+    checkout.write(
+        {
+            "theirs/a.yaml": FOLDERS,
+            "theirs/prompts/style.md": "Kind? {{ output }}\n",
+            "theirs/repo/README.md": "# Shop\n",
+            "theirs/length.py": "",
+            "theirs/checks/words.sh": "",
+        }
+    )
+    done = run(checkout, "theirs/a.yaml", "--output-dir", folder)
+    assert done.returncode == 0, done.stdout
+    written = yaml.safe_load((checkout.root / folder / "a.eval.yaml").read_text())
+    assert written["workspace"] == {"copy": copied}
+    style, *scripts = written["evalcases"][0]["execution"]["evaluators"]
+    assert style["prompt"] == prompt
+    assert [each.get("cwd") for each in scripts] == places
+
+
 CODE = """\
 prompts: ["{{question}}"]
 providers: [{id: "python:answer.py", label: ours}]

@@ -8,6 +8,7 @@ of functions, or one that no test noticed, is imported by a child process that c
 import gc
 import os
 import pickle
+import resource
 import select
 import signal
 import sys
@@ -18,6 +19,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
+from math import ceil
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final, TypeAlias
@@ -30,9 +32,11 @@ from tests.mutants.modules import HELD, PACKAGE
 from tests.mutants.mutate import Mutant, mutants
 from tests.mutants.survivors import read_survivors
 
+# Processor time, so that other work on the machine does not count as a test that failed.
 SECONDS: Final = 60.0  # for the tests of a mutant that is imported; an endless loop is found out
-LEAST: Final = 15.0  # seconds for a mutant of a function, and three times what its tests take
+LEAST: Final = 5.0  # seconds for a mutant of a function, and three times what its tests take
 TRACED: Final = 1.0  # seconds of a test whose lines are recorded
+WAIT: Final = 10.0  # times as long by the clock, for a mutant that waits for ever
 MODULE_LINES: Final = 1000  # more than any module has
 # A failed test is one that failed: nothing is compared, shrunk or shown for it.
 QUIET: Final = (
@@ -51,21 +55,25 @@ settings.register_profile(
 )
 
 Traced: TypeAlias = tuple[float, set[int]]
-"""How long a test takes in seconds, and the lines of the module that it executes."""
+"""The processor seconds of a test, and the lines of the module that it executes."""
 
 
 def in_child(work: Callable[[], Any], seconds: float) -> Any:
-    """Return what `work` returns in a fork of this process; None: it died or took too long."""
+    """Return what `work` returns in a fork of this process; None: it died or took too long.
+
+    `seconds` are those of the processor.
+    """
     reader, writer = os.pipe()
     if (pid := os.fork()) == 0:
         os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_CPU, (ceil(seconds), ceil(seconds)))
         try:
             os.write(writer, pickle.dumps(work()))
         finally:
             os._exit(0)
     os.close(writer)
     chunks = []
-    until = time.monotonic() + seconds
+    until = time.monotonic() + WAIT * seconds
     while select.select([reader], [], [], max(0.0, until - time.monotonic()))[0]:
         if not (chunk := os.read(reader, 1 << 20)):
             break
@@ -104,7 +112,7 @@ class Plugin:
         """Return the seconds and the lines of each test, by its number, the fastest first."""
         found = dict[int, Traced]()
         for n, (item, following) in enumerate(zip(items, [*items[1:], None], strict=True)):
-            lines, start = set[int](), time.monotonic()
+            lines, start = set[int](), time.process_time()
             trace = self._tracer(lines)
             threading.settrace(trace)
             sys.settrace(trace)
@@ -112,18 +120,18 @@ class Plugin:
             sys.settrace(None)
             if not passed:
                 return {}
-            found[n] = time.monotonic() - start, lines
+            found[n] = time.process_time() - start, lines
         return dict(sorted(found.items(), key=lambda each: each[1][0]))
 
     def _tracer(self, lines: set[int]) -> Callable[[FrameType, str, object], Any]:
         """Return what collects the lines; a slow test counts as one that executes them all."""
-        until = time.monotonic() + TRACED
+        until = time.process_time() + TRACED
 
         def trace(frame: FrameType, _event: str, _arg: object) -> Any:
             if frame.f_code.co_filename != str(self.path):
                 return None
             lines.add(frame.f_lineno)
-            if time.monotonic() > until:
+            if time.process_time() > until:
                 lines.update(range(MODULE_LINES))
                 sys.settrace(None)
                 return None

@@ -214,6 +214,7 @@ WEAKER: dict[str, tuple[Config, Config]] = {
     ),
     "more waivers": (gate(max_waivers=10), gate(max_waivers=11)),
     "any number of waivers": (gate(max_waivers=10), gate()),
+    "no better than another target": (gate(better_than="a"), gate()),
     "weaker grading allowed": (gate(on_weaker_grading="fail"), gate()),
     "no review": (gate(on_changed_grading="review"), gate()),
     "a review": (gate(on_changed_grading="fail"), gate(on_changed_grading="review")),

@@ -107,7 +107,7 @@ def test_one_request_for_sixteen_criteria() -> None:
     decision = ask(judge, rubric(16))
     assert [len(texts) for texts in judge.asked] == [16]
     assert decision.usage == Usage(calls=1)
-    assert decision.votes == {}
+    assert (decision.judge, decision.judges, decision.votes) == ("m", (), {})
 
 
 def test_more_criteria_are_asked_in_groups() -> None:

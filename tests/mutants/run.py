@@ -8,7 +8,6 @@ of functions, or one that no test noticed, is imported by a child process that c
 import gc
 import os
 import pickle
-import resource
 import select
 import signal
 import sys
@@ -66,6 +65,8 @@ def in_child(work: Callable[[], Any], seconds: float) -> Any:
     reader, writer = os.pipe()
     if (pid := os.fork()) == 0:
         os.setpgid(0, 0)
+        import resource  # POSIX has it, as `fork`
+
         resource.setrlimit(resource.RLIMIT_CPU, (ceil(seconds), ceil(seconds)))
         try:
             os.write(writer, pickle.dumps(work()))

@@ -51,7 +51,7 @@ USES: Final = {
     "rubric_ci/system/fork_pool.py": {"fork", "sched_getaffinity"},
     "rubric_ci/system/processes.py": {"SIGKILL", "killpg"},
     "rubric_ci/system/scratch.py": {"SIGKILL"},
-    "rubric_ci/system/signals.py": {"add_signal_handler"},
+    "rubric_ci/system/signals.py": {"SIGHUP", "add_signal_handler"},
 }
 
 
@@ -148,6 +148,7 @@ STARTED_ELSEWHERE: Final = {
     "tests/mutants/run.py: SIGKILL",
     "tests/mutants/run.py: fork",
     "tests/mutants/run.py: killpg",
+    "tests/mutants/run.py: resource",
     "tests/mutants/run.py: setpgid",
     "tests/platforms.py: symlink_to",
     "tests/security/test_action_environment.py: chown",

@@ -57,7 +57,7 @@ def events(text: str) -> Iterator[Mapping[str, Any]]:
     elif isinstance(whole, list):
         yield from (each for each in whole if isinstance(each, dict))
     else:
-        for line in text.splitlines():
+        for line in text.split("\n"):
             if line.startswith("{"):
                 yield mapping(parsed(line))
 

@@ -121,7 +121,8 @@ def line_changes(
     kind: GradingChangeKind, path: str, before: str, after: str
 ) -> Iterator[GradingChange]:
     """Yield one change of a file whose lines are entries, with the numbers of its lines."""
-    then, now = before.splitlines(), after.splitlines()
+    then, now = (text.replace("\r\n", "\n").split("\n") for text in (before, after))
+    then, now = (lines if lines[-1] else lines[:-1] for lines in (then, now))
     if then == now:
         return
     known = set(then)

@@ -69,7 +69,7 @@ def _is_one_mapping(targets: list[Any]) -> bool:
 
 def _read(content: bytes) -> _Recorded:
     ids, files = set[str](), set[tuple[str, str]]()
-    for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
+    for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), start=1):
         if not line.strip():
             continue
         try:

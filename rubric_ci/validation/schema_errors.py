@@ -97,15 +97,28 @@ def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
     for key in wanted:
         if key not in instance:
             rule = rule_of((*path, key), "required", MISSING_KEY)
-            keys = _ALTERNATIVES.get(key, (key,))
+            setting = next((each for each in _PROVIDERS if each in instance), "")
+            of_provider = key == "model" and path[:1] == ("targets",) and setting
+            keys = ("provider",) if of_provider else _ALTERNATIVES.get(key, (key,))
             message = f"{owner_name(path)} has no {one_of(keys)}"
             other = next((other for other in _OTHERS.get(key, ()) if other in instance), "")
             hint = f"write `{key}` in place of `{other}`" if other else ""
+            if of_provider:
+                hint = f"`{setting}` is a setting of `provider: {_PROVIDERS[setting]}`"
             yield Problem(rule, path, message, hint, missing=keys)
 
 
 _OTHERS: Final = {"tool": ("name", "function"), "script": ("command", "cmd")}
 """Wrong keys for a required one, in mappings that accept any key."""
+
+_PROVIDERS: Final = {
+    "reads": "runner",
+    **dict.fromkeys(("command_template", "command"), "cli"),
+    "url": "http",
+    "answers": "recorded",
+    "response": "mock",
+}
+"""Settings of a target that is no model, and the provider that it lacks."""
 
 _ALTERNATIVES: Final = {
     "input_messages": ("input_messages", "input"),

@@ -30,7 +30,7 @@ def may_mention(names: Iterable[str]) -> Callable[[str], bool]:
 def count_cases(path: str, text: str) -> int | None:
     """Count the cases of a file with the usual layout; None if it must be parsed."""
     if path.endswith(".jsonl"):
-        return sum(not line.isspace() for line in text.splitlines() if line)
+        return sum(not line.isspace() for line in text.split("\n") if line)
     text = text.replace("\r\n", "\n")
     starts = list(_EVALCASES.finditer(text))
     if len(starts) != 1 or "\t" in text:

@@ -61,6 +61,11 @@ def test_a_reply(read: str, stdout: str, expected: Trace) -> None:
     assert READERS[read](stdout, "") == expected
 
 
+def test_a_line_separator_in_a_text_ends_no_event() -> None:
+    said = '{"type": "item.completed", "item": {"type": "agent_message", "text": "a\u2028b"}}\r\n'
+    assert READERS["codex"](said + lines(CODEX[-1]), "").answer == "a\u2028b"
+
+
 FAILED = {"type": "turn.failed", "error": {"message": "Quota exceeded. Check your plan."}}
 RATE = {"errorType": "rate_limit", "statusCode": 429, "message": "slow down"}
 GEMINI_ERROR = {"session_id": "s", "error": {"type": "Error", "message": "no key", "code": 41}}

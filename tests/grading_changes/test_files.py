@@ -180,6 +180,7 @@ def test_ignored_rules(before: str, after: str, expected: list[tuple[Any, ...]])
         ("", "a\n", 1, "0 lines", "1 line: 1 new or edited, 0 of the base gone"),
         ("a\nb\n", "a\nc\n", 2, "2 lines", "2 lines: 1 new or edited, 1 of the base gone"),
         ("a\nb\n", "b\na\n", 1, "2 lines", "2 lines: 0 new or edited, 0 of the base gone"),
+        ("a\u2028b\n", "a\u2028c\n", 1, "1 line", "1 line: 1 new or edited, 1 of the base gone"),
         ("a\nb\nb\n", "a\n", 1, "3 lines", "1 line: 0 new or edited, 1 of the base gone"),
         (
             "a\n",

@@ -303,6 +303,14 @@ WRONG = {
         "targets: [{name: a}]",
         "1:11 missing-key the target has no `model`",
     ),
+    "a service without its provider": (
+        "targets: [{name: a, url: 'https://a.example'}]",
+        "1:11 missing-key the target has no `provider`",
+    ),
+    "a service whose provider is misspelt": (
+        "targets: [{name: a, provder: http, url: 'https://a.example'}]",
+        "1:21 missing-key the target has no `provider`, but `provder`",
+    ),
     "no command": (
         "targets: [{name: a, provider: cli}]",
         "1:11 missing-key the target has no `command_template`",
@@ -380,6 +388,28 @@ def test_what_is_wrong(text: str, expected: str) -> None:
     loaded = load_config("rubric-ci.yaml", text)
     found = [f"{d.span.line}:{d.span.column} {d.rule} {d.message}" for d in loaded.diagnostics]
     assert (loaded.config, found) == (None, [expected])
+
+
+@pytest.mark.parametrize(
+    ("setting", "provider"),
+    [
+        ("url: 'https://a.example'", "http"),
+        ("command_template: run", "cli"),
+        ("commandTemplate: run", "cli"),
+        ("command: run", "cli"),
+        ("answers: a.jsonl", "recorded"),
+        ("response: yes of course", "mock"),
+        ("reads: inspect, command_template: run", "runner"),
+    ],
+)
+def test_a_setting_names_the_provider_that_a_target_lacks(setting: str, provider: str) -> None:
+    loaded = load_config("rubric-ci.yaml", f"targets: [{{name: a, {setting}}}]")
+    key = "command_template" if setting.startswith("commandT") else setting.partition(":")[0]
+    (found,) = loaded.diagnostics
+    assert (found.message, found.hint) == (
+        "the target has no `provider`",
+        f"`{key}` is a setting of `provider: {provider}`",
+    )
 
 
 WARNED = {

@@ -56,6 +56,7 @@ def test_count_cases(text: str, count: int | None) -> None:
 
 def test_count_cases_of_json_lines() -> None:
     assert count_cases("a.jsonl", '{"id": "a"}\n\n  \n{"id": "b"}') == 2
+    assert count_cases("a.jsonl", '{"id": "a\u2028b"}\r\n\r\n{"id": "c"}\r\n') == 2
 
 
 WORDS = st.text("abid:- #\"'\n|", max_size=12)

@@ -4,6 +4,7 @@ NOTE: a file of ours imports no dialect; a hook feels it.
 """
 
 from functools import partial
+from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.model.references import Found
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
     from rubric_ci.dialects.agent_skills import Below
     from rubric_ci.model.references import FindFiles, NotFound
+
+
+PROVIDERS_NAMES: Final = ("providers.yaml", "providers.yml")
+AGENTV: Final = ".agentv"
 
 
 def dialect_of(data: Any) -> "ModuleType | None":
@@ -52,6 +57,25 @@ def open_source(
         skills = dialect.NAME == "Agent Skills"
         reads = {"below": _below(find)} if skills else {"read": partial(_text, find)}
     return TranslatedSource(read, dialect.translate(read.data, **reads))
+
+
+def is_providers(file: str) -> bool:
+    """Return True for the name of a file with the providers of AgentV 5."""
+    return basename(file) in PROVIDERS_NAMES and basename(dirname(file)) == AGENTV
+
+
+def open_config(path: str, text: str, place: str = "") -> Source:
+    """Parse the text of a configuration or a targets file; AgentV's providers become targets.
+
+    `place` is its name with its folder, if `path` may lack it.
+    """
+    document = Document(path, text)
+    if not (is_providers(place or path) and document.readable):
+        return document
+    from rubric_ci.dialects import agentv_providers
+    from rubric_ci.dialects.translation import TranslatedSource
+
+    return TranslatedSource(document, agentv_providers.translate(document.data))
 
 
 def _text(find: "FindFiles", name: str) -> str | None:

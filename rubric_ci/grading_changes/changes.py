@@ -6,6 +6,7 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import Final
 
+from rubric_ci.dialects.table import open_config
 from rubric_ci.errors import InvalidInput
 from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.grading_changes.cases import case_changes, removed_cases
@@ -31,8 +32,8 @@ from rubric_ci.project.project import Project
 from rubric_ci.selection.compare_cases import matched
 from rubric_ci.text.globs import matcher
 from rubric_ci.waivers.file import load_waivers
-from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Path
+from rubric_ci.yaml_text.source import Source
 
 TARGETS: Final = "targets."
 
@@ -155,12 +156,12 @@ class ConfigPlaces:
         document = self._document(file)
         return file, document.locate(_existing(document, tuple(key.split("."))), at_key=True)[0]
 
-    def _read(self, file: str) -> Document:
+    def _read(self, file: str) -> Source:
         data = self._project.files.read(file) or b""
-        return Document(file, data.decode("utf-8", "replace"))
+        return open_config(file, data.decode("utf-8", "replace"))
 
 
-def _of_target(document: Document, key: str) -> Path:
+def _of_target(document: Source, key: str) -> Path:
     data = document.data if isinstance(document.data, dict) else {}
     targets = data.get("targets")
     for index, target in enumerate(targets if isinstance(targets, list) else ()):
@@ -173,7 +174,7 @@ def _of_target(document: Document, key: str) -> Path:
     return ()
 
 
-def _existing(document: Document, path: tuple[str, ...]) -> Path:
+def _existing(document: Source, path: tuple[str, ...]) -> Path:
     data, found = document.data, []
     for step in path:
         if not isinstance(data, dict) or step not in data:

@@ -10,7 +10,7 @@ from rubric_ci.text.dates import read_days
 from rubric_ci.text.json_path import Missing, value_at
 from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, Path, Problem, mappings
 
-_MARKS: Final = ("targets.yaml", "config.yaml")
+_MARKS: Final = ("targets.yaml", "providers.yaml", "config.yaml")
 _FIELD: Final = (
     "- name: invoice\n  type: field_accuracy\n  fields: [{path: total, match: numeric_tolerance}]"
 )

@@ -18,3 +18,13 @@ AGENT_CONCURRENCY: Final = 4  # processes of an agent target at a time
 
 COMMAND_KEYS: Final = ("cli", "command", "model", "env", "concurrency", "timeout_seconds")
 """Settings of a judge that is a command, in addition to every judge's."""
+
+AGENTV_AGENTS: Final = frozenset(
+    (
+        *("codex", "codex-cli", "codex-sdk", "codex-app-server", "vscode", "vscode-insiders"),
+        *("claude", "claude-cli", "claude-code", "claude-sdk", "copilot", "copilot-cli"),
+        *("copilot-sdk", "pi", "pi-agent-sdk", "pi-sdk", "pi-cli", "pi-rpc", "pi-coding-agent"),
+        *("agentv", "replay"),
+    )
+)
+"""Providers of AgentV that rubric-ci does not start, though its targets files may have them."""

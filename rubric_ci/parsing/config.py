@@ -22,7 +22,7 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
 )
 from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.judge_cli import COMMAND_TIMEOUT
+from rubric_ci.model.judge_cli import AGENTV_AGENTS, COMMAND_TIMEOUT
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
@@ -30,14 +30,13 @@ from rubric_ci.model.workload_identity import IdentitySource, WorkloadIdentity
 from rubric_ci.parsing.program_targets import PROGRAMS, from_root, program_target, with_skill
 from rubric_ci.validation.agentv import snake_cased
 from rubric_ci.validation.config_summary import (
-    AGENTS,
     JUDGE_KEYS,
     JUDGES_KEYS,
     glob_from_root,
     is_of_agentv,
 )
 from rubric_ci.validation.prompt_rules import SKILL_FILE
-from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.source import Source
 
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.prompt_file import PromptFile
@@ -68,7 +67,7 @@ _NOT_OPTIONS: Final = frozenset(
 )
 
 
-def read_config(document: Document, lookup: Lookup) -> Config:
+def read_config(document: Source, lookup: Lookup) -> Config:
     """Return the configuration; paths become relative to the repository root.
 
     `lookup` finds the prompt files of targets.
@@ -87,7 +86,7 @@ def read_config(document: Document, lookup: Lookup) -> Config:
     )
 
 
-def read_targets(document: Document, lookup: Lookup) -> tuple[Target, ...]:
+def read_targets(document: Source, lookup: Lookup) -> tuple[Target, ...]:
     """Return the targets of a configuration or of a targets file."""
     return tuple(
         _target(snake_cased(target), document.file, lookup)
@@ -186,7 +185,9 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
     shared = {"name": data["name"], "judge_target": judge}
     depends_on = tuple(data["depends_on"]) if "depends_on" in data else None
     match data.get("provider", "").lower():
-        case provider if provider in PROGRAMS and not (provider in AGENTS and is_of_agentv(file)):
+        case provider if provider in PROGRAMS and not (
+            provider in AGENTV_AGENTS and is_of_agentv(file)
+        ):
             program = program_target(data, shared, file)
             if "skill" in data and isinstance(program, CliTarget):
                 return with_skill(program, _skill(data, lookup))
@@ -197,7 +198,7 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
         case "mock":
             response = data.get("response", "")
             return MockTarget(**shared, response=response, depends_on=depends_on or ())
-        case provider if provider in AGENTS:
+        case provider if provider in AGENTV_AGENTS:
             return UnsupportedTarget(**shared, provider=provider, depends_on=depends_on)
         case provider:
             http, prompt = provider == "http", _prompt(data, lookup)

@@ -21,7 +21,7 @@ from rubric_ci.project.eval_content import (
     lines_may_hold_cases,
     yaml_holds_cases,
 )
-from rubric_ci.project.file_names import CONFIG_NAMES, TARGETS_NAMES, agentv_configs, sidecar_name
+from rubric_ci.project.file_names import CONFIG_NAMES, agentv_configs, is_targets_file, sidecar_name
 from rubric_ci.project.links import seen_through
 from rubric_ci.project.loader import Loaded
 from rubric_ci.project.project import Project
@@ -182,7 +182,7 @@ class BaseSearch:
         return lines_hold_cases(data) if name.endswith(".jsonl") else yaml_holds_cases(data)
 
     def _may_hold(self, name: str) -> bool:
-        if basename(name) in (*CONFIG_NAMES, *TARGETS_NAMES):
+        if basename(name) in CONFIG_NAMES or is_targets_file(name):
             return False
         if name.endswith(".jsonl"):
             return lines_may_hold_cases(self._files.read(name) or b"")

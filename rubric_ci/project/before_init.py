@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from rubric_ci.dialects.table import is_providers, open_config
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.git import branch, plumbing, process
 from rubric_ci.model.dataclass import dataclass
@@ -12,7 +13,7 @@ from rubric_ci.model.judge_cli import CREDENTIALS
 from rubric_ci.model.scaffold import PROVIDERS
 from rubric_ci.parsing import env_vars
 from rubric_ci.project import discovery
-from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES
+from rubric_ci.project.file_names import CONFIG_NAMES, targets_candidates
 from rubric_ci.system.model_list import model_info
 from rubric_ci.yaml_text.source import decode, open_source
 
@@ -62,8 +63,7 @@ def look(folder: Path, environment: Mapping[str, str]) -> Found:
 
 def _settings_files(config: str) -> Iterator[str]:
     yield from filter(None, [config])
-    for folder in ("", f"{HIDDEN}/"):
-        yield from (f"{folder}{name}" for name in TARGETS_NAMES)
+    yield from targets_candidates("")
 
 
 def _data(path: Path) -> Any:
@@ -72,7 +72,10 @@ def _data(path: Path) -> Any:
         text = decode(discovery.read_bytes(path))
     except CannotReadFile:
         return None
-    return open_source(path.as_posix(), text).data if isinstance(text, str) else None
+    if not isinstance(text, str):
+        return None
+    name = path.as_posix()
+    return (open_config if is_providers(name) else open_source)(name, text).data
 
 
 def _evals(folder: Path) -> list[Path]:

@@ -9,12 +9,12 @@ from pathlib import Path
 from posixpath import dirname
 from typing import TYPE_CHECKING, TypeAlias
 
-from rubric_ci.dialects.table import open_source
+from rubric_ci.dialects.table import open_config, open_source
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.references import Found as Resolved
 from rubric_ci.project import discovery, eval_search
-from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES, folder_served
+from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, folder_served, is_targets_file
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system.model_list import known_models
@@ -82,9 +82,9 @@ class Checker:
 
     def concerns(self, path: Path) -> bool:
         """Return True for eval files, the configuration and targets files that serve eval files."""
-        if path.name in TARGETS_NAMES and path.parent.name != HIDDEN:
-            return bool(self._evals(path.parent.as_posix()))
-        known = (*CONFIG_NAMES, *TARGETS_NAMES, WAIVERS)
+        if is_targets_file(path.absolute().as_posix()):
+            return path.parent.name == HIDDEN or bool(self._evals(path.parent.as_posix()))
+        known = (*CONFIG_NAMES, WAIVERS)
         return path.name in known or self._is_config(path) or self._is_eval(self.owner_of(path))
 
     def check(self, path: Path) -> Found:
@@ -96,7 +96,7 @@ class Checker:
             return _diagnosed(name, LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message), b"")
         if path.name in CONFIG_NAMES or self._is_config(path):
             return self._check_config(name, data, path, targets_only=False)
-        if path.name in TARGETS_NAMES:
+        if is_targets_file(path.absolute().as_posix()):
             return self._check_config(name, data, path, targets_only=True)
         if self._name(path) == WAIVERS:
             return self._check_waivers(name, data)
@@ -136,7 +136,7 @@ class Checker:
         text = decode(data)
         if isinstance(text, LocatedProblem):
             return _diagnosed(name, text, data)
-        document = Document(name, text)
+        document = open_config(name, text, path.absolute().as_posix())
         others = cache(partial(self._targets_of_others, path))
         found = check_config(
             document,

@@ -7,7 +7,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.references import Found, Lookup, NotFound, file_text
-from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, TARGETS_NAMES
+from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, is_targets_file
 from rubric_ci.system import atomic_write, confined
 
 HERE: Final = "."
@@ -173,7 +173,7 @@ def _glob(folder: Path, pattern: str) -> list[Path]:
 
 def _may_hold_evals(path: Path) -> bool:
     """Return False for files that globs match too, such as targets files and recorded answers."""
-    if path.name in (*CONFIG_NAMES, *TARGETS_NAMES):
+    if path.name in CONFIG_NAMES or is_targets_file(path.absolute().as_posix()):
         return False
     if path.suffix == ".jsonl":
         from rubric_ci.project.eval_content import lines_may_hold_cases
@@ -245,8 +245,11 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
 def _named_like_evals(folder: Path) -> str:
     """Return the first file that its name or folder says is an eval file; empty: there is none."""
     places = (shown(path).as_posix() for path in walk(folder))
-    others = (*CONFIG_NAMES, *TARGETS_NAMES)
-    named = (name for name in places if "eval" in name.lower() and Path(name).name not in others)
+    named = (
+        name
+        for name in places
+        if "eval" in name.lower() and not (Path(name).name in CONFIG_NAMES or is_targets_file(name))
+    )
     return next(named, "")
 
 
@@ -270,7 +273,8 @@ def find_targets(folder: Path) -> Iterator[Path]:
     """Yield the targets files of a folder and of those below it."""
     for current, folders, names in os.walk(folder):
         folders[:] = sorted(f for f in folders if f == HIDDEN or is_searched(f))
-        yield from (Path(current, name) for name in TARGETS_NAMES if name in names)
+        files = (Path(current, name) for name in sorted(names))
+        yield from (file for file in files if is_targets_file(file.as_posix()))
 
 
 def is_searched(folder: str) -> bool:

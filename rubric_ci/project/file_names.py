@@ -5,11 +5,12 @@ from pathlib import Path, PurePath
 from posixpath import basename, dirname, join, splitext
 from typing import Final, Protocol
 
+from rubric_ci.dialects.table import AGENTV, PROVIDERS_NAMES, is_providers
 from rubric_ci.model.references import Lookup
 
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
 TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
-HIDDEN: Final = ".agentv"
+HIDDEN: Final = AGENTV
 CALIBRATION: Final = "calibration.json"
 LABELS: Final = "labels.jsonl"
 
@@ -18,6 +19,11 @@ def sidecar_name(name: str) -> str:
     """Return the file that may hold the suite fields of a JSON Lines file, else nothing."""
     stem, suffix = splitext(name)
     return f"{stem}.yaml" if suffix == ".jsonl" else ""
+
+
+def is_targets_file(name: str) -> bool:
+    """Return True for a targets file by its name with its folder."""
+    return basename(name) in TARGETS_NAMES or is_providers(name)
 
 
 def folder_served(name: str) -> str:
@@ -29,8 +35,8 @@ def folder_served(name: str) -> str:
 def targets_candidates(folder: str) -> Iterator[str]:
     """Yield every targets file that would serve the eval files of a folder, the nearest first."""
     for above in _served(folder):
-        for place in ("", HIDDEN):
-            yield from (join(above, place, name) for name in TARGETS_NAMES)
+        yield from (join(above, name) for name in TARGETS_NAMES)
+        yield from (join(above, HIDDEN, name) for name in (*TARGETS_NAMES, *PROVIDERS_NAMES))
 
 
 def agentv_configs(folder: str) -> Iterator[str]:

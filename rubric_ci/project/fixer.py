@@ -10,7 +10,7 @@ from rubric_ci.editing.fixes import MAX_ATTEMPTS, FixResult, fix
 from rubric_ci.editing.jsonl import fix_lines
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.project import discovery
-from rubric_ci.project.file_names import CONFIG_NAMES, TARGETS_NAMES
+from rubric_ci.project.file_names import CONFIG_NAMES, is_targets_file
 from rubric_ci.system import atomic_write
 from rubric_ci.system.output import print_block
 from rubric_ci.yaml_text.problems import LocatedProblem
@@ -18,7 +18,6 @@ from rubric_ci.yaml_text.source import decode
 
 MAX_COUNTED: Final = 200_000  # characters: a check must not cost as much as a fix
 Rules: TypeAlias = Mapping[str, str]  # severities by rule
-NOT_EVALS = (*CONFIG_NAMES, *TARGETS_NAMES)
 
 
 def fix_files(paths: Iterable[Path], rules: Rules, *, write: bool) -> int:
@@ -26,7 +25,7 @@ def fix_files(paths: Iterable[Path], rules: Rules, *, write: bool) -> int:
 
     What a rule reports that `rules` switches off is kept.
     """
-    named = [path for path in paths if path.name not in NOT_EVALS]
+    named = [path for path in paths if _is_eval(path)]
     sidecars = (discovery.sidecar_of(path) for path in named)
     evals = dict.fromkeys([*named, *filter(None, sidecars)])
     off = _switched_off(rules)
@@ -43,11 +42,15 @@ def fix_files(paths: Iterable[Path], rules: Rules, *, write: bool) -> int:
 
 def count_fixable(paths: Iterable[Path], rules: Rules) -> int:
     """Return the number of places that `--fix` changes in eval files whose fixes all hold."""
-    files = [path for path in paths if path.name not in NOT_EVALS]
+    files = [path for path in paths if _is_eval(path)]
     texts = ((path, _read(path)[1]) for path in files)
     counted = ((path, text) for path, text in texts if text and len(text) <= MAX_COUNTED)
     off = _switched_off(rules)
     return sum(_fixed(text, path, off, attempts=1).places for path, text in counted)
+
+
+def _is_eval(path: Path) -> bool:
+    return not (path.name in CONFIG_NAMES or is_targets_file(path.absolute().as_posix()))
 
 
 def _switched_off(rules: Rules) -> frozenset[str]:

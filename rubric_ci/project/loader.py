@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
-from rubric_ci.dialects.table import open_source
+from rubric_ci.dialects.table import open_config, open_source
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
@@ -17,7 +17,6 @@ from rubric_ci.validation.config_summary import summarize_config
 from rubric_ci.validation.diagnostics import has_errors
 from rubric_ci.validation.eval_rules import KnownTargets
 from rubric_ci.validation.validator import check_config, check_evals, check_prompts, switched
-from rubric_ci.yaml_text.document import Document
 
 
 def no_files(_: str) -> NotFound:
@@ -74,7 +73,7 @@ def load_config(
 
     `rules` are the severities that hold; None: its own. `lookup` finds prompt files.
     """
-    document = Document(path, text)
+    document = open_config(path, text)
     severities = summarize_config(document).rules if rules is None else rules
     found = (*check_config(document, models=models), *check_prompts(document, lookup))
     found = switched(found, document.texts(), severities)
@@ -93,7 +92,7 @@ def load_targets(
 
     `rules` are the configuration's severities.
     """
-    document = Document(path, text)
+    document = open_config(path, text)
     found = check_config(document, targets_only=True, models=models)
     found = (*found, *check_prompts(document, lookup))
     found = switched(found, document.texts(), rules or {})

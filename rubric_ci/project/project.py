@@ -12,6 +12,7 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
+from rubric_ci.dialects.table import open_config
 from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.references import FindFiles, Found, NotFound
 from rubric_ci.project import discovery
@@ -25,7 +26,6 @@ from rubric_ci.project.file_names import (
 )
 from rubric_ci.system.model_list import known_models
 from rubric_ci.validation.config_summary import ConfigSummary, summarize_config
-from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import UNREADABLE, decode
 
@@ -122,8 +122,9 @@ class Project:
 
     def summarize(self, name: str) -> ConfigSummary:
         """Return the parts of a configuration or a targets file that have the right shape."""
-        text = self._text(name)
-        return summarize_config(Document(name, text)) if isinstance(text, str) else ConfigSummary()
+        if isinstance(text := self._text(name), str):
+            return summarize_config(open_config(name, text))
+        return ConfigSummary()
 
     @cached_property
     def own_config(self) -> "LoadedConfig":
@@ -165,9 +166,8 @@ class Project:
         """Return `file:line` of `${{ name }}` in the files that serve an eval file."""
         for file in self.serving(dirname(eval_file)):
             text = self._text(file)
-            lines = text.splitlines() if isinstance(text, str) else []
-            for number, line in enumerate(lines, 1):
-                if "${{" in line and name in line and not line.lstrip().startswith("#"):
+            for number, line in enumerate(text.splitlines() if isinstance(text, str) else (), 1):
+                if "{{" in line and name in line and not line.lstrip().startswith("#"):
                     return f"{file}:{number}"
         if self.policy is None:
             return self.config_name or "the configuration"

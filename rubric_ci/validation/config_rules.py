@@ -29,9 +29,8 @@ from rubric_ci.validation.target_rules import (
     is_model,
     target_rules,
 )
-from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import UNKNOWN_KEY, Path, Problem, mappings
-from rubric_ci.yaml_text.source import Values
+from rubric_ci.yaml_text.source import Source, Values
 
 _KNOWN: Final = (
     *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),
@@ -117,7 +116,7 @@ VOTES_EVEN: Final = Rule(
 
 
 def config_problems(
-    document: Document,
+    document: Source,
     known_rules: Callable[[], Collection[str]],
     *,
     targets_only: bool = False,
@@ -147,7 +146,7 @@ def config_problems(
 class _Normalised(Values):
     """A document with snake_case keys."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Source) -> None:
         self.data = normalise_keys(document.data)
         self._document = document
 

@@ -4,17 +4,9 @@ from collections.abc import Iterator, Mapping
 from posixpath import basename, dirname, join, normpath
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.yaml_text.document import Document
+from rubric_ci.model.judge_cli import AGENTV_AGENTS
 from rubric_ci.yaml_text.problems import mappings
-
-AGENTS: Final = frozenset(
-    (
-        *("codex", "codex-cli", "vscode", "vscode-insiders", "claude", "claude-cli", "claude-code"),
-        *("claude-sdk", "copilot", "copilot-cli", "copilot-sdk", "pi", "pi-agent-sdk", "pi-cli"),
-        *("pi-coding-agent", "agentv"),
-    )
-)
-"""AgentV providers that are agent programs: valid in a targets file, not started by rubric-ci."""
+from rubric_ci.yaml_text.source import Source
 
 STARTED: Final = ("claude-code", "codex", "copilot", "gemini-cli")
 """Agent programs that rubric-ci starts, but not from a targets file of AgentV."""
@@ -32,14 +24,14 @@ class ConfigSummary(NamedTuple):
     globs: tuple[str, ...] = ()  # relative to the repository root
     rules: Mapping[str, str] = {}
     targets: frozenset[str] = frozenset()
-    agents: frozenset[str] = frozenset()  # targets whose provider is in `AGENTS`
+    agents: frozenset[str] = frozenset()  # targets whose provider is in `AGENTV_AGENTS`
     prompts: Mapping[str, tuple[str, str]] = {}  # by target: this file, and the prompt as written
     compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
     bodies: Mapping[str, tuple[str, Any]] = {}  # by target: this file, and the body of requests
     default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
 
 
-def summarize_config(document: Document) -> ConfigSummary:
+def summarize_config(document: Source) -> ConfigSummary:
     """Read the valid parts of a configuration or a targets file."""
     data = document.data if isinstance(document.data, dict) else {}
     rules = data.get("rules")
@@ -54,7 +46,8 @@ def summarize_config(document: Document) -> ConfigSummary:
         agents=frozenset(
             name
             for name, provider in _providers(data)
-            if provider in AGENTS and (provider not in STARTED or is_of_agentv(document.file))
+            if provider in AGENTV_AGENTS
+            and (provider not in STARTED or is_of_agentv(document.file))
         ),
         prompts={name: (document.file, prompt) for name, prompt in _prompts(data)},
         compare=tuple(_texts(data.get("compare"))),

@@ -48,8 +48,9 @@ UNKNOWN_TARGET: Final = Rule(
     id="unknown-target",
     switchable=True,
     meaning=(
-        "Targets are defined in `rubric-ci.yaml`, `.agentv/targets.yaml` or `targets.yaml` next "
-        "to the eval files. Without any of these files, target names are not checked."
+        "Targets are defined in `rubric-ci.yaml`, or in `targets.yaml`, `.agentv/targets.yaml` or "
+        "`.agentv/providers.yaml` next to the eval files. Without any of these files, target "
+        "names are not checked."
     ),
     bad=f"execution: {{target: defualt}}\n{GOOD_FILE}",
     good=f"execution: {{target: default}}\n{GOOD_FILE}",

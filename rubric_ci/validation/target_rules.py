@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from rubric_ci.model.judge_cli import AGENTV_AGENTS
 from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased
-from rubric_ci.validation.config_summary import AGENTS, JUDGE_KEYS, STARTED, texts_of
+from rubric_ci.validation.config_summary import JUDGE_KEYS, STARTED, texts_of
 from rubric_ci.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.yaml_text.problems import Path, Problem
@@ -145,7 +146,7 @@ def target_rules(targets: Any, others: Names | None, *, agentv: bool) -> Iterato
 def agent_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:
     """Yield the provider of a target if it is an agent program that is not started."""
     provider = target.get("provider")
-    if isinstance(provider, str) and provider.lower() in AGENTS.difference(STARTED):
+    if isinstance(provider, str) and provider.lower() in AGENTV_AGENTS.difference(STARTED):
         message = f"provider `{provider}` is not supported"
         yield Problem(AGENT_PROVIDER, (*path, "provider"), message)
 
@@ -158,7 +159,7 @@ def is_idle(key: str) -> bool:
 def is_model(target: dict[str, Any]) -> bool:
     """Return True if a target is a model, as far as the file shows."""
     provider = target.get("provider", "")
-    return not isinstance(provider, str) or provider.lower() not in {*_OF_KIND, *AGENTS}
+    return not isinstance(provider, str) or provider.lower() not in {*_OF_KIND, *AGENTV_AGENTS}
 
 
 def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> Iterator[Problem]:
@@ -170,9 +171,9 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
         yield from _of_runner(target, path)
     if kind == "http":
         yield from _of_service(target.get("body"), (*path, "body"))
-    if kind in _OF_KIND and not (agentv and kind in AGENTS):
+    if kind in _OF_KIND and not (agentv and kind in AGENTV_AGENTS):
         yield from _unused(target, path, *_OF_KIND[kind])
-    elif kind not in AGENTS:
+    elif kind not in AGENTV_AGENTS:
         yield from _missing_model(target, path, kind)
         for key, value in target.items():
             if is_idle(key) and value is not False:

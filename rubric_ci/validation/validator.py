@@ -77,7 +77,7 @@ def check_evals(
 
 
 def check_config(
-    document: Document,
+    document: Source,
     *,
     targets_only: bool = False,
     others: Callable[[], frozenset[str]] | None = None,
@@ -118,14 +118,16 @@ def check_config(
 
 
 def check_prompts(
-    document: Document, lookup: Lookup, near_file: NearFile = lambda _: ""
+    document: Source, lookup: Lookup, near_file: NearFile = lambda _: ""
 ) -> "tuple[Diagnostic, ...]":
     """Return the problems of the prompt files and skills that targets name."""
-    if not ("prompt" in document.text or "skill" in document.text):
+    if not any("prompt" in text or "skill" in text for text in document.texts().values()):
         return ()
     from rubric_ci.validation.prompt_rules import prompt_problems
 
-    return _diagnosed(document, list(_first(prompt_problems(document.data, lookup, near_file))))
+    found = list(_first(prompt_problems(document.data, lookup, near_file)))
+    of_text = _diagnosed(document, [])  # `check_config` has them
+    return tuple(each for each in _diagnosed(document, found) if each not in of_text)
 
 
 def check_waivers(

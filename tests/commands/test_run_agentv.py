@@ -156,3 +156,36 @@ def test_patterns_that_are_not_a_list_are_an_error_of_the_eval_file(tmp_path: Pa
         ".agentv/config.yaml is not a list of texts; write a list of globs that count from the "
         "repository root: ['**/*.instructions.md']"
     )
+
+
+FIVE = """\
+providers: [agent]
+tests:
+  - id: a
+    input: Say it's 42
+    assert: [{type: equals, value: "it's 42 by {{ env }} in x"}, {type: contains, value: "42"}]
+"""
+PROVIDERS = """\
+providers:
+  - id: cli
+    label: agent
+    runtime: host
+    config:
+      command: >-
+        echo "$(sed s/Say.// {PROMPT_FILE}) by {{ env.OLLAMA_NAME }}
+        in $(basename $PWD)" > {OUTPUT_FILE}
+      cwd: ../x
+    healthcheck: {command: "test -d ../evals"}
+"""
+
+
+def test_a_command_of_a_providers_file_answers(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("shop/.agentv/providers.yaml", PROVIDERS)
+    project.write("shop/x/README.md", "")
+    project.write("shop/evals/suite.yaml", FIVE.replace("{{ env }}", "ours"))
+    done = project.run("shop", OLLAMA_NAME="ours")
+    [case] = project.report()["cases"]
+    assert (case["answer"].strip(), case["verdict"]) == ("it's 42 by ours in x", "pass"), (
+        done.stderr
+    )

@@ -22,6 +22,12 @@ def targets(answer: str, *names: str) -> str:
     return f"targets:\n{lines}"
 
 
+def written(path: str, answer: str) -> str:
+    """Return a file with the target `default`, in the format of its name."""
+    provider = f"- {{id: mock, label: default, response: {answer}}}\n"
+    return provider if "providers" in path else targets(answer)
+
+
 def answers(checkout: Checkout) -> dict[str, str]:
     return {case["id"]: case["answer"] for case in report(checkout)["cases"]}
 
@@ -34,6 +40,14 @@ PRECEDENCE = {
     "the nearest": (
         {"targets.yaml": "root", "a/targets.yaml": "a", ".agentv/targets.yaml": "hidden"},
         {"a": "a", "b": "root"},
+    ),
+    "providers of AgentV 5 after targets": (
+        {
+            "a/.agentv/providers.yaml": "new",
+            "a/.agentv/targets.yaml": "old",
+            "b/.agentv/providers.yml": "b",
+        },
+        {"a": "old", "b": "b"},
     ),
     "the configuration comes first": (
         {"rubric-ci.yaml": "config", "a/targets.yaml": "a"},
@@ -50,7 +64,7 @@ PRECEDENCE = {
 def test_run_takes_the_nearest_targets_file(
     checkout: Checkout, files: dict[str, str], expected: dict[str, str]
 ) -> None:
-    checkout.write({path: targets(answer) for path, answer in files.items()})
+    checkout.write({path: written(path, answer) for path, answer in files.items()})
     checkout.write({f"{name}/one.yaml": CASE.format(name=name) for name in "ab"})
     run(checkout, "a", "b")
     assert answers(checkout) == expected

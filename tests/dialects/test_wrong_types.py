@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.dialects import agent_skills, agentv, github_models, openai_evals, promptfoo
+from rubric_ci.dialects import (
+    agent_skills,
+    agentv,
+    agentv_providers,
+    github_models,
+    openai_evals,
+    promptfoo,
+)
 from rubric_ci.dialects.translation import Beside, Translation
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Path
@@ -15,6 +22,14 @@ from tests.dialects.test_agentv_graders import SCORED
 from tests.dialects.test_table import AGENTV, FIVE, MORE, SKILL
 
 BESIDE = Beside()
+PROVIDERS = """\
+providers:
+  - {id: cli, label: a, command: b, cwd: c, healthcheck: {command: d, cwd: e}, workers: 2}
+  - {id: cli, label: a, healthcheck: {url: d}, config: {command: b, runtime: {mode: host}}}
+  - {id: openai, label: a, api_format: responses, model: "{{ env.A }}", base_url: b}
+  - {"openai:chat:b": {label: a, grader_target: b}}
+  - "exec:node a.js"
+"""
 JUNK: list[Any] = [
     *(None, 3, True, "x", "file://a", [], {}, [1], ["a"], {"a": 1}, 1.5, [{}], [[]]),
     *({"type": None}, "{{ a.b }}"),
@@ -99,3 +114,10 @@ def test_each_value(
         for made in changed(data, path):
             if matches(made):
                 assert isinstance(translate(made).data.get("evalcases"), list), path
+
+
+def test_each_value_of_providers() -> None:
+    data = Document("", PROVIDERS).data
+    for path in paths(data):
+        for made in changed(data, path):
+            assert isinstance(agentv_providers.translate(made).data["targets"], list), path

@@ -6,6 +6,7 @@ from rubric_ci.project.file_names import (
     CONFIG_NAMES,
     agentv_configs,
     folder_served,
+    is_targets_file,
     sidecar_name,
     targets_candidates,
 )
@@ -58,8 +59,27 @@ def test_the_targets_files() -> None:
         "a/targets.yml",
         "a/.agentv/targets.yaml",
         "a/.agentv/targets.yml",
+        "a/.agentv/providers.yaml",
+        "a/.agentv/providers.yml",
         "targets.yaml",
         "targets.yml",
         ".agentv/targets.yaml",
         ".agentv/targets.yml",
+        ".agentv/providers.yaml",
+        ".agentv/providers.yml",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("targets.yml", True),
+        ("a/targets.yaml", True),
+        ("a/.agentv/providers.yaml", True),
+        ("providers.yaml", False),
+        ("a.agentv/providers.yaml", False),
+        (".agentv/config.yaml", False),
+    ],
+)
+def test_a_targets_file_by_its_name(name: str, found: bool) -> None:
+    assert is_targets_file(name) is found

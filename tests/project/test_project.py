@@ -75,7 +75,9 @@ def test_the_configuration_that_is_named_comes_instead_of_the_one_at_the_root(tr
     assert found.candidates("x/a.yaml") == (
         "ci/other.yaml",
         *("x/targets.yaml", "x/targets.yml", "x/.agentv/targets.yaml", "x/.agentv/targets.yml"),
+        *("x/.agentv/providers.yaml", "x/.agentv/providers.yml"),
         *("targets.yaml", "targets.yml", ".agentv/targets.yaml", ".agentv/targets.yml"),
+        *(".agentv/providers.yaml", ".agentv/providers.yml"),
         *("x/.agentv/config.yaml", ".agentv/config.yaml"),
     )
 

@@ -78,9 +78,11 @@ def _negated(criterion: dict[str, Any]) -> dict[str, Any]:
     return {"required": True, **({"negate": True} if criterion.get("not") else {})}
 
 
-def translate(data: dict[str, Any], read: ReadText = lambda _: None) -> Translation:
-    """Return the file as ours; `read` returns the text of a prompt file."""
-    found = Translation(read=read)
+def translate(
+    data: dict[str, Any], read: ReadText = lambda _: None, place: ReadText = lambda _: None
+) -> Translation:
+    """Return the file as ours; `read` returns the text of a prompt file, `place` its path."""
+    found = Translation(read=read, place=place)
     add_suite(found, data)
     prompt = suite_prompt(found, data)
     default = default_variables(found, data.get("default_test"))

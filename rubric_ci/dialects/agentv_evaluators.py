@@ -1,5 +1,6 @@
 """AgentV's graders that are evaluators of their own: scripts, prompts, limits and tool calls."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -81,6 +82,31 @@ def _script(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     options = {"config": config} if config else {}
     options |= {"cwd": grader["cwd"]} if "cwd" in grader else {}
     return Parts(evaluators=(_named(grader, "code_judge", script=command, **options),))
+
+
+_BY_NAME: Final = re.compile(r"[\w-][\w.-]*")
+_ENDINGS: Final = (".ts", ".js", ".mts", ".mjs")
+
+
+def discovered(found: Translation, grader: dict[str, Any], place: Path) -> Parts | None:
+    """Return the script of `.agentv/assertions` that an unknown type names; None without one.
+
+    AgentV starts it with bun, and passes no configuration to it.
+    """
+    kind = str(grader.get("type", ""))
+    if not _BY_NAME.fullmatch(kind):
+        return None
+    names = (f".agentv/assertions/{kind}{ending}" for ending in _ENDINGS)
+    path = next(filter(None, map(found.place, names)), None)
+    if path is None:
+        return None
+    for key in ("negate", "transform", "required"):
+        if grader.get(key):
+            found.refuse((*place, key), f"`{key}` of a script has no counterpart")
+    for key in grader.keys() - {*OPTIONS, "negate", "transform"}:
+        found.skip((*place, key), f"AgentV does not pass `{key}` to a script that it finds by name")
+    script = {"script": ["bun", "run", path], "cwd": "/"}
+    return Parts(evaluators=(_named({"metric": kind, **grader}, "code_judge", **script),))
 
 
 def prompted(found: Translation, grader: dict[str, Any], place: Path) -> Parts:

@@ -15,7 +15,9 @@ from rubric_ci.dialects.agentv_evaluators import (
     CHECKS,
     EVALUATORS,
     OPTIONS,
+    Parts,
     check_of,
+    discovered,
     evaluator_of,
     prompted,
 )
@@ -147,15 +149,20 @@ def _collect(
             _collect(found, test, member, where, share * part, criteria, evaluators)
         return
     share *= _weight(grader)
-    if kind in EVALUATORS or (kind in _RUBRICS and "prompt" in grader):
-        known = kind in EVALUATORS
-        parts = (
-            evaluator_of(found, grader, kind, place) if known else prompted(found, grader, place)
-        )
+    if parts := _parts(found, grader, kind, place):
         criteria += [(_weighed(each, share), place) for each in parts.criteria]
         evaluators += [(_weighed(each, share), place) for each in parts.evaluators]
         return
     criteria += [(_weighed(e, share), at) for e, at in _criteria(found, test, grader, kind, place)]
+
+
+def _parts(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts | None:
+    """Return what a grader is that is no check and no list of criteria; None: it is one."""
+    if kind in EVALUATORS:
+        return evaluator_of(found, grader, kind, place)
+    if kind in _RUBRICS:
+        return prompted(found, grader, place) if "prompt" in grader else None
+    return None if kind in CHECKS else discovered(found, grader, place)
 
 
 def _weighed(part: dict[str, Any], share: float) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 NOTE: a file of ours imports no dialect; a hook feels it.
 """
 
-from functools import partial
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rubric_ci.dialects.agent_skills import Below
+    from rubric_ci.dialects.translation import ReadText
     from rubric_ci.model.references import FindFiles, NotFound
 
 
@@ -55,7 +55,7 @@ def open_source(
     reads: dict[str, Any] = {}
     if find:
         skills = dialect.NAME == "Agent Skills"
-        reads = {"below": _below(find)} if skills else {"read": partial(_text, find)}
+        reads = {"below": _below(find)} if skills else _readers(find)
     return TranslatedSource(read, dialect.translate(read.data, **reads))
 
 
@@ -78,10 +78,17 @@ def open_config(path: str, text: str, place: str = "") -> Source:
     return TranslatedSource(document, agentv_providers.translate(document.data))
 
 
-def _text(find: "FindFiles", name: str) -> str | None:
-    """Return the text of a file; None: there is none."""
-    first = next(iter(find(name)), None)
-    return first.text if isinstance(first, Found) else None
+def _readers(find: "FindFiles") -> "dict[str, ReadText]":
+    """Return the readers of the text of a file and of its path; None: there is none."""
+
+    def first(name: str) -> "Found | None":
+        found = next(iter(find(name)), None)
+        return found if isinstance(found, Found) else None
+
+    return {
+        "read": lambda name: found.text if (found := first(name)) else None,
+        "place": lambda name: found.path if (found := first(name)) else None,
+    }
 
 
 _FOLDERS_ABOVE: Final = 16

@@ -73,6 +73,7 @@ class Translation:
     problems: list[tuple[Rule, Path, str]] = field(default_factory=list)
     targets: list[dict[str, Any]] = field(default_factory=list)  # of an import
     read: ReadText = lambda _: None
+    place: ReadText = lambda _: None  # of a file, from the root
     shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
 
     def put(self, place: Path, value: Any, theirs: Path) -> None:

@@ -101,10 +101,20 @@ def _from_object(value: dict[str, JSON]) -> Assessment:
 def _score(value: dict[str, JSON]) -> float:
     found = _assertions(value)
     if "score" not in value and found:
-        return sum(bool(each["passed"]) for each in found) / len(found)
+        return sum(_share(each) for each in found) / len(found)
+    if "score" not in value and isinstance(value.get("pass"), bool):
+        return float(bool(value["pass"]))
     if "score" not in value:
         raise CannotRunScript(f"the script printed no `score`: {_quoted(json.dumps(value))}")
-    score = value["score"]
+    return _number(value["score"])
+
+
+def _share(assertion: dict[str, JSON]) -> float:
+    """Return the score of an assertion; without one it is 0 or 1."""
+    return _number(assertion.get("score", 1 if _passed(assertion) else 0))
+
+
+def _number(score: JSON) -> float:
     if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
         raise CannotRunScript(f"`score` must be a number from 0 to 1, not {_quoted(repr(score))}")
     if not 0 <= score <= 1:
@@ -113,29 +123,36 @@ def _score(value: dict[str, JSON]) -> float:
 
 
 def _assertions(value: dict[str, JSON]) -> list[dict[str, JSON]]:
-    """Return the assertions that a script of AgentV prints, each with `text` and `passed`."""
-    found = value.get("assertions")
+    """Return what a script of AgentV prints: `text` and `passed`, or `pass` in `checks`."""
+    key = "assertions" if value.get("assertions") is not None else "checks"
+    found = value.get(key)
     if found is None:
         return []
     items = found if isinstance(found, list) else [found]
-    if not all(isinstance(each, dict) and isinstance(each.get("passed"), bool) for each in items):
+    if not all(isinstance(each, dict) and isinstance(_passed(each), bool) for each in items):
+        word = "passed" if key == "assertions" else "pass"
         raise CannotRunScript(
-            f"`assertions` must be a list of `text` and `passed`, not {_quoted(json.dumps(found))}"
+            f"`{key}` must be a list of `text` and `{word}`, not {_quoted(json.dumps(found))}"
         )
     return [each for each in items if isinstance(each, dict)]
 
 
+def _passed(assertion: dict[str, JSON]) -> JSON:
+    return assertion.get("passed", assertion.get("pass"))
+
+
 def _asserted(value: dict[str, JSON], *, passed: bool) -> tuple[str, ...]:
-    chosen = (each for each in _assertions(value) if each["passed"] is passed)
+    chosen = (each for each in _assertions(value) if _passed(each) is passed)
     return tuple(str(each.get("text", "")) for each in chosen)
 
 
 def _reasoning(value: dict[str, JSON]) -> str:
-    reasoning = value.get("reasoning")
+    key = "reasoning" if value.get("reasoning") is not None else "reason"
+    reasoning = value.get(key)
     if reasoning is None:
         return ""
     if not isinstance(reasoning, str):
-        raise CannotRunScript(f"`reasoning` must be a string, not {_quoted(json.dumps(reasoning))}")
+        raise CannotRunScript(f"`{key}` must be a string, not {_quoted(json.dumps(reasoning))}")
     return reasoning
 
 

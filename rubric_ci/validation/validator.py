@@ -61,15 +61,15 @@ def check_evals(
         found.extend(_first(target_problems(source.data, known.names, known.agents)))
     if default_evaluator == "none" and source.readable:
         found.extend(ungraded_cases(source.data, source.file))
-    if nearest_path and any("depends_on" in text for text in source.texts().values()):
+    if nearest_path and _mentions(source, "depends_on"):
         from rubric_ci.validation.project_rules import unmatched_dependencies
 
         found.extend(_first(unmatched_dependencies(source.data, nearest_path)))
-    if models and source.readable and any("model" in text for text in source.texts().values()):
+    if models and source.readable and _mentions(source, "model"):
         from rubric_ci.validation.model_rules import evaluator_model_problems
 
         found.extend(_first(evaluator_model_problems(source.data, models)))
-    if machine and any("evaluators" in text for text in source.texts().values()):
+    if machine and _mentions(source, "evaluators"):
         from rubric_ci.validation.command_rules import script_problems
 
         found.extend(_first(script_problems(source.data, machine())))
@@ -121,7 +121,7 @@ def check_prompts(
     document: Source, lookup: Lookup, near_file: NearFile = lambda _: ""
 ) -> "tuple[Diagnostic, ...]":
     """Return the problems of the prompt files and skills that targets name."""
-    if not any("prompt" in text or "skill" in text for text in document.texts().values()):
+    if not (_mentions(document, "prompt") or _mentions(document, "skill")):
         return ()
     from rubric_ci.validation.prompt_rules import prompt_problems
 
@@ -148,6 +148,11 @@ def switched(
     from rubric_ci.validation.rules import apply_suppressions  # with every rule
 
     return apply_suppressions(found, texts, rules)
+
+
+def _mentions(source: Source, word: str) -> bool:
+    """Return False where no text has a word, and so the data has not; a dialect's data may."""
+    return hasattr(source, "found") or any(word in text for text in source.texts().values())
 
 
 def _other_tool(source: Source) -> Problem | None:
@@ -184,19 +189,19 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
 
         found.extend(_first(ambiguous_scalar_problems(source, found)))
     found.extend(_first(reference_problems(source.data, lookup, near_file)))
-    if any("trials" in text for text in source.texts().values()):
+    if _mentions(source, "trials"):
         from rubric_ci.validation.gate_rules import trial_problems
 
         found.extend(_first(trial_problems(source.data)))
-    if any(key in text for text in source.texts().values() for key in KEYS):
+    if any(_mentions(source, key) for key in KEYS):
         from rubric_ci.validation.assertion_rules import assertion_problems
 
         found.extend(_first(assertion_problems(source.data, lookup, near_file)))
-    if any("evaluators" in text for text in source.texts().values()):
+    if _mentions(source, "evaluators"):
         from rubric_ci.kinds.table import KINDS
 
         for name, kind in KINDS.items():
-            if any(name in text for text in source.texts().values()):
+            if _mentions(source, name):
                 found.extend(_first(kind.problems_of_file(source.data, lookup)))
     yield from found
 

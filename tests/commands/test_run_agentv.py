@@ -1,6 +1,7 @@
 """A suite in the layout and the spellings of AgentV 2.5, run unchanged, without a judge."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -189,3 +190,29 @@ def test_a_command_of_a_providers_file_answers(tmp_path: Path) -> None:
     assert (case["answer"].strip(), case["verdict"]) == ("it's 42 by ours in x", "pass"), (
         done.stderr
     )
+
+
+WORDS = """\
+const chunks = [];
+for await (const chunk of process.stdin) chunks.push(chunk);
+const { output, config } = JSON.parse(Buffer.concat(chunks).toString());
+const words = output.split(" ").length;
+console.log(JSON.stringify({ pass: words > 3, score: words / 4, config, checks: [] }));
+"""
+
+
+def test_a_script_in_the_folder_of_assertions_marks(tmp_path: Path) -> None:
+    """The program `bun` is a stand-in here that lets node run the file."""
+    project = Project(tmp_path)
+    project.write(".agentv/assertions/words.mjs", WORDS)
+    project.write("shop/.agentv/providers.yaml", "[{id: mock, label: fixed, response: a b c}]")
+    project.write(
+        "shop/evals/suite.yaml",
+        "providers: [fixed]\ntests: [{id: a, input: Hi, assert: [{type: words}]}]\n",
+    )
+    project.write("bin/bun", '#!/bin/sh\n[ "$1" = run ] && exec node "$2"\n')
+    (tmp_path / "bin/bun").chmod(0o755)
+    done = project.run("shop", PATH=f"{tmp_path}/bin:{os.environ['PATH']}")
+    [case] = project.report()["cases"]
+    [words] = case["evaluators"]
+    assert (words["name"], words["score"]) == ("words", 0.75), done.stderr

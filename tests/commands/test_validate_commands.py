@@ -84,3 +84,15 @@ def test_targets(file: str, targets: str, expected: list[str], project: Path) ->
         f"targets: [{{name: default, provider: cli, command_template: {targets}}}]\n"
     )
     assert [line.split(": ")[2] for line in warnings(project, file)] == expected
+
+
+def test_scripts_of_another_tool(project: Path) -> None:
+    (project / "evals/a.yaml").write_text(
+        "tests:\n"
+        "  - id: a\n"
+        "    input: q\n"
+        "    assert:\n"
+        "      - {type: script, command: [no-such-bun, run, ../judges/ok.sh]}\n"
+    )
+    (found,) = warnings(project)
+    assert found.startswith("evals/a.yaml:5:9: warning: program-missing: `no-such-bun` is not on")

@@ -233,6 +233,67 @@ def test_evaluators(grader: Any, criteria: list[Any], evaluators: list[Any]) -> 
     assert translated(grader) == (criteria, evaluators, [])
 
 
+SCRIPTS = {
+    ".agentv/assertions/min-words.ts": ".agentv/assertions/min-words.ts",
+    ".agentv/assertions/has_link.mjs": "shop/.agentv/assertions/has_link.mjs",
+}
+
+
+def by_name(grader: dict[str, Any]) -> tuple[list[Any], list[str]]:
+    """Return the evaluators and the problems of a grader where there are scripts by name."""
+    suite = {"tests": [{"id": "a", "input": "Hi", "assert": [grader]}]}
+    found = translate(suite, place=SCRIPTS.get)
+    case = found.data["evalcases"][0]
+    said = [f"{rule.id}: {message}" for rule, _, message in found.problems]
+    return case.get("execution", {}).get("evaluators", []), said
+
+
+@pytest.mark.parametrize(
+    ("grader", "evaluator"),
+    [
+        (
+            {"type": "min-words"},
+            {"name": "min-words", "script": ["bun", "run", ".agentv/assertions/min-words.ts"]},
+        ),
+        (
+            {"type": "has_link", "metric": "link", "weight": 2},
+            {
+                "name": "link",
+                "script": ["bun", "run", "shop/.agentv/assertions/has_link.mjs"],
+                "weight": 2.0,
+            },
+        ),
+    ],
+)
+def test_a_script_by_its_name(grader: dict[str, Any], evaluator: dict[str, Any]) -> None:
+    assert by_name(grader) == ([{"type": "code_judge", "cwd": "/", **evaluator}], [])
+
+
+@pytest.mark.parametrize(
+    ("grader", "problem"),
+    [
+        (
+            {"type": "min-words", "least": 3},
+            "skipped-there: AgentV does not pass `least` to a script that it finds by name",
+        ),
+        (
+            {"type": "min-words", "negate": True},
+            "not-supported: `negate` of a script has no counterpart",
+        ),
+        (
+            {"type": "min-words", "required": True},
+            "not-supported: `required` of a script has no counterpart",
+        ),
+        (
+            {"type": "../min-words"},
+            "not-supported: the grader `../min-words` has no counterpart",
+        ),
+    ],
+)
+def test_what_a_script_by_its_name_has_not(grader: dict[str, Any], problem: str) -> None:
+    assert by_name(grader)[1] == [problem]
+
+
 @pytest.mark.parametrize(
     ("grader", "problem"),
     [

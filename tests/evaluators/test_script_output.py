@@ -33,6 +33,24 @@ def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:
             Assessment(score=0.0),
             id="nulls",
         ),
+        pytest.param(
+            finished('{"pass": false, "reason": "too short"}'),
+            Assessment(score=0.0, reasoning="too short"),
+            id="agentv-pass",
+        ),
+        pytest.param(
+            finished(
+                '{"pass": false, "checks": [{"text": "a", "pass": true, "reason": ""}, '
+                '{"text": "b", "pass": false, "score": 0.5, "reason": ""}]}'
+            ),
+            Assessment(score=0.75, hits=("a",), misses=("b",)),
+            id="agentv-checks",
+        ),
+        pytest.param(
+            finished('{"pass": true, "score": 0.9, "assertions": []}'),
+            Assessment(score=0.9),
+            id="agentv-score",
+        ),
     ],
 )
 def test_scores_that_are_printed(output: Finished, mark: Assessment) -> None:
@@ -122,6 +140,16 @@ WANTED = f"; expected one JSON object with `score` (0..1){BY_STATUS}"
         pytest.param(finished("[" * 99_999), None, id="nested-too-deeply"),
         pytest.param(
             finished('{"mark": 1}'), 'the script printed no `score`: `{"mark": 1}`', id="no-score"
+        ),
+        pytest.param(
+            finished('{"checks": [{"text": "a"}]}'),
+            '`checks` must be a list of `text` and `pass`, not `[{"text": "a"}]`',
+            id="checks-without-pass",
+        ),
+        pytest.param(
+            finished('{"pass": "yes"}'),
+            'the script printed no `score`: `{"pass": "yes"}`',
+            id="pass-is-text",
         ),
         pytest.param(
             finished('{"score": true}'),

@@ -136,7 +136,9 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         table = csv_table.Table(file.as_posix(), text)
         return TranslatedSource(table, csv_table.translate(table.data, beside))
     finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
-    document = open_source(file.as_posix(), text, find=finder)
+    beside_lines = discovery.sidecar_of(file)
+    sidecar = discovery.read_text(beside_lines) if beside_lines else None
+    document = open_source(file.as_posix(), text, sidecar, finder)
     if isinstance(document, TranslatedSource):
         _moved(document.data, base)
         return document

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rubric_ci.dialects.agent_skills import Below
     from rubric_ci.dialects.translation import ReadText
     from rubric_ci.model.references import FindFiles, NotFound
+    from rubric_ci.yaml_text.csv_cases import OfRow
 
 
 PROVIDERS_NAMES: Final = ("providers.yaml", "providers.yml")
@@ -38,6 +39,12 @@ def open_source(
 ) -> Source:
     """Parse a text as `source.open_source` does; a file of a dialect has its data as ours."""
     opened = source.open_source(path, text, sidecar, find)
+    if path.endswith(".jsonl") and _are_of_agentv(opened.data):
+        from rubric_ci.dialects.agentv_rows import translate_lines
+        from rubric_ci.dialects.translation import TranslatedSource
+
+        readers = _readers(find) if find else {}
+        return TranslatedSource(opened, translate_lines(opened.data, **readers))
     dialect = dialect_of(opened.data) if isinstance(opened, Document) else None
     if dialect is None or not isinstance(opened, Document):
         return opened
@@ -49,7 +56,7 @@ def open_source(
         mappings = getattr(dialect, "MAPPINGS", ())
         named = [opened.data[key] for key in mappings if key in opened.data]
         if names_files(opened.data[dialect.CASES]) or any(isinstance(n, str) for n in named):
-            read = CaseFiles(opened, find, dialect.CASES, mappings)
+            read = CaseFiles(opened, find, dialect.CASES, mappings, _of_row(dialect))
     if not read.readable:
         return read
     reads: dict[str, Any] = {}
@@ -57,6 +64,26 @@ def open_source(
         skills = dialect.NAME == "Agent Skills"
         reads = {"below": _below(find)} if skills else _readers(find)
     return TranslatedSource(read, dialect.translate(read.data, **reads))
+
+
+def _are_of_agentv(data: Any) -> bool:
+    """Return True for JSON Lines of AgentV 2.7 or later: by their graders, without our keys."""
+    lines = data["evalcases"] if isinstance(data, dict) else []
+    return any(_OF_LINE & line.keys() for line in lines) and all(
+        "id" in line and _OURS.isdisjoint(line) for line in lines
+    )
+
+
+_OF_LINE: Final = frozenset(("criteria", "assert", "assertions"))
+_OURS: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators"))
+
+
+def _of_row(dialect: "ModuleType") -> "OfRow | None":
+    if dialect.NAME != "AgentV":
+        return None
+    from rubric_ci.dialects.agentv_rows import of_row
+
+    return of_row
 
 
 def is_providers(file: str) -> bool:

@@ -100,10 +100,9 @@ def _all_rejected(change: Rewrite, reason: str) -> Rewrite:
 
 def _insert(source: EvalFileText, rubrics: Mapping[int, JSON]) -> Edited:
     text = source.content.decode()
-    if source.path.suffix == ".jsonl":
-        return insert_rubrics_into_lines(text, rubrics)
     if not source.file.of_other_tool:
-        return insert_rubrics(text, rubrics)
+        lines = source.path.suffix == ".jsonl"
+        return insert_rubrics_into_lines(text, rubrics) if lines else insert_rubrics(text, rubrics)
     data = Document("", text).data
     dialect = dialect_of(data)
     cases, criteria = dialect.edited(data) if dialect else ("", "")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rubric_ci.model.references import FindFiles, Found, NotFound
 from rubric_ci.yaml_text.constructor import AmbiguousScalar
-from rubric_ci.yaml_text.csv_cases import CASE_FILE, CsvCases
+from rubric_ci.yaml_text.csv_cases import CASE_FILE, CsvCases, OfRow
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.jsonlines import JsonLines
 from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
@@ -60,9 +60,11 @@ class CaseFiles:
         find: FindFiles,
         key: str = "evalcases",
         mappings: Sequence[str] = (),
+        of_row: OfRow | None = None,
     ) -> None:
-        """Read the cases; the values of `mappings` may be in files as well."""
+        """Read the cases; the values of `mappings` may be in files, `of_row` reads a table."""
         self.file, self._key = suite.file, key
+        self._of_row = of_row
         self.suite = suite
         self.text_problems = list(suite.text_problems)
         self._texts = suite.texts()
@@ -172,7 +174,7 @@ class CaseFiles:
             reason = f"`{found.path}` is named twice"
         if isinstance(found, Found) and not reason:
             self._texts[found.path] = found.text
-            opened = open_cases(found)
+            opened = open_cases(found, self._of_row)
             if isinstance(opened, Opened):
                 self.text_problems += opened.file.text_problems
                 return opened
@@ -185,11 +187,11 @@ class CaseFiles:
         self.text_problems.append((self.file, LocatedProblem(CASE_FILE, *place, reason)))
 
 
-def open_cases(found: Found) -> Opened | str:
+def open_cases(found: Found, of_row: OfRow | None = None) -> Opened | str:
     """Return the cases of a file, or why it has none."""
     path, text = found
     if path.endswith(".csv"):
-        table = CsvCases(path, text)
+        table = CsvCases(path, text, of_row)
         return Opened(table, table.cases)
     if path.endswith(".jsonl"):
         lines = JsonLines(path, text)

@@ -1,8 +1,8 @@
 """A CSV table of cases (RFC 4180): one row a case, with the place of each cell."""
 
 import re
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
@@ -41,11 +41,25 @@ class Broken(Exception):
         self.problem = LocatedProblem(CASE_FILE, line, column, line, column + 1, reason)
 
 
+class Row(NamedTuple):
+    """A row as a case of another tool, and the column of each value by its path."""
+
+    case: dict[str, Any]
+    columns: Mapping[Path, str]
+
+
+OfRow: TypeAlias = Callable[[Mapping[str, str], int], Row]
+"""The texts of a row by column, and its number from 1, as a case."""
+
+
 class CsvCases:
     """The rows of a table as cases."""
 
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, file: str, text: str, of_row: OfRow | None = None) -> None:
+        """Read the cases; `of_row` gives the columns the meaning of another tool."""
         self.file = file
+        self._of_row = of_row
+        self._columns: list[Mapping[Path, str]] = []
         self.text_problems: list[tuple[str, LocatedProblem]] = []
         self.cases: list[dict[str, Any]] = []
         self._header: list[Cell] = []
@@ -61,8 +75,13 @@ class CsvCases:
 
     def _locate(self, index: int, path: Path, *, at_key: bool) -> Place:
         name = path[1] if len(path) > 1 and path[0] == "vars" else (path or ("id",))[0]
+        if self._columns:
+            known, at_key = self._columns[index], at_key and path in self._columns[index]
+            name = next((known[path[:n]] for n in range(len(path), 0, -1) if path[:n] in known), "")
         columns = [each.text for each in self._header]
-        column = columns.index(str(name)) if name in columns else columns.index("id")
+        column = columns.index(
+            str(name if name in columns else "id" if "id" in columns else columns[0])
+        )
         if at_key and name in columns:
             return self._header[column].place
         cell = self._rows[index][column]
@@ -78,10 +97,11 @@ class CsvCases:
         for number, cell in enumerate(self._header):
             if cell.text in names[:number]:
                 raise Broken(*cell.place[:2], f"the column `{cell.text}` occurs twice")
-            if cell.text not in COLUMNS and not (cell.text.isidentifier() and cell.text.isascii()):
+            plain = cell.text.isidentifier() and cell.text.isascii()
+            if not (self._of_row or plain or cell.text in COLUMNS):
                 reason = "is not the name of a variable: letters, digits and `_`, no digit first"
                 raise Broken(*cell.place[:2], f"the column `{cell.text}` {reason}")
-        if "id" not in names:
+        if "id" not in names and not self._of_row:
             raise Broken(*self._header[0].place[:2], "the table has no column `id`")
         for row in rows[1:]:
             if len(row) != len(names):
@@ -90,9 +110,17 @@ class CsvCases:
                 self.text_problems.append((self.file, problem))
                 continue
             self._rows.append(row)
-            self.cases.append(_case(dict(zip(names, (cell.text for cell in row), strict=True))))
+            self._add(dict(zip(names, (cell.text for cell in row), strict=True)))
         if len(rows) == 1:
             raise Broken(*self._header[0].place[:2], "the table has no rows")
+
+    def _add(self, cells: dict[str, str]) -> None:
+        if self._of_row is None:
+            self.cases.append(_case(cells))
+            return
+        found = self._of_row(cells, len(self._rows))
+        self.cases.append(found.case)
+        self._columns.append(found.columns)
 
 
 def _case(cells: dict[str, str]) -> dict[str, Any]:

@@ -166,6 +166,18 @@ def test_folders_of_a_file_that_moves_stay_the_same(
     assert [each.get("cwd") for each in scripts] == places
 
 
+def test_lines_are_imported_with_the_file_beside_them(checkout: Checkout) -> None:
+    line = '{"id": "a", "input": "Hi", "assert": [{"type": "contains", "value": "a"}]}\n'
+    beside = "name: shop\nexecution: {assert: [{type: contains, value: b}]}\n"
+    checkout.write({"theirs/a.jsonl": line, "theirs/a.yaml": beside})
+    done = run(checkout, "theirs/a.jsonl", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    written = yaml.safe_load((checkout.root / "ours/a.eval.yaml").read_text())
+    assert written["dataset"] == "shop"
+    rubrics = written["evalcases"][0]["rubrics"]
+    assert [each["contains"] for each in rubrics] == ["a", "b"]
+
+
 CODE = """\
 prompts: ["{{question}}"]
 providers: [{id: "python:answer.py", label: ours}]

@@ -29,7 +29,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         dialects/github_models dialects/openai_evals dialects/shims/promptfoo_shim""",
     "dialects/test_table.py": """
         dialects/agent_skills dialects/agentv dialects/translation""",
-    "dialects/test_agentv_graders.py": "dialects/agentv_evaluators",
+    "dialects/test_agentv_graders.py": "dialects/agentv_calls dialects/agentv_evaluators",
     "commands/test_run_tool.py": "adoption/runner run/tool",
     "commands/test_run_skills.py": "targets/skill",
     "targets/test_conversation.py": "targets/simulated_user",

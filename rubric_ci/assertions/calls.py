@@ -18,6 +18,9 @@ from rubric_ci.model.trace import Step
 from rubric_ci.text.numbers import listed
 
 _PATTERN: Final = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)
+_SKILL: Final = re.compile(
+    r"(?:^|[/\"'\s`(\[{<])skills/([A-Za-z0-9._:-]++)/SKILL\.md(?=$|[)\"'\s,;:`\]}>])"
+)
 _SHOWN: Final = 5  # calls in a message
 
 Steps = Sequence[Step]
@@ -27,8 +30,9 @@ def _called(steps: Steps, pattern: str, fold: bool) -> Outcome:
     return _found(_matching(steps, pattern, fold), _failed(steps, pattern, fold))
 
 
-def _never_called(steps: Steps, pattern: str, fold: bool) -> Outcome:
-    calls = list(_matching(steps, pattern, fold, failed=True))
+def _never_called(steps: Steps, patterns: str | list[str], fold: bool) -> Outcome:
+    every = [patterns] if isinstance(patterns, str) else patterns
+    calls = [step for step in steps if any(_fits(step, each, fold) for each in every)]
     if not calls:
         return Outcome(holds=True, found=_not_called(steps))
     return Outcome(holds=False, found=f"it is called {_times(len(calls))}: {_line(calls[0])}")
@@ -64,6 +68,30 @@ def _no_other(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
     if not others:
         return Outcome(holds=True, found=_not_called(steps))
     return Outcome(holds=False, found=f"{_times(len(others))}: {_line(others[0])}")
+
+
+def _skill_used(steps: Steps, pattern: str, fold: bool) -> Outcome:
+    used = list(dict.fromkeys(name for s in steps if not s.error for name in _skills(s)))
+    wanted = pattern.strip().casefold() if fold else pattern.strip()
+    fits = any(_glob(name.casefold() if fold else name, wanted) for name in used)
+    found = f"used: {listed(used, _SHOWN)}" if used else "no skill is used"
+    return Outcome(holds=fits, found=found)
+
+
+def _skills(step: Step) -> Iterator[str]:
+    """Yield the skills that a call used: by the tool for it, or by the path of their file."""
+    given = step.arguments if isinstance(step.arguments, dict) else {}
+    match step.tool.casefold():
+        case "skill":
+            name = given.get("skill", given.get("name"))
+            yield from [name.strip()] if isinstance(name, str) and name.strip() else []
+        case "read":
+            places = (given.get(key) for key in ("file_path", "path", "filePath"))
+            path = next((place for place in places if isinstance(place, str)), "")
+            yield from _SKILL.findall(path.replace("\\", "/"))
+        case tool:
+            command = given.get("command") if tool == "bash" else ""
+            yield from _SKILL.findall(f"{command}\n{step.result}".replace("\\", "/"))
 
 
 def _at_most(steps: Steps, most: int, _: bool) -> Outcome:
@@ -160,8 +188,26 @@ ROWS: Final = (
         check=_never_called,
         says="never calls {}",
         denies="calls {}",
-        meaning="The agent did not call this tool, not even with an error.",
-        value={**TEXT, "examples": ["Bash(git push*)"]},
+        meaning="The agent did not call this tool, or any of these, not even with an error.",
+        value={
+            "type": ["string", "array"],
+            "pattern": r"\S",
+            "minItems": 1,
+            "items": TEXT,
+            "examples": ["Bash(git push*)", ["Write", "Edit"]],
+        },
+    ),
+    _row(
+        key="skill_used",
+        check=_skill_used,
+        says="uses the skill {}",
+        denies="does not use the skill {}",
+        meaning=(
+            "The agent called the tool `Skill` with this name without an error, or read or met "
+            "the `skills/NAME/SKILL.md` of it in a call; `*` stands for any text."
+        ),
+        value={**TEXT, "examples": ["refunds"]},
+        problem=lambda _: "",
     ),
     _row(
         key="called_with",

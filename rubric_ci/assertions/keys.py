@@ -6,7 +6,7 @@ from typing import Any, Final
 KEYS: Final = (
     *("contains", "contains_any", "contains_all", "equals", "starts_with", "ends_with", "matches"),
     *("is_json", "contains_json", "json_schema", "max_words", "min_words"),
-    *("called", "never_called", "called_with", "calls_in_order", "calls_exactly"),
+    *("called", "never_called", "skill_used", "called_with", "calls_in_order", "calls_exactly"),
     *("no_other_calls", "max_calls"),
     *("exists", "file_contains", "unchanged", "command"),
 )

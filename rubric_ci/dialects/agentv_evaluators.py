@@ -1,15 +1,11 @@
-"""AgentV's graders that are evaluators of their own: scripts, prompts, limits and tool calls."""
+"""AgentV's graders that are evaluators of their own: scripts, prompts, fields and limits."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from rubric_ci.dialects.agentv_calls import CALLS, OPTIONS, Parts, called, named, trajectory
 from rubric_ci.dialects.translation import Translation
 from rubric_ci.yaml_text.problems import Path
-
-OPTIONS: Final = ("type", "name", "metric", "id", "weight", "required", "min_score", "description")
-"""Options of every grader; `min_score` is the limit of `required`."""
-
 
 CHECKS: Final = {
     "contains": "contains",
@@ -25,13 +21,6 @@ CHECKS: Final = {
     "is-json": "is_json",
 }
 """Checks without a judge by type, to the key of the assertion; `_` is read as `-`."""
-
-
-class Parts(NamedTuple):
-    """What a grader becomes: criteria, evaluators, or neither."""
-
-    criteria: tuple[dict[str, Any], ...] = ()
-    evaluators: tuple[dict[str, Any], ...] = ()
 
 
 def check_of(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
@@ -57,14 +46,9 @@ def check_of(found: Translation, grader: dict[str, Any], kind: str, place: Path)
 
 def evaluator_of(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts:
     """Return a grader of the table as its parts, each with a weight as if the grader had 1."""
-    if grader.get("required") not in (None, False) and kind not in _CALLS:
+    if grader.get("required") not in (None, False) and kind not in CALLS:
         found.refuse((*place, "required"), "only a check or one criterion can be required")
     return EVALUATORS[kind](found, grader, place)
-
-
-def _named(grader: dict[str, Any], kind: str, **options: Any) -> dict[str, Any]:
-    name = str(grader.get("name") or grader.get("metric") or kind.replace("_", "-"))
-    return {"name": name, "type": kind, **options}
 
 
 def _script(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
@@ -81,7 +65,7 @@ def _script(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     config |= given if isinstance(given, dict) else {}
     options = {"config": config} if config else {}
     options |= {"cwd": grader["cwd"]} if "cwd" in grader else {}
-    return Parts(evaluators=(_named(grader, "code_judge", script=command, **options),))
+    return Parts(evaluators=(named(grader, "code_judge", script=command, **options),))
 
 
 _BY_NAME: Final = re.compile(r"[\w-][\w.-]*")
@@ -106,7 +90,7 @@ def discovered(found: Translation, grader: dict[str, Any], place: Path) -> Parts
     for key in grader.keys() - {*OPTIONS, "negate", "transform"}:
         found.skip((*place, key), f"AgentV does not pass `{key}` to a script that it finds by name")
     script = {"script": ["bun", "run", path], "cwd": "/"}
-    return Parts(evaluators=(_named({"metric": kind, **grader}, "code_judge", **script),))
+    return Parts(evaluators=(named({"metric": kind, **grader}, "code_judge", **script),))
 
 
 def prompted(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
@@ -128,7 +112,7 @@ def prompted(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
         return Parts(criteria=({"expected_outcome": prompt, "required": False},))
     else:
         written = _with_answer(found, prompt.removeprefix("file://"), (*place, "prompt"))
-    return Parts(evaluators=(_named(grader, "llm_judge", prompt=written),))
+    return Parts(evaluators=(named(grader, "llm_judge", prompt=written),))
 
 
 _QUESTION_AND_ANSWER: Final = "\n\nThe question:\n{{ input }}\n\nThe answer:\n{{ output }}\n"
@@ -156,7 +140,7 @@ def _limit(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     keys = _LIMITS[kind]
     found.refuse_keys(grader, (*OPTIONS, *keys), place)
     options = {ours: grader[key] for key, ours in keys.items() if key in grader}
-    return Parts(evaluators=(_named(grader, kind, **options),))
+    return Parts(evaluators=(named(grader, kind, **options),))
 
 
 _METRICS: Final = {
@@ -173,7 +157,7 @@ def _metrics(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     names = [key for key in _METRICS if key in grader]
     share = 1 / (len(names) + (calls is not None) or 1)
     limits = (
-        _named(grader, _METRICS[key][0], weight=share, **{_METRICS[key][1]: grader[key]})
+        named(grader, _METRICS[key][0], weight=share, **{_METRICS[key][1]: grader[key]})
         for key in names
     )
     criterion = {"max_calls": calls, "weight": share, "required": False}
@@ -183,115 +167,15 @@ def _metrics(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
 def _accuracy(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     found.refuse_keys(grader, (*OPTIONS, "fields", "aggregation"), place)
     options = {key: grader[key] for key in ("fields", "aggregation") if key in grader}
-    return Parts(evaluators=(_named(grader, "field_accuracy", **options),))
+    return Parts(evaluators=(named(grader, "field_accuracy", **options),))
 
-
-def _trajectory(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
-    """Return `tool-trajectory` of 2.7 to 4, whose arguments are compared exactly by default."""
-    known = ("mode", "minimums", "expected", "args_match")
-    found.refuse_keys(grader, (*OPTIONS, *known), place)
-    expected = grader.get("expected")
-    loose = grader.get("args_match") == "superset"
-    for index, call in enumerate(expected if isinstance(expected, list) else ()):
-        if not isinstance(call, dict) or (call.get("args", "any") != "any" and not loose):
-            message = "arguments are compared as `args_match: superset` only"
-            found.refuse((*place, "expected", index), message)
-    if grader.get("mode") != "any_order" and not expected:
-        found.refuse(place, "without `expected` there is nothing to compare")
-    options = {key: grader[key] for key in known[:3] if key in grader}
-    return Parts(evaluators=(_named(grader, "tool_trajectory", **options),))
-
-
-def _called(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
-    """Return a `trajectory:*` of version 5 as a check of the calls."""
-    found.refuse_keys(grader, (*OPTIONS, "value", "negate"), place)
-    kind, value = str(grader["type"]), grader.get("value")
-    negated = kind.startswith("not-") is not (grader.get("negate") is True)
-    key = kind.removeprefix("not-")
-    if key.endswith("tool-used") and isinstance(value, dict) and not negated:
-        counted = _counted(grader, value)
-        if counted:
-            return counted
-    written = _CALL_CHECKS[key](value)
-    if not written:
-        found.refuse((*place, "value"), f"this value of `{kind}` has no counterpart")
-        return Parts()
-    if negated is not written.pop("not", False):
-        written["not"] = True
-    criterion = {**written, "ignore_case": True, "required": grader.get("required") is True}
-    return Parts(criteria=(criterion,))
-
-
-def _counted(grader: dict[str, Any], value: Mapping[str, Any]) -> Parts | None:
-    """Return a least number of calls, which is no check of its own here; None without one."""
-    name, least = value.get("name"), value.get("min", 1)
-    plain = isinstance(name, str) and not {"*", "?"} & set(name)
-    if not plain or value.keys() - {"name", "min"} or least in (0, 1) or grader.get("required"):
-        return None
-    return Parts(
-        evaluators=(_named(grader, "tool_trajectory", mode="any_order", minimums={name: least}),)
-    )
-
-
-def _used(value: Any) -> dict[str, Any] | None:
-    """Return that a tool was called, also with an error, as `never_called` inverted."""
-    name = value.get("name", value.get("pattern")) if isinstance(value, dict) else value
-    least = value.get("min", 1) if isinstance(value, dict) else 1
-    if isinstance(value, dict) and value.keys() - {"name", "pattern", "min"}:
-        return None
-    if isinstance(name, list) and len(name) == 1:
-        name = name[0]
-    return {"never_called": name, "not": True} if isinstance(name, str) and least == 1 else None
-
-
-def _in_sequence(value: Any) -> dict[str, Any] | None:
-    steps = value.get("steps") if isinstance(value, dict) else value
-    listed = steps if isinstance(steps, list) else []
-    names = [each.get("name") if isinstance(each, dict) else each for each in listed]
-    if not names or not all(isinstance(name, str) for name in names):
-        return None
-    exact = isinstance(value, dict) and value.get("mode") == "exact"
-    return {"calls_exactly" if exact else "calls_in_order": names}
-
-
-def _with_arguments(value: Any) -> dict[str, Any] | None:
-    known = {"name", "args", "arguments", "mode"}
-    if (
-        not isinstance(value, dict)
-        or value.keys() - known
-        or not isinstance(value.get("name"), str)
-    ):
-        return None
-    arguments = value.get("args", value.get("arguments"))
-    schema = {"const": arguments} if value.get("mode") == "exact" else _partly(arguments)
-    return {"called_with": {"name": value["name"], "arguments": schema}}
-
-
-def _partly(expected: Any) -> dict[str, Any]:
-    """Return the schema of data that has at least what is expected."""
-    if isinstance(expected, dict):
-        properties = {key: _partly(value) for key, value in expected.items()}
-        return {"type": "object", "required": list(expected), "properties": properties}
-    if isinstance(expected, list):
-        items = [_partly(value) for value in expected]
-        length = {"minItems": len(items), "maxItems": len(items)}
-        return {"type": "array", "prefixItems": items, **length}
-    return {"const": expected}
-
-
-_CALL_CHECKS: Final = {
-    "trajectory:tool-used": _used,
-    "trajectory:tool-sequence": _in_sequence,
-    "trajectory:tool-args-match": _with_arguments,
-}
-_CALLS: Final = frozenset((*_CALL_CHECKS, *(f"not-{kind}" for kind in _CALL_CHECKS)))
 
 EVALUATORS: Final = {
     **dict.fromkeys(("latency", "cost", "token-usage"), _limit),
     **dict.fromkeys(("script", "code-grader", "code-judge"), _script),
-    **dict.fromkeys(_CALLS, _called),
+    **dict.fromkeys(CALLS, called),
     "execution-metrics": _metrics,
     "field-accuracy": _accuracy,
-    "tool-trajectory": _trajectory,
+    "tool-trajectory": trajectory,
 }
 """By type; `_` is read as `-`."""

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from rubric_ci.assertions.keys import KEYS
+from rubric_ci.dialects.agentv_calls import OPTIONS, Parts
 from rubric_ci.dialects.agentv_evaluators import (
     CHECKS,
     EVALUATORS,
-    OPTIONS,
-    Parts,
     check_of,
     discovered,
     evaluator_of,

@@ -70,7 +70,7 @@ def recognise_lines(cases: Any) -> Problem | None:
     return None
 
 
-_LINES: Final = {"vars": "promptfoo", "criteria": "AgentV 2.7 or later", "item": "OpenAI Evals"}
+_LINES: Final = {"vars": "promptfoo", "item": "OpenAI Evals"}
 _OWN: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 _LINE_HINT: Final = "write `id`, `input` and `rubrics` in each line (docs/evals.md)"
 

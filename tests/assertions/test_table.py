@@ -80,7 +80,7 @@ def test_which_keys_compare_texts() -> None:
     folds = [key for key, row in TABLE.items() if row.folds]
     assert folds == [
         *KEYS[:7],
-        *("called", "never_called", "called_with", "calls_in_order", "calls_exactly"),
+        *("called", "never_called", "skill_used", "called_with", "calls_in_order", "calls_exactly"),
         "no_other_calls",
     ]
 

@@ -18,6 +18,7 @@ READ = Step(tool="Read", arguments={"path": "a.py"}, result="1")
 PUSH = Step(tool="Bash", arguments={"command": "git push --force\n origin", "why": "[x]"})
 DENIED = Step(tool="Bash", arguments={"command": "rm -rf /"}, error="denied")
 EDIT = Step(tool="Edit", arguments={"path": "a.py", "count": 2})
+SKILL = Step(tool="Skill", arguments={"skill": " refunds "})
 ALL = (READ, PUSH, DENIED, EDIT)
 
 
@@ -42,6 +43,34 @@ def test_a_forbidden_tool_in_another_case_and_arguments_in_theirs() -> None:
     assert mark(an_assertion("never_called", "read"), "", did).value is True
     assert mark(an_assertion("never_called", "read", ignore_case=True), "", did).value is False
     assert mark(an_assertion("called", "read(A.py)", ignore_case=True), "", did).value is False
+
+
+@pytest.mark.parametrize(
+    ("step", "used"),
+    [
+        (SKILL, True),
+        (Step(tool="skill", arguments={"name": "refunds"}), True),
+        (Step(tool="Skill", arguments={"skill": 3}), False),
+        (Step(tool="Skill", arguments={"skill": "refunds"}, error="unknown"), False),
+        (Step(tool="Skill", arguments={"skill": "a"}, result="skills/refunds/SKILL.md"), False),
+        (Step(tool="Read", arguments={"file_path": "/h/.claude/skills/refunds/SKILL.md"}), True),
+        (Step(tool="Read", arguments={"path": "a\\skills\\refunds\\SKILL.md"}), True),
+        (Step(tool="Read", arguments={"path": "a"}, result="skills/refunds/SKILL.md"), False),
+        (Step(tool="Read", arguments={"path": "skills/refunds/SKILL.md.old"}), False),
+        (Step(tool="Bash", arguments={"command": "head 'skills/refunds/SKILL.md'"}), True),
+        (Step(tool="Bash", arguments={"command": "cat myskills/refunds/SKILL.md"}), False),
+        (Step(tool="Glob", arguments={"pattern": "skills/refunds/SKILL.md"}), False),
+        (Step(tool="Glob", result="a\n.agents/skills/refunds/SKILL.md\n"), True),
+    ],
+)
+def test_how_a_skill_is_used(step: Step, used: bool) -> None:
+    """AgentV's own code says the same of each."""
+    assert mark(an_assertion("skill_used", "refunds"), "", Did(steps=(step,))).value is used
+
+
+@pytest.mark.parametrize("value", ["refund*", "*"])
+def test_a_skill_by_a_glob(value: str) -> None:
+    assert mark(an_assertion("skill_used", value), "", Did(steps=(SKILL,))).value is True
 
 
 def an_assertion(key: str, value: Any, **options: Any) -> Assertion:
@@ -100,6 +129,15 @@ def test_calls_that_hold(key: str, value: Any, steps: Any, reasoning: str | None
             (PUSH, PUSH),
             'it is called 2 times: Bash({"command": "git push --force\\n origin", "why": "[x]"})',
         ),
+        (
+            "never_called",
+            ["Write", "Bash(rm *)"],
+            ALL,
+            'it is called once: Bash({"command": "rm -rf /"})',
+        ),
+        ("skill_used", "refund", (SKILL,), "used: refunds"),
+        ("skill_used", "Refunds", (SKILL,), "used: refunds"),
+        ("skill_used", "refunds", ALL, "no skill is used"),
         (
             "called_with",
             {"name": "Edit", "arguments": {"properties": {"count": {"maximum": 1}}}},

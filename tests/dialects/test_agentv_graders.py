@@ -295,8 +295,34 @@ def test_what_a_script_by_its_name_has_not(grader: dict[str, Any], problem: str)
 
 
 @pytest.mark.parametrize(
+    ("grader", "criterion"),
+    [
+        ({"type": "skill-used", "value": "csv"}, {"skill_used": "csv"}),
+        ({"type": "not-skill-used", "value": ["csv"]}, {"skill_used": "csv", "not": True}),
+        (
+            {"type": "skill_used", "value": {"pattern": "csv*"}},
+            {"skill_used": "csv*", "ignore_case": True},
+        ),
+        (
+            {"type": "not-trajectory:tool-used", "value": ["a", "b"]},
+            {"never_called": ["a", "b"], "ignore_case": True},
+        ),
+    ],
+)
+def test_skills_and_tools_that_are_not_used(
+    grader: dict[str, Any], criterion: dict[str, Any]
+) -> None:
+    assert translated(grader) == ([{**criterion, **OPEN}], [], [])
+
+
+@pytest.mark.parametrize(
     ("grader", "problem"),
     [
+        ({"type": "skill-used", "value": ["a", "b"]}, "not-supported: this value of `skill-used`"),
+        (
+            {"type": "skill-used", "value": {"name": "a", "max": 2}},
+            "not-supported: this value of `skill-used` has no counterpart",
+        ),
         (used(["a", "b"]), "not-supported: this value of `trajectory:tool-used` has no"),
         (used({"name": "a", "max": 3}), "not-supported: this value of `trajectory:tool-used`"),
         (used({"name": "a*", "min": 2}), "not-supported: this value of `trajectory:tool-used`"),

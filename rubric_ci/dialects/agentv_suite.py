@@ -6,6 +6,7 @@ from typing import Any, Final
 from rubric_ci.dialects.agentv_graders import GRADERS
 from rubric_ci.dialects.translation import Translation
 from rubric_ci.yaml_text.case_files import written_in
+from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import Path
 
 ABOUT: Final = frozenset(
@@ -36,6 +37,8 @@ def add_suite(found: Translation, data: dict[str, Any]) -> None:
     _options(found, data.get("evaluate_options"))
     _target(found, data)
     _defaults(found, data.get("defaults"))
+    if not {"target", "targets"} & found.data.keys() and (name := _configured(found)):
+        found.put(("target",), name, ())
     _environment(found, data)
     _extensions(found, data.get("extensions"))
 
@@ -78,6 +81,21 @@ def _defaults(found: Translation, defaults: Any) -> None:
     for key in (key for key in defaults if key != "provider" or not selects):
         what = "the judge is that of rubric-ci.yaml" if key == "grader" else "AgentV ignores it"
         found.skip(("defaults", key), f"`{key}` has no effect: {what}")
+
+
+def _configured(found: Translation) -> str:
+    """Return the target that the nearest configuration names; the name `default` needs none."""
+    folder = ".agentv/"
+    defaults = _mapping(found, f"{folder}config.yaml").get("defaults")
+    if isinstance(defaults, str) and defaults.startswith("file://"):
+        defaults = _mapping(found, folder + defaults.removeprefix("file://"))
+    name = defaults.get("provider") if isinstance(defaults, dict) else None
+    return name if isinstance(name, str) and name != "default" else ""
+
+
+def _mapping(found: Translation, name: str) -> dict[str, Any]:
+    data = Document(name, found.read(name) or "").data
+    return data if isinstance(data, dict) else {}
 
 
 def _environment(found: Translation, data: dict[str, Any]) -> None:

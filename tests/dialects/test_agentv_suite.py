@@ -56,6 +56,33 @@ def test_what_a_suite_becomes(suite: dict[str, Any], ours: dict[str, Any]) -> No
     assert translated(**suite) == (ours, [])
 
 
+CONFIG = {".agentv/config.yaml": "providers: file://providers.yaml\ndefaults: {provider: llm}\n"}
+IN_FILE = {
+    ".agentv/config.yaml": "defaults: file://defaults.yaml\n",
+    ".agentv/defaults.yaml": "provider: llm\ngrader: judge\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "suite", "target"),
+    [
+        (CONFIG, {}, "llm"),
+        (IN_FILE, {}, "llm"),
+        (CONFIG, {"providers": ["other"]}, "other"),
+        (CONFIG, {"defaults": {"provider": "other"}}, "other"),
+        ({".agentv/config.yaml": "defaults: {provider: default}\n"}, {}, None),
+        ({".agentv/config.yaml": "[\n"}, {}, None),
+        ({".agentv/config.yaml": "defaults: {provider: 3}\n"}, {}, None),
+        ({}, {}, None),
+    ],
+)
+def test_the_target_that_the_configuration_of_agentv_names(
+    files: dict[str, str], suite: dict[str, Any], target: str | None
+) -> None:
+    found = translate({"tests": [TEST], **suite}, files.get)
+    assert found.data.get("target") == target
+
+
 @pytest.mark.parametrize(
     ("suite", "problem"),
     [
@@ -210,12 +237,16 @@ def test_a_mapping_that_cannot_be_read(name: str, reason: str) -> None:
 
 def test_a_folder_has_a_case_in_each_of_its_folders() -> None:
     text = "input: Fix it\nassert: [Fixes it]\n"
-    found = {
+    found: dict[str, list[Any]] = {
         "cases/*/case.y*ml": [Found("cases/b/case.yaml", text), Found("cases/c/case.yaml", text)],
         "cases/*/workspace/**": [NotFound("no file matches")],
     }
     suite = "name: x\nenvironment: {type: host, workdir: w}\ntests: cases/\n"
-    source, problems = opened(suite, found.__getitem__)
+
+    def find(name: str) -> list[Any]:
+        return found.get(name, [NotFound("no such file")])
+
+    source, problems = opened(suite, find)
     assert [(case["id"], case["input"]) for case in source.data["evalcases"]] == [
         ("b", "Fix it"),
         ("c", "Fix it"),
@@ -223,7 +254,7 @@ def test_a_folder_has_a_case_in_each_of_its_folders() -> None:
     assert source.location(("evalcases", 1, "input"))[:2][0] == "cases/c/case.yaml"
     assert problems == []
     found["cases/*/workspace/**"] = [Found("cases/b/workspace/x", "")]
-    _, problems = opened(suite, found.__getitem__)
+    _, problems = opened(suite, find)
     assert problems == ["evals/a.yaml:3: `cases/`: a folder `workspace` of a case is not read"]
 
 

@@ -33,6 +33,9 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 
 _RENAMED: Final = {"max_output_tokens": "max_tokens"}
 _REMOVED: Final = ("provider", "name", "container", "install", "use_target", "judge_target")
+_OURS: Final = ("depends_on", "cache", "env")
+"""Settings of rubric-ci, which AgentV ignores; a mapping as `env` is not one of them."""
+
 _DECIDING: Final = (
     *("environment", "fallback_targets", "transform", "prompts", "env", "thinking_budget"),
     *("trace", "delay"),
@@ -163,7 +166,9 @@ def _options(found: Translation, settings: _Settings, kind: str, ours: Path) -> 
     if runtime and runtime.value not in ("host", {"mode": "host"}):
         found.refuse(runtime.path, "only the runtime `host` has a counterpart")
     for key, (value, path) in settings.items():
-        if key in _DECIDING:
+        if key in _OURS and not isinstance(value, dict):
+            found.put((*ours, key), value, path)
+        elif key in _DECIDING:
             found.refuse(path, f"`{key}` of a provider has no counterpart")
         elif key in _KEYS[kind]:
             found.put((*ours, _RENAMED.get(key, key)), _with_variables(found, value, path), path)

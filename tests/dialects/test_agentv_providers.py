@@ -99,6 +99,16 @@ def loaded(text: str) -> LoadedTargets:
             },
         ),
         (
+            {"id": "cli", "label": "a", "command": "x", "env": ["KEY"], "depends_on": ["src/**"]},
+            {
+                "name": "a",
+                "provider": "cli",
+                "command": "x",
+                "env": ["KEY"],
+                "depends_on": ["src/**"],
+            },
+        ),
+        (
             {"id": "mock", "label": "a", "response": "42"},
             {"name": "a", "provider": "mock", "response": "42"},
         ),
@@ -167,6 +177,10 @@ CLI = {"id": "cli", "label": "a", "command": "x"}
         (
             {**CLI, "name": "b"},
             ("not-supported", "0.name", "AgentV 5 has no `name` of a provider"),
+        ),
+        (
+            {**CLI, "env": {"A": "b"}},
+            ("not-supported", "0.env", "`env` of a provider has no counterpart"),
         ),
         (
             {**CLI, "stream_log": "raw"},

@@ -481,12 +481,18 @@ def test_what_the_outcome_says_exactly_is_an_assertion(project: Project) -> None
     assert '[{type: contains, value: "30", required: true}, {type: rubrics,' in theirs.read_text()
 
 
-def test_a_bare_list_of_another_tool_is_left_alone(project: Project) -> None:
-    text = '[{"prompt": "Hi", "expected_output": "Greets", "assertions": []}]'
-    file = project.checkout.root / "evals.json"
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("evals.json", '[{"prompt": "Hi", "expected_output": "Greets", "assertions": []}]'),
+        ("a.jsonl", '{"id": "1", "input": "Hi", "criteria": "Greets"}\n'),
+    ],
+)
+def test_a_bare_list_of_another_tool_is_left_alone(project: Project, name: str, text: str) -> None:
+    file = project.checkout.root / name
     file.write_text(text)
-    project.record("checklist", "evals.json", **{"1": GOOD})
-    done = project.generate("evals.json")
+    project.record("checklist", name, **{"1": GOOD})
+    done = project.generate(name)
     assert (done.exit_code, file.read_text()) == (3, text)
     assert "the file is a list for another tool, which is not edited" in done.output
 

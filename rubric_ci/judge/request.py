@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Generic, TypeVar
 
-from rubric_ci.errors import CannotJudge, NoVerdict
+from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
 from rubric_ci.judge.reply_parser import InvalidReply
 from rubric_ci.llm.judge_command import version_of
 from rubric_ci.model.context import RunContext
@@ -150,6 +150,9 @@ async def request_cached_reply(
     key = cache_key(call, context.trial)
     if found := await _cached(key, call, read, context):
         return found
+    if context.lacking is not None:
+        context.lacking.append(call.endpoint)
+        raise CannotReachModel("it is noted, not sent")
     lock = context.in_flight.setdefault(key, asyncio.Lock())
     waits = lock.locked()
     async with lock:

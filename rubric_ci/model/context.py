@@ -96,6 +96,7 @@ class RunContext:
     """The models that replied so far."""
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key
     found: FoundAssessments = field(default_factory=FoundAssessments)
+    lacking: "list[Endpoint] | None" = None  # requests that an estimate notes; None: they are sent
 
     def of_trial(self, number: int) -> "RunContext":
         """Return the context of a trial; itself if that is the number."""

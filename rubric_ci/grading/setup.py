@@ -147,7 +147,8 @@ def _without_secrets(ask: ModelCaller) -> ModelCaller:
 
     async def asked(call: ModelCall) -> ModelReply:
         reply = await ask(call)
-        return replace(reply, text=masking.redact(reply.text))
+        text = masking.redact(reply.text)
+        return reply if text == reply.text else replace(reply, text=text)
 
     return asked
 

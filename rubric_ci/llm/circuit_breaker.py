@@ -10,7 +10,6 @@ again; if not, the pause is twice as long. An account that is refused stays refu
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from math import inf
 from time import monotonic
 from typing import Final
@@ -38,13 +37,11 @@ class CircuitBreaker:
 
         async def asked(call: ModelCall) -> ModelReply:
             server = self._servers[identity(call.endpoint)]
-            async with AsyncExitStack() as alone:
-                if not server.replies:
-                    await alone.enter_async_context(server.turn)
-                if server.replies:  # the call before it succeeded meanwhile
-                    await alone.aclose()
-                server.check()
-                return await server.send(ask, call)
+            if not server.replies:
+                async with server.turn:
+                    if not server.replies:  # else the call before it succeeded meanwhile
+                        return await server.send(ask, call)
+            return await server.send(ask, call)
 
         return asked
 
@@ -88,6 +85,7 @@ class _Server:
         self._down, self._until = reason, self._clock() + seconds
 
     async def send(self, ask: ModelCaller, call: ModelCall) -> ModelReply:
+        self.check()
         try:
             reply = await ask(call)
         except CannotReachModel as error:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from rubric_ci.llm.budget import UNKNOWN_OUTPUT, Prices
@@ -45,7 +46,7 @@ def prices_of(endpoint: Endpoint) -> Prices | None:
     prices = _prices(known, known["input_cost_per_token"], known["output_cost_per_token"])
     if "input_cost_per_token" in endpoint.options:
         return prices
-    longer = ((tier.tokens, _for_length(info, tier.tokens + 1)) for tier in _tiers(info))
+    longer = ((tier.tokens, _for_length(info, tier.tokens + 1)) for tier in _tiers(tuple(info)))
     above = tuple(
         (tokens, _prices(entry, entry["input_cost_per_token"], entry["output_cost_per_token"]))
         for tokens, entry in longer
@@ -91,7 +92,7 @@ def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
 
 def _for_length(known: Mapping[str, JSON], tokens: int) -> Mapping[str, JSON]:
     """Return the entry with the prices of prompts of this length."""
-    passed = [tier for tier in _tiers(known) if tokens > tier.tokens]
+    passed = [tier for tier in _tiers(tuple(known)) if tokens > tier.tokens]
     if not passed:
         return known
     suffix = max(passed).suffix
@@ -99,8 +100,10 @@ def _for_length(known: Mapping[str, JSON], tokens: int) -> Mapping[str, JSON]:
     return {**known, **dearer}
 
 
-def _tiers(known: Mapping[str, JSON]) -> list[_Tier]:
-    found = filter(None, map(_TIER.fullmatch, known))
+@lru_cache(maxsize=100)
+def _tiers(names: tuple[str, ...]) -> list[_Tier]:
+    """Return the tiers that the names of an entry's facts show."""
+    found = filter(None, map(_TIER.fullmatch, names))
     return [_Tier(int(each["thousands"]) * 1000, each["suffix"]) for each in found]
 
 

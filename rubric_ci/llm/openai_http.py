@@ -66,11 +66,16 @@ def has_entry(endpoint: Endpoint) -> bool:
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
     """Return the base URL of a model and its API key."""
-    given = endpoint.options.get("api_base") or endpoint.options.get("base_url")
-    # litellm reads these variables for every request as well.
-    from_environment = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE")
+    given = (
+        endpoint.options.get("api_base")
+        or endpoint.options.get("base_url")
+        # litellm reads these variables for every request as well.
+        or os.environ.get("OPENAI_BASE_URL")
+        or os.environ.get("OPENAI_API_BASE")
+        or DEFAULT_BASE
+    )
     key = endpoint.options.get("api_key") or os.environ.get("OPENAI_API_KEY") or ""
-    return str(given or from_environment or DEFAULT_BASE), str(key)
+    return str(given), str(key)
 
 
 async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:

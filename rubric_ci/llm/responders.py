@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 from rubric_ci.llm.output_modes import AddNote
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
@@ -31,7 +32,7 @@ class Responders:
             name = call.endpoint.model
             other = reply.fallback or self._is_other(name, reply.model)
             self._count(name, reply, other=other)
-            return replace(reply, fallback=other)
+            return reply if other == reply.fallback else replace(reply, fallback=other)
 
         return asked
 
@@ -45,9 +46,11 @@ class Responders:
         )
 
     def _count(self, name: str, reply: ModelReply, *, other: bool) -> None:
-        before = {(row[0], row[1]) for row in self._counts if row[3]}
+        first = other and (name, reply.model, True) not in {
+            (row[0], row[1], row[3]) for row in self._counts
+        }
         self._counts[name, reply.model, reply.fingerprint, other] += 1
-        if other and (name, reply.model) not in before:
+        if first:
             model = f"`{reply.model}`" if reply.model else "another model"
             self._add_note(
                 f"Warning: {model} replied in place of `{name}`, so some marks are not of the "
@@ -71,6 +74,7 @@ def _is_listed(name: str) -> bool:
     return bool(model_info(name) or model_info(_DATE.sub("", name)))
 
 
+@lru_cache(maxsize=100)
 def _is_same(name: str, model: str) -> bool:
     """Return True for one name with or without provider, version and date."""
     one, other = _bare(name), _bare(model)

@@ -96,7 +96,7 @@ def with_retries(
             except OverBudget as error:  # the requests before it count all the same
                 raise OverBudget(error.cap, used + error.usage, before=previous) from error
             else:
-                return replace(reply, usage=used + reply.usage)
+                return reply if used is NOTHING_USED else replace(reply, usage=used + reply.usage)
             await sleep(wait)
         raise AssertionError("unreachable: the last attempt returns or raises")
 

@@ -91,6 +91,7 @@ HELD: Final[Mapping[str, str]] = {
     "statistics/effective_votes.py": "statistics/test_effective_votes.py",
     "statistics/moved_rate.py": "statistics/test_moved_rate.py",
     "comparison/drift.py": "comparison/test_drift.py",
+    "statistics/power.py": "statistics/test_power.py",
     "statistics/night_effect.py": "statistics/test_night_effect.py",
     "report/json_format.py": "report/test_json_format.py",
     "report/consistency.py": "report/test_consistency.py report/test_case_consistency.py",

@@ -60,8 +60,8 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     said = diagnose(source, [])  # what a notice says is kept
     theirs = [headline(each) for each in said if each.severity is not Severity.NOTICE]
     if not source.data["evalcases"]:
-        click.echo(log_line(f"{file.as_posix()}: no case is imported"))
-        return theirs or [f"{file.as_posix()}: no case"]
+        click.echo(log_line(f"no case of {file.as_posix()} is imported"))
+        return theirs or [f"{file.as_posix()}:1:1: there is no case"]
     target = folder / f"{_stem(file)}.eval.yaml"
     if target.exists():
         raise CannotWriteFile(f"{target} exists already", "remove it, or set --output-dir")

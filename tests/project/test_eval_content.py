@@ -3,6 +3,7 @@
 import pytest
 
 from rubric_ci.project.eval_content import (
+    foreign_tool,
     lines_hold_cases,
     lines_may_hold_cases,
     yaml_holds_cases,
@@ -34,10 +35,26 @@ ANSWER = b'{"id": "a", "answer": "b"}'
         (b'"a\\x65": []', False),
         (b"{{ helm }}: \\", False),
         (b"", False),
+        (b"tests: [{id: a, input: b, criteria: c}]", True),
+        (b"tests: [{vars: {a: b}}]\nprompts: [c]", False),
+        (b'"tes\\x74s": [{id: a, input: b, criteria: c}]', False),
     ],
 )
 def test_yaml(data: bytes, *, expected: bool) -> None:
     assert yaml_holds_cases(data) is expected
+
+
+@pytest.mark.parametrize(
+    ("data", "tool"),
+    [
+        (b"prompts: [a]\ntests: [{vars: {a: b}}]", "promptfoo"),
+        (b"prompts: [a]\nproviders: [b]", ""),
+        (b"tests: 5", ""),
+        (b"tests: \xff", ""),
+    ],
+)
+def test_foreign_tool(data: bytes, tool: str) -> None:
+    assert foreign_tool(data) == tool
 
 
 @pytest.mark.parametrize(

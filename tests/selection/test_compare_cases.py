@@ -539,3 +539,13 @@ def chosen(
     now: tuple[EvalCase, ...], then: tuple[EvalCase, ...]
 ) -> tuple[tuple[EvalCase, str], ...]:
     return select(side(*now), side(*then), ChangedPaths([])).chosen
+
+
+def test_a_case_has_the_setup_of_its_folder_and_target() -> None:
+    other = replace(CASE, file="support/b.yaml", target="other")
+    assert [place(each) for each in (CASE, other)] == [("evals", ""), ("support", "other")]
+    mocked = side(CASE).setup(place(CASE))
+    setups = {("evals", ""): mocked, ("support", "other"): replace(mocked, target=AGENT)}
+    both = Revision(cases=(CASE, other), setups=setups)
+    paths = ChangedPaths(["bin/agent.py"])
+    assert [case for case, _ in select(both, both, paths).chosen] == [other]

@@ -159,6 +159,45 @@ def test_what_became_of_each(tmp_path: Path) -> None:
         assert [(each.state, each.file) for each in found] == [(state, "")] * 2
 
 
+SEVERAL = (
+    CONFIG
+    + "targets:\n"
+    + "".join(f"  - {{name: {each}, provider: mock, response: Hi}}\n" for each in "abc")
+)
+
+
+@pytest.mark.parametrize(
+    ("targets", "states"),
+    [
+        ((), {"one": "not-run", "one [b]": "not-run", "one [d]": "unmatched"}),
+        (("a",), {"one": "not-run", "one [b]": "not-run", "one [d]": "unmatched"}),
+        (("a", "b"), {"one": "not-run", "one [c]": "not-run", "one [d]": "unmatched"}),
+    ],
+)
+def test_waivers_of_runs_with_other_targets(
+    tmp_path: Path, targets: tuple[str, ...], states: dict[str, str]
+) -> None:
+    own = fingerprint(written(tmp_path))
+    written(tmp_path, *(entry(case=case, fingerprint=own) for case in states))
+    (tmp_path / "rubric-ci.yaml").write_text(SEVERAL)
+    loaded = load_project([], Project(WorkingTree(root=tmp_path), targets=targets))
+    found = find_waivers(loaded, TODAY, complete=True)
+    assert {each.case: each.state for each in found} == states
+
+
+def test_a_suite_that_several_targets_always_answer_has_no_case_without_one(
+    tmp_path: Path,
+) -> None:
+    own = fingerprint(written(tmp_path))
+    written(tmp_path, *(entry(case=case, fingerprint=own) for case in ("one", "one [a]")))
+    (tmp_path / "rubric-ci.yaml").write_text(SEVERAL)
+    (tmp_path / "a.eval.yaml").write_text(f"targets: [a, b]\n{EVALS}")
+    for targets in ((), ("a",)):
+        loaded = load_project([], Project(WorkingTree(root=tmp_path), targets=targets))
+        found = find_waivers(loaded, TODAY, complete=True)
+        assert [each.state for each in found] == ["unmatched", "not-run"]
+
+
 def test_the_states_that_validate_shows(tmp_path: Path) -> None:
     project = waiver(written(tmp_path), "greets", "gone")
     theirs = entry("greets", tool="promptfoo", fingerprint=fingerprint(project))

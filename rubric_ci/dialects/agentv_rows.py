@@ -70,12 +70,21 @@ def _value(test: dict[str, Any], column: str, text: str) -> Path:
     if column.startswith(("__provider", "__config:")):
         test[column] = text  # which is reported: it has no counterpart
         return (column,)
+    return _variable(test, column, text)
+
+
+def _variable(test: dict[str, Any], column: str, text: str) -> Path:
+    """Add the value of a variable; a column in the place of another is reported as unknown."""
     steps = column.split(".") if column.startswith("vars.") else ["vars", column]
-    owner = test
-    for step in steps[:-1]:
-        owner = owner.setdefault(step.strip(), {})
-    owner[steps[-1].strip()] = text
-    return tuple(step.strip() for step in steps)
+    *owners, name = path = tuple(step.strip() for step in steps)
+    owner: Any = test
+    for step in owners:
+        owner = owner.setdefault(step, {}) if isinstance(owner, dict) else None
+    if not isinstance(owner, dict) or name in owner:
+        test[column] = text
+        return (column,)
+    owner[name] = text
+    return path
 
 
 def _grader(text: str) -> dict[str, Any]:

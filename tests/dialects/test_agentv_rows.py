@@ -78,6 +78,22 @@ def test_columns_of_a_row() -> None:
     assert found.columns["vars", "user", "name"] == "vars.user.name"
 
 
+@pytest.mark.parametrize(
+    ("columns", "test"),
+    [
+        (["a", "vars.a.b"], {"vars": {"a": "0"}, "vars.a.b": "1"}),
+        (["vars.a.b", "a"], {"vars": {"a": {"b": "0"}}, "a": "1"}),
+        (["a", "vars.a"], {"vars": {"a": "0"}, "vars.a": "1"}),
+        (["a", "vars.a.b.c"], {"vars": {"a": "0"}, "vars.a.b.c": "1"}),
+    ],
+)
+def test_a_column_in_the_place_of_another_is_no_variable(
+    columns: list[str], test: dict[str, Any]
+) -> None:
+    row = {name: str(number) for number, name in enumerate(columns)}
+    assert of_row(row, 1).case == {"id": "row-1", **test}
+
+
 TABLE = (
     "id,vars.input,__expected,__config:__expected:threshold\n"
     "a,Say hello,contains:hello,\n"

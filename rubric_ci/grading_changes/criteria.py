@@ -107,8 +107,8 @@ def _of_rules(now: Assertion, then: Assertion) -> Direction:
     if not growth:
         return "changed"
     grown, shrunk = _contains(now.value, then.value), _contains(then.value, now.value)
-    if not (grown or shrunk):
-        return "weaker"
+    if grown is shrunk:
+        return "changed" if grown else "weaker"
     return "weaker" if (growth == "weaker") is (grown is not now.negated) else "stronger"
 
 

@@ -25,7 +25,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         agents/agent agents/atif agents/claude_code agents/codex agents/copilot
         agents/gemini_cli agents/otlp""",
     "commands/test_import.py": """
-        commands/import_files dialects/promptfoo dialects/promptfoo_checks dialects/csv_table
+        commands/import_files dialects/promptfoo_checks dialects/csv_table
+        dialects/promptfoo_code dialects/promptfoo_tests
         dialects/github_models dialects/openai_evals dialects/shims/promptfoo_shim""",
     "dialects/test_table.py": """
         dialects/agent_skills dialects/agentv dialects/translation""",

@@ -140,7 +140,7 @@ def translate_lines(
         elif key not in (*_OF_SIDECAR, "evalcases"):
             found.skip((key,), f"AgentV reads no `{key}` of the file beside the lines")
     found.paths = {ours: _in_lines(theirs) for ours, theirs in found.paths.items()}
-    found.problems = [(rule, _in_lines(path), text) for rule, path, text in found.problems]
+    found.problems = {(rule, _in_lines(path), text): None for rule, path, text in found.problems}
     return found
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from rubric_ci.dialects.promptfoo_checks import add_checks, test_of_row
+from rubric_ci.dialects.promptfoo_checks import Placed, add_checks
+from rubric_ci.dialects.promptfoo_code import Setting
+from rubric_ci.dialects.promptfoo_tests import test_of_row
 from rubric_ci.dialects.translation import Beside, Translation
 from rubric_ci.yaml_text.csv_cases import Broken, rows
 from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
@@ -91,7 +93,8 @@ def translate(table: list[dict[str, str]], beside: Beside) -> Translation:
             found.put((*ours, "metadata"), test["vars"], (index,))
         checks: list[Any] = [{"type": "llm-rubric", "value": line} for line in lines if line]
         checks += test["assert"]
-        add_checks(found, found, [(each, (index,)) for each in checks], row, ours, beside.base)
+        placed: list[Placed] = [(each, (index,)) for each in checks]
+        add_checks(found, placed, ours, Setting(row, beside.base))
     return found
 
 

@@ -50,20 +50,17 @@ def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
         rest = {key: str(row[key]) for key in row if key not in {"id", "input", "expected"}}
         if rest:
             found.put((*ours, "vars"), rest, place)
-        report = found if index == 0 else Translation()
-        _criteria(found, report, evaluators, row, ours)
+        _criteria(found, evaluators, row, ours)
     return found
 
 
-def _criteria(
-    found: Translation, report: Translation, evaluators: list[Any], row: dict[str, Any], ours: Path
-) -> None:
+def _criteria(found: Translation, evaluators: list[Any], row: dict[str, Any], ours: Path) -> None:
     criteria: list[tuple[dict[str, Any], Path]] = []
     for index, evaluator in enumerate(evaluators):
         place: Path = ("evaluators", index)
         string = evaluator.get("string") if isinstance(evaluator, dict) else None
         if not isinstance(string, dict) or string.keys() - _STRINGS.keys():
-            report.refuse(place, "only evaluators with `string` have a counterpart")
+            found.refuse(place, "only evaluators with `string` have a counterpart")
             continue
         for key, value in string.items():
             ignores = {} if key == "equals" else {"ignore_case": True}

@@ -52,8 +52,7 @@ def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
         ours: Path = ("evalcases", len(found.data["evalcases"]))
         found.put(ours, {"id": str(item.get("id", f"item-{index + 1}"))}, where)
         _input(found, data, item, ours, where)
-        report = found if index == 0 else Translation()
-        _criteria(found, report, data["testing_criteria"], item, ours)
+        _criteria(found, data["testing_criteria"], item, ours)
     return found
 
 
@@ -110,9 +109,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _criteria(
-    found: Translation, report: Translation, graders: list[Any], item: dict[str, Any], ours: Path
-) -> None:
+def _criteria(found: Translation, graders: list[Any], item: dict[str, Any], ours: Path) -> None:
     """Add the comparisons of texts; a label or a score by a model has no counterpart."""
     criteria: list[tuple[dict[str, Any], Path]] = []
     for index, grader in enumerate(graders):
@@ -122,7 +119,7 @@ def _criteria(
             _OPERATIONS.get(str(grader.get("operation"))) if kind == "string_check" else None
         )
         if operation is None or not _ANSWER.fullmatch(str(grader.get("input", "")).strip()):
-            report.refuse(place, f"the grader `{kind}` has no counterpart in this form")
+            found.refuse(place, f"the grader `{kind}` has no counterpart in this form")
             continue
         options: dict[str, Any] = {
             key: operation[key] for key in ("not", "ignore_case") if key in operation

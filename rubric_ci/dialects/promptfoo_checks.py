@@ -3,16 +3,27 @@
 A test passes there if every assertion does: criteria are required. The code of a test runs in one
 script per language, which gives 1 if all of it passes, and weighs so much that 0 fails the case.
 With a `threshold` the mean of all assertions decides: a composite whose aggregator is the shim.
+What a `transform` returns is known to the shims only, so that they check texts then, too.
 """
 
-import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from posixpath import join
+from dataclasses import field
 from typing import Any, Final
 
-from rubric_ci.dialects.translation import Translation, filled
+from rubric_ci.dialects.promptfoo_code import (
+    COMMANDS,
+    KEYS,
+    LANGUAGES,
+    SHIMS,
+    Setting,
+    check_of,
+    rendered,
+    script_of,
+    transforms_of,
+)
+from rubric_ci.dialects.translation import Translation
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.yaml_text.problems import Path
 
 _CHECKS: Final = {
@@ -25,102 +36,117 @@ _CHECKS: Final = {
     "is-json": "is_json",
     "contains-json": "contains_json",
 }
+_OF_SHIM: Final = frozenset(
+    (
+        *("contains", "contains_any", "contains_all", "equals", "starts_with", "matches"),
+        *("is_json", "word_count"),
+    )
+)
 _LIMITS: Final = {"latency": "threshold", "cost": "budget"}
-_CODE: Final = {"javascript": (".js", ".mjs", ".cjs"), "python": (".py",)}
-SHIMS: Final = {"javascript": "promptfoo_shim.mjs", "python": "promptfoo_shim.py"}
-COMMANDS: Final = {"javascript": "node", "python": "python3"}
-_KNOWN: Final = ("type", "value", "metric", "weight", "description")
+KINDS: Final = frozenset(
+    (
+        *(*_CHECKS, *(f"i{name}" for name in _CHECKS), *_LIMITS, *LANGUAGES),
+        *("llm-rubric", "model-graded-closedqa", "word-count", "similar", "factuality", "g-eval"),
+        *("levenshtein", "rouge-n", "webhook", "perplexity", "is-refusal", "moderation"),
+    )
+)
+"""The types of assertions that a cell of a table is known to name."""
 
 Placed = tuple[Any, Path]
 
 
-def add_checks(
-    found: Translation,
-    report: Translation,
-    written: list[Placed],
-    variables: Mapping[str, Any],
-    ours: Path,
-    base: str,
-    limit: Any = None,
-) -> None:
-    """Add the assertions of a test; `report` gets what has no counterpart."""
-    criteria: list[Placed] = []
-    limits: list[Placed] = []
-    code: dict[str, list[dict[str, Any]]] = {}
-    for assertion, place in _flattened(report, written):
-        kind = str(assertion.get("type", "")) if isinstance(assertion, dict) else ""
-        plain = kind.removeprefix("not-")
-        if kind in _LIMITS and "threshold" in assertion:
-            report.refuse_keys(assertion, (*_KNOWN, "threshold"), place)
-            weight = {"weight": assertion["weight"]} if "weight" in assertion else {}
-            measure = {"name": kind, "type": kind, _LIMITS[kind]: assertion["threshold"], **weight}
-            limits.append((measure, place))
-        elif plain in _CODE:
-            check = _code(report, assertion, kind, place, base)
-            code.setdefault(plain, []).extend([check] if check else [])
-        else:
-            found_criteria = _criteria(report, assertion, kind, place)
-            criteria += [(_rendered(each, variables), place) for each in found_criteria]
-    scripts = [_script(found, each, code[each], variables) for each in code if code[each]]
-    if limit is not None or (limits and len(scripts) + len(limits) > 1):
-        together = _composite(found, criteria, [*(each for each, _ in limits), *scripts], limit)
-        _put(found, [], [(together, ())], ours)
+@dataclass(slots=True)
+class _Group:
+    """Assertions that are decided together."""
+
+    criteria: list[Placed] = field(default_factory=list)
+    limits: list[Placed] = field(default_factory=list)
+    sets: list[Placed] = field(default_factory=list)
+    code: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+def add_checks(found: Translation, written: list[Placed], ours: Path, setting: Setting) -> None:
+    """Add the assertions of a test, and report what has no counterpart."""
+    group = _grouped(found, written, setting)
+    scripts = [script_of(found, name, group.code[name], setting) for name in group.code]
+    together = group.sets or (group.limits and len(scripts) + len(group.limits) > 1)
+    if setting.limit is not None or together:
+        _put(found, [], [(_composite(found, group, setting), ())], ours)
         return
-    others = sum(each.get("weight", 1) for each, _ in criteria) + len(limits)
+    others = sum(each.get("weight", 1) for each, _ in group.criteria) + len(group.limits)
     for script in scripts:
         script["weight"] = max(others, 1) * (3 if len(scripts) > 1 else 1)
-    _put(found, criteria, [*limits, *((each, ()) for each in scripts)], ours)
+    _put(found, group.criteria, [*group.limits, *((each, ()) for each in scripts)], ours)
 
 
-def _script(
-    found: Translation, language: str, checks: list[dict[str, Any]], variables: Mapping[str, Any]
-) -> dict[str, Any]:
-    found.shims.add(SHIMS[language])
-    return {
-        "name": language,
-        "type": "code_judge",
-        "script": [COMMANDS[language], SHIMS[language]],
-        "weight": sum(each.get("weight", 1) for each in checks),
-        "config": {"checks": checks, "vars": dict(variables)},
-    }
+def _grouped(found: Translation, written: list[Placed], setting: Setting) -> _Group:
+    group = _Group()
+    for assertion, place in _flattened(found, written, setting.limit):
+        kind = str(assertion.get("type", "")) if isinstance(assertion, dict) else ""
+        plain = kind.removeprefix("not-")
+        if kind == "assert-set":
+            inner = setting._replace(limit=assertion["threshold"])
+            members = _grouped(found, _members(assertion, place), inner)
+            name = str(assertion.get("metric") or "set")
+            group.sets.append(({**_composite(found, members, inner), "name": name}, place))
+        elif kind in _LIMITS and "threshold" in assertion:
+            found.refuse_keys(assertion, (*KEYS, "threshold"), place)
+            weight = {"weight": assertion["weight"]} if "weight" in assertion else {}
+            limit = {"name": kind, "type": kind, _LIMITS[kind]: assertion["threshold"], **weight}
+            group.limits.append((limit, place))
+        elif plain in LANGUAGES:
+            if check := check_of(found, assertion, kind, place, setting):
+                group.code.setdefault(plain, []).append(check)
+        else:
+            _add_criteria(found, group, assertion, kind, place, setting)
+    return group
 
 
-def _composite(
-    found: Translation, criteria: list[Placed], others: list[dict[str, Any]], limit: Any
-) -> dict[str, Any]:
+def _add_criteria(
+    found: Translation, group: _Group, assertion: Any, kind: str, place: Path, setting: Setting
+) -> None:
+    """Add an assertion as criteria, or as a check of the shim where only that decides alike."""
+    transforms = transforms_of(found, assertion, place, setting)
+    range_ = kind == "not-word-count" or setting.limit is not None
+    criteria = _criteria(found, assertion, kind, place, whole=bool(transforms) or range_)
+    filled = [rendered(each, setting.variables) for each in criteria]
+    if not transforms and not any("word_count" in each for each in filled):
+        group.criteria += [(each, place) for each in filled]
+        return
+    for each in filled:
+        checked = each.keys() & _OF_SHIM and not isinstance(each.get("equals"), dict | list)
+        if checked:
+            name = str(assertion.get("metric") or kind)
+            extra = {"transform": transforms} if transforms else {}
+            group.code.setdefault("javascript", []).append({"name": name, **each, **extra})
+        else:
+            message = f"`{kind}` about the result of a `transform` has no counterpart"
+            found.refuse((*place, "type"), message)
+
+
+def _composite(found: Translation, group: _Group, setting: Setting) -> dict[str, Any]:
     """Return all assertions as one evaluator: 1 if their mean reaches the limit, or all pass."""
-    used = next((each["name"] for each in others if each["name"] in SHIMS), "python")
+    scripts = [script_of(found, name, group.code[name], setting) for name in group.code]
+    used = next(iter(group.code), "python")
     found.shims.add(SHIMS[used])
+    limit = setting.limit
     optional = {} if limit is None else {"required": False}
     rubric = {
         "name": "checks",
         "type": "rubric",
-        "weight": sum(each.get("weight", 1) for each, _ in criteria),
-        "rubrics": [{**each, **optional} for each, _ in criteria],
+        "weight": sum(each.get("weight", 1) for each, _ in group.criteria),
+        "rubrics": [{**each, **optional} for each, _ in group.criteria],
     }
-    for each in others:
-        if limit is not None and "config" in each:
-            each["config"]["mean"] = True
+    for each in scripts if limit is not None else ():
+        each["config"]["mean"] = True
+    others = [*(each for each, _ in (*group.limits, *group.sets)), *scripts]
     words = [COMMANDS[used], SHIMS[used], *(["--all"] if limit is None else ["--mean", str(limit)])]
-    aggregator = {"type": "code_judge", "path": " ".join(words)}
-    members = [*([rubric] if criteria else []), *others]
     return {
         "name": "assertions",
         "type": "composite",
-        "evaluators": members,
-        "aggregator": aggregator,
+        "evaluators": _named([*([rubric] if group.criteria else []), *others]),
+        "aggregator": {"type": "code_judge", "path": " ".join(words)},
     }
-
-
-def _rendered(criterion: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a criterion with its variables; a text stays one, also where it is a number."""
-    found: dict[str, Any] = filled(criterion, variables)
-    numbers = {
-        key: json.dumps(value)
-        for key, value in found.items()
-        if isinstance(value, int | float) and isinstance(criterion[key], str)
-    }
-    return {**found, **numbers}
 
 
 def _put(found: Translation, criteria: list[Placed], evaluators: list[Placed], ours: Path) -> None:
@@ -130,74 +156,84 @@ def _put(found: Translation, criteria: list[Placed], evaluators: list[Placed], o
         found.put((*ours, "rubrics", number), criterion, place)
     if evaluators:
         found.put((*ours, "evaluators"), [], ())
-    names: Counter[str] = Counter()
-    for number, (evaluator, place) in enumerate(evaluators):
-        names[evaluator["name"]] += 1
-        if names[evaluator["name"]] > 1:
-            evaluator["name"] += f"-{names[evaluator['name']]}"
+    named = _named([each for each, _ in evaluators])
+    for number, (evaluator, (_, place)) in enumerate(zip(named, evaluators, strict=True)):
         found.put((*ours, "evaluators", number), evaluator, place)
 
 
-def _flattened(report: Translation, written: list[Placed]) -> Iterator[Placed]:
-    """Yield the assertions, those of sets included: a set passes if all of them do."""
+def _named(evaluators: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return evaluators with names of their own."""
+    names: Counter[str] = Counter()
+    named = []
+    for each in evaluators:
+        names[each["name"]] += 1
+        count = names[each["name"]]
+        named.append({**each, "name": f"{each['name']}-{count}"} if count > 1 else each)
+    return named
+
+
+def _flattened(found: Translation, written: list[Placed], limit: float | None) -> Iterator[Placed]:
+    """Yield the assertions, and of each set its members or, if its own threshold decides, itself.
+
+    Where the mean of a test decides, the members have the weight of their set, and its threshold
+    decides nothing.
+    """
     for assertion, place in written:
         if not isinstance(assertion, dict) or assertion.get("type") != "assert-set":
             yield assertion, place
             continue
-        report.refuse_keys(assertion, ("type", "assert", "metric"), place)
-        members = assertion.get("assert") or []
-        inner = [(each, (*place, "assert", index)) for index, each in enumerate(members)]
-        yield from _flattened(report, inner)
+        found.refuse_keys(assertion, ("type", "assert", "metric", "threshold", "weight"), place)
+        members = _members(assertion, place)
+        total = sum(_weight(each) for each, _ in members)
+        if limit is not None and total:
+            share = _weight(assertion) / total
+            members = [
+                ({**each, "weight": share * _weight(each)} if isinstance(each, dict) else each, at)
+                for each, at in members
+            ]
+        if limit is None and _is_number(assertion.get("threshold")):
+            yield assertion, place
+        else:
+            yield from _flattened(found, members, limit)
 
 
-def _code(
-    report: Translation, assertion: dict[str, Any], kind: str, place: Path, base: str
-) -> dict[str, Any] | None:
-    """Return a check by code for the shim; a file is named from the folder of the eval file."""
-    plain = kind.removeprefix("not-")
-    value = assertion.get("value")
-    report.refuse_keys(assertion, (*_KNOWN, "threshold", "config"), place)
-    if not isinstance(value, str):
-        report.refuse((*place, "value"), f"`{kind}` has no text of code")
-        return None
-    text = " ".join(value.split())
-    if value.startswith("file://"):
-        text = value.removeprefix("file://")
-        if not text.partition(":")[0].endswith(_CODE[plain]):
-            why = ": node runs TypeScript from 22.18 on" if ".ts" in text else ""
-            message = f"`{text}` is no file that {COMMANDS[plain]} runs{why}"
-            report.refuse((*place, "value"), message)
-            return None
-        value = f"file://{join(base, text)}"
-    options: dict[str, Any] = {
-        key: assertion[key] for key in ("threshold", "config", "weight") if key in assertion
-    }
-    name = str(assertion.get("metric") or text[:80])
-    return {"name": name, "value": value, **options, **({"not": True} if kind != plain else {})}
+def _members(assertion: Mapping[str, Any], place: Path) -> list[Placed]:
+    written = assertion.get("assert")
+    items = written if isinstance(written, list) else []
+    return [(each, (*place, "assert", index)) for index, each in enumerate(items)]
 
 
-def _criteria(report: Translation, assertion: Any, kind: str, place: Path) -> list[dict[str, Any]]:
+def _weight(assertion: Any) -> float:
+    weight = assertion.get("weight", 1) if isinstance(assertion, dict) else 1
+    return weight if _is_number(weight) else 1
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _criteria(
+    found: Translation, assertion: Any, kind: str, place: Path, *, whole: bool
+) -> list[dict[str, Any]]:
     """Return an assertion as criteria; none, and a report, without a counterpart."""
     if not isinstance(assertion, dict):
-        report.refuse(place, "an assertion is a mapping")
+        found.refuse(place, "an assertion is a mapping")
         return []
-    keys = _keys(assertion, kind)
+    keys = _keys(assertion, kind, whole=whole)
     if not keys:
-        report.refuse((*place, "type"), f"the assertion `{kind}` has no counterpart")
+        found.refuse((*place, "type"), f"the assertion `{kind}` has no counterpart")
         return []
-    report.refuse_keys(assertion, _KNOWN, place)
-    weight = assertion.get("weight", 1)
-    if isinstance(weight, bool) or not isinstance(weight, int | float):
-        report.refuse((*place, "weight"), "a weight is a number")
-        weight = 1
-    weight = weight / len(keys) if len(keys) > 1 else weight
+    found.refuse_keys(assertion, KEYS, place)
+    if not _is_number(assertion.get("weight", 1)):
+        found.refuse((*place, "weight"), "a weight is a number")
+    weight = _weight(assertion) if len(keys) == 1 else _weight(assertion) / len(keys)
     extra: dict[str, Any] = {"weight": weight} if weight != 1 else {}
     inverted = {"not": True} if kind.startswith("not-") else {}
     return [{**each, **inverted, **extra} for each in keys]
 
 
-def _keys(assertion: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """Return an assertion as keys of criteria."""
+def _keys(assertion: dict[str, Any], kind: str, *, whole: bool) -> list[dict[str, Any]]:
+    """Return an assertion as keys of criteria, or as a whole for the shim."""
     plain = kind.removeprefix("not-")
     ignores = plain.startswith("icontains")
     key = _CHECKS.get(plain.removeprefix("i") if ignores else plain)
@@ -206,9 +242,12 @@ def _keys(assertion: dict[str, Any], kind: str) -> list[dict[str, Any]]:
         return []
     if kind in {"llm-rubric", "model-graded-closedqa"}:
         return [{"expected_outcome": value}] if value and "threshold" not in assertion else []
-    if kind == "word-count":
+    if kind.endswith("word-count"):
         limits = value if isinstance(value, dict) else {"min": value, "max": value}
-        return [{f"{end}_words": limits[end]} for end in ("min", "max") if end in limits]
+        ends = [end for end in ("min", "max") if limits.get(end) is not None]
+        if whole:
+            return [{"word_count": limits}] if ends else []
+        return [{f"{end}_words": limits[end]} for end in ends]
     if key in {"is_json", "contains_json"}:
         return _json(key, value)
     if key in {"contains_any", "contains_all"} and isinstance(value, str):
@@ -221,42 +260,3 @@ def _json(key: str, value: Any) -> list[dict[str, Any]]:
     if value is None:
         return [{key: True}]
     return [{"json_schema": value}] if key == "is_json" and isinstance(value, dict) else []
-
-
-_COLUMN: Final = re.compile(r"(not-)?([a-z][a-z-]*)(?:\(([\d.]+)\))?(?::(.*))?", re.DOTALL)
-_SHORT: Final = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
-_TYPES: Final = frozenset(
-    (
-        *(*_CHECKS, *(f"i{name}" for name in _CHECKS), *_LIMITS, *_CODE),
-        *("llm-rubric", "model-graded-closedqa", "word-count", "similar", "factuality", "g-eval"),
-        *("levenshtein", "rouge-n", "webhook", "perplexity", "is-refusal", "moderation"),
-    )
-)
-
-
-def test_of_row(report: Translation, row: Mapping[str, str], place: Path) -> dict[str, Any]:
-    """Return a row of a table as a test: columns that start with `__` have a meaning."""
-    test: dict[str, Any] = {"vars": {}, "assert": []}
-    for column, text in row.items():
-        if not column.startswith("__"):
-            test["vars"][column] = text
-        elif re.fullmatch(r"__expected\d*", column):
-            test["assert"] += [_expected(text.strip())] if text.strip() else []
-        elif column == "__description":
-            test["description"] = text
-        elif text.strip() and not column.startswith("__metadata"):
-            report.refuse(place, f"the column `{column}` has no counterpart")
-    return test
-
-
-def _expected(text: str) -> dict[str, Any]:
-    """Return the assertion that a cell writes as `type(0.8):value`; equality without a type."""
-    if text.startswith("file://"):
-        return {"type": "python" if ".py" in text else "javascript", "value": text}
-    written = _COLUMN.fullmatch(text)
-    plain = _SHORT.get(written[2], written[2]) if written else ""
-    if written is None or plain not in _TYPES:
-        return {"type": "equals", "value": text}
-    limit = {"threshold": float(written[3])} if written[3] else {}
-    value = {} if written[4] is None else {"value": written[4].strip()}
-    return {"type": f"{written[1] or ''}{plain}", **value, **limit}

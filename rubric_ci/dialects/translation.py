@@ -70,7 +70,7 @@ class Translation:
 
     data: dict[str, Any] = field(default_factory=dict)
     paths: dict[Path, Path] = field(default_factory=dict)
-    problems: list[tuple[Rule, Path, str]] = field(default_factory=list)
+    problems: dict[tuple[Rule, Path, str], None] = field(default_factory=dict)  # each once
     targets: list[dict[str, Any]] = field(default_factory=list)  # of an import
     read: ReadText = lambda _: None
     place: ReadText = lambda _: None  # of a file, from the root
@@ -90,15 +90,15 @@ class Translation:
 
     def refuse(self, path: Path, message: str) -> None:
         """Report a part of the file that has no counterpart."""
-        self.problems.append((NOT_SUPPORTED, path, message))
+        self.problems[NOT_SUPPORTED, path, message] = None
 
     def skip(self, path: Path, message: str) -> None:
         """Report a part of the file that counts for no score there."""
-        self.problems.append((SKIPPED_THERE, path, message))
+        self.problems[SKIPPED_THERE, path, message] = None
 
     def describe(self, path: Path, message: str) -> None:
         """Report a part of the file that is kept and grades nothing."""
-        self.problems.append((KEPT_AS_METADATA, path, message))
+        self.problems[KEPT_AS_METADATA, path, message] = None
 
     def refuse_keys(self, owner: Mapping[str, Any], known: Iterable[str], path: Path) -> None:
         """Report the keys of a mapping that are not known."""

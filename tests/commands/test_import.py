@@ -209,7 +209,10 @@ CODE_FILES = {
         "async def call_api(prompt, options, context):\n    return {'output': f'{prompt} days'}\n"
     ),
     "theirs/checks.js": "module.exports.short = async (output) => (output ? 0.9 : 0);\n",
-    "theirs/checks.py": "def has_days(output):\n    return {'pass': 'days' in output}\n",
+    "theirs/checks.py": (
+        "def has_days(output):\n"
+        "    return {'pass': 'days' in output, 'score': 1, 'reason': 'It has days'}\n"
+    ),
 }
 
 
@@ -250,38 +253,65 @@ def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
 
 
 VERDICTS = {
-    "all-hold": "pass",
-    "a-text-is-missing": "fail",
-    "the-default-fails": "fail",
-    "a-threshold-is-reached": "pass",
-    "a-threshold-is-missed": "fail",
-    "a-threshold-with-scores-of-code": "pass",
-    "a-threshold-that-code-misses": "fail",
-    "code-that-weighs-nothing": "pass",
-    "code-that-throws": "fail",
-    "one-of-two-languages-fails": "fail",
-    "a-limit-and-two-scripts": "pass",
-    "an-inverted-set": "pass",
+    "promptfooconfig.yaml": {
+        "all-hold": "pass",
+        "a-text-is-missing": "fail",
+        "the-default-fails": "fail",
+        "a-threshold-is-reached": "pass",
+        "a-threshold-is-missed": "fail",
+        "a-threshold-with-scores-of-code": "pass",
+        "a-threshold-that-code-misses": "fail",
+        "code-that-weighs-nothing": "pass",
+        "code-that-throws": "fail",
+        "one-of-two-languages-fails": "fail",
+        "a-limit-and-two-scripts": "pass",
+        "an-inverted-set": "pass",
+        "a-set-reaches-its-threshold": "pass",
+        "a-set-misses-its-threshold": "fail",
+        "weights-decide-a-set": "pass",
+        "a-set-counts-as-one-where-a-mean-decides": "pass",
+        "a-set-that-weighs-little-where-a-mean-decides": "fail",
+        "code-with-variables-and-declarations": "pass",
+        "a-result-without-a-score": "fail",
+        "an-inverted-range-of-words": "pass",
+        "texts-of-python": "pass",
+        "an-inverted-number": "pass",
+        "a-file-that-throws": "errored",
+    },
+    "transforms.yaml": {
+        "the-order-is-transformed-twice": "pass",
+        "another-transform-of-a-test": "pass",
+        "a-transform-in-python": "pass",
+        "a-named-transform-in-python": "pass",
+        "the-old-name": "pass",
+        "several-lines": "pass",
+        "a-transform-that-misses": "fail",
+        "a-transform-that-fails": "errored",
+        "a-mean-of-transformed-answers": "pass",
+        "large": "pass",
+        "low": "fail",
+        "a-scenario-without-a-name": "fail",
+        "low-2": "pass",
+    },
 }
 """What promptfoo says of `tests/peers/imported`, as `tests/peers` checks."""
 
 
 @platforms.SHELL
-def test_thresholds_weights_and_limits_decide_as_in_promptfoo(checkout: Checkout) -> None:
+@pytest.mark.parametrize("file", VERDICTS)
+def test_an_imported_file_decides_as_promptfoo_does(file: str, checkout: Checkout) -> None:
     shutil.copytree(SUITES.parent / "imported", checkout.root / "theirs")
-    done = run(checkout, "theirs/promptfooconfig.yaml", "--output-dir", "ours")
+    assert graded(checkout, file) == VERDICTS[file]
+
+
+def graded(checkout: Checkout, file: str) -> dict[str, str]:
+    """Return the verdict of each case of a file that is imported."""
+    done = run(checkout, f"theirs/{file}", "--output-dir", "ours")
     assert done.returncode == 0, done.stdout
     done = invoke(checkout.root, CLEAN, "run", "ours", "--fail-on", "never")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 3, done.stdout + done.stderr  # a case has no verdict
     report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
-    assert {case["id"]: case["verdict"] for case in report["cases"]} == VERDICTS
-
-
-def test_typescript_is_reported_with_the_reason(checkout: Checkout) -> None:
-    check = "{type: javascript, value: 'file://a.ts'}"
-    text = f"prompts: [a]\ntests: [{{assert: [{{type: contains, value: b}}, {check}]}}]\n"
-    _, said = imported(checkout, "a.yaml", a__yaml=text)
-    assert "`a.ts` is no file that node runs: node runs TypeScript from 22.18 on" in said
+    return {case["id"]: case.get("verdict", "errored") for case in report["cases"]}
 
 
 def imported(checkout: Checkout, name: str, **files: str) -> tuple[dict[str, Any], str]:

@@ -1,56 +1,127 @@
 // Runs promptfoo's own JavaScript for rubric-ci; written by `rubric-ci import`, needs nothing else.
-// Checks: `node promptfoo_shim.mjs` as a code judge. Providers: with FILE[:NAME] and the prompt.
-// All checks of a test: `--all`, or `--mean THRESHOLD`, as the aggregator of a composite.
+// Checks: `node promptfoo_shim.mjs` as a code judge. Providers: with FILE[:NAME], the prompt and
+// their transforms. Transforms for the other shim: `--transform SOURCE`. All checks of a test:
+// `--all`, or `--mean THRESHOLD`, as the aggregator of a composite.
+import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const AsyncFunction = (async () => {}).constructor;
+const FILE = /^file:\/\//;
+const TEXT_OR_END = /(["'`])(?:\\.|(?!\1)[^\\])*\1|;/gs;
+const TEXTS = {
+  contains: (text, value) => text.includes(value),
+  contains_any: (text, values) => values.some((value) => text.includes(value)),
+  contains_all: (text, values) => values.every((value) => text.includes(value)),
+  equals: (text, value) => text === String(value),
+  starts_with: (text, value) => text.startsWith(value),
+  matches: (text, value) => new RegExp(value).test(text),
+  is_json: (text) => parsed(text) !== undefined,
+  word_count: (text, { min = 0, max = Infinity }) => words(text) >= min && words(text) <= max,
+};
 
 globalThis.require ??= createRequire(resolve("promptfoo.cjs"));
+process.mainModule ??= { require: globalThis.require };
+console.log = console.error; // standard output has the result
+
+const words = (text) => text.split(/\s+/).filter(Boolean).length;
 
 async function load(reference) {
-  const [, file, name] = /^(.*?\.[cm]?js)(?::(\w+))?$/.exec(reference.replace(/^file:\/\//, ""));
-  const found = await import(pathToFileURL(resolve(file)).href);
+  const [, file, name] = /^(.*?\.[cm]?[jt]s)(?::(\w+))?$/.exec(reference.replace(FILE, ""));
+  const found = await imported(resolve(file));
   const inner = found.default ?? found;
   return name ? (found[name] ?? inner[name]) : (inner.default ?? inner);
 }
 
-async function checked(check, output, context) {
-  const source = check.value;
-  if (source.startsWith("file://")) return (await load(source))(output, context);
-  const body = source.trim().includes("\n") ? source : `return (${source.trim().replace(/;$/, "")})`;
-  const AsyncFunction = (async () => {}).constructor;
-  return new AsyncFunction("output", "context", body)(output, context);
+async function imported(file) {
+  const url = pathToFileURL(file).href;
+  if (!file.endsWith("ts") || process.features.typescript) return import(url);
+  let tsx;
+  try {
+    tsx = createRequire(file).resolve("tsx/esm/api");
+  } catch {
+    const remedy = "use node 22.18 or later, or `npm install tsx` in the folder of the file";
+    throw new Error(`node ${process.version} cannot run TypeScript; ${remedy}: ${file}`);
+  }
+  return (await import(pathToFileURL(tsx).href)).tsImport(url, import.meta.url);
 }
 
-function judged(result, threshold) {
-  if (typeof result === "boolean") return [result, "", Number(result)];
+// A single line is an expression, also after declarations; several lines are a body.
+function compiled(source) {
+  const code = source.trim().replace(/;+$/, "");
+  const made = (body) => new AsyncFunction("output", "context", body);
+  if (code.includes("\n")) return made(source);
+  if (!/^(?:const|let|var)\s/.test(code)) return made(`return ${code}`);
+  const end = [...code.matchAll(TEXT_OR_END)].findLast(([token]) => token === ";")?.index ?? -1;
+  return made(`${code.slice(0, end + 1)} return ${code.slice(end + 1)}`);
+}
+
+async function transformed(sources, output, context) {
+  let result = output;
+  for (const source of sources) {
+    const file = FILE.test(source);
+    if (file && /\.py(?::\w+)?$/.test(source)) {
+      result = inPython(source, result, context);
+    } else {
+      result = await (file ? await load(source) : compiled(source))(result, context);
+    }
+    if (result === undefined || result === null) throw new Error(`transform without a result: ${source}`);
+  }
+  return result;
+}
+
+function inPython(source, output, context) {
+  const shim = fileURLToPath(new URL("promptfoo_shim.py", import.meta.url));
+  const input = JSON.stringify({ output, context });
+  const done = spawnSync("python3", [shim, "--transform", source], { input, encoding: "utf8" });
+  if (done.status !== 0) throw done.error ?? new Error(done.stderr);
+  return JSON.parse(done.stdout);
+}
+
+async function evaluated(check, output, context) {
+  if (check.value !== undefined) return compiled(check.value)(output, context);
+  const cased = (value) => (check.ignore_case ? String(value).toLowerCase() : value);
+  const text = cased(typeof output === "string" ? output : JSON.stringify(output));
+  const [key, value] = Object.entries(check).find(([name]) => name in TEXTS);
+  return TEXTS[key](text, Array.isArray(value) ? value.map(cased) : cased(value));
+}
+
+function judged(result, { threshold, not = false }) {
+  if (typeof result === "boolean") return [result !== not, "", Number(result !== not)];
   if (typeof result === "number") {
-    return [threshold === undefined ? result > 0 : result >= threshold, `score ${result}`, result];
+    const reached = threshold === undefined ? result > 0 : result >= threshold;
+    return [reached !== not, `score ${result}`, result];
   }
-  if (typeof result !== "object" || result === null || typeof result.pass !== "boolean") {
-    throw new Error(`returned ${JSON.stringify(result)}, neither a boolean, a number nor {pass}`);
+  const { pass, score, reason } = result ?? {};
+  if (typeof pass !== "boolean" || typeof score !== "number" || typeof reason !== "string") {
+    const known = "a boolean, a number nor {pass, score, reason}";
+    throw new Error(`returned ${JSON.stringify(result)}, neither ${known}`);
   }
-  const reached = threshold === undefined || result.score >= threshold;
-  return [result.pass && reached, result.reason ?? "", result.score ?? Number(result.pass)];
+  return [pass !== not, reason, score];
+}
+
+// As in promptfoo, what a file throws is an error, and a text that throws is a failed check.
+async function outcome(check, output, context) {
+  const file = FILE.test(check.value);
+  const result = file ? await (await load(check.value))(output, context) : undefined;
+  try {
+    return judged(file ? result : await evaluated(check, output, context), check);
+  } catch (error) {
+    return [false, String(error), 0];
+  }
 }
 
 async function grade(given) {
   const { checks, vars, mean } = given.config;
+  const prompt = { raw: given.question, label: given.question };
   const assertions = [];
   const scores = [];
   for (const check of checks) {
+    const output = await transformed(check.transform ?? [], written(given.output), { vars, prompt });
     const context = { vars, prompt: given.question, config: check.config, test: { vars } };
-    let passed = false;
-    let evidence = "";
-    let score = 0;
-    try {
-      const result = await checked(check, given.output, context);
-      [passed, evidence, score] = judged(result, check.threshold);
-      if (check.not) [passed, score] = [!passed, Number(!passed)];
-    } catch (error) {
-      evidence = String(error); // a check that throws fails, as in promptfoo
-    }
+    const [passed, evidence, score] = await outcome(check, output, context);
     const weight = check.weight ?? 1;
     scores.push({ weight, score });
     assertions.push({ text: check.name, passed: passed || weight === 0, evidence });
@@ -69,22 +140,45 @@ function aggregated(members, threshold) {
   return weighted(members) + 1e-9 >= threshold ? 1 : 0;
 }
 
-async function answer(reference, prompt) {
+async function answer(reference, prompt, transforms) {
   let provider = await load(reference);
   if (typeof provider === "function" && provider.prototype?.callApi) provider = new provider({});
   const call = typeof provider === "function" ? provider : provider.callApi.bind(provider);
-  const { output, error } = await call(prompt, { vars: {}, prompt: { raw: prompt } }, {});
+  const context = { vars: {}, prompt: { raw: prompt, label: prompt } };
+  const { output, error } = await call(prompt, context, {});
   if (error) throw new Error(error);
-  return typeof output === "string" ? output : JSON.stringify(output);
+  return printed(await transformed(transforms.map(JSON.parse), output, context));
 }
 
-const [reference, prompt] = process.argv.slice(2);
-if (reference === "--all" || reference === "--mean") {
-  const { results } = JSON.parse(readFileSync(0, "utf8"));
-  const limit = prompt === undefined ? undefined : Number(prompt);
-  process.stdout.write(JSON.stringify({ score: aggregated(Object.values(results), limit) }));
-} else if (reference) {
-  process.stdout.write(await answer(reference, prompt));
-} else {
-  process.stdout.write(JSON.stringify(await grade(JSON.parse(readFileSync(0, "utf8")))));
+// An answer that is an object is JSON and a space: checks by code get the object again.
+const printed = (output) => (typeof output === "string" ? output : `${JSON.stringify(output)} `);
+
+const written = (text) => (/^[{[][^]*[}\]] $/.test(text) ? (parsed(text) ?? text) : text);
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function main([first, second, ...others]) {
+  const given = () => JSON.parse(readFileSync(0, "utf8"));
+  if (first === "--all" || first === "--mean") {
+    const limit = second === undefined ? undefined : Number(second);
+    return JSON.stringify({ score: aggregated(Object.values(given().results), limit) });
+  }
+  if (first === "--transform") {
+    const { output, context } = given();
+    return JSON.stringify(await transformed([second], output, context));
+  }
+  return first ? answer(first, second, others) : JSON.stringify(await grade(given()));
+}
+
+try {
+  process.stdout.write(await main(process.argv.slice(2)));
+} catch (error) {
+  process.stderr.write(`${error}\n`);
+  process.exitCode = 1;
 }

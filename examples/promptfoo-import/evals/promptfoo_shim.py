@@ -1,7 +1,8 @@
 """Runs promptfoo's own Python for rubric-ci; written by `rubric-ci import`, needs nothing else.
 
-Checks: as a code judge. Providers: with FILE[:NAME] and the prompt as arguments. All checks of a
-test: `--all`, or `--mean THRESHOLD`, as the aggregator of a composite.
+Checks: as a code judge. Providers: with FILE[:NAME], the prompt and their transforms. Transforms
+for the other shim: `--transform SOURCE`. All checks of a test: `--all`, or `--mean THRESHOLD`, as
+the aggregator of a composite.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ import importlib.util
 import inspect
 import json
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -35,46 +37,71 @@ def called(function: Any, *arguments: Any) -> Any:
     return asyncio.run(result) if inspect.iscoroutine(result) else result
 
 
-def checked(value: str, output: str, context: dict[str, Any]) -> Any:
+def transformed(sources: list[str], output: Any, context: dict[str, Any]) -> Any:
+    """Return an output after its transforms; those in JavaScript run in the other shim."""
+    for source in sources:
+        if re.fullmatch(r"file://.*\.py(?::\w+)?", source):
+            output = called(load(source, "get_transform"), output, context)
+        else:
+            shim = Path(__file__).with_name("promptfoo_shim.mjs")
+            given = json.dumps({"output": output, "context": context})
+            command = ["node", str(shim), "--transform", source]
+            done = subprocess.run(
+                command, input=given, capture_output=True, encoding="utf-8", check=False
+            )
+            if done.returncode != 0:
+                raise SystemExit(done.stderr)
+            output = json.loads(done.stdout)
+        if output is None:
+            raise SystemExit(f"transform without a result: {source}")
+    return output
+
+
+def checked(value: str, output: Any, context: dict[str, Any]) -> Any:
     """Return the result of a check: of a file, an expression, or the body of a function."""
     if value.startswith("file://"):
         return called(load(value, "get_assert"), output, context)
     body = value.strip()
     if "\n" not in body and not re.match(r"(?:return|import|from|raise)\b", body):
         body = f"return {body}"
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"json": json}
     source = f"def check(output, context):\n{textwrap.indent(textwrap.dedent(body), '    ')}\n"
     exec(source, names)  # noqa: S102 - the code of the user's own eval file
     return names["check"](output, context)
 
 
-def judged(result: Any, threshold: float | None) -> tuple[bool, str, float]:
+def judged(result: Any, threshold: float | None, inverted: bool) -> tuple[bool, str, float]:
     """Return whether a result passes, why, and its score."""
+    if isinstance(result, str):
+        known = {"true": True, "false": False}
+        read = json.loads if result.startswith("{") else float
+        result = known[result.lower()] if result.lower() in known else read(result)
     if isinstance(result, bool):
-        return result, "", float(result)
+        return result != inverted, "", float(result != inverted)
     if isinstance(result, int | float):
-        return result > 0 if threshold is None else result >= threshold, f"score {result}", result
+        reached = result > 0 if threshold is None else result >= threshold
+        return reached != inverted, f"score {result}", result
     if not isinstance(result, dict):
         raise TypeError(f"returned {result!r}, neither a boolean, a number nor a mapping")
-    passed = result.get("pass", result.get("pass_"))
-    if not isinstance(passed, bool):
-        raise TypeError(f"returned {result!r}, without `pass`")
-    reached = threshold is None or result.get("score", 0) >= threshold
-    return passed and reached, str(result.get("reason", "")), result.get("score", float(passed))
+    passed, score = result.get("pass", result.get("pass_")), result.get("score")
+    if not isinstance(passed, bool) or not isinstance(score, int | float) or "reason" not in result:
+        raise TypeError(f"returned {result!r}, without `pass`, `score` and `reason`")
+    reached = threshold is None or score >= threshold
+    return (passed and reached) != inverted, str(result["reason"]), score
 
 
 def grade(given: dict[str, Any]) -> dict[str, Any]:
     """Return 1 if all checks pass, else 0, and each of them; or the mean of their scores."""
     variables, assertions = given["config"]["vars"], list[dict[str, Any]]()
     scores = list[tuple[float, float, str]]()
+    context = {"vars": variables, "prompt": {"raw": given["question"], "label": given["question"]}}
     for check in given["config"]["checks"]:
-        context = {"vars": variables, "prompt": given["question"], "config": check.get("config")}
+        output = transformed(check.get("transform", []), written(given["output"]), context)
         passed, evidence, score, weight = False, "", 0.0, check.get("weight", 1)
         try:
-            result = checked(check["value"], given["output"], context)
-            passed, evidence, score = judged(result, check.get("threshold"))
-            if check.get("not"):
-                passed, score = not passed, float(not passed)
+            rest = {"prompt": given["question"], "config": check.get("config")}
+            result = checked(check["value"], output, {"vars": variables, **rest})
+            passed, evidence, score = judged(result, check.get("threshold"), "not" in check)
         except Exception as error:  # noqa: BLE001 - a check that raises fails, as in promptfoo
             evidence = repr(error)
         scores.append((weight, score, ""))
@@ -99,20 +126,44 @@ def aggregated(results: dict[str, Any], threshold: float | None) -> int:
     return int(weighted(members) + 1e-9 >= threshold)
 
 
-def answer(reference: str, prompt: str) -> str:
+def answer(reference: str, prompt: str, *transforms: str) -> str:
     """Return the answer of a provider."""
     result = called(load(reference, "call_api"), prompt, {"config": {}}, {"vars": {}})
     if result.get("error"):
         raise SystemExit(result["error"])
-    output = result["output"]
-    return output if isinstance(output, str) else json.dumps(output)
+    context = {"vars": {}, "prompt": {"raw": prompt, "label": prompt}}
+    output = transformed([json.loads(each) for each in transforms], result["output"], context)
+    if isinstance(output, str):
+        return output
+    text = json.dumps(output, ensure_ascii=False, separators=(",", ":"))
+    return f"{text} "  # checks by code get the object again
+
+
+def written(text: str) -> Any:
+    """Return an answer that is an object as one: it is JSON and a space."""
+    if not (text.startswith(("{", "[")) and text.endswith(("} ", "] "))):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def main(arguments: list[str]) -> str:
+    """Return what the command prints."""
+    match arguments:
+        case ["--all" | "--mean", *limits]:
+            limit = float(limits[0]) if limits else None
+            return json.dumps({"score": aggregated(json.load(sys.stdin)["results"], limit)})
+        case ["--transform", source]:
+            given = json.load(sys.stdin)
+            return json.dumps(transformed([source], given["output"], given["context"]))
+        case [reference, prompt, *transforms]:
+            return answer(reference, prompt, *transforms)
+        case _:
+            return json.dumps(grade(json.load(sys.stdin)))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] in (["--all"], ["--mean"]):
-        limit = float(sys.argv[2]) if sys.argv[2:] else None
-        sys.stdout.write(json.dumps({"score": aggregated(json.load(sys.stdin)["results"], limit)}))
-    elif sys.argv[1:]:
-        sys.stdout.write(answer(*sys.argv[1:]))
-    else:
-        sys.stdout.write(json.dumps(grade(json.load(sys.stdin))))
+    printed, sys.stdout = sys.stdout, sys.stderr  # standard output has the result
+    printed.write(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+exports.total = async (output) => output.total;

@@ -156,6 +156,7 @@ def lighter(clusters: int) -> float:
     ("affected", "clusters", "noise", "critical"),
     [
         pytest.param(0, 8, 1.0, 1.959964 * sqrt(lighter(8)), id="noise alone"),
+        pytest.param(0, 8, 0.01, 0.1959964 * sqrt(lighter(8)), id="little noise alone"),
         pytest.param(3, 8, 0.0, 1.5, id="three are never significant"),
         pytest.param(6, 8, 0.0, 2.0, id="six are"),
         pytest.param(24, 30, 0.0, 5.0, id="18 of 24 are (p = 0.011), 17 are not (p = 0.032)"),

@@ -86,6 +86,13 @@ def test_the_list_form_may_leave_reasons_out_and_speak_of_the_whole() -> None:
     assert read_marks(text, CRITERIA) == Judgement(marks, "Curt.")
 
 
+@pytest.mark.parametrize("score", range(11))
+def test_every_score_from_0_to_10(score: int) -> None:
+    found = read_marks(changed(c2=entry(score=score, evidence="Größe")), CRITERIA)
+    mark = Mark(value=score, reasoning="A salutation.", evidence="Größe")
+    assert found == Judgement({**MARKS, "depth": mark})
+
+
 def test_no_ground_is_a_mark_of_its_own() -> None:
     text = json.dumps(
         {

@@ -1,13 +1,15 @@
 """Agent Skills' `evals/evals.json`: prompts with expectations, beside `SKILL.md`.
 
 `expectations` is skill-creator's name, `assertions` that of agentskills.io; both are criteria. A
-case without any is graded by `expected_output`, which describes success.
+case without any is graded by `expected_output`, which describes success. `should_trigger` says
+whether the skill is used; lists of queries with it (`trigger-eval.json`) do not name their skill.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from rubric_ci.dialects.translation import Translation
+from rubric_ci.dialects.translation import ReadText, Translation
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.text.numbers import listed
 from rubric_ci.yaml_text.problems import Path
@@ -15,7 +17,7 @@ from rubric_ci.yaml_text.problems import Path
 NAME: Final = "Agent Skills"
 CASES: Final = "evals"
 
-_LISTS: Final = ("evals", "cases", "test_cases")
+_LISTS: Final = ("evals", "cases", "test_cases", "queries")
 _CRITERIA: Final = ("expectations", "assertions", "expected_behavior")
 _PROMPTS: Final = ("prompt", "query")
 _TEXTS: Final = ("description", "text", "check", "assertion", "expectation")
@@ -32,7 +34,7 @@ _ABOUT: Final = frozenset(
 )
 """Keys that only describe a case, a file or a runner of it: no reader grades by them."""
 _OF_CASE: Final = frozenset(
-    ("id", *_PROMPTS, "expected_output", "files", "tags", *_CRITERIA),
+    ("id", *_PROMPTS, "expected_output", "files", "tags", *_CRITERIA, "should_trigger"),
 )
 
 
@@ -47,7 +49,7 @@ def matches(data: Any) -> bool:
     )
 
 
-_OF_A_LIST: Final = frozenset(_CRITERIA)
+_OF_A_LIST: Final = frozenset((*_CRITERIA, "should_trigger"))
 _GRADED: Final = frozenset((*_CRITERIA, "expected_output"))
 
 
@@ -84,11 +86,14 @@ MAX_CHARACTERS: Final = 1_000_000
 """Of one folder that a case names: more is no message."""
 
 
-def translate(data: Any, below: Below = lambda _: ()) -> Translation:
+def translate(
+    data: Any, below: Below = lambda _: (), read: ReadText = lambda _: None
+) -> Translation:
     """Return the file as ours."""
-    found = Translation()
+    found = Translation(read=read)
     if isinstance(data, list):
         _cases(found, data, (), below)
+        _triggers(found, data, (), "")
         return found
     name = _list_of(data)
     if isinstance(data.get("skill_name"), str):
@@ -97,7 +102,36 @@ def translate(data: Any, below: Below = lambda _: ()) -> Translation:
         found.put(("description",), data["description"], ("description",))
     found.refuse_keys(data, (name, "skill_name", "skill", *_ABOUT), ())
     _cases(found, data[name], (name,), below)
+    _triggers(found, data[name], (name,), data.get("skill_name", data.get("skill")))
     return found
+
+
+_NAME: Final = re.compile(r"^name:[ \t]*[\"']?([A-Za-z0-9._:-]+)", re.MULTILINE)
+
+
+def _triggers(found: Translation, cases: list[Any], place: Path, skill: Any) -> None:
+    """Add to cases with `should_trigger` that the skill is used, or that it is not."""
+    of_list = [case for case in cases if isinstance(case, dict) and "should_trigger" in case]
+    if of_list and not skill:  # the nearest skill above the file
+        front = (found.read("SKILL.md") or "").removeprefix("---").partition("\n---")[0]
+        named = _NAME.search(front)
+        skill = named[1] if named else None
+    for index, case in enumerate(cases):
+        if not isinstance(case, dict) or "should_trigger" not in case:
+            continue
+        where = (*place, index, "should_trigger")
+        if not isinstance(case["should_trigger"], bool):
+            found.refuse(where, "`should_trigger` is neither `true` nor `false`")
+        elif not isinstance(skill, str) or not skill:
+            message = "`should_trigger` needs `skill_name`, or a `SKILL.md` with a `name` above"
+            found.refuse(where, message)
+            break  # so do the others
+        else:
+            rubrics = ("evalcases", index, "rubrics")
+            criteria = found.data["evalcases"][index].setdefault("rubrics", [])
+            check = {"skill_used": skill, **({} if case["should_trigger"] else {"not": True})}
+            found.paths.setdefault(rubrics, where)
+            found.put((*rubrics, len(criteria)), check, where)
 
 
 def _cases(found: Translation, cases: list[Any], place: Path, below: Below) -> None:

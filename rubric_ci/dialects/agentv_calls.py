@@ -41,9 +41,13 @@ def trajectory(found: Translation, grader: dict[str, Any], place: Path) -> Parts
 
 def called(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     """Return a `trajectory:*` of version 5 as a check of the calls."""
-    found.refuse_keys(grader, (*OPTIONS, "value", "negate"), place)
     kind, value = str(grader["type"]).replace("_", "-"), grader.get("value")
     negated = kind.startswith("not-") is not (grader.get("negate") is True)
+    if kind == "skill-trigger":  # of 2.7 to 4: the former name of `skill-used`
+        found.refuse_keys(grader, (*OPTIONS, "skill", "should_trigger", "negate"), place)
+        value, negated = grader.get("skill"), negated is not (grader.get("should_trigger") is False)
+    else:
+        found.refuse_keys(grader, (*OPTIONS, "value", "negate"), place)
     key = kind.removeprefix("not-")
     if key.endswith("tool-used") and isinstance(value, dict) and not negated:
         counted = _counted(grader, value)
@@ -134,8 +138,11 @@ def _partly(expected: Any) -> dict[str, Any]:
 
 _CALL_CHECKS: Final = {
     "skill-used": _skill,
+    "skill-trigger": _skill,
     "trajectory:tool-used": _used,
     "trajectory:tool-sequence": _in_sequence,
     "trajectory:tool-args-match": _with_arguments,
 }
-CALLS: Final = frozenset((*_CALL_CHECKS, *(f"not-{kind}" for kind in _CALL_CHECKS)))
+CALLS: Final = frozenset((*_CALL_CHECKS, *(f"not-{kind}" for kind in _CALL_CHECKS))) - {
+    "not-skill-trigger"
+}

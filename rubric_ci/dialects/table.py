@@ -62,7 +62,8 @@ def open_source(
     reads: dict[str, Any] = {}
     if find:
         skills = dialect.NAME == "Agent Skills"
-        reads = {"below": _below(find)} if skills else _readers(find)
+        reads = _readers(find)
+        reads = {"below": _below(find), "read": reads["read"]} if skills else reads
     return TranslatedSource(read, dialect.translate(read.data, **reads))
 
 

@@ -26,6 +26,7 @@ from rubric_ci.project.links import seen_through
 from rubric_ci.project.loader import Loaded
 from rubric_ci.project.project import Project
 from rubric_ci.text.globs import matcher
+from rubric_ci.validation.prompt_rules import SKILL_FILE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,7 @@ class _UnchangedFiles:
         return (
             not self.may_be_others
             and not file.in_files  # a glob may find other ones in the base
+            and not (file.path.endswith(".json") and SKILL_FILE in self.names)  # may be its name
             and self._is_same(file.path)
             and sidecar_name(file.path) not in self.changed
             and not any(map(self.may_have_changed, agentv_configs(dirname(file.path))))

@@ -299,6 +299,11 @@ def test_what_a_script_by_its_name_has_not(grader: dict[str, Any], problem: str)
     [
         ({"type": "skill-used", "value": "csv"}, {"skill_used": "csv"}),
         ({"type": "not-skill-used", "value": ["csv"]}, {"skill_used": "csv", "not": True}),
+        ({"type": "skill-trigger", "skill": "csv"}, {"skill_used": "csv"}),
+        (
+            {"type": "skill-trigger", "skill": "csv", "should_trigger": False},
+            {"skill_used": "csv", "not": True},
+        ),
         (
             {"type": "skill_used", "value": {"pattern": "csv*"}},
             {"skill_used": "csv*", "ignore_case": True},

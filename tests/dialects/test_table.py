@@ -153,6 +153,51 @@ def test_a_key_that_may_grade_or_set_up_is_refused(key: str) -> None:
     assert [d.message for d in found.diagnostics] == [f"`{key}` has no counterpart"]
 
 
+def test_whether_a_skill_is_triggered() -> None:
+    asked = {"prompt": "Hi", "expected_output": "Greets.", "should_trigger": False}
+    text = json.dumps(
+        {"skill_name": "a", "evals": [asked, {"prompt": "b", "should_trigger": True}]}
+    )
+    first, second = cases(text)
+    assert criteria(first) == [("Greets.", 1.0, True), ("Does not use the skill `a`", 1.0, True)]
+    assert criteria(second) == [("Uses the skill `a`", 1.0, True)]
+
+
+def test_a_list_of_queries_is_about_the_nearest_skill() -> None:
+    text = json.dumps([{"query": "Refund?", "should_trigger": True}])
+    front = "---\nname: 'refunds'\n---\nname: other\n"
+    source = open_source("evals/trigger-eval.json", text, find=lambda name: [Found(name, front)])
+    assert source.data["evalcases"] == [
+        {"id": "1", "input": "Refund?", "rubrics": [{"skill_used": "refunds"}]}
+    ]
+    assert source.location(("evalcases", 0, "rubrics", 0), at_key=True).place[:2] == (1, 23)
+
+
+def test_queries_of_a_named_skill() -> None:
+    text = json.dumps({"skill_name": "a", "queries": [{"query": "b", "should_trigger": False}]})
+    (case,) = cases(text)
+    assert criteria(case) == [("Does not use the skill `a`", 1.0, True)]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            {"skill_name": "a", "evals": [{"prompt": "Hi", "should_trigger": "no"}]},
+            "`should_trigger` is neither `true` nor `false`",
+        ),
+        (
+            [{"query": "Hi", "should_trigger": True}] * 2,
+            "`should_trigger` needs `skill_name`, or a `SKILL.md` with a `name` above",
+        ),
+    ],
+)
+def test_a_trigger_that_cannot_be_checked(data: Any, message: str) -> None:
+    found = load("evals/evals.json", json.dumps(data), lambda _: NotFound("no such file"))
+    assert found.eval_file is None
+    assert [d.message for d in found.diagnostics if d.rule == "not-supported"] == [message]
+
+
 def test_agent_skills_without_the_name_of_a_skill() -> None:
     (read,) = cases(json.dumps({"cases": [{"prompt": "Hi", "assertions": ["Greets"]}]}))
     assert criteria(read) == [("Greets", 1.0, True)]
@@ -331,6 +376,21 @@ def repository(checkout: Checkout) -> Checkout:
         }
     )
     return checkout
+
+
+def test_a_new_name_of_a_skill_selects_the_queries_about_it(checkout: Checkout) -> None:
+    queries = json.dumps([{"query": "Refund?", "should_trigger": True}])
+    base = checkout.commit(
+        {
+            "skills/refunds/SKILL.md": "---\nname: refunds\n---\n",
+            "skills/refunds/evals/trigger-eval.json": queries,
+            "rubric-ci.yaml": "targets: [{name: default, provider: mock, response: hello}]\n",
+        }
+    )
+    listed = ["run", "skills/refunds/evals/trigger-eval.json", "--changed-since", base, "--list"]
+    assert invoke(checkout.root, CLEAN, *listed).stdout == "0 cases\n"
+    checkout.commit({"skills/refunds/SKILL.md": "---\nname: returns\n---\n"})
+    assert "case edited: rubrics" in invoke(checkout.root, CLEAN, *listed).stdout
 
 
 def test_a_search_finds_them_by_their_keys(repository: Checkout) -> None:

@@ -78,18 +78,20 @@ def _in_folder(assertion: Assertion, did: Did) -> Outcome:
 
 
 def _of_text(assertion: Assertion, answer: str) -> Outcome:
-    text = _text(answer, assertion.field) if assertion.field else answer
+    of_data = assertion.key == "json_schema"  # a text of the answer's JSON is a text to it
+    text = _text(answer, assertion.field, as_json=of_data) if assertion.field else answer
     if isinstance(text, NotJson):
         return Outcome(holds=False, found=text.reason)
     return TABLE[assertion.key].check(text, assertion.value, assertion.ignore_case)
 
 
-def _text(answer: str, field: str) -> str | NotJson:
-    """Return a field of an answer as text: a text as it is, another value as JSON."""
+def _text(answer: str, field: str, *, as_json: bool) -> str | NotJson:
+    """Return a field of an answer as text: a text as it is if not `as_json`, any other as JSON."""
     value: Any = parsed(answer)
     if isinstance(value, NotJson):
         return NotJson(f"the answer has no fields; {value.reason}")
     found = value_at(value, field)
     if isinstance(found, Missing):
         return NotJson("the answer has no such field")
-    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    plain = isinstance(found, str) and not as_json
+    return found if plain else json.dumps(found, ensure_ascii=False)

@@ -332,6 +332,14 @@ FIELDS: dict[str, tuple[str, str, str, JSON, bool, str]] = {
     "in a list": (ORDER, "lines[0].sku", "contains", "x", True, "contains `x`: it is in line 1"),
     "in a fence": (FENCED, "id", "matches", "^A", True, "matches `^A`: it is in line 1"),
     "a value as JSON": (ORDER, "lines", "is_json", True, True, "is JSON: it is JSON"),
+    "a text by a schema": (
+        *(ORDER, "total.currency", "json_schema", {"enum": ["EUR", "CHF"]}, True),
+        "is valid by the JSON Schema: it is valid",
+    ),
+    "a text of digits by a schema": (
+        *('{"days": "30"}', "days", "json_schema", {"type": "integer"}, False),
+        'is valid by the JSON Schema: "30" is not of type "integer"',
+    ),
     "missing": (ORDER, "total.tax", "equals", 1, False, "equals `1`: the answer has no such field"),
     "beyond a list": (
         ORDER,

@@ -6,7 +6,7 @@ from typing import Final
 
 from rubric_ci.model.dataclass import dataclass
 
-_PLACE: Final = re.compile(r"(.+\.(?:ya?ml|jsonl))(?:::(.+)|:(\d+)(?::\d+)?)", re.DOTALL)
+_PLACE: Final = re.compile(r"(.+\.(?:ya?ml|jsonl|csv|json))(?:::(.+)|:(\d+)(?::\d+)?)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.references import Found as Resolved
 from rubric_ci.project import discovery, eval_search
+from rubric_ci.project.eval_search import NAME_IT, NO_SUITE
 from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, folder_served, is_targets_file
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
@@ -21,6 +22,7 @@ from rubric_ci.system.model_list import known_models
 from rubric_ci.validation.config_summary import ConfigSummary, texts_of
 from rubric_ci.validation.eval_rules import KnownTargets, Prompt
 from rubric_ci.validation.validator import check_config, check_evals, check_prompts, switched
+from rubric_ci.yaml_text.csv_cases import CASE_FILE
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import UNREADABLE, decode
@@ -58,6 +60,7 @@ class Checker:
         self._states = states
         self._targets_of = cache(self._summarize_targets)
         self._nearest_path = cache(self._find_nearest_path)
+        self._suites_in = cache(lambda folder: eval_search.suites_in(project, folder))
         self._name = project.name_of
         self._lookup = cache(lambda folder: discovery.lookup(root, folder / "any"))
 
@@ -74,11 +77,11 @@ class Checker:
             yield discovery.shown(self.tree.path(WAIVERS))
 
     def owner_of(self, path: Path) -> Path:
-        """Return the JSON Lines file of a sidecar, or the file itself."""
+        """Return the JSON Lines file of a sidecar, the suite of a file of cases, or the file."""
         lines = path.with_suffix(".jsonl")
         if path.suffix == ".yaml" and lines.is_file() and not discovery.holds_cases(path):
             return lines
-        return path
+        return eval_search.suite_of(self.project, path, self._suites_in) or path
 
     def concerns(self, path: Path) -> bool:
         """Return True for eval files, the configuration and targets files that serve eval files."""
@@ -94,6 +97,9 @@ class Checker:
             data = discovery.read_bytes(path, self.project.root)
         except CannotReadFile as error:
             return _diagnosed(name, LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message), b"")
+        if path.suffix == ".csv":
+            problem = LocatedProblem(CASE_FILE, 1, 1, 1, 2, f"it {NO_SUITE}", NAME_IT)
+            return _diagnosed(name, problem, data)
         if path.name in CONFIG_NAMES or self._is_config(path):
             return self._check_config(name, data, path, targets_only=False)
         if is_targets_file(path.absolute().as_posix()):

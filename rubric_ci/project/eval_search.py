@@ -2,7 +2,8 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,11 +29,58 @@ def find_evals(project: Project, paths: Sequence[str]) -> list[Path]:
             "are the eval files that it names",
             f"run the command in {folder}, or pass the paths of eval files of this repository",
         )
-    found = discovery.find_evals(paths, _globs(project), project.root)
+    found = asked(project, paths)
+    if paths:
+        owned = files_of_cases(project, found)
+        found = [path for path in found if project.name_of(path) not in owned]
+        known = {os.path.realpath(path) for path in found}
+        suites = dict.fromkeys(owned.values())
+        found += [suite for suite in suites if os.path.realpath(suite) not in known]
     named = _named_by_suites(project, found)
-    if not named:
-        return found
-    return [path for path in found if project.name_of(path) not in named]
+    return [path for path in found if project.name_of(path) not in named] if named else found
+
+
+def asked(project: Project, paths: Sequence[str]) -> list[Path]:
+    """Return the files of PATHS as they are, also files of cases that belong to an eval file."""
+    tables = [path for path in map(Path, paths) if _is_table(path)]
+    others = [path for path in paths if not _is_table(Path(path))]
+    if tables and not others:
+        return tables
+    return [*tables, *discovery.find_evals(others, _globs(project), project.root)]
+
+
+def _is_table(path: Path) -> bool:
+    return path.suffix == ".csv" and path.is_file()
+
+
+def files_of_cases(project: Project, found: Iterable[Path]) -> dict[str, Path]:
+    """Return the files with cases of an eval file in their folder or above, each with that file.
+
+    Raises CannotFindEvals for a table that belongs to none.
+    """
+    near = cache(partial(suites_in, project))
+    owned: dict[str, Path] = {}
+    for path in found:
+        if suite := suite_of(project, path, near):
+            owned[project.name_of(path)] = suite
+        elif _is_table(path):
+            raise CannotFindEvals(f"{path} {NO_SUITE}", NAME_IT)
+    return owned
+
+
+NO_SUITE: Final = "is a table that no eval file of its folder or above names"
+NAME_IT: Final = "name it under `evalcases` of an eval file, or write one with `rubric-ci import`"
+
+
+def suite_of(
+    project: Project, path: Path, near: Callable[[Path], Mapping[str, Path]]
+) -> Path | None:
+    """Return the eval file, in the folder of a file of cases or above, that names it."""
+    if path.suffix not in {".jsonl", ".csv"} and not _may_be_cases(path):
+        return None
+    name, root = project.name_of(path), project.root.absolute()
+    above = [each for each in path.absolute().parents if each.is_relative_to(root)]
+    return next(filter(None, (near(each).get(name) for each in above)), None)
 
 
 def _named_by_suites(project: Project, found: Sequence[Path]) -> set[str]:
@@ -42,12 +90,32 @@ def _named_by_suites(project: Project, found: Sequence[Path]) -> set[str]:
     return {name for path in found if path.suffix != ".jsonl" for name in _named(project, path)}
 
 
-def _named(project: Project, path: Path) -> Iterator[str]:
+def suites_in(project: Project, folder: Path) -> dict[str, Path]:
+    """Return the eval file of a folder that each file of cases belongs to, by its name."""
+    suites = (
+        path for path in sorted(folder.glob("*.y*ml")) if path.is_file() and not _may_be_cases(path)
+    )
+    return {
+        name: discovery.shown(suite)
+        for suite in suites
+        for name in _named(project, suite, (b".jsonl", b".csv", b".yaml", b".yml"))
+    }
+
+
+def _may_be_cases(path: Path) -> bool:
+    """Return True for a YAML file that is no eval file, but may be named by one."""
+    try:
+        return path.suffix in {".yaml", ".yml"} and not discovery.holds_cases(path)
+    except CannotReadFile:
+        return False  # its problem is reported when it is read
+
+
+def _named(project: Project, path: Path, endings: Sequence[bytes] = (b".jsonl",)) -> Iterator[str]:
     try:
         data = discovery.read_bytes(path, project.root)
     except CannotReadFile:
         return
-    text = decode(data) if b".jsonl" in data else None
+    text = decode(data) if any(ending in data for ending in endings) else None
     if isinstance(text, str):
         name = project.name_of(path)
         source = open_source(name, text, find=project.case_finder(name))

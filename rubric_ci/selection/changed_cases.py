@@ -104,7 +104,7 @@ def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSetting
     """Leave out the cases that --case and --tag leave out."""
     every = _cases(loaded)
     name = partial(_from_root, loaded.root)
-    placed = named_cases(every, settings.places, settings.keyword, name)
+    placed = named_cases(_of_paths(loaded, settings), settings.places, settings.keyword, name)
     named = choose_cases(placed, ids=settings.cases, tags=())
     tagged = choose_cases(every, ids=(), tags=settings.tags)
     dropped: list[Narrowing] = ["case"] * (len(named) < len(every))
@@ -112,6 +112,22 @@ def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSetting
     keys = {(case.file, case.id) for case in named} & {(case.file, case.id) for case in tagged}
     chosen = tuple((case, why) for case, why in selection.chosen if (case.file, case.id) in keys)
     return replace(selection, chosen=chosen, scope=selection.scope.narrowed(*dropped))
+
+
+def _of_paths(loaded: LoadedProject, settings: RunSettings) -> list[EvalCase]:
+    """Return the cases; of a suite that is meant by its files of cases, theirs."""
+    if not (settings.paths and any(file.in_files for file in loaded.files)):
+        return _cases(loaded)
+    name = loaded.project.name_of
+    asked = eval_search.asked(loaded.project, settings.paths)
+    owned = eval_search.files_of_cases(loaded.project, asked)
+    meant = {*map(name, owned.values())} - {*map(name, asked)}
+    return [
+        case
+        for file in loaded.files
+        for case in file.cases
+        if file.path not in meant or case.file in owned
+    ]
 
 
 def _from_root(root: Path, written: str) -> str:

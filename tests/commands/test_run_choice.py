@@ -241,3 +241,35 @@ def test_the_list_counts_turns(project: Project) -> None:
         "up to 8 requests for simulated users\n"
     )
     assert line in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["evals/more/b.jsonl"], ["x", "y"]),
+        (["evals/more/b.jsonl:2"], ["y"]),
+        (["evals/t.csv::one"], ["one"]),
+        (["evals/t.csv:2"], ["one"]),
+        (["evals/more"], ["x", "y"]),
+        (["evals/t.csv", "evals/more"], ["one", "x", "y"]),
+        (["evals/b.eval.yaml", "evals/t.csv"], ["one", "x", "y"]),
+    ],
+    ids=" ".join,
+)
+def test_files_of_cases_run_with_their_suite(
+    project: Project, paths: list[str], expected: list[str]
+) -> None:
+    suite = "rubrics: [{contains: Hello}]\nevalcases: [t.csv, 'more/*.jsonl']\n"
+    project.write("evals/b.eval.yaml", suite)
+    project.write("evals/t.csv", "id,input\none,Hi\n")
+    project.write("evals/more/b.jsonl", '{"id": "x", "input": "a"}\n{"id": "y", "input": "b"}\n')
+    answer(project, one="Hello", x="Hello", y="Hello")
+    assert project.run(*paths).returncode == 0
+    assert [name for name, _ in ran(project)] == expected
+
+
+def test_a_table_of_no_suite_is_named(project: Project) -> None:
+    project.write("evals/t.csv", "id,input\none,Hi\n")
+    done = project.run("evals/t.csv")
+    assert done.returncode == 2
+    assert "evals/t.csv is a table that no eval file of its folder or above names" in done.stderr

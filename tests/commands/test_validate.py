@@ -132,6 +132,32 @@ def test_only_evals_knows_a_sidecar(project: Path) -> None:
     assert "descriptio" in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("lines.jsonl", '{"id": "a", "input": "Be {{ tone }}"}\n', ""),
+        ("table.csv", "id,input\na,Be {{ tone }}\n", ""),
+        ("list.yaml", "- {id: a, input: 'Be {{ tone }}'}\n", ""),
+        (
+            "lines.jsonl",
+            '{"id": "a", "input": "{{ tone }} {{ to }}"}\n',
+            "evals/more/lines.jsonl:1:23: undefined-variable",
+        ),
+        ("table.csv", "id,input\na,{{ to }} {{ tone }}\n", "table.csv:2:3: undefined-variable"),
+    ],
+)
+def test_a_file_of_cases_is_checked_with_its_suite(
+    name: str, text: str, problem: str, project: Path
+) -> None:
+    suite = f"vars: {{tone: kind}}\nrubrics: [{{contains: Hi}}]\nevalcases: more/{name}\n"
+    for file, content in (("suite.eval.yaml", suite), (f"more/{name}", text)):
+        (project / "evals" / file).parent.mkdir(exist_ok=True)
+        (project / "evals" / file).write_text(content)
+    ran = rubric_ci("validate", "--only-evals", f"evals/more/{name}", cwd=project)
+    assert (ran.returncode, problem in ran.stdout) == (1 if problem else 0, True)
+    assert "1 file checked: " in ran.stdout
+
+
 def test_standard_input(project: Path) -> None:
     ran = rubric_ci("validate", "-", cwd=project, stdin=BAD)
     assert ran.stdout == CARETS.format(file="<stdin>") + "\n1 file checked: 1 error\n"

@@ -85,7 +85,17 @@ def _collected(
         _collect(found, test, grader, place, 1.0, criteria, evaluators)
     if not written and isinstance(test.get("criteria"), str):
         criteria = [(test["criteria"], (*theirs, "criteria"))]
-    return criteria, evaluators
+    return _identified(criteria), evaluators
+
+
+def _identified(criteria: list[_Placed]) -> list[_Placed]:
+    """Return the criteria without the ids that several graders give, or that numbers may be."""
+    named = [each for each, _ in criteria if isinstance(each, dict) and "id" in each]
+    ids = Counter(each["id"] for each in named)
+    for each in named:
+        if ids[each["id"]] > 1 or each["id"].startswith("rubric-"):
+            del each["id"]
+    return criteria
 
 
 def turn_criteria(
@@ -101,7 +111,7 @@ def turn_criteria(
         _collect(found, test, grader, where, share, criteria, evaluators)
     for _, where in evaluators:
         found.refuse(where, "only criteria can mark a turn")
-    return criteria
+    return _identified(criteria)
 
 
 def _skips_defaults(test: dict[str, Any]) -> bool:
@@ -281,11 +291,10 @@ def _criterion(found: Translation, item: Any, share: float, place: Path) -> dict
             text = f"{_CONTRADICTION}{text}"
         case other:
             found.refuse((*place, "operator"), f"`operator: {other}` has no counterpart")
-    criterion: dict[str, Any] = {"weight": round(_weight(item) * share, 6)}
-    if text is not None:
-        criterion["expected_outcome"] = text
-    if "score_ranges" in item:
-        criterion["score_ranges"] = renamed(item["score_ranges"], "outcome", "expected_outcome")
-    else:
-        criterion["required"] = False
-    return criterion
+    named = {"id": item["id"]} if item.get("id") and isinstance(item["id"], str) else {}
+    texts = {} if text is None else {"expected_outcome": text}
+    criterion = {**named, "weight": round(_weight(item) * share, 6), **texts}
+    if "score_ranges" not in item:
+        return {**criterion, "required": False}
+    ranges = renamed(item["score_ranges"], "outcome", "expected_outcome")
+    return {**criterion, "score_ranges": ranges}

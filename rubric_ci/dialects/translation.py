@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -11,6 +11,8 @@ from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
 from rubric_ci.yaml_text.source import Source
 
+_SLIP: Final = 0.85  # as alike are a name and a slip of the pen, and no two names
+_MOST_COMPARED: Final = 100  # problems of a file, of which a key names the nearest known one
 VARIABLE: Final = re.compile(r"\{\{-?\s*+(?:vars\.)?([A-Za-z_]\w*+(?:\.\w++)*+)\s*+-?\}\}")
 """A variable in a text of AgentV or promptfoo, also below another one."""
 
@@ -102,10 +104,13 @@ class Translation:
 
     def refuse_keys(self, owner: Mapping[str, Any], known: Iterable[str], path: Path) -> None:
         """Report the keys of a mapping that are not known."""
-        names = frozenset(known)
+        names = dict.fromkeys(known)
         for key in owner:
             if key not in names and not str(key).startswith("x-"):
-                self.refuse((*path, key), f"`{key}` has no counterpart")
+                free = [name for name in names if name not in owner]
+                few = len(self.problems) < _MOST_COMPARED
+                other = f", `{meant}` has one" if few and (meant := _slip(str(key), free)) else ""
+                self.refuse((*path, key), f"`{key}` has no counterpart{other}")
 
     def theirs(self, path: Path) -> Path:
         """Return where a value of ours stands in the file."""
@@ -113,6 +118,13 @@ class Translation:
             if (found := self.paths.get(path[:length])) is not None:
                 return (*found, *path[length:])
         return ()
+
+
+def _slip(key: str, known: Sequence[str]) -> str:
+    """Return the name that a key misspells, or ""; one that is only similar means another thing."""
+    from difflib import get_close_matches  # few files have such keys
+
+    return next(iter(get_close_matches(key, known, n=1, cutoff=_SLIP)), "")
 
 
 def renamed(value: Any, old: str, new: str) -> Any:

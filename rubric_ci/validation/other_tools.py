@@ -70,8 +70,8 @@ def recognise_lines(cases: Any) -> Problem | None:
     return None
 
 
-_LINES: Final = {"vars": "promptfoo", "item": "OpenAI Evals"}
-_OWN: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
+_LINES: Final = {"vars": "promptfoo", "item": "OpenAI Evals", "target": "Inspect"}
+_OWN: Final = frozenset(("id", "rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 _LINE_HINT: Final = "write `id`, `input` and `rubrics` in each line (docs/evals.md)"
 
 

@@ -442,3 +442,17 @@ def test_scores_are_those_of_agentv(checkout: Checkout) -> None:
     report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
     found = {case["id"]: case["score"] for case in report["cases"]}
     assert found == pytest.approx(AGENTV_4_42, abs=1e-6)
+
+
+def test_criteria_keep_ids_that_no_other_has() -> None:
+    first = {"type": "rubrics", "criteria": [{"id": "a", "outcome": "x"}, {"outcome": "y"}]}
+    second = {"type": "rubrics", "criteria": [{"id": "b", "outcome": "z"}, {"id": "rubric-1"}]}
+    tests = [
+        {"id": "one", "input": "Hi", "assertions": [first, second]},
+        {"id": "two", "input": "Hi", "assertions": [first, first]},
+    ]
+    cases = translate({"tests": tests}).data["evalcases"]
+    assert [[each.get("id") for each in case["rubrics"]] for case in cases] == [
+        ["a", None, "b", None],
+        [None, None, None, None],
+    ]

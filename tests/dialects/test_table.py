@@ -153,6 +153,13 @@ def test_a_key_that_may_grade_or_set_up_is_refused(key: str) -> None:
     assert [d.message for d in found.diagnostics] == [f"`{key}` has no counterpart"]
 
 
+def test_a_misspelt_key_names_the_known_one() -> None:
+    found = loaded(json.dumps({"evals": [{"prompt": "Hi", "expectation": ["Greets"]}]}))
+    assert "`expectation` has no counterpart, `expectations` has one" in [
+        d.message for d in found.diagnostics
+    ]
+
+
 def test_whether_a_skill_is_triggered() -> None:
     asked = {"prompt": "Hi", "expected_output": "Greets.", "should_trigger": False}
     text = json.dumps(

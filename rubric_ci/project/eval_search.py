@@ -98,14 +98,14 @@ def suites_in(project: Project, folder: Path) -> dict[str, Path]:
     return {
         name: discovery.shown(suite)
         for suite in suites
-        for name in _named(project, suite, (b".jsonl", b".csv", b".yaml", b".yml"))
+        for name in _named(project, suite, (b".json", b".csv", b".yaml", b".yml"))
     }
 
 
 def _may_be_cases(path: Path) -> bool:
-    """Return True for a YAML file that is no eval file, but may be named by one."""
+    """Return True for YAML or JSON that is no eval file, but may be named by one."""
     try:
-        return path.suffix in {".yaml", ".yml"} and not discovery.holds_cases(path)
+        return path.suffix in {".yaml", ".yml", ".json"} and not discovery.holds_cases(path)
     except CannotReadFile:
         return False  # its problem is reported when it is read
 

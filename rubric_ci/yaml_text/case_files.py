@@ -196,8 +196,8 @@ def open_cases(found: Found, of_row: OfRow | None = None) -> Opened | str:
     if path.endswith(".jsonl"):
         lines = JsonLines(path, text)
         return Opened(lines, lines.data["evalcases"] if lines.data else [], ("evalcases",))
-    if not path.endswith((".yaml", ".yml")):
-        return "cases are in `.yaml`, `.yml`, `.jsonl` or `.csv` files"
+    if not path.endswith((".yaml", ".yml", ".json")):
+        return "cases are in `.yaml`, `.yml`, `.json`, `.jsonl` or `.csv` files"
     document = Document(path, text)
     if not document.readable:
         return Opened(document, [])

@@ -13,9 +13,9 @@ COLUMNS: Final = ("id", "input", "expected_outcome", "expected_output", "rubrics
 CASE_FILE: Final = Rule(
     id="case-file",
     meaning=(
-        "`evalcases` is a list of cases, or names files with cases: `.yaml` with a list, `.jsonl`, "
-        "`.csv` with a column `id`, or the `testData` of a `.prompt.yml`. The files are in the "
-        "repository."
+        "`evalcases` is a list of cases, or names files with cases: `.yaml` or `.json` with a "
+        "list, `.jsonl`, `.csv` with a column `id`, or the `testData` of a `.prompt.yml`. The "
+        "files are in the repository."
     ),
     hint="correct the file, or its name under `evalcases`",
     bad="evalcases: gone.csv\n",

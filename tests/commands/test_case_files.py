@@ -129,8 +129,8 @@ NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\
                 f"a.yaml:1:38: case-file: `no/*.csv`: no file matches; {OUT}",
                 f"a.yaml:1:50: case-file: `../../*.csv`: no file matches; {OUT}",
                 (
-                    "a.yaml:1:65: case-file: `evals/a.txt`: cases are in `.yaml`, `.yml`, `.jsonl` "
-                    f"or `.csv` files; {OUT}"
+                    "a.yaml:1:65: case-file: `evals/a.txt`: cases are in `.yaml`, `.yml`, `.json`, "
+                    f"`.jsonl` or `.csv` files; {OUT}"
                 ),
             ],
             id="names",

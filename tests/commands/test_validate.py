@@ -138,6 +138,7 @@ def test_only_evals_knows_a_sidecar(project: Path) -> None:
         ("lines.jsonl", '{"id": "a", "input": "Be {{ tone }}"}\n', ""),
         ("table.csv", "id,input\na,Be {{ tone }}\n", ""),
         ("list.yaml", "- {id: a, input: 'Be {{ tone }}'}\n", ""),
+        ("list.json", '[{"id": "a", "input": "Be {{ tone }}"}]\n', ""),
         (
             "lines.jsonl",
             '{"id": "a", "input": "{{ tone }} {{ to }}"}\n',
@@ -153,7 +154,7 @@ def test_a_file_of_cases_is_checked_with_its_suite(
     for file, content in (("suite.eval.yaml", suite), (f"more/{name}", text)):
         (project / "evals" / file).parent.mkdir(exist_ok=True)
         (project / "evals" / file).write_text(content)
-    ran = rubric_ci("validate", "--only-evals", f"evals/more/{name}", cwd=project)
+    ran = rubric_ci("validate", f"evals/more/{name}", cwd=project)
     assert (ran.returncode, problem in ran.stdout) == (1 if problem else 0, True)
     assert "1 file checked: " in ran.stdout
 

@@ -22,6 +22,7 @@ from rubric_ci.model.rubric import (
     Criterion,
     Judgement,
     Levelled,
+    Mark,
     Scored,
     met,
     scale,
@@ -46,8 +47,10 @@ async def rubric(
         checks=answer.work.checks if answer.work else None,
     )
     checked = given.checked
-    known = await worked_on(len(checked), assertion_marks, spec.rubric, checked, did)
-    if not spec.rubric.judged:
+    judged, known = spec.rubric.judged, dict[str, Mark]()
+    if len(judged) < len(spec.rubric):
+        known = await worked_on(len(checked), assertion_marks, spec.rubric, checked, did)
+    if not judged:
         by_rules = PanelResult(
             judgement=Judgement(known), votes={}, cached=frozenset(), usage=NOTHING_USED
         )
@@ -68,9 +71,7 @@ async def rubric(
         about=f"{case.file}: {case.id}: {spec.name}",
     )
     result = await decide(request)
-    size = len(request.material)
-    warnings = await worked_on(size, _warnings, request, spec, result)
-    quoted = await worked_on(size, _quoted, request, result)
+    warnings, quoted = await worked_on(len(request.material), _read_again, request, result)
     return _assessment(spec, result, context, (*given.warnings, *warnings), quoted)
 
 
@@ -137,12 +138,19 @@ def _quoted(request: PanelRequest, marked: PanelResult) -> Mapping[str, SeenPart
     return sources(marked.judgement, request.rubric.judged, request.parts)
 
 
+def _read_again(
+    request: PanelRequest, marked: PanelResult
+) -> tuple[tuple[str, ...], Mapping[str, SeenPart]]:
+    """Return what there is to say of answer and quotes, and the parts that the quotes are from."""
+    return _warnings(request, marked), _quoted(request, marked)
+
+
 def _redacted(part: Part) -> Part:
     return replace(part, text=redact(part.text))
 
 
-def _warnings(request: PanelRequest, spec: RubricSpec, marked: PanelResult) -> tuple[str, ...]:
-    texts = [criterion.text for criterion in spec.rubric.judged if criterion.text]
+def _warnings(request: PanelRequest, marked: PanelResult) -> tuple[str, ...]:
+    texts = [criterion.text for criterion in request.rubric.judged if criterion.text]
     asked = [part.text for part in request.seen if part.said == "user"]
     given = [part.text for part in request.seen if part.said != "user"]
     question, scanned = (
@@ -150,7 +158,7 @@ def _warnings(request: PanelRequest, spec: RubricSpec, marked: PanelResult) -> t
         "\n\n".join([request.answer, *given]),
     )
     return (
-        *missing_quotes(marked.judgement, spec.rubric.judged, request.material),
+        *missing_quotes(marked.judgement, request.rubric.judged, request.material),
         *map(
             str,
             scan_for_injection(scanned, question=question, criteria=texts),

@@ -89,7 +89,8 @@ _PREFLIGHT = _Requests(
 async def _by_judge(sides: Sequence[ExpectedWork]) -> list[tuple[JudgeConfig, _Requests]]:
     """Return each judge once, with all its requests."""
     found: list[tuple[JudgeConfig, list[_Requests]]] = []
-    pairs = [(side, task) for side in sides for task in side.tasks]
+    works = (side.without_empty_cache() for side in sides)
+    pairs = [(work, task) for work in works for task in work.tasks]
     for side, task in pairs:
         for judge, spec in judges_of(task.case, task.judge):
             for member, requests in await _requests(side, task, judge, spec):

@@ -39,6 +39,13 @@ class ExpectedWork:
     )
     _lacking: list[Endpoint] = field(default_factory=list, init=False, repr=False, compare=False)
 
+    def without_empty_cache(self) -> "ExpectedWork":
+        """Return the work without a cache in which there is nothing to look up."""
+        cache = self.context.cache
+        if cache is None or not cache.is_empty():
+            return self
+        return replace(self, context=replace(self.context, cache=None))
+
     def answer(self, task: Task, trial: int) -> Answer | None:
         """Return an answer that is at hand: recorded, fixed or in the cache."""
         match task.target:

@@ -217,16 +217,15 @@ def _judge(endpoint: Endpoint) -> str:
 
 def needs_judge(case: EvalCase) -> bool:
     """Return True if an evaluator of the case uses a judge."""
-    return any(True for _ in _judge_specs(case))
+    return any(map(asks_judge, every_evaluator(case.evaluators)))
 
 
 def judges_of(
     case: EvalCase, judge: JudgeConfig | None
 ) -> Iterator[tuple[JudgeConfig, RubricSpec | LlmJudgeSpec]]:
     """Yield each evaluator that uses a judge, with that judge; `judge` is the default."""
-    for spec in _judge_specs(case):
-        chosen = with_model(judge, spec.model)
-        if chosen is not None:
+    for spec in every_evaluator(case.evaluators):
+        if asks_judge(spec) and (chosen := with_model(judge, spec.model)) is not None:
             yield chosen, spec
 
 
@@ -239,12 +238,6 @@ def name_own_judges(case: EvalCase, variables: Variables) -> EvalCase:
     """Substitute environment variables in the judge models of the case's evaluators."""
     who = f"{case.file}:{case.span.line}: case `{case.id}`"
     return _with_models(case, lambda model: str(_substituted(model, who, variables)))
-
-
-def _judge_specs(case: EvalCase) -> Iterator[RubricSpec | LlmJudgeSpec]:
-    for spec in every_evaluator(case.evaluators):
-        if asks_judge(spec):
-            yield spec
 
 
 def _with_models(case: EvalCase, change: Callable[[str], str]) -> EvalCase:

@@ -25,7 +25,7 @@ from rubric_ci.grading.resolve import (
 )
 from rubric_ci.llm import batch
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
-from rubric_ci.model.evals import EvalCase, EvalFile
+from rubric_ci.model.evals import EvalCase, EvalFile, asks_judge, every_evaluator
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.parsing.env_vars import Variables
@@ -99,8 +99,9 @@ def build_task(
     if place not in setups:
         setups[place] = _setup(own, config, settings, variables)
     target, judge = setups[place]
-    with _without_keys(settings):
-        own = name_own_judges(own, variables)
+    if any(spec.model for spec in every_evaluator(own.evaluators) if asks_judge(spec)):
+        with _without_keys(settings):
+            own = name_own_judges(own, variables)
     cluster = choose_cluster(case, config.regression.cluster)
     return Task(case=own, target=target, judge=judge, why=why, cluster=cluster)
 

@@ -139,10 +139,11 @@ def _judgement(
 
 
 def _read_mark(alias: str, criterion: Judged, entry: JSON) -> Mark | InvalidReply:
-    if problems := tuple(_explained(alias, criterion, entry)):
+    mark = mark_property(criterion)
+    if problems := tuple(_explained(alias, criterion, entry, mark)):
         return InvalidReply(problems)
     given: Any = entry
-    value = given[mark_property(criterion)]
+    value = given[mark]
     if isinstance(criterion, Levelled) and value not in (
         CANNOT_ASSESS,
         *(level.level for level in criterion.levels),
@@ -155,22 +156,24 @@ def _read_mark(alias: str, criterion: Judged, entry: JSON) -> Mark | InvalidRepl
     )
 
 
-def _explained(alias: str, criterion: Judged, entry: JSON) -> Iterator[str]:
+def _explained(alias: str, criterion: Judged, entry: JSON, mark: str) -> Iterator[str]:
     """Yield the problems of the entry of a criterion; nothing is converted."""
-    name, mark = _name(alias, criterion), mark_property(criterion)
     if not isinstance(entry, dict):
-        yield f"{name} is {_shortened(entry)}; an object is wanted"
+        yield f"{_name(alias, criterion)} is {_shortened(entry)}; an object is wanted"
         return
-    for text in _TEXTS:
-        if not is_text(entry.get(text, "")):
-            yield f'"{text}" of {name} is {_shortened(entry[text])}; a string is wanted'
+    for key in _TEXTS:
+        if key in entry and not is_text(entry[key]):
+            found = _shortened(entry[key])
+            yield f'"{key}" of {_name(alias, criterion)} is {found}; a string is wanted'
     if mark not in entry:
-        yield f'{name} has no "{mark}"'
+        yield f'{_name(alias, criterion)} has no "{mark}"'
     elif not _is_allowed(criterion, entry[mark]):
         yield _out_of_range(alias, criterion, entry[mark])
     for key in entry:
-        if key not in (*_TEXTS, mark):
-            yield f"{name} has a property {json.dumps(key)} that is not asked for"
+        if key == mark or key in _TEXTS:
+            continue
+        where = _name(alias, criterion)
+        yield f"{where} has a property {json.dumps(key)} that is not asked for"
 
 
 def _is_allowed(criterion: Judged, value: JSON) -> bool:

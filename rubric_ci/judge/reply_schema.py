@@ -15,6 +15,11 @@ _Marks: TypeAlias = tuple[str, str, tuple[int, ...]]
 """The property that carries a mark, its JSON type, and its values; empty: all of the type."""
 
 _SCORES: Final = tuple(range(11))
+_PROPERTIES: Final[Mapping[type[Judged], str]] = {
+    Check: "satisfied",
+    Scored: "score",
+    Levelled: "level",
+}
 
 
 def aliased(criteria: Sequence[Judged]) -> dict[str, Judged]:
@@ -41,7 +46,7 @@ def _schema(marks: tuple[_Marks, ...]) -> tuple[Mapping[str, JSON], str]:
 
 def mark_property(criterion: Judged) -> str:
     """Return the name of the property that carries the mark."""
-    return _marks(criterion)[0]
+    return _PROPERTIES[type(criterion)]
 
 
 def allowed_marks(criterion: Judged) -> str:
@@ -67,13 +72,14 @@ def _entry(name: str, kind: str, allowed: tuple[int, ...]) -> Mapping[str, JSON]
 
 
 def _marks(criterion: Judged) -> _Marks:
+    name = mark_property(criterion)
     match criterion:
         case Check():
-            return "satisfied", "boolean", ()
+            return name, "boolean", ()
         case Scored():
-            return "score", "integer", _SCORES
+            return name, "integer", _SCORES
         case Levelled():
-            return "level", "integer", tuple(level.level for level in criterion.levels)
+            return name, "integer", tuple(level.level for level in criterion.levels)
         case _:
             assert_never(criterion)
 

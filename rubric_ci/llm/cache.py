@@ -77,6 +77,10 @@ class Cache:
         """Delete every entry."""
         self.prune(most_bytes=0)
 
+    def is_empty(self) -> bool:
+        """Return True if there is no entry."""
+        return not any(self._files(".json"))
+
     def stats(self) -> CacheStats:
         """Count the entries and their bytes."""
         return _stats((path, size) for _, path, size in self._entries())

@@ -34,6 +34,9 @@ class JudgementCache(Protocol):
     def clear(self) -> None:
         """Delete everything."""
 
+    def is_empty(self) -> bool:
+        """Return True if there is no entry."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:

@@ -9,7 +9,7 @@ from rubric_ci.model.config import Workspace
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.rubric import Assertion, Rubric
+from rubric_ci.model.rubric import Rubric
 from rubric_ci.model.trace import SeenPart
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -154,7 +154,7 @@ EvaluatorSpec: TypeAlias = RubricSpec | LlmJudgeSpec | CodeJudgeSpec | Measuring
 def asks_judge(spec: EvaluatorSpec) -> TypeGuard[RubricSpec | LlmJudgeSpec]:
     """Return True if an evaluator sends judge requests: a rubric of assertions alone does not."""
     if isinstance(spec, RubricSpec):
-        return not all(isinstance(each, Assertion) for each in spec.rubric)
+        return bool(spec.rubric.judged)
     return isinstance(spec, LlmJudgeSpec)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import compress
 from typing import ClassVar, TypeAlias, assert_never
 
@@ -191,7 +192,7 @@ def met(criterion: Criterion, mark: Mark) -> str:
     return next(compress(scale(criterion), holds), "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rubric:
     """A non-empty list of criteria with unique ids and a total weight above 0."""
 
@@ -205,7 +206,7 @@ class Rubric:
         """Count the criteria."""
         return len(self.criteria)
 
-    @property
+    @cached_property
     def judged(self) -> tuple[Judged, ...]:
         """The criteria that a judge marks."""
         return tuple([c for c in self.criteria if not isinstance(c, Assertion)])

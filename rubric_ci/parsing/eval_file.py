@@ -105,9 +105,10 @@ def _case(
     variables = {**suite.get("vars", {}), **case.get("vars", {})}
     shared = Contents(files, is_guideline, None if suite.get("raw") else variables)
     raw = case.get("raw", suite.get("raw", False))
-    own = shared._replace(variables=None if raw else variables)
+    own = shared._replace(variables=None if raw else variables) if "raw" in case else shared
     question = case.get("input_messages", case.get("input", []))
     reference = case.get("expected_messages", case.get("expected_output", []))
+    unguided = own if reference == [] else own._replace(is_guideline=lambda _: False)
     return EvalCase(
         id=case["id"],
         file=at.file,
@@ -119,9 +120,7 @@ def _case(
         ),
         turns=tuple(_turn(each, own) for each in case.get("turns", ())),
         simulated_user=_user(case["simulated_user"], own) if "simulated_user" in case else None,
-        expected_messages=read_messages(
-            reference, "assistant", own._replace(is_guideline=lambda _: False)
-        ),
+        expected_messages=read_messages(reference, "assistant", unguided),
         evaluators=_evaluators(placed, path, files, default_evaluator),
         target=_target(case) or _target(suite),
         workspace=_workspace(case.get("workspace", suite.get("workspace")), source.file),

@@ -69,6 +69,7 @@ def render(
         failing=[case for case in graded if wording.status(case) != "pass"],
         errored=[case for case in cases if isinstance(case, Errored)],
         passing=[case for case in graded if wording.status(case) == "pass"],
+        verdict=_verdict(report),
     )
     hopeless = SHORTEST * len(page.passing) > limit
     plans = [plan for plan in _plans(page, most) if plan.passing == "none" or not hopeless]
@@ -113,11 +114,12 @@ class _Page:
     failing: list[Graded]  # the cases without a pass, most urgent first
     errored: list[Errored]
     passing: list[Graded]
+    verdict: tuple[str, str]  # the same in every plan, and takes a look at every case
 
     def text(self, plan: _Plan, limit: float = inf) -> str:
         """Return the text of a plan; empty, and not written to its end, if it is too long."""
         sections = (
-            self._verdict(),
+            self.verdict,
             self._omitted(plan),
             side_by_side.section(self.report, max(plan.rows, 10)),
             comparison.section(self.report),
@@ -136,18 +138,6 @@ class _Page:
             if (length := length + len(block) + 2) > limit:
                 return ""
         return "\n\n".join(blocks) + "\n"
-
-    def _verdict(self) -> Iterator[str]:
-        icon = GATE_ICONS[heading.tone(self.report)]
-        yield f"## {icon} rubric-ci · {escape.prose(heading.heading(self.report))}"
-        totals = self.report.totals
-        counts = [
-            f"{ICONS[kind]} {number:,} {word}" for kind, number, word in wording.counts(totals)
-        ]
-        mean = [] if totals.score is None else [f"mean score **{numbers.score(totals.score)}**"]
-        settings = heading.gate_settings(self.report)
-        facts = [*counts, *mean, settings, *map(escape.prose, wording.provenance(self.report))]
-        yield " · ".join(facts)
 
     def _omitted(self, plan: _Plan) -> Iterator[str]:
         total = len(self.failing)
@@ -274,6 +264,18 @@ class _Page:
 
     def _prose(self, text: str, plan: _Plan) -> str:
         return escape.prose(numbers.shortened(text, plan.characters))
+
+
+def _verdict(report: RunReport) -> tuple[str, str]:
+    icon = GATE_ICONS[heading.tone(report)]
+    counts = [
+        f"{ICONS[kind]} {number:,} {word}" for kind, number, word in wording.counts(report.totals)
+    ]
+    score = report.totals.score
+    mean = [] if score is None else [f"mean score **{numbers.score(score)}**"]
+    settings = heading.gate_settings(report)
+    facts = [*counts, *mean, settings, *map(escape.prose, wording.provenance(report))]
+    return f"## {icon} rubric-ci · {escape.prose(heading.heading(report))}", " · ".join(facts)
 
 
 def _list(title: str, lines: list[str]) -> Iterator[str]:

@@ -161,8 +161,9 @@ def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:
 
 def _calibration_warnings(tasks: Sequence[Task], loaded: LoadedProject) -> Sequence[str]:
     """Check the calibration of the judges before any model request."""
-    judges = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
-    return check_calibration(loaded, tuple(dict.fromkeys(judge_info(judge) for judge in judges)))
+    every = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
+    judges = {id(judge): judge for judge in every}.values()  # most cases have the same one
+    return check_calibration(loaded, tuple(dict.fromkeys(map(judge_info, judges))))
 
 
 def _show_progress(line: str) -> None:

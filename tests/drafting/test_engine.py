@@ -203,6 +203,9 @@ class Kept(dict[str, str]):
     get = dict.get
     put = dict.__setitem__
 
+    def is_empty(self) -> bool:
+        return not self
+
 
 def test_a_draft_is_cached() -> None:
     memory = Kept()

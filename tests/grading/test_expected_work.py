@@ -40,6 +40,9 @@ class Counted:
     def clear(self) -> None:
         self.texts.clear()
 
+    def is_empty(self) -> bool:
+        return not self.texts
+
 
 def rubric(text: str = "Greets") -> RubricSpec:
     return RubricSpec(
@@ -74,15 +77,17 @@ def test_a_cached_judgement_is_read_once(
         )
         for name in ("one", "two")
     ]
-    runs = []
+    runs, estimates = [], []
     for _ in range(2):
         context = build_context(tmp_path, call_model=reply, cache=cache, judge=JUDGE)
         cache.read.clear()
         expected = estimate_cost([ExpectedWork(tasks=tasks, context=context, trials=trials)])
+        estimates.append(sum(each.estimate.requests for each in expected))
+        assert bool(cache.read) is bool(cache.texts)  # in an empty cache nothing is looked up
         runs.append(asyncio.run(engine.grade(tasks, context, concurrency=4, trials=trials)))
     assert cache.read == dict.fromkeys(cache.texts, 1)
     assert len(sent) == len(cache.texts) == len(tasks) * trials * len(evaluators)
-    assert sum(each.estimate.requests for each in expected) == 0
+    assert estimates == [len(sent), 0]
     asked, found = ([(c.verdict, c.score) for c in run if isinstance(c, Graded)] for run in runs)
     assert len(asked) == len(tasks)
     assert found == asked

@@ -62,6 +62,9 @@ class MemoryCache:
     def clear(self) -> None:
         self.texts.clear()
 
+    def is_empty(self) -> bool:
+        return not self.texts
+
     def put(self, key: str, text: str) -> None:
         self.texts[key] = text
 

@@ -69,7 +69,9 @@ def test_a_folder_that_leads_out_of_the_repository_gets_no_entry(tmp_path: Path)
 def test_clear_deletes_every_entry(cache: Cache) -> None:
     for key in (A, B, C + ANSWER):
         cache.put(key, "")
+    assert not cache.is_empty()
     cache.clear()
+    assert cache.is_empty()
     assert cache.stats() == CacheStats(entries=0, size=0)
 
 

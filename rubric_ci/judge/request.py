@@ -167,7 +167,8 @@ async def request_cached_reply(
 async def _cached(
     key: str, call: CacheableCall, read: Callable[[str], T | InvalidReply], context: RunContext
 ) -> ParsedReply[T] | None:
-    text = None if context.fresh_judgements or not context.cache else context.cache.get(key)
+    cache = None if context.fresh_judgements else context.cache
+    text = cache.get(key) if cache else None
     if text is None:
         return None
     value = await worked_on(len(text) + call.size, read, text)

@@ -85,7 +85,7 @@ def test_a_cached_judgement_is_read_once(
         estimates.append(sum(each.estimate.requests for each in expected))
         assert bool(cache.read) is bool(cache.texts)  # in an empty cache nothing is looked up
         runs.append(asyncio.run(engine.grade(tasks, context, concurrency=4, trials=trials)))
-    assert cache.read == dict.fromkeys(cache.texts, 1)
+        assert cache.read == dict.fromkeys(cache.texts, 1)
     assert len(sent) == len(cache.texts) == len(tasks) * trials * len(evaluators)
     assert estimates == [len(sent), 0]
     asked, found = ([(c.verdict, c.score) for c in run if isinstance(c, Graded)] for run in runs)

@@ -62,7 +62,10 @@ HELD: Final[Mapping[str, str]] = {
     "grading/trials.py": "grading/test_trials.py",
     "model/scope.py": "model/test_scope.py",
     "model/scoring.py": "model/test_scoring.py",
-    "judge/request.py": "judge/test_cached_request.py judge/test_repair.py judge/test_panel.py",
+    "judge/request.py": (
+        "judge/test_cached_request.py judge/test_repair.py judge/test_panel.py "
+        "grading/test_expected_work.py"
+    ),
     "model/gate.py": "model/test_gate.py report/test_gate.py",
     "llm/retry.py": "llm/test_retry.py",
     "text/escape.py": "text/test_escape.py",

@@ -25,6 +25,7 @@ class Bodies:
     url: str
     replies: list[Body]
     requests: list[bytes] = field(default_factory=list)  # their bodies
+    paths: list[str] = field(default_factory=list)
 
     def next(self, request: bytes) -> Body:
         self.requests.append(request)
@@ -37,6 +38,7 @@ def answering(*replies: Body) -> Iterator[Bodies]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
+            bodies.paths.append(self.path)
             body = bodies.next(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             if body.waits:
                 self.rfile.read(1)

@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import pytest
@@ -104,12 +105,16 @@ def proxy(judge: Bodies) -> Iterator[Toxiproxy]:
 WIRES = ("direct", "litellm")
 
 
+NUMBERS = count(1)
+
+
 async def graded(
-    proxy: Toxiproxy, wire: str, seconds: float, *, heal: bool = False
+    proxy: Toxiproxy, wire: str, seconds: float, *, heal: bool = False, number: int = 0
 ) -> Assessment | NoVerdict:
     """Grade an answer; with `heal`, the fault ends before the first retry."""
     options: dict[str, Any] = {"n": 1} if wire == "litellm" else {}
-    endpoint: Endpoint = Aimock(proxy.url).endpoint("openai", timeout_seconds=seconds, **options)
+    url = f"{proxy.url}/{number}"
+    endpoint: Endpoint = Aimock(url).endpoint("openai", timeout_seconds=seconds, **options)
 
     async def at_once(_: float) -> None:
         if heal:
@@ -123,8 +128,9 @@ async def graded(
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 def test_a_fault_that_lasts(judge: Bodies, proxy: Toxiproxy, fault: Fault, wire: str) -> None:
     proxy.set_toxic(fault.toxic)
-    judge.requests.clear()
-    result = asyncio.run(graded(proxy, wire, SHORT if fault.is_timeout else LONG))
+    number = next(NUMBERS)
+    seconds = SHORT if fault.is_timeout else LONG
+    result = asyncio.run(graded(proxy, wire, seconds, number=number))
     if fault.reason:
         assert isinstance(result, NoVerdict)
         assert str(result) == f"openai/gpt-6-luna: {fault.reason} ({ATTEMPTS} requests)"
@@ -132,8 +138,13 @@ def test_a_fault_that_lasts(judge: Bodies, proxy: Toxiproxy, fault: Fault, wire:
         assert (result.usage.calls, result.usage.unpriced_calls) == (ATTEMPTS, ATTEMPTS)
     else:
         assert isinstance(result, Assessment)
-        assert (result.score, result.usage.calls) == (SCORE, 1)
-    assert len(judge.requests) <= result.usage.calls
+        assert (result.score, result.usage.calls, received(judge, number)) == (SCORE, 1, 1)
+    assert received(judge, number) <= result.usage.calls
+
+
+def received(judge: Bodies, number: int) -> int:
+    """Return how many requests of a test came, without late ones of the test before."""
+    return sum(path.startswith(f"/{number}/") for path in judge.paths)
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -144,21 +155,22 @@ def test_a_fault_that_lasts(judge: Bodies, proxy: Toxiproxy, fault: Fault, wire:
 )
 def test_a_fault_that_ends(judge: Bodies, proxy: Toxiproxy, fault: Fault, wire: str) -> None:
     proxy.set_toxic(fault.toxic)
-    judge.requests.clear()
-    result = asyncio.run(graded(proxy, wire, ENOUGH if fault.is_timeout else LONG, heal=True))
+    number = next(NUMBERS)
+    seconds = ENOUGH if fault.is_timeout else LONG
+    result = asyncio.run(graded(proxy, wire, seconds, heal=True, number=number))
     assert isinstance(result, Assessment)
     assert result.score == SCORE
     assert (result.usage.calls, result.usage.unpriced_calls) == (2, 1)
-    assert len(judge.requests) <= 2
+    assert received(judge, number) <= 2
 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_proxy_that_is_down(judge: Bodies, proxy: Toxiproxy, wire: str) -> None:
     proxy.set_toxic(None, enabled=False)
-    judge.requests.clear()
-    result = asyncio.run(graded(proxy, wire, LONG))
+    number = next(NUMBERS)
+    result = asyncio.run(graded(proxy, wire, LONG, number=number))
     assert isinstance(result, NoVerdict)
     host = proxy.url.removeprefix("http://")
     reason = f"cannot connect to {host}: Connection refused ({ATTEMPTS} attempts)"
     assert str(result) == f"openai/gpt-6-luna: {reason}"
-    assert (result.usage.unpriced_calls, judge.requests) == (0, [])
+    assert (result.usage.unpriced_calls, received(judge, number)) == (0, 0)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 # A test is no step of the workflow that runs it: it has neither its event nor its summary. Before
 # the imports below (E402), which copy the environment.
 RUNNERS = ("ACTIONS_", "GITHUB_", "RUNNER_", "RUBRIC_CI_")
-for name in [name for name in os.environ if name.startswith(RUNNERS)]:
+for name in [name for name in os.environ if name.startswith(RUNNERS) or name in {"CI", "TF_BUILD"}]:
     del os.environ[name]
 
 # The tests start the program hundreds of times. Without its byte code a start compiles every module

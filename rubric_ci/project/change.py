@@ -21,7 +21,7 @@ from rubric_ci.model.events import is_before_merge
 from rubric_ci.model.git_changes import Base, Entry, FoundBase, NoBase
 from rubric_ci.project.difference import Difference, read_difference
 from rubric_ci.project.project import Project
-from rubric_ci.system.runner import in_workflow
+from rubric_ci.system.runner import in_other_ci, in_workflow
 
 if TYPE_CHECKING:
     from rubric_ci.model.evals import EvalFile
@@ -76,8 +76,9 @@ class Change:
         named = self._named
         before_merge = event is not None and is_before_merge(event.name)
         branch = event is not None and event.ref != f"refs/heads/{event.default_branch}"
+        guarded = branch or in_other_ci(self._environment)
         required = self._options.policy_from == "base"
-        if not (required or before_merge or (branch and named)):
+        if not (required or before_merge or (guarded and named)):
             return None
         try:
             if event and before_merge:

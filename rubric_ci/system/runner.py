@@ -14,6 +14,12 @@ def in_workflow(environment: Mapping[str, str]) -> bool:
     return environment.get("GITHUB_ACTIONS") == "true"
 
 
+def in_other_ci(environment: Mapping[str, str]) -> bool:
+    """Return True in a job of another CI system: most set `CI`, Azure Pipelines sets `TF_BUILD`."""
+    known = (environment.get("CI", ""), environment.get("TF_BUILD", ""))
+    return not in_workflow(environment) and any(each.lower() in {"true", "1"} for each in known)
+
+
 def can_install(environment: Mapping[str, str]) -> bool:
     """Return True if the action can install the packages that are missing."""
     return bool(environment.get(RESTART))

@@ -154,6 +154,25 @@ def test_the_policy_of_a_push_comes_from_a_named_base(
     assert opened(history, job, **options).policy == (since if known else None)
 
 
+@pytest.mark.parametrize(
+    ("job", "options", "known"),
+    [
+        ({"CI": "true"}, {}, False),
+        ({"CI": "true"}, {"changed_since": "main"}, True),
+        ({"CI": "1"}, {"against": "main"}, True),
+        ({"TF_BUILD": "True"}, {"against": "main"}, True),
+        ({"CI": "true"}, {"against": "main", "policy_from": "head"}, False),
+        ({"CI": "false"}, {"against": "main"}, False),
+        ({"CI": ""}, {"against": "main"}, False),
+    ],
+)
+def test_in_other_ci_systems_a_named_revision_is_the_base_of_the_policy(
+    history: History, job: dict[str, str], options: dict[str, str], *, known: bool
+) -> None:
+    since = Base(commit=history.start, origin="the merge base with `main`")
+    assert opened(history, job, **options).policy == (since if known else None)
+
+
 def test_a_revision_that_against_names_is_the_base_of_the_policy(history: History) -> None:
     done = invoke(
         history.checkout.root,

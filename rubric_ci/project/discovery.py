@@ -47,7 +47,9 @@ def find_evals(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[P
 
 def from_root(path: Path, root: Path) -> str:
     """Return the name of a file in reports: relative to the root, with forward slashes."""
-    real, top = os.path.realpath(path), os.path.realpath(root)
+    lost = path.is_symlink() and not path.exists()  # a link to nothing has its own name
+    real = f"{os.path.realpath(path.parent)}{os.sep}{path.name}" if lost else os.path.realpath(path)
+    top = os.path.realpath(root)
     return _below(real, top) if confined.is_inside(real, top) else path.as_posix()
 
 
@@ -238,8 +240,7 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
     from rubric_ci.project.near_files import near_path  # few paths are misspelt
     from rubric_ci.text.suggestions import did_you_mean
 
-    here = os.path.realpath(HERE)
-    return f"{written} does not exist", did_you_mean(near_path(written, here))
+    return f"{written} does not exist", did_you_mean(near_path(written, os.path.realpath(HERE)))
 
 
 def _named_like_evals(folder: Path) -> str:

@@ -196,6 +196,13 @@ def test_names_from_the_root(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert discovery.from_root(tree.parent / "secret", tree) == (tree.parent / "secret").as_posix()
 
 
+def test_a_link_has_the_name_of_its_file_and_one_to_nothing_its_own(tree: Path) -> None:
+    platforms.symlink(tree / "to.yaml", "evals/a.yaml")
+    platforms.symlink(tree / "evals/gone.yaml", "nothing")
+    assert discovery.from_root(tree / "to.yaml", tree) == "evals/a.yaml"
+    assert discovery.from_root(tree / "evals/gone.yaml", tree) == "evals/gone.yaml"
+
+
 def test_a_dangling_link_is_not_an_eval_file(tree: Path) -> None:
     platforms.symlink(tree / "evals/lost.yaml", "nowhere.yaml")
     found = discovery.find_evals(["evals"], [], tree)

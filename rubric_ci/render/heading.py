@@ -64,8 +64,15 @@ def outcome(report: RunReport) -> str:
         return f"nothing was graded: {numbers.plural(counts.skipped, 'case')} skipped"
     if counts.errored or report.scope.unread:
         return ""
-    changed = "changed-since" in report.scope.narrowed_by
-    return f"nothing to grade{': the change affects no case' if changed else ''}"
+    return f"nothing to grade{_why_nothing(report)}"
+
+
+def _why_nothing(report: RunReport) -> str:
+    if "changed-since" not in report.scope.narrowed_by:
+        return ""
+    removed = [c for c in report.grading_changes if c.kind == "case" and c.direction == "weaker"]
+    does = f"removes {numbers.plural(len(removed), 'case')}" if removed else "affects no case"
+    return f": the change {does}"
 
 
 def gate_settings(report: RunReport) -> str:

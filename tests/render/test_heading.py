@@ -159,6 +159,11 @@ HEADINGS: dict[str, tuple[RunReport, Tone, str]] = {
         ("Gate passes · nothing to grade: the change affects no case · "
         "0 of 4 cases: --changed-since"),
     ),
+    "cases removed": (
+        of(scope=CHANGED, grading_changes=(replace(WEAKER, kind="case"), WEAKER)), "nothing",
+        ("Gate passes · nothing to grade: the change removes 1 case · "
+        "0 of 4 cases: --changed-since"),
+    ),
     "nothing": (of(scope=PART), "nothing", "Gate passes · nothing to grade · 0 of 4 cases: --case"),
     "nothing graded": (
         of(skipped("a"), skipped("b")), "nothing",

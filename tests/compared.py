@@ -3,8 +3,7 @@
 from rubric_ci.comparison import wording
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline
-from rubric_ci.model.comparison import Comparison
-from rubric_ci.model.reference_log import ReferenceLog
+from rubric_ci.model.comparison import Comparison, ReferenceLog
 from rubric_ci.model.report import RunReport
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from rubric_ci.calibration.attack_corpus import Probe
 from rubric_ci.judge.prompt import WORK
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.scoring import MarkValue
 
 Reply = Mapping[str, Any]
 

@@ -65,7 +65,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
     "commands/test_run_killed.py": "system/signals",
     "commands/test_http_target.py": "llm/http_service",
-    "commands/test_run_noise.py": "model/judge_noise",
+    "commands/test_run_noise.py": "model/trials",
     "commands/test_several_judges.py": "report/judges",
     "commands/test_shards.py": "commands/plan",
     "commands/test_validate.py": """
@@ -82,7 +82,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "kinds/test_specs.py": "kinds/kind",
     "judge/test_injection_scan.py": "judge/injection_patterns",
     "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
-    "llm/test_workload_identity.py": "model/workload_identity",
+    "llm/test_workload_identity.py": "model/hosts",
     "parsing/test_typed_json.py": "model/json_value",
     "policy/test_changes.py": "policy/strength",
     "project/test_load_config.py": "parsing/config parsing/program_targets",

@@ -18,12 +18,12 @@ from typing import Any, cast
 
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.changes import Base
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import Endpoint, LlmTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import Base
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.scoring import Verdict
 from rubric_ci.run.base_comparison import compare

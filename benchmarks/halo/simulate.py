@@ -22,8 +22,8 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
-from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, score
+from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric, score
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
 
 ANSWERS: Final = 2000
 CRITERIA: Final = 6

@@ -23,10 +23,8 @@ from rubric_ci.comparison import alarm_budget, reference
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.grading.engine import STAGES
-from rubric_ci.model.comparison import Comparison
+from rubric_ci.model.comparison import CaseKey, Comparison, Decision, ReferenceLog, RegressionConfig
 from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.reference_log import CaseKey, Decision, ReferenceLog
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import CaseResult, Graded, Trial
 from rubric_ci.model.trials import tier

@@ -23,8 +23,8 @@ from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.grading.engine import STAGES
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict, verdict

@@ -14,8 +14,8 @@ from random import Random
 
 from rubric_ci.judge.voting import NoMajority, more_votes, tally
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric, Scored, ScoreRange
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict, score
+from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric, Scored, ScoreRange, score
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict
 
 GATES = 4  # gating criteria in a case
 FLIPS = (0.22, 0.28)

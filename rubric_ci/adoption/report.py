@@ -14,7 +14,6 @@ from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, RubricSpec, TextPart
-from rubric_ci.model.mark_value import CHECKLIST
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import (
     Assessed,
@@ -27,7 +26,7 @@ from rubric_ci.model.results import (
 )
 from rubric_ci.model.rubric import Check as Criterion
 from rubric_ci.model.rubric import Rubric
-from rubric_ci.model.scoring import Thresholds, Verdict, format_score
+from rubric_ci.model.scoring import CHECKLIST, Thresholds, Verdict, format_score
 from rubric_ci.model.waivers import WaiverResult, with_waivers
 from rubric_ci.text import numbers
 

@@ -16,8 +16,8 @@ from rubric_ci.calibration.kappa import (
     kappa,
 )
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import Check, Judged, Mark
+from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue
 
 Weighed: TypeAlias = tuple[MarkValue, MarkValue, float]
 """The marks of person and judge, and the number of answers that the answer stands for."""

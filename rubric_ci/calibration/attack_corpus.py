@@ -12,9 +12,9 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.results import Answer
 from rubric_ci.model.rubric import Check, Judged, Levelled, Rubric, Scored
+from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.trace import FileChange, Work
 
 CONTROL_PLACEHOLDER = "{twin}"

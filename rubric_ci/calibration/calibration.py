@@ -19,9 +19,9 @@ from rubric_ci.calibration.kappa import DrawGamma, disagreement
 from rubric_ci.calibration.labels import TEST, TUNE, Label, LabelledAnswer, Split
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.model.rubric import Judged
+from rubric_ci.model.scoring import MarkValue
 from rubric_ci.statistics.significance import SIGNIFICANT, p_value
 
 VERSION = 3  # 1 pooled the criteria; 2 counted drawn labels and answers of one case as others

@@ -10,8 +10,8 @@ from rubric_ci.judge.judges import is_sure
 from rubric_ci.judge.voting import moves_to_change
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import CriterionResult
-from rubric_ci.model.rubric import Judgement, Mark
-from rubric_ci.model.scoring import Thresholds, score
+from rubric_ci.model.rubric import Judgement, Mark, score
+from rubric_ci.model.scoring import Thresholds
 from rubric_ci.statistics.significance import PERCENT
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line

@@ -18,10 +18,10 @@ from rubric_ci.calibration.labels import Draw, Label, Split
 from rubric_ci.calibration.sample import CaseKey
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored, scale
+from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue
 from rubric_ci.text.escape import log_line, log_text
 
 

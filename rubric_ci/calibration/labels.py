@@ -15,7 +15,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.scoring import MarkValue
 
 _KEYS = ("file", "id", "evaluator", "answer", "marks")
 _SPLIT = "split"

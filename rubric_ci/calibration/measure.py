@@ -11,8 +11,8 @@ from rubric_ci.calibration.labels import LabelledAnswer
 from rubric_ci.calibration.rejudge import Marks, NotJudged
 from rubric_ci.grading.resolve import judge_info
 from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.rubric import Judged
+from rubric_ci.model.scoring import MarkValue
 from rubric_ci.statistics.effective_votes import effective_votes
 
 

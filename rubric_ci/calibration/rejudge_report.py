@@ -9,13 +9,12 @@ from rubric_ci.calibration.sentinel import measure
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.comparison import CaseKey, Sentinel
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvaluatorSpec, MeasuringSpec, RubricSpec, every_evaluator
-from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.rubric import Assertion
-from rubric_ci.model.sentinel import Sentinel
 from rubric_ci.model.trials import trials_of
 
 

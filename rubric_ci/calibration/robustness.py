@@ -6,8 +6,8 @@ from typing import TypeAlias
 from rubric_ci.calibration.agreement import mark_text
 from rubric_ci.calibration.attack_corpus import Probe, rank
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.rubric import Judged
+from rubric_ci.model.scoring import MarkValue
 from rubric_ci.text.escape import log_line
 
 Marks: TypeAlias = Mapping[str, MarkValue]

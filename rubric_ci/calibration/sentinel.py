@@ -9,12 +9,12 @@ from typing import Final
 from rubric_ci.calibration.rejudge import RECORDED_ANSWER_TARGET
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task
+from rubric_ci.model.comparison import Sentinel, SentinelItem
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.results import Assessed, CaseResult, Graded
-from rubric_ci.model.sentinel import Sentinel, SentinelItem
+from rubric_ci.model.scoring import MarkValue
 
 ITEMS: Final = 12
 REPEATS: Final = 5

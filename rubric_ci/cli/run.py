@@ -160,7 +160,7 @@ def _with_targets(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_places(options: dict[str, Any]) -> dict[str, Any]:
-    from rubric_ci.model.case_place import read_places
+    from rubric_ci.model.scope import read_places
 
     paths, places = read_places(options["paths"])
     return {**options, "paths": paths, "places": places}

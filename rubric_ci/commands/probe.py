@@ -11,10 +11,10 @@ from rubric_ci.calibration.rejudge import REPLAYED, configured_judge
 from rubric_ci.errors import CannotAnswer, CannotFindEvals, ExitCode
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading.setup import build_context, readable_cache
+from rubric_ci.model.changes import Base
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.git_changes import Base
 from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import Graded
 from rubric_ci.policy.checkout import allowed_hosts, show_policy

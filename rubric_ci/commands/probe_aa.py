@@ -10,7 +10,7 @@ import click
 
 from rubric_ci.errors import CannotConfigure, CannotUseGit, ExitCode
 from rubric_ci.history.from_report import rate_interval
-from rubric_ci.model.git_changes import Base, NoBase
+from rubric_ci.model.changes import Base, NoBase
 from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.project.loaded_project import LoadedProject

@@ -15,10 +15,10 @@ from rubric_ci.grading.engine import grade, is_failure
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import Task
 from rubric_ci.history.from_report import rate_interval
+from rubric_ci.model.changes import Base
 from rubric_ci.model.config import LlmTarget, PromptTemplate
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
-from rubric_ci.model.git_changes import Base
 from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.probe.prompt_mutants import (

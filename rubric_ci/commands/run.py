@@ -14,8 +14,8 @@ from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_lines, total
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.preflight import models_to_ask
 from rubric_ci.history.forecast import show_power
+from rubric_ci.model.changes import NoBase
 from rubric_ci.model.config import RunnerTarget
-from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.publish.files import check_folder, write_and_show
 from rubric_ci.publish.outputs import publish

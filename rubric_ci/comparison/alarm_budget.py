@@ -18,11 +18,11 @@ from math import fsum
 from statistics import median_low
 from typing import Final
 
+from rubric_ci.model.comparison import CaseKey, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.reference_log import CaseKey
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Graded, Trial
-from rubric_ci.model.trials import DECIMALS, first_trials, tier, trials_of
+from rubric_ci.model.scoring import DECIMALS
+from rubric_ci.model.trials import first_trials, tier, trials_of
 from rubric_ci.statistics import rank_sum, significance
 from rubric_ci.statistics.rank_sum import Observation
 

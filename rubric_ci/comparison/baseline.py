@@ -12,9 +12,9 @@ from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.errors import CannotReadReport, CannotUseGit, CannotWriteFile
 from rubric_ci.git.committed import first_tracked
+from rubric_ci.model.comparison import LOG_VERSION, CaseKey, ReferenceLog
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.reference_log import LOG_VERSION, CaseKey, ReferenceLog
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, Trial
 from rubric_ci.model.trials import first_trials, tier

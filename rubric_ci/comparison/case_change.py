@@ -6,15 +6,12 @@ from typing import assert_never
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.alarm_budget import Tested
 from rubric_ci.comparison.verdicts import Compared
+from rubric_ci.model.comparison import CaseKey, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.judge_noise import same_marks_again
-from rubric_ci.model.mark_value import MarkValue
-from rubric_ci.model.reference_log import CaseKey
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RemovedCase
 from rubric_ci.model.results import BaseResult, CaseResult, Errored, Graded, Skipped
-from rubric_ci.model.scoring import Verdict
-from rubric_ci.model.trials import DECIMALS, tier, trials_of
+from rubric_ci.model.scoring import DECIMALS, MarkValue, Verdict
+from rubric_ci.model.trials import same_marks_again, tier, trials_of
 from rubric_ci.statistics.night_effect import NightMeans
 
 

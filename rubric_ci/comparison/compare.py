@@ -20,13 +20,11 @@ from rubric_ci.comparison.notes import (
     why_judge_moved,
 )
 from rubric_ci.comparison.reference import Baseline
-from rubric_ci.model.comparison import Comparison, SuspectCounts
-from rubric_ci.model.judge_noise import judge_noise
-from rubric_ci.model.reference_log import CaseKey
-from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.comparison import CaseKey, Comparison, RegressionConfig, SuspectCounts
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.model.trials import DECIMALS, first_mean, first_trials
+from rubric_ci.model.scoring import DECIMALS
+from rubric_ci.model.trials import first_mean, first_trials, judge_noise
 from rubric_ci.statistics import night_effect, significance
 from rubric_ci.statistics.night_effect import NightMeans, Nights
 

@@ -19,8 +19,8 @@ from rubric_ci.comparison.case_change import key_of
 from rubric_ci.comparison.compare import counterparts
 from rubric_ci.comparison.reference_folder import Acceptance, accept, open_folder
 from rubric_ci.errors import CannotReadReport
+from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, standing
 from rubric_ci.model.trials import first_trials, tier, trials_of, without_first_trials

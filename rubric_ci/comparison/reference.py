@@ -7,16 +7,18 @@ from datetime import datetime
 
 from rubric_ci.comparison import alarm_budget, drift
 from rubric_ci.comparison.drift import Observed
-from rubric_ci.model.comparison import ReferenceInfo, SlowSlide, Source
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.reference_log import (
+from rubric_ci.model.comparison import (
     CaseKey,
     Decision,
     Night,
+    ReferenceInfo,
     ReferenceLog,
     ReferenceMove,
+    RegressionConfig,
+    SlowSlide,
+    Source,
 )
-from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.trials import first_trials, trials_of

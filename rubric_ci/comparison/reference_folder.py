@@ -14,11 +14,9 @@ from rubric_ci.comparison.baseline import LOG_FILE, find_reports, read_baseline,
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline, comparable, lacking, night_of, part
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
-from rubric_ci.model.comparison import Comparison
+from rubric_ci.model.comparison import CaseKey, Comparison, Decision, ReferenceLog, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.defaults import REPORT_FILES
-from rubric_ci.model.reference_log import CaseKey, Decision, ReferenceLog
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Graded
 from rubric_ci.project.discovery import write_text

@@ -12,9 +12,8 @@ from itertools import count
 from statistics import fmean
 from typing import Final, assert_never
 
-from rubric_ci.model.comparison import Comparison
+from rubric_ci.model.comparison import Comparison, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Against
 from rubric_ci.model.results import (
     AnswerSource,
@@ -26,8 +25,8 @@ from rubric_ci.model.results import (
     Skipped,
     Trial,
 )
-from rubric_ci.model.scoring import Verdict
-from rubric_ci.model.trials import DECIMALS, first_trials, tier, trials_of
+from rubric_ci.model.scoring import DECIMALS, Verdict
+from rubric_ci.model.trials import first_trials, tier, trials_of
 from rubric_ci.statistics import rank_sum, significance
 from rubric_ci.statistics.rank_sum import Observation
 

@@ -7,11 +7,11 @@ from typing import Final
 from rubric_ci.model.comparison import (
     Comparison,
     ReferenceInfo,
+    ReferenceMove,
     SlowSlide,
     Source,
     SuspectCounts,
 )
-from rubric_ci.model.reference_log import ReferenceMove
 from rubric_ci.model.report import Against, RunReport
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded, standing
 from rubric_ci.statistics import significance

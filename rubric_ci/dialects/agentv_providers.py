@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.dialects.translation import Translation
-from rubric_ci.model.judge_cli import AGENTV_AGENTS
+from rubric_ci.model.model_facts import AGENTV_AGENTS
 from rubric_ci.yaml_text.problems import Path
 
 _RETRIES: Final = (

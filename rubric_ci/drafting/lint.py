@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.mark_value import CHECKLIST
 from rubric_ci.model.rubric import Criterion, Rubric
+from rubric_ci.model.scoring import CHECKLIST
 from rubric_ci.validation.wording import ALIKE, FILLERS, repeated, wording, words_of
 
 COPIED_RUN = 7  # words in a row that are not shared with the reference by chance

@@ -7,7 +7,6 @@ from rubric_ci.evaluators.judge_choice import judge_model
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.kinds.table import KINDS
-from rubric_ci.model.assessment import assessed, unassessed
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -18,7 +17,9 @@ from rubric_ci.model.evals import (
     MeasuringSpec,
     RubricSpec,
 )
-from rubric_ci.model.results import Answer, Assessment, EvaluatorResult
+from rubric_ci.model.results import Answer, Assessed, Assessment, EvaluatorResult, Unassessed
+from rubric_ci.model.scoring import Thresholds, verdict
+from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.system.masking import redactor
 from rubric_ci.system.text_work import worked_on
 
@@ -64,3 +65,41 @@ def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec) -> Assessment:
     measure = KINDS[spec.type].measure
     assert measure  # noqa: S101 - the others are assessed above
     return measure(case, answer, spec, redactor())
+
+
+def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> Assessed:
+    """Return the result of an evaluator that gave a score."""
+    return Assessed(
+        name=spec.name,
+        type=spec.type,
+        weight=spec.weight,
+        line=spec.span.line,
+        verdict=verdict(found.score, found.gated_by, thresholds),
+        score=found.score,
+        gated_by=found.gated_by,
+        reasoning=found.reasoning,
+        criteria=found.criteria,
+        hits=found.hits,
+        misses=found.misses,
+        details=found.details,
+        warnings=found.warnings,
+        judge=found.judge,
+        marks=found.marks,
+        cached_marks=found.cached_marks,
+        usage=found.usage,
+    )
+
+
+def unassessed(
+    spec: EvaluatorSpec, reason: str, *, judge: str = "", usage: Usage = NOTHING_USED
+) -> Unassessed:
+    """Return the result of an evaluator that gave no score."""
+    return Unassessed(
+        name=spec.name,
+        type=spec.type,
+        weight=spec.weight,
+        line=spec.span.line,
+        reason=reason,
+        judge=judge,
+        usage=usage,
+    )

@@ -14,7 +14,6 @@ from rubric_ci.judge.seen import ISOLATED, Part, marked, parts_of
 from rubric_ci.judge.voting import flakiness
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
 from rubric_ci.model.rubric import (
     Assertion,
@@ -26,8 +25,9 @@ from rubric_ci.model.rubric import (
     Scored,
     met,
     scale,
+    score,
 )
-from rubric_ci.model.scoring import score
+from rubric_ci.model.scoring import MarkValue
 from rubric_ci.model.trace import SeenPart, steps_of
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.system.masking import redact

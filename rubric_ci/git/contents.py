@@ -15,8 +15,8 @@ from typing import Final
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
+from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Entry
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.git_changes import ABSENT, SUBMODULE, SYMLINK, Entry
 from rubric_ci.system import confined
 
 UNKNOWN: Final = ""

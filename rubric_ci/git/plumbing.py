@@ -18,7 +18,7 @@ from rubric_ci.git.process import (
     run,
     stripped,
 )
-from rubric_ci.model.git_changes import ABSENT, SYMLINK, Change, Entry
+from rubric_ci.model.changes import ABSENT, SYMLINK, Change, Entry
 
 
 def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:

@@ -11,8 +11,8 @@ from posixpath import dirname
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
+from rubric_ci.model.changes import SUBMODULE, SYMLINK, Entry
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.git_changes import SUBMODULE, SYMLINK, Entry
 from rubric_ci.model.references import Found, Lookup, NotFound, file_text
 from rubric_ci.system import confined
 from rubric_ci.text.globs import matcher

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals
-from rubric_ci.model.case_place import CasePlace
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.scope import CasePlace
 from rubric_ci.text.suggestions import suggest
 
 Matches: TypeAlias = Callable[[EvalCase], bool]

@@ -11,12 +11,12 @@ from typing import Final, TypeVar
 
 from rubric_ci import evaluators, targets
 from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, UserError
+from rubric_ci.evaluators import unassessed
 from rubric_ci.evaluators.judge_choice import judge_if_any
 from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, LiveLimits
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import median_trial, with_further_trials
-from rubric_ci.model.assessment import unassessed
 from rubric_ci.model.config import (
     CliTarget,
     JudgeConfig,

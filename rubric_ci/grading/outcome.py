@@ -8,7 +8,6 @@ from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import Usage
-from rubric_ci.model.mark_value import CANNOT_ASSESS, YES_OR_NO
 from rubric_ci.model.results import (
     Answer,
     Assessed,
@@ -21,7 +20,9 @@ from rubric_ci.model.results import (
     Unassessed,
 )
 from rubric_ci.model.scoring import (
+    CANNOT_ASSESS,
     DEFAULT_THRESHOLDS,
+    YES_OR_NO,
     Score,
     Thresholds,
     combine,

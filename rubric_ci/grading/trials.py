@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rubric_ci.model.evals import TrialRule
-from rubric_ci.model.judge_noise import marks_of
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import TIERS, CaseResult, Errored, Graded, Skipped, Trial, kth_best
 from rubric_ci.model.scoring import Verdict
+from rubric_ci.model.trials import marks_of
 
 
 def median_trial(results: Sequence[CaseResult], rule: TrialRule | None = None) -> CaseResult:

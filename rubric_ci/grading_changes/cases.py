@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rubric_ci.grading_changes.criteria import of_case
 from rubric_ci.grading_changes.evaluators import evaluator_changes
+from rubric_ci.model.changes import ADDED, Direction, GradingChange
 from rubric_ci.model.evals import EvalCase, TrialRule
-from rubric_ci.model.grading_changes import ADDED, Direction, GradingChange
 from rubric_ci.model.waivers import SAFETY
 from rubric_ci.selection.compare_cases import Key
 from rubric_ci.selection.fingerprint import question

@@ -18,10 +18,10 @@ from rubric_ci.grading_changes.files import (
     script_changes,
     waiver_changes,
 )
+from rubric_ci.model.changes import GradingChange, by_order
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.defaults import LABELS, WAIVERS
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.grading_changes import GradingChange, by_order
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.project.base_state import BaseState
 from rubric_ci.project.change import BaseCommit

@@ -7,10 +7,10 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading_changes.cases import narrowed
+from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.config import Config, MockTarget, RecordedTarget, Target
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.grading_changes import Direction, GradingChange
 from rubric_ci.policy.changes import policy_changes
 from rubric_ci.text.numbers import listed
 

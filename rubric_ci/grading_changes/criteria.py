@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final, assert_never
 
 from rubric_ci.assertions.table import TABLE
+from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind, compared
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind, compared
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import Assertion, Check, Criterion, Levelled, Rubric, Scored, scale
 from rubric_ci.model.waivers import SAFETY

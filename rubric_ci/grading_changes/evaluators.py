@@ -14,6 +14,7 @@ from rubric_ci.grading_changes.criteria import (
     of_case,
     of_weights,
 )
+from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,
@@ -23,10 +24,6 @@ from rubric_ci.model.evals import (
     MeasuringSpec,
     RubricSpec,
     WeightedAverage,
-)
-from rubric_ci.model.grading_changes import (
-    Direction,
-    GradingChange,
 )
 
 

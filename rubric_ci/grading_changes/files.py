@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final, TypeAlias
 
+from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
-from rubric_ci.model.grading_changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.text import numbers
 from rubric_ci.validation.ignore_comments import ignored_rules

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, CriterionResult, Graded
-from rubric_ci.model.scoring import Thresholds
+from rubric_ci.model.scoring import MarkValue, Thresholds
 from rubric_ci.model.waivers import is_missed, verdict_without
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line

@@ -11,8 +11,8 @@ from dataclasses import fields
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
+from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import JudgeInfo, RunVerdict
 from rubric_ci.model.results import Trial
 from rubric_ci.model.scoring import Verdict

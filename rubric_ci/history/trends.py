@@ -5,8 +5,8 @@ from itertools import pairwise
 from typing import Final
 
 from rubric_ci.history.record import GRADED, RunRecord
+from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.reference_log import CaseKey
 from rubric_ci.model.report import JudgeInfo
 
 ABSENT: Final = "-"  # in a strip: the case was not in that run

@@ -8,9 +8,9 @@ from typing import Final
 
 from rubric_ci.history.record import RunRecord, case_records
 from rubric_ci.history.trends import judge_changes
-from rubric_ci.model.mark_value import ASSERTION, CHECKLIST, SCORE_RANGE, mark_share
-from rubric_ci.model.reference_log import CaseKey
+from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded
+from rubric_ci.model.scoring import ASSERTION, CHECKLIST, SCORE_RANGE, mark_share
 from rubric_ci.statistics.power import DEFAULT, Variances
 
 LATEST: Final = 30  # runs

@@ -14,9 +14,8 @@ from rubric_ci.judge import panel
 from rubric_ci.judge.panel import PanelRequest, PanelResult
 from rubric_ci.judge.voting import NoMajority, flakiness, moves_to_change, tally
 from rubric_ci.model.llm_calls import NOTHING_USED
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import Judgement, Rubric
-from rubric_ci.model.scoring import Thresholds
+from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Thresholds
 from rubric_ci.system import task_groups
 
 

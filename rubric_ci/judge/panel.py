@@ -25,8 +25,8 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.rubric import Judged, Judgement, Mark, Rubric
+from rubric_ci.model.scoring import MarkValue
 from rubric_ci.model.trace import SeenPart
 from rubric_ci.system import task_groups
 from rubric_ci.system.text_work import worked_on

@@ -14,8 +14,8 @@ from typing import Any, assert_never
 from rubric_ci.judge.reply_schema import aliased, allowed_marks, mark_property
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.rubric import Check, Judged, Judgement, Levelled, Mark, Scored
+from rubric_ci.model.scoring import CANNOT_ASSESS
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Final, TypeAlias, assert_never
 
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import in_keys
-from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
+from rubric_ci.model.scoring import CANNOT_ASSESS
 
 SCHEMA_VERSION = "1"
 

@@ -15,7 +15,6 @@ from typing import TypeAlias, assert_never
 
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
     Check,
     Judged,
@@ -24,8 +23,9 @@ from rubric_ci.model.rubric import (
     Mark,
     Rubric,
     Scored,
+    score,
 )
-from rubric_ci.model.scoring import Thresholds, Verdict, score
+from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Thresholds, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

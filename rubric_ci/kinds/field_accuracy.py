@@ -13,9 +13,8 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import DataPart, EvalCase, MeasuringSpec
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.mark_value import CHECKLIST
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
-from rubric_ci.model.scoring import weighted_mean
+from rubric_ci.model.scoring import CHECKLIST, weighted_mean
 from rubric_ci.text.json_path import Missing, value_at
 from rubric_ci.text.redact import Redactor
 

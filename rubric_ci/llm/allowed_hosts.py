@@ -7,10 +7,9 @@ from typing import Final
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.llm.direct import named_provider
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.hosts import AllowedHosts, host_of
+from rubric_ci.model.hosts import AllowedHosts, WorkloadIdentity, host_of
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
-from rubric_ci.model.workload_identity import WorkloadIdentity
 
 PROVIDER_HOSTS: Final = {
     "anthropic": "api.anthropic.com",

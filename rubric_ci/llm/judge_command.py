@@ -23,8 +23,8 @@ from rubric_ci.llm.openai_format import text_of, usage
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, JudgeCommand
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.judge_cli import CREDENTIALS
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.model.trace import Trace
 from rubric_ci.system import processes
 

@@ -17,8 +17,8 @@ from rubric_ci.llm import direct_http
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.hosts import EXCHANGES, IdentitySource, WorkloadIdentity
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.workload_identity import EXCHANGES, IdentitySource, WorkloadIdentity
 from rubric_ci.system import masking
 
 EARLY: Final = 60.0  # seconds before its end that a token is renewed

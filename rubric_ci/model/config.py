@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import GateConfig
+from rubric_ci.model.hosts import WorkloadIdentity
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import Answer
-from rubric_ci.model.workload_identity import WorkloadIdentity
 
 JudgeMode: TypeAlias = Literal["batched", "isolated", "auto"]
 """All criteria per request, or one; `auto`: the mode that `calibration.json` was decided for."""
@@ -32,7 +32,7 @@ CREDENTIALS: Final = frozenset(
 class JudgeCommand:
     """A command that judges: a known command-line tool, or any program."""
 
-    cli: str = ""  # a name of `model/judge_cli.py`; empty: `argv`
+    cli: str = ""  # a name of `model/model_facts.py`; empty: `argv`
     argv: tuple[str, ...] = ()
     model: str = ""  # of the command-line tool; empty: the tool decides
     env: tuple[str, ...] = ()  # further variables that it gets

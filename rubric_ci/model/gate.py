@@ -9,9 +9,9 @@ from fractions import Fraction
 from math import ceil
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model.changes import GradingChange, added_cases
 from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.grading_changes import GradingChange, added_cases
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, standing
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
 from rubric_ci.model.waivers import WaiverResult

@@ -5,7 +5,6 @@ from datetime import date
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.case_place import CasePlace
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.defaults import (
     CACHE_DIR,
@@ -18,6 +17,7 @@ from rubric_ci.model.defaults import (
 )
 from rubric_ci.model.gate import FailOn
 from rubric_ci.model.scaffold import TargetKind
+from rubric_ci.model.scope import CasePlace
 
 CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]
 

@@ -5,17 +5,13 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal, TypeAlias
 
-from rubric_ci.model.comparison import Comparison
-from rubric_ci.model.correction import CorrectedPassRate
+from rubric_ci.model.changes import GradingChange
+from rubric_ci.model.comparison import Comparison, CorrectedPassRate, RegressionConfig, Sentinel
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.grading_changes import GradingChange
-from rubric_ci.model.judge_noise import CriterionNoise, judge_noise
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, standing
 from rubric_ci.model.scope import WHOLE, Scope
-from rubric_ci.model.sentinel import Sentinel
-from rubric_ci.model.trials import mean_score
+from rubric_ci.model.trials import CriterionNoise, judge_noise, mean_score
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.model.waivers import WaiverResult
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.mark_value import MarkValue
-from rubric_ci.model.scoring import Verdict
+from rubric_ci.model.scoring import MarkValue, Verdict
 from rubric_ci.model.trace import CaseTrace, FileChange, SeenPart, Work
 from rubric_ci.model.usage import NOTHING_USED, Usage
 

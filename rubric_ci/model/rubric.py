@@ -1,4 +1,4 @@
-"""Criteria of four kinds, their marks, and the value of each mark."""
+"""Criteria of four kinds, their marks, the value of each mark, and the score of a rubric."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,13 +9,18 @@ from typing import ClassVar, TypeAlias, assert_never
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.mark_value import (
+from rubric_ci.model.scoring import (
     ASSERTION,
     CANNOT_ASSESS,
     CHECKLIST,
+    DEFAULT_THRESHOLDS,
     LEVELS,
     SCORE_RANGE,
     MarkValue,
+    Score,
+    Thresholds,
+    verdict,
+    weighted_mean,
 )
 
 
@@ -222,6 +227,15 @@ class Judgement:
     def __getitem__(self, criterion_id: str) -> Mark:
         """Return the mark of a criterion."""
         return self.marks[criterion_id]
+
+
+def score(
+    rubric: Rubric, judgement: Judgement, thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> Score:
+    """Return the weighted mean of the marks; a missed gate fails the case at any score."""
+    value = weighted_mean((c.weight, c.normalise(judgement[c.id])) for c in rubric)
+    gated_by = tuple(c.id for c in rubric if c.gates(judgement[c.id]))
+    return Score(value=value, verdict=verdict(value, gated_by, thresholds), gated_by=gated_by)
 
 
 def _below(minimum: int | None, mark: Mark) -> bool:

@@ -1,18 +1,14 @@
-"""Scores and verdicts: a weighted mean of marks, rounded once, and gates."""
+"""Marks, scores and verdicts: a weighted mean of marks, rounded once, and gates."""
 
 from collections.abc import Iterable
 from decimal import ROUND_FLOOR, Decimal
 from functools import lru_cache
 from math import fsum
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
 
-if TYPE_CHECKING:  # a report is read without the types of rubrics
-    from rubric_ci.model.rubric import Judgement, Rubric
-
 DECIMALS = 6  # 0.1 + 0.7 of 1.0 must reach 0.8
-
 
 Verdict: TypeAlias = Literal["pass", "borderline", "fail"]
 """The verdict of a score."""
@@ -28,6 +24,27 @@ class Thresholds:
 
 DEFAULT_THRESHOLDS = Thresholds()
 
+CHECKLIST: Final = "checklist"
+SCORE_RANGE: Final = "score-range"
+LEVELS: Final = "levels"
+ASSERTION: Final = "assertion"
+YES_OR_NO: Final = frozenset((CHECKLIST, ASSERTION))  # the mark is true or false
+
+CannotAssess: TypeAlias = Literal["cannot_assess"]
+CANNOT_ASSESS: CannotAssess = "cannot_assess"
+
+MarkValue: TypeAlias = bool | int | CannotAssess
+"""Satisfied or not (checklist, assertion), 0..10 (score-range), a level, or cannot_assess."""
+
+
+def verdict(
+    value: float, gated_by: tuple[str, ...] = (), thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> Verdict:
+    """Return the verdict of a rounded value; any missed gate makes it fail."""
+    if gated_by or value < thresholds.borderline:
+        return "fail"
+    return "pass" if value >= thresholds.passing else "borderline"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
@@ -36,15 +53,6 @@ class Score:
     value: float
     verdict: Verdict
     gated_by: tuple[str, ...] = ()  # ids of the criteria whose gate is missed
-
-
-def score(
-    rubric: "Rubric", judgement: "Judgement", thresholds: Thresholds = DEFAULT_THRESHOLDS
-) -> Score:
-    """Return the weighted mean of the marks; a missed gate fails the case at any score."""
-    value = weighted_mean((c.weight, c.normalise(judgement[c.id])) for c in rubric)
-    gated_by = tuple(c.id for c in rubric if c.gates(judgement[c.id]))
-    return Score(value=value, verdict=verdict(value, gated_by, thresholds), gated_by=gated_by)
 
 
 def combine(
@@ -66,17 +74,15 @@ def weighted_mean(parts: Iterable[tuple[float, float]]) -> float:
     return round(fsum(w * v for w, v in pairs) / fsum(w for w, _ in pairs), DECIMALS)
 
 
-def verdict(
-    value: float, gated_by: tuple[str, ...] = (), thresholds: Thresholds = DEFAULT_THRESHOLDS
-) -> Verdict:
-    """Return the verdict of a rounded value; any missed gate makes it fail."""
-    if gated_by or value < thresholds.borderline:
-        return "fail"
-    return "pass" if value >= thresholds.passing else "borderline"
-
-
 @lru_cache(maxsize=1_000)  # most cases of a run have one of a few scores
 def format_score(value: float) -> str:
     """Return two decimals, rounded down: a score below 0.8 is never shown as 0.80."""
     exact = Decimal(repr(round(value, 6)))
     return str(exact.quantize(Decimal("0.01"), rounding=ROUND_FLOOR))
+
+
+def mark_share(value: MarkValue) -> float:
+    """Return a mark of a check or of a score range as 0..1; levels have no scale of their own."""
+    if value == CANNOT_ASSESS:
+        return 0.0
+    return float(value) if isinstance(value, bool) else float(value) / 10

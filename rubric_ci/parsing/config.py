@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import (
     DEFAULT_MARGIN,
     CliTarget,
@@ -22,11 +23,10 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
 )
 from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.judge_cli import AGENTV_AGENTS, COMMAND_TIMEOUT
+from rubric_ci.model.hosts import IdentitySource, WorkloadIdentity
+from rubric_ci.model.model_facts import AGENTV_AGENTS, COMMAND_TIMEOUT
 from rubric_ci.model.references import Found, Lookup
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
-from rubric_ci.model.workload_identity import IdentitySource, WorkloadIdentity
 from rubric_ci.parsing.program_targets import PROGRAMS, from_root, program_target, with_skill
 from rubric_ci.validation.agentv import snake_cased
 from rubric_ci.validation.config_summary import (

@@ -9,7 +9,7 @@ from typing import Any, Final
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.model.config import CliTarget, Config, LlmTarget, RunnerTarget
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.judge_cli import CREDENTIALS
+from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.text.redact import is_secret_name
 
 PROVIDER_VARIABLES: Final = (

@@ -6,7 +6,7 @@ from posixpath import dirname, join, normpath
 from typing import Any, Final
 
 from rubric_ci.model.config import AgentProgram, CliTarget, RunnerTarget, Skill, Workspace
-from rubric_ci.model.judge_cli import AGENT_CONCURRENCY, AGENT_TIMEOUT
+from rubric_ci.model.model_facts import AGENT_CONCURRENCY, AGENT_TIMEOUT
 from rubric_ci.validation.agentv import snake_cased
 from rubric_ci.validation.config_summary import STARTED, is_of_agentv
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from rubric_ci.model.changes import Direction, GradingChangeKind
 from rubric_ci.model.config import CREDENTIALS, Config
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.grading_changes import Direction, GradingChangeKind
 from rubric_ci.model.json_value import JSON
 from rubric_ci.policy.settings import SETTINGS, Setting, Side, sides
 from rubric_ci.policy.strength import Move

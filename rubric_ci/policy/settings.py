@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final, NamedTuple
 
+from rubric_ci.model.changes import GradingChangeKind
 from rubric_ci.model.config import Config, Endpoint, LlmTarget, Target
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.grading_changes import GradingChangeKind
 from rubric_ci.model.json_value import JSON
 from rubric_ci.policy.strength import (
     UNKNOWN,

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rubric_ci.errors import CannotReadFile, CannotReadPolicy
+from rubric_ci.model.changes import NoBase
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.defaults import WAIVERS
-from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.references import Lookup
 from rubric_ci.project import discovery
 from rubric_ci.project.change import BaseOptions, Change, open_change

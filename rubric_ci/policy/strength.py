@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
+from rubric_ci.model.changes import Direction, compared
 from rubric_ci.model.config import Config
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.grading_changes import Direction, compared
 from rubric_ci.model.json_value import JSON
 
 ALL_PASS: Final = 0.999999  # the rate of a gate without rates; a written 1 is stronger

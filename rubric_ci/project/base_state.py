@@ -10,10 +10,10 @@ from pathlib import Path
 from posixpath import basename, dirname, splitext
 
 from rubric_ci.git.snapshot import Snapshot, follow
+from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Change
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, EvalFile
-from rubric_ci.model.git_changes import ABSENT, SUBMODULE, SYMLINK, Change
 from rubric_ci.project import discovery
 from rubric_ci.project.difference import Difference
 from rubric_ci.project.eval_content import (

@@ -9,7 +9,7 @@ from rubric_ci.dialects.table import is_providers, open_config
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.git import branch, plumbing, process
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.judge_cli import CREDENTIALS
+from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.model.scaffold import PROVIDERS
 from rubric_ci.parsing import env_vars
 from rubric_ci.project import discovery

@@ -16,9 +16,9 @@ from rubric_ci.git import base_revision, plumbing
 from rubric_ci.git.process import Repository
 from rubric_ci.git.snapshot import Snapshot, of_objects
 from rubric_ci.github.actions import Event, read_event
+from rubric_ci.model.changes import Base, Entry, FoundBase, NoBase
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.events import is_before_merge
-from rubric_ci.model.git_changes import Base, Entry, FoundBase, NoBase
 from rubric_ci.project.difference import Difference, read_difference
 from rubric_ci.project.project import Project
 from rubric_ci.system.runner import in_other_ci, in_workflow

@@ -6,8 +6,8 @@ from posixpath import basename
 
 from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
+from rubric_ci.model.changes import SYMLINK, Change, Entry
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.git_changes import SYMLINK, Change, Entry
 from rubric_ci.project.links import seen_through
 
 

@@ -10,11 +10,11 @@ from posixpath import dirname
 import click
 
 from rubric_ci.errors import CannotConfigure, InvalidInput
+from rubric_ci.model.changes import Base
 from rubric_ci.model.config import Config
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
-from rubric_ci.model.git_changes import Base
 from rubric_ci.parsing import env_vars
 from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.project import discovery, eval_search

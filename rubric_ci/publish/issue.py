@@ -13,9 +13,9 @@ from rubric_ci.errors import CannotConfigure, CannotReachGitHub
 from rubric_ci.github.actions import read_event
 from rubric_ci.github.client import build_server
 from rubric_ci.github.issues import IssueKey, keep_issue
+from rubric_ci.model.comparison import CaseKey, Night, ReferenceLog
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import is_held_against
-from rubric_ci.model.reference_log import CaseKey, Night, ReferenceLog
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Graded
 from rubric_ci.render import heading, wording

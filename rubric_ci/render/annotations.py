@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from rubric_ci.model.changes import CASE_EDITED, NEW_CASE
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.diagnostics import Annotation, AnnotationLevel
 from rubric_ci.model.gate import is_held_against, is_unneeded
-from rubric_ci.model.git_changes import CASE_EDITED, NEW_CASE
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import (
     Assessed,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from rubric_ci.model.grading_changes import Direction, GradingChange
+from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.report import RunReport
 from rubric_ci.text import numbers
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.model.mark_value import CANNOT_ASSESS, YES_OR_NO, MarkValue
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import (
     Assessed,
@@ -16,6 +15,7 @@ from rubric_ci.model.results import (
     Skipped,
     standing,
 )
+from rubric_ci.model.scoring import CANNOT_ASSESS, YES_OR_NO, MarkValue
 from rubric_ci.report.judges import panel
 from rubric_ci.text import escape, numbers
 

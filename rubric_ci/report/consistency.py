@@ -11,8 +11,6 @@ from math import isclose
 from typing import Final
 
 from rubric_ci.kinds.table import KINDS
-from rubric_ci.model.judge_noise import CriterionNoise, hidden_marks, judge_noise
-from rubric_ci.model.mark_value import YES_OR_NO, MarkValue
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import (
     Assessed,
@@ -26,7 +24,15 @@ from rubric_ci.model.results import (
     standing,
 )
 from rubric_ci.model.scope import Scope
-from rubric_ci.model.scoring import Thresholds, Verdict, verdict, weighted_mean
+from rubric_ci.model.scoring import (
+    YES_OR_NO,
+    MarkValue,
+    Thresholds,
+    Verdict,
+    verdict,
+    weighted_mean,
+)
+from rubric_ci.model.trials import CriterionNoise, hidden_marks, judge_noise
 from rubric_ci.model.waivers import with_waivers
 from rubric_ci.report.gate import with_gate
 from rubric_ci.text.numbers import shortened
@@ -112,8 +118,7 @@ def _case_verdicts(report: RunReport) -> Iterator[str]:
             yield from _same(f"cases.{at}.verdict", case.verdict, found, source)
             yield from (f"cases.{at}.{each}" for each in case_problems(case, limits))
         if not isinstance(case, Skipped) and case.before:
-            found_before = case_problems(case.before, limits)
-            yield from (f"cases.{at}.before.{each}" for each in found_before)
+            yield from (f"cases.{at}.before.{each}" for each in case_problems(case.before, limits))
 
 
 def _trial_counts(report: RunReport) -> Iterator[str]:
@@ -132,8 +137,7 @@ def _trials(report: RunReport) -> Iterator[str]:
         elif rank:
             found = standing(kth_best(case.trials, rank))
             if standing(case) != found:
-                rule = f"{rank} trials must pass"
-                yield f"cases.{at}.verdict is {standing(case)}, {rule}: {found}"
+                yield f"cases.{at}.verdict is {standing(case)}, {rank} trials must pass: {found}"
 
 
 def _waived(report: RunReport) -> Iterator[str]:

@@ -5,7 +5,8 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.model.comparison import Comparison
+from rubric_ci.model.changes import GradingChange
+from rubric_ci.model.comparison import Comparison, GateState
 from rubric_ci.model.gate import (
     GateInfo,
     PassRate,
@@ -15,8 +16,6 @@ from rubric_ci.model.gate import (
     lacks_difference,
     pass_rates,
 )
-from rubric_ci.model.grading_changes import GradingChange
-from rubric_ci.model.reference_log import GateState
 from rubric_ci.model.report import RunReport, RunVerdict
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.waivers import WaiverResult

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from rubric_ci.model.mark_value import LEVELS, mark_share
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, Skipped
+from rubric_ci.model.scoring import LEVELS, mark_share
 from rubric_ci.policy.changes import change_note
 from rubric_ci.statistics.effective_votes import centred, effective_votes
 from rubric_ci.text import numbers

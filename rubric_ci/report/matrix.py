@@ -9,7 +9,8 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import TargetDifference
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, standing
-from rubric_ci.model.trials import DECIMALS, first_mean
+from rubric_ci.model.scoring import DECIMALS
+from rubric_ci.model.trials import first_mean
 from rubric_ci.statistics import significance
 
 

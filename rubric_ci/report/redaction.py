@@ -5,8 +5,8 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
-from rubric_ci.model.judge_noise import judge_noise
 from rubric_ci.model.report import RunReport
+from rubric_ci.model.trials import judge_noise
 from rubric_ci.report import json_format
 from rubric_ci.text.redact import Redactor
 

@@ -12,11 +12,11 @@ from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.changes import NoBase
 from rubric_ci.model.config import MockTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.report import Against, RemovedCase
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped

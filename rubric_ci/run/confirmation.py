@@ -8,8 +8,8 @@ from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import with_confirming_trials
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded
 from rubric_ci.model.trials import trials_of
 from rubric_ci.run.sides import Key

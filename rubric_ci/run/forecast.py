@@ -10,6 +10,7 @@ from rubric_ci.comparison import verdicts, wording
 from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_cost, estimate_lines, total
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import Task
+from rubric_ci.model.changes import NoBase
 from rubric_ci.model.config import (
     CliTarget,
     LlmTarget,
@@ -20,7 +21,6 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
 )
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import NoBase
 from rubric_ci.run.base_comparison import no_answers
 from rubric_ci.run.confirmation import most_further_trials, once
 from rubric_ci.run.grade import RunInput, becomes_reference, without_models

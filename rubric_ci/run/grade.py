@@ -14,14 +14,13 @@ from rubric_ci.grading.engine import grade
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.preflight import ask_models
 from rubric_ci.grading.resolve import Task, needs_judge
+from rubric_ci.model.changes import NoBase
+from rubric_ci.model.comparison import RegressionConfig, Sentinel
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.git_changes import NoBase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Errored, Skipped
-from rubric_ci.model.sentinel import Sentinel
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.render.progress import progress

@@ -17,13 +17,13 @@ from rubric_ci.git.worktree import Worktree, worktree
 from rubric_ci.grading.case_choice import read_keyword
 from rubric_ci.grading.resolve import Task, is_asked_for
 from rubric_ci.grading.tasks import build_task
+from rubric_ci.model.changes import Base, NoBase
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import MockTarget, RecordedTarget
 from rubric_ci.model.context import Dependencies, RunContext, Side
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import RemovedCase
 from rubric_ci.model.results import CaseResult
 from rubric_ci.project.base_state import BaseState

@@ -20,12 +20,12 @@ from rubric_ci.git import plumbing
 from rubric_ci.git.worktree import worktree
 from rubric_ci.github.actions import run_metadata
 from rubric_ci.grading.resolve import Task
+from rubric_ci.model.changes import Base, NoBase
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Against, RemovedCase, RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.waivers import WaiverResult

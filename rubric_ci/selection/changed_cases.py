@@ -11,9 +11,9 @@ from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.grading.case_choice import named_cases
 from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target
 from rubric_ci.judge.prompt import PROMPT_VERSION
+from rubric_ci.model.changes import Base, NoBase
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import Base, NoBase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.scope import Narrowing, Scope
 from rubric_ci.policy.checkout import policy_notes, under_policy

@@ -11,11 +11,10 @@ from functools import cache
 from posixpath import dirname, normpath
 from typing import TypeAlias
 
+from rubric_ci.model.changes import CASE_EDITED, NEW_CASE, GradingChange
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.git_changes import CASE_EDITED, NEW_CASE
-from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.scope import WHOLE, Scope
 from rubric_ci.model.waivers import WaiverResult

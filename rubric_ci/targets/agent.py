@@ -13,7 +13,7 @@ from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import AgentProgram, CliTarget, Workspace
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.judge_cli import CREDENTIALS
+from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Trace
 from rubric_ci.system import processes

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from posixpath import basename, dirname, join, normpath
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.model.judge_cli import AGENTV_AGENTS
+from rubric_ci.model.model_facts import AGENTV_AGENTS
 from rubric_ci.yaml_text.problems import mappings
 from rubric_ci.yaml_text.source import Source
 

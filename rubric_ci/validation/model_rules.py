@@ -4,8 +4,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.kinds.kind import written_evaluators
-from rubric_ci.model.judge_cli import COMMAND_KEYS
-from rubric_ci.model.model_facts import SWITCH, Models, end_of, ending, refused_parameters
+from rubric_ci.model.model_facts import (
+    COMMAND_KEYS,
+    SWITCH,
+    Models,
+    end_of,
+    ending,
+    refused_parameters,
+)
 from rubric_ci.model.rules import Rule
 from rubric_ci.validation.agentv import snake_case, snake_cased
 from rubric_ci.validation.config_summary import JUDGE_KEYS

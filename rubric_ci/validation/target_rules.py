@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from rubric_ci.model.judge_cli import AGENTV_AGENTS
+from rubric_ci.model.model_facts import AGENTV_AGENTS
 from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased

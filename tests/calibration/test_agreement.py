@@ -11,8 +11,8 @@ from rubric_ci.calibration.agreement import (
     self_agreement,
 )
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.rubric import Check, Level, Levelled, Scored, ScoreRange
+from rubric_ci.model.scoring import MarkValue
 from tests.calibration.marks import checks, seeded, table
 
 HERE = Span(1, 1, 1, 2)

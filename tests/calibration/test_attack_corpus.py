@@ -10,9 +10,9 @@ from rubric_ci.calibration import attack_corpus
 from rubric_ci.calibration.attack_corpus import Probe, allows, probes, rank
 from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
+from rubric_ci.model.scoring import MarkValue
 from rubric_ci.project.loader import load
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")

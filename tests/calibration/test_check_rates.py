@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score, recall_score
 
 from rubric_ci.calibration.agreement import NO_RATES, CheckRates, check_rates
-from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.scoring import MarkValue
 
 NO_GROUND = "cannot_assess"
 

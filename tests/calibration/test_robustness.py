@@ -4,8 +4,8 @@ import pytest
 
 from rubric_ci.calibration.attack_corpus import Probe
 from rubric_ci.calibration.robustness import MarkChange, Marks, measure_robustness, render
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.rubric import Check, Rubric, Scored, ScoreRange
+from rubric_ci.model.scoring import MarkValue
 from tests.cases import build_case, span
 
 RUBRIC = Rubric(

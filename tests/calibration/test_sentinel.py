@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 
 from rubric_ci.calibration import sentinel
-from rubric_ci.model.mark_value import MarkValue
+from rubric_ci.model.comparison import SentinelItem
 from rubric_ci.model.results import Graded
-from rubric_ci.model.sentinel import SentinelItem
+from rubric_ci.model.scoring import MarkValue
 from tests.sample_reports import a_criterion, a_rubric, errored, graded
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.report import RunReport
 from rubric_ci.report import json_format
 from tests import platforms

@@ -13,8 +13,8 @@ from rubric_ci.calibration.attack_corpus import Probe
 from rubric_ci.calibration.labels import Label, dump
 from rubric_ci.cli.main import main
 from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.references import NotFound
+from rubric_ci.model.scoring import MarkValue
 from rubric_ci.project.loader import load
 from tests.gullible import Gullible, judging
 

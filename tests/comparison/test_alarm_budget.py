@@ -8,8 +8,7 @@ import pytest
 
 from rubric_ci.comparison import alarm_budget, wording
 from rubric_ci.comparison.alarm_budget import Pair
-from rubric_ci.model.comparison import SuspectCounts
-from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.comparison import RegressionConfig, SuspectCounts
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Change, Graded, Trial
 from rubric_ci.model.scoring import Verdict

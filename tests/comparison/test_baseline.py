@@ -18,13 +18,12 @@ from rubric_ci.comparison.baseline import (
 )
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
+from rubric_ci.model.comparison import Decision, ReferenceLog, Sentinel
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.reference_log import Decision, ReferenceLog
 from rubric_ci.model.report import Against, JudgeInfo, RunReport
 from rubric_ci.model.results import Change, Graded, Trial
 from rubric_ci.model.scoring import Verdict
-from rubric_ci.model.sentinel import Sentinel
 from rubric_ci.report import json_format
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.nights import case as nights_case

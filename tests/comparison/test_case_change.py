@@ -7,8 +7,7 @@ import pytest
 from rubric_ci.comparison import alarm_budget
 from rubric_ci.comparison.case_change import ChangeRules, change_of, changed, key_of
 from rubric_ci.comparison.verdicts import Compared
-from rubric_ci.model.reference_log import CaseKey
-from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.comparison import CaseKey, RegressionConfig
 from rubric_ci.model.results import BaseResult, CaseResult, Graded, Trial
 from rubric_ci.model.scoring import Verdict
 from tests.sample_reports import errored, graded, skipped

@@ -10,10 +10,14 @@ from hypothesis import strategies as st
 from rubric_ci.comparison import wording
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference import Baseline, night_of
-from rubric_ci.model.comparison import SuspectCounts
+from rubric_ci.model.comparison import (
+    Decision,
+    Night,
+    ReferenceLog,
+    RegressionConfig,
+    SuspectCounts,
+)
 from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.reference_log import Decision, Night, ReferenceLog
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Against, JudgeInfo, RunReport, run_verdict, totals
 from rubric_ci.model.results import BaseResult, CaseResult, Change, Errored, Graded, Skipped, Trial
 from rubric_ci.model.scope import NARROWINGS, Narrowing, Scope

@@ -7,10 +7,9 @@ import pytest
 
 from rubric_ci.comparison import alarm_budget, notes
 from rubric_ci.comparison.case_change import ChangeRules
+from rubric_ci.model.comparison import RegressionConfig, Sentinel, SentinelItem
 from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import JudgeInfo, RunReport
-from rubric_ci.model.sentinel import Sentinel, SentinelItem
 from rubric_ci.statistics.night_effect import NightEffect, NightMeans
 from tests.nights import case
 from tests.sample_reports import a_report, errored, graded, skipped

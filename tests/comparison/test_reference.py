@@ -8,9 +8,17 @@ import pytest
 
 from rubric_ci.comparison import drift, reference
 from rubric_ci.comparison.reference import Baseline
-from rubric_ci.model.comparison import Comparison, ReferenceInfo, SlowSlide
-from rubric_ci.model.reference_log import CaseKey, Decision, Night, ReferenceLog, ReferenceMove
-from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.comparison import (
+    CaseKey,
+    Comparison,
+    Decision,
+    Night,
+    ReferenceInfo,
+    ReferenceLog,
+    ReferenceMove,
+    RegressionConfig,
+    SlowSlide,
+)
 from rubric_ci.model.report import Against, JudgeInfo, RemovedCase, RunReport, totals
 from rubric_ci.model.results import BaseResult, CaseResult
 from rubric_ci.model.usage import NOTHING_USED, Usage

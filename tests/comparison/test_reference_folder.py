@@ -11,8 +11,7 @@ from rubric_ci.comparison.baseline import LOG_FILE, read_baseline, read_log, wri
 from rubric_ci.comparison.compare import compare
 from rubric_ci.comparison.reference_folder import Acceptance, accept, keep, replace_reports
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.model.comparison import Comparison
-from rubric_ci.model.reference_log import Decision, ReferenceLog
+from rubric_ci.model.comparison import Comparison, Decision, ReferenceLog
 from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.model.results import Graded
 from rubric_ci.model.scope import Narrowing, Scope

@@ -7,8 +7,7 @@ import pytest
 
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.verdicts import Compared
-from rubric_ci.model.comparison import Comparison
-from rubric_ci.model.regression_config import RegressionConfig
+from rubric_ci.model.comparison import Comparison, RegressionConfig
 from rubric_ci.model.report import Against
 from rubric_ci.model.results import AnswerSource, BaseResult, CaseResult, Errored, Graded, Trial
 from rubric_ci.model.usage import Usage

@@ -7,8 +7,13 @@ from typing import Any, Final
 import pytest
 
 from rubric_ci.comparison import wording
-from rubric_ci.model.comparison import Comparison, ReferenceInfo, SlowSlide, SuspectCounts
-from rubric_ci.model.reference_log import ReferenceMove
+from rubric_ci.model.comparison import (
+    Comparison,
+    ReferenceInfo,
+    ReferenceMove,
+    SlowSlide,
+    SuspectCounts,
+)
 from rubric_ci.model.report import Against, RemovedCase, RunReport
 from rubric_ci.model.results import BaseResult, CaseResult, Change, Trial
 from rubric_ci.render import terminal

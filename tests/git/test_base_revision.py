@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.errors import CannotFindRevision
 from rubric_ci.git import base_revision
-from rubric_ci.model.git_changes import Base, FoundBase, NoBase, Trigger
+from rubric_ci.model.changes import Base, FoundBase, NoBase, Trigger
 from tests.checkout import Checkout
 
 ZEROS = "0" * 40

@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.errors import CannotUseGit
 from rubric_ci.git import plumbing
-from rubric_ci.model.git_changes import ABSENT, SUBMODULE, SYMLINK, Change
+from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Change
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 

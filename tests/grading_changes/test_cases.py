@@ -6,8 +6,8 @@ from math import comb
 import pytest
 
 from rubric_ci.grading_changes.cases import case_changes, narrowed
+from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.evals import EvalCase, Message, TrialRule
-from rubric_ci.model.grading_changes import GradingChange
 from tests.cases import build_case, text_message
 
 GROUPS = {"smoke": 0.9, "strict": 1.0}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.grading_changes.changes import ConfigPlaces, find_grading_changes
-from rubric_ci.model.grading_changes import GradingChange
+from rubric_ci.model.changes import GradingChange
 from rubric_ci.project.change import BaseOptions, open_change
 from rubric_ci.project.loaded_project import find_evals, load_evals, open_project
 from tests import platforms

@@ -12,8 +12,8 @@ from rubric_ci.grading_changes.files import (
     script_changes,
     waiver_changes,
 )
+from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.evals import CompositeSpec, WeightedAverage
-from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.waivers import Waiver
 from tests.cases import build_case, build_script
 

@@ -24,11 +24,11 @@ from rubric_ci.history.record import (
     load,
     parse_cases,
 )
+from rubric_ci.model.comparison import Sentinel
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.results import Trial
 from rubric_ci.model.scope import NARROWINGS, Scope
 from rubric_ci.model.scoring import Verdict
-from rubric_ci.model.sentinel import Sentinel
 from tests.history.nights import a_case, a_night
 from tests.sample_reports import a_report, graded
 

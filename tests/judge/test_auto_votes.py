@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from rubric_ci.judge.voting import PANEL, NoMajority, more_votes, tally
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
     Check,
     Criterion,
@@ -20,8 +19,9 @@ from rubric_ci.model.rubric import (
     Rubric,
     Scored,
     ScoreRange,
+    score,
 )
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict, score
+from rubric_ci.model.scoring import CANNOT_ASSESS, DEFAULT_THRESHOLDS, MarkValue, Verdict
 
 SPAN = Span(1, 1, 1, 2)
 NO = CANNOT_ASSESS

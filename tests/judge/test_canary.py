@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from rubric_ci.errors import CannotJudge
 from rubric_ci.judge.canary import CANARY_ID, with_canary, with_sentence, without_canary
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.rubric import Check, Judged, Judgement, Mark
+from rubric_ci.model.scoring import MarkValue
 
 CRITERIA: tuple[Judged, ...] = tuple(
     Check(id=name, text=name, span=Span(1, 1, 1, 2)) for name in ("a", "b", "c")

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from rubric_ci.judge.voting import moves_to_change
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
-from rubric_ci.model.rubric import Check, Judged, Judgement, Mark, Rubric, Scored, ScoreRange
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, score
+from rubric_ci.model.rubric import Check, Judged, Judgement, Mark, Rubric, Scored, ScoreRange, score
+from rubric_ci.model.scoring import CANNOT_ASSESS, DEFAULT_THRESHOLDS, MarkValue
 
 SPAN = Span(1, 1, 1, 2)
 WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 2.0])

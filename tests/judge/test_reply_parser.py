@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from rubric_ci.judge.reply_parser import InvalidReply, read_marks
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.rubric import (
     Check,
     Judged,
@@ -19,6 +18,7 @@ from rubric_ci.model.rubric import (
     Scored,
     ScoreRange,
 )
+from rubric_ci.model.scoring import CANNOT_ASSESS
 
 SPAN = Span(1, 1, 1, 2)
 CRITERIA: tuple[Judged, ...] = (

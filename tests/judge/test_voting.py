@@ -17,7 +17,6 @@ from rubric_ci.judge.voting import (
 )
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
     Assertion,
     Check,
@@ -30,6 +29,7 @@ from rubric_ci.model.rubric import (
     Scored,
     ScoreRange,
 )
+from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue
 
 SPAN = Span(1, 1, 1, 2)
 CHECK = Check(id="c", text="x", required=False, span=SPAN)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.gate import (
     FailOn,
     GateConfig,
@@ -24,7 +25,6 @@ from rubric_ci.model.gate import (
     pass_rates,
     required_passes,
 )
-from rubric_ci.model.grading_changes import Direction, GradingChange
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.waivers import WaiverResult, WaiverState
 from tests.sample_reports import errored, graded, skipped

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
     Assertion,
     Check,
@@ -20,6 +19,7 @@ from rubric_ci.model.rubric import (
     met,
     scale,
 )
+from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue
 
 PLACE = Span(1, 1, 1, 2)
 CHECK = Check(id="c", text="t", span=PLACE)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.mark_value import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.rubric import (
     Check,
     Criterion,
@@ -18,14 +17,16 @@ from rubric_ci.model.rubric import (
     Rubric,
     Scored,
     ScoreRange,
+    score,
 )
 from rubric_ci.model.scoring import (
+    CANNOT_ASSESS,
+    MarkValue,
     Score,
     Thresholds,
     Verdict,
     combine,
     format_score,
-    score,
     verdict,
     weighted_mean,
 )

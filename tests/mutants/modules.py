@@ -60,7 +60,7 @@ HELD: Final[Mapping[str, str]] = {
         "judge/test_panel.py"
     ),
     "grading/trials.py": "grading/test_trials.py",
-    "model/scope.py": "model/test_scope.py",
+    "model/scope.py": "model/test_scope.py grading/test_case_choice.py",
     "model/scoring.py": "model/test_scoring.py",
     "judge/request.py": (
         "judge/test_cached_request.py judge/test_repair.py judge/test_panel.py "

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.model.changes import Direction
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import Config, Endpoint, JudgeCommand, JudgeConfig, LlmTarget
 from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.grading_changes import Direction
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.policy.changes import change_notes, policy_changes, rule_changes
 from tests.policy.test_settings import config, judge, mock, model

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, MockTarget, Target
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.policy.settings import SETTINGS, governed
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from rubric_ci.model.changes import Direction
 from rubric_ci.model.config import Config
 from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.grading_changes import Direction
 from rubric_ci.model.json_value import JSON
 from rubric_ci.policy.strength import (
     Move,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.git.snapshot import Snapshot
+from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Change, Entry
 from rubric_ci.model.evals import EvalFile
-from rubric_ci.model.git_changes import ABSENT, SUBMODULE, SYMLINK, Change, Entry
 from rubric_ci.project.base_state import BaseSearch, BaseState, load_base_state
 from rubric_ci.project.difference import Difference
 from rubric_ci.project.project import Project

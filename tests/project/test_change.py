@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.model.changes import Base, FoundBase, NoBase
 from rubric_ci.model.evals import EvalFile
-from rubric_ci.model.git_changes import Base, FoundBase, NoBase
 from rubric_ci.project.change import BaseOptions, Change, open_change
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree

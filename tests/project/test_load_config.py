@@ -4,6 +4,7 @@ from textwrap import dedent
 
 import pytest
 
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import (
     AgentProgram,
     CliTarget,
@@ -19,7 +20,6 @@ from rubric_ci.model.config import (
     Workspace,
 )
 from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.project.loader import load_config, load_targets
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.comparison import reference
-from rubric_ci.model.reference_log import Decision, ReferenceLog
+from rubric_ci.model.comparison import Decision, ReferenceLog
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.scope import Scope

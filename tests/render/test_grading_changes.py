@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import ExitCode
+from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.gate import GateConfig, gate_passes, needs_review
-from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.report import RunReport
 from rubric_ci.policy.changes import change_note
 from rubric_ci.publish.outputs import outputs

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.gate import GateInfo, PassRate
-from rubric_ci.model.grading_changes import GradingChange
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.scope import Scope

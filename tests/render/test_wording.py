@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.results import CriterionResult
 from rubric_ci.model.scope import Scope
+from rubric_ci.model.scoring import MarkValue
 from rubric_ci.render import wording
 from tests.sample_reports import a_criterion, a_report, errored, graded
 

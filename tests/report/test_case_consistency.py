@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from rubric_ci.evaluators.rubric import _criterion_result
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.judge.panel import PanelResult
-from rubric_ci.model.mark_value import CANNOT_ASSESS
 from rubric_ci.model.results import (
     Assessed,
     BaseResult,
@@ -29,8 +28,9 @@ from rubric_ci.model.rubric import (
     Rubric,
     Scored,
     ScoreRange,
+    score,
 )
-from rubric_ci.model.scoring import Score, Thresholds, combine, score
+from rubric_ci.model.scoring import CANNOT_ASSESS, Score, Thresholds, combine
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.report.consistency import case_problems
 from tests.cases import span

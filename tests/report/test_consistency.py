@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from rubric_ci.model.gate import GateInfo, PassRate
-from rubric_ci.model.judge_noise import CriterionNoise
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import BaseResult, CaseResult, Graded, Skipped, Trial, Unassessed
 from rubric_ci.model.scope import Scope
+from rubric_ci.model.trials import CriterionNoise
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.report import consistency
 from rubric_ci.report.gate import concluded

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.mark_value import MarkValue
 from rubric_ci.model.report import RunReport, totals
 from rubric_ci.model.results import Assessed, CriterionResult, Errored, Graded, Skipped, Unassessed
+from rubric_ci.model.scoring import MarkValue
 from rubric_ci.report import json_format
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"

@@ -11,11 +11,11 @@ import pytest
 from benchmarks.against.simulate import TARGET, Worktree, case
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.changes import Base, NoBase
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import MockTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, Message, TextPart, TrialRule
-from rubric_ci.model.git_changes import Base, NoBase
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.report import Against, RemovedCase
 from rubric_ci.model.results import CaseResult, Graded, Skipped
 from rubric_ci.model.usage import Usage

@@ -11,8 +11,8 @@ import pytest
 from benchmarks.against.simulate import TARGET, case, pull
 from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.evals import TrialRule
-from rubric_ci.model.regression_config import RegressionConfig
 from rubric_ci.model.results import CaseResult, Graded, Trial
 from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trials import trials_of

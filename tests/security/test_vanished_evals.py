@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.git_changes import Base
+from rubric_ci.model.changes import Base
 from rubric_ci.project.change import open_change
 from rubric_ci.project.loaded_project import find_evals, load_evals, open_project
 from tests import platforms

@@ -8,7 +8,7 @@ from scipy import stats
 
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.history.forecast import TWO_NIGHTS, sees, show_power
-from rubric_ci.model.reference_log import ReferenceLog
+from rubric_ci.model.comparison import ReferenceLog
 from rubric_ci.statistics import power
 from rubric_ci.statistics.power import (
     DEFAULT,

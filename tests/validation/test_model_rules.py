@@ -5,8 +5,7 @@ from datetime import date
 import pytest
 
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.judge_cli import CREDENTIALS
-from rubric_ci.model.model_facts import Models
+from rubric_ci.model.model_facts import CREDENTIALS, Models
 from rubric_ci.validation.model_rules import evaluator_model_problems
 from rubric_ci.validation.validator import check_config
 from rubric_ci.yaml_text.document import Document

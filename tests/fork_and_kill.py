@@ -2,8 +2,9 @@
 
 Forks, because the library that talks to models takes seconds to import: here it is imported once,
 and what is killed is the command at work. After every kill, whatever is there must read back whole.
-Usage: FOLDER SERVER TIMES SECONDS SEED; prints how many runs ended before they were killed, and
-the most judgements that one kill lost: asked for, as the server saw it, and not kept.
+Half of the judgements is removed as soon as there are more than MOST: a run always has work to do.
+Usage: FOLDER SERVER TIMES SECONDS MOST SEED; prints how many runs ended before they were killed,
+and the most judgements that one kill lost: asked for, as the server saw it, and not kept.
 """
 
 import json
@@ -19,7 +20,7 @@ from rubric_ci.cli.main import main as rubric_ci
 from tests.aimock import Aimock
 
 
-def main(folder: str, server: str, times: int, longest: float, seed: int) -> None:
+def main(folder: str, server: str, times: int, longest: float, most: int, seed: int) -> None:
     """Kill `times` runs, each after at most `longest` seconds."""
     os.chdir(folder)
     os.environ["RUBRIC_CI_CACHE"] = "false"
@@ -28,6 +29,8 @@ def main(folder: str, server: str, times: int, longest: float, seed: int) -> Non
     chance = random.Random(seed)
     ended, worst, lost = 0, 0, unkept(server)
     for _ in range(times):
+        if kept() > most:
+            lost += remove_half()
         child = os.fork()
         if child == 0:
             command()
@@ -69,7 +72,20 @@ def unkept(server: str) -> int:
 
 def kept() -> int:
     """Count the judgements in the cache."""
-    return len(list(Path(".rubric-ci/cache").glob("??/*.json")))
+    return len(judgements())
+
+
+def remove_half() -> int:
+    """Remove every second judgement from the cache; return how many."""
+    removed = sorted(judgements())[::2]
+    for path in removed:
+        path.unlink()
+    return len(removed)
+
+
+def judgements() -> list[Path]:
+    """Return the files of the judgements in the cache."""
+    return list(Path(".rubric-ci/cache").glob("??/*.json"))
 
 
 def wait_for_more(than: int) -> None:
@@ -81,10 +97,11 @@ def wait_for_more(than: int) -> None:
 
 def check() -> None:
     """Read what is there; what was being written has another name."""
-    for path in (Path(".rubric-ci/report.json"), *Path(".rubric-ci/cache").glob("??/*.json")):
+    for path in (Path(".rubric-ci/report.json"), *judgements()):
         if path.exists():
             json.loads(path.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5]))
+    folder, server, times, longest, most, seed = sys.argv[1:]
+    main(folder, server, int(times), float(longest), int(most), int(seed))

@@ -135,7 +135,7 @@ IMPURE: Final = """
     grading/preflight grading/setup grading/tasks
     grading_changes/changes
     history/database history/forecast history/trust
-    judge/judges judge/panel judge/request
+    judge/panel judge/request
     model/context model/options
     policy/checkout policy/source
     project/base_state project/before_init project/change project/checker

@@ -15,8 +15,7 @@ from random import Random
 from typing import Final
 
 from rubric_ci.calibration.calibration import is_loss
-from rubric_ci.judge.judges import decide
-from rubric_ci.judge.panel import PanelRequest
+from rubric_ci.judge.panel import PanelRequest, decide
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from rubric_ci.calibration.labels import LabelledAnswer
 from rubric_ci.history.from_report import rate_interval
-from rubric_ci.judge.judges import is_sure
+from rubric_ci.judge.panel import is_sure
 from rubric_ci.judge.voting import moves_to_change
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import CriterionResult

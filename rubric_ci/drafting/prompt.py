@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, assert_never
 
 from rubric_ci.drafting.reply import FEWEST, MOST, SCHEMA_VERSION, Kind, draft_schema
-from rubric_ci.judge.fence import about_fences, fenced
-from rubric_ci.judge.prompt import background
+from rubric_ci.judge.prompt import about_fences, background, fenced
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON

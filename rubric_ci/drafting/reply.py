@@ -7,8 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
-from rubric_ci.judge.reply_parser import InvalidReply, find_object
-from rubric_ci.judge.reply_schema import strict_object
+from rubric_ci.judge.reply import InvalidReply, find_object, strict_object
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import RubricSpec

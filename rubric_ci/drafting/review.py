@@ -10,7 +10,7 @@ from rubric_ci.drafting.lint import lint_messages
 from rubric_ci.drafting.reply import Draft, read_rubrics
 from rubric_ci.drafting.summary import SkippedCase
 from rubric_ci.editing.insert_rubrics import rubrics_block
-from rubric_ci.judge.reply_parser import InvalidReply
+from rubric_ci.judge.reply import InvalidReply
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import plural

@@ -6,10 +6,9 @@ from typing import Final
 
 from rubric_ci.assertions.mark import Did, assertion_marks
 from rubric_ci.evaluators.judge_choice import judge_of
-from rubric_ci.judge.evidence import missing_quotes, sources
 from rubric_ci.judge.injection_scan import scan_for_injection
-from rubric_ci.judge.judges import decide
-from rubric_ci.judge.panel import PanelRequest, PanelResult
+from rubric_ci.judge.panel import PanelRequest, PanelResult, decide
+from rubric_ci.judge.reply_checks import missing_quotes, sources
 from rubric_ci.judge.seen import ISOLATED, Part, marked, parts_of
 from rubric_ci.judge.voting import flakiness
 from rubric_ci.model.context import RunContext

@@ -5,10 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from rubric_ci.judge.fence import about_fences, fenced
-from rubric_ci.judge.prompt import PROMPT_VERSION, background, cacheable
-from rubric_ci.judge.reply_parser import InvalidReply, find_object, is_text
-from rubric_ci.judge.reply_schema import strict_object
+from rubric_ci.judge.prompt import PROMPT_VERSION, about_fences, background, cacheable, fenced
+from rubric_ci.judge.reply import InvalidReply, find_object, is_text, strict_object
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, Message

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, Generic, TypeVar
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
-from rubric_ci.judge.reply_parser import InvalidReply
+from rubric_ci.judge.reply import InvalidReply
 from rubric_ci.llm.judge_command import version_of
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass

@@ -67,7 +67,7 @@ class JudgeConfig:
 
     endpoint: Endpoint  # of several judges the first
     others: tuple[Endpoint, ...] = ()  # further judges: of a panel, or the last of a cascade
-    margin: int | None = None  # of a cascade, `judge/judges.py`; None: a panel, or one judge
+    margin: int | None = None  # of a cascade, `judge/panel.py`; None: a panel, or one judge
     mode: JudgeMode = "batched"  # of a loaded project never `auto`
     output: OutputMode | None = None  # None: from litellm's model data
     evidence: Literal["warn", "strict"] = "warn"

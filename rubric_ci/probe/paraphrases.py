@@ -5,9 +5,8 @@ from collections import Counter
 from functools import partial
 from typing import Final
 
-from rubric_ci.judge.fence import about_fences, fenced
-from rubric_ci.judge.reply_parser import InvalidReply, find_object
-from rubric_ci.judge.reply_schema import strict_object
+from rubric_ci.judge.prompt import about_fences, fenced
+from rubric_ci.judge.reply import InvalidReply, find_object, strict_object
 from rubric_ci.judge.request import request_cached_reply
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext

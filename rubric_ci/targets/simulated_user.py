@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.judge.fence import fenced
-from rubric_ci.judge.prompt import cacheable
-from rubric_ci.judge.reply_parser import InvalidReply, find_object
-from rubric_ci.judge.reply_schema import strict_object
+from rubric_ci.judge.prompt import cacheable, fenced
+from rubric_ci.judge.reply import InvalidReply, find_object, strict_object
 from rubric_ci.judge.request import ParsedReply, request_cached_reply
 from rubric_ci.model.config import JudgeConfig, with_model
 from rubric_ci.model.context import RunContext

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from rubric_ci.calibration.attack_corpus import Probe, probes
 from rubric_ci.cli.main import main
 from rubric_ci.commands.judge_attack import SHIPPED
-from rubric_ci.judge import fence
+from rubric_ci.judge import prompt
 from rubric_ci.model.references import NotFound
 from rubric_ci.project.loader import load
 from tests.gullible import Gullible, judging
@@ -59,7 +59,7 @@ def guessed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def broken(guessed: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fence, "escaped", lambda text: text)
+    monkeypatch.setattr(prompt, "escaped", lambda text: text)
 
 
 def read(text: str) -> Sequence[Probe]:

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rubric_ci.drafting.reply import Draft, Kind, draft_schema, read_draft, read_rubrics
-from rubric_ci.judge.reply_parser import InvalidReply
+from rubric_ci.judge.reply import InvalidReply
 from rubric_ci.model.rubric import Check, Levelled, Scored
 
 

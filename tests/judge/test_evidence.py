@@ -2,8 +2,8 @@
 
 import pytest
 
-from rubric_ci.judge.evidence import missing_quotes, with_quotes
-from rubric_ci.judge.reply_parser import InvalidReply
+from rubric_ci.judge.reply import InvalidReply
+from rubric_ci.judge.reply_checks import missing_quotes, with_quotes
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import Check, Judgement, Mark
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rubric_ci.judge import fence
-from rubric_ci.judge.fence import escaped, fenced
-from rubric_ci.judge.prompt import rubric_messages
+from rubric_ci.judge import prompt
+from rubric_ci.judge.prompt import escaped, fenced, rubric_messages
 from rubric_ci.model.evals import EvalCase, Message, TextPart
 from rubric_ci.model.rubric import Check
 from tests.cases import build_case, span
@@ -93,9 +92,9 @@ def test_small_capitals_and_control_characters_hide_no_tag(tag: str) -> None:
 
 def test_every_sign_that_looks_like_an_opening_is_one() -> None:
     every = map(chr, range(sys.maxunicode + 1))
-    alike = {sign for sign in every if fence._plain.__wrapped__(sign) == "<"}
-    assert {sign for sign in alike if not fence._OPENING.match(sign)} == set()
-    assert alike == set(fence._SIGNS)
+    alike = {sign for sign in every if prompt._plain.__wrapped__(sign) == "<"}
+    assert {sign for sign in alike if not prompt._OPENING.match(sign)} == set()
+    assert alike == set(prompt._SIGNS)
 
 
 @given(TEXTS)

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.judge.fence import about_fences
 from rubric_ci.judge.freeform import (
     FreeformMark,
     freeform_call,
@@ -13,8 +12,8 @@ from rubric_ci.judge.freeform import (
     read_freeform_mark,
     unknown_variables,
 )
-from rubric_ci.judge.prompt import MAX_TOKENS, PROMPT_VERSION
-from rubric_ci.judge.reply_parser import InvalidReply
+from rubric_ci.judge.prompt import MAX_TOKENS, PROMPT_VERSION, about_fences
+from rubric_ci.judge.reply import InvalidReply
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.judge.reply_schema import reply_schema
+from rubric_ci.judge.reply import reply_schema
 from rubric_ci.judge.voting import MOST_CRITERIA
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
-from rubric_ci.judge.judges import decide
-from rubric_ci.judge.panel import PanelRequest, PanelResult
+from rubric_ci.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span

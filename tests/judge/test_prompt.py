@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.judge.prompt import rubric_call, rubric_messages
-from rubric_ci.judge.reply_schema import reply_schema
+from rubric_ci.judge.reply import reply_schema
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart

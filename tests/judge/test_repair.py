@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, OverBudget
-from rubric_ci.judge.reply_parser import InvalidReply
+from rubric_ci.judge.reply import InvalidReply
 from rubric_ci.judge.request import ParsedReply, request_valid_reply
 from rubric_ci.model.config import Endpoint, JudgeCommand
 from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.judge.reply_parser import InvalidReply, read_marks
+from rubric_ci.judge.reply import InvalidReply, read_marks
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import (
     Check,

@@ -36,7 +36,8 @@ HELD: Final[Mapping[str, str]] = {
     "editing/fixes.py": "editing/test_fixes.py",
     "editing/yaml_fixes.py": "editing/test_yaml_fixes.py",
     "editing/yaml_layout.py": (
-        "editing/test_yaml_layout.py editing/test_insert_rubrics.py editing/test_edit_properties.py"
+        "editing/test_yaml_layout.py editing/test_insert_rubrics.py "
+        "editing/test_edit_properties.py"
     ),
     "editing/yaml_writer.py": "editing/test_yaml_writer.py",
     "editing/jsonl.py": "editing/test_jsonl.py editing/test_edit_properties.py",
@@ -74,9 +75,8 @@ HELD: Final[Mapping[str, str]] = {
     "selection/compare_cases.py": "selection/test_compare_cases.py",
     "model/rubric.py": "model/test_rubric.py model/test_scoring.py",
     "statistics/significance.py": "statistics/test_significance.py",
-    "judge/panel.py": "judge/test_panel.py",
-    "judge/reply_schema.py": "judge/test_reply_schema.py",
-    "judge/reply_parser.py": "judge/test_reply_parser.py",
+    "judge/panel.py": "judge/test_panel.py judge/test_judges.py",
+    "judge/reply.py": "judge/test_reply.py judge/test_reply_parser.py",
     "llm/budget.py": "llm/test_budget.py",
     "llm/cache.py": "llm/test_cache.py",
     "comparison/case_change.py": "comparison/test_case_change.py comparison/test_compare.py",

@@ -12,7 +12,7 @@ import pytest
 
 from rubric_ci import evaluators
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.judge.evidence import with_quotes
+from rubric_ci.judge.reply_checks import with_quotes
 from rubric_ci.judge.request import request_valid_reply
 from rubric_ci.kinds.field_accuracy import FieldAccuracySpec
 from rubric_ci.kinds.json_compare import FieldSpec

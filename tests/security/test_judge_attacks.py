@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from rubric_ci.calibration import attack_corpus
 from rubric_ci.calibration.attack_corpus import Probe, probes
-from rubric_ci.judge.fence import escaped
 from rubric_ci.judge.injection_scan import scan_for_injection
+from rubric_ci.judge.prompt import escaped
 from rubric_ci.model.references import NotFound
 from rubric_ci.project.loader import load
 

@@ -19,10 +19,10 @@ import pytest
 
 import rubric_ci
 from rubric_ci.dialects.table import open_source
-from rubric_ci.judge.evidence import _is_quoted_in
-from rubric_ci.judge.fence import escaped
 from rubric_ci.judge.injection_scan import scan_for_injection
-from rubric_ci.judge.reply_parser import find_object
+from rubric_ci.judge.prompt import escaped
+from rubric_ci.judge.reply import find_object
+from rubric_ci.judge.reply_checks import _is_quoted_in
 from rubric_ci.llm.litellm_client import _without_prefixes
 from rubric_ci.model.references import NotFound
 from rubric_ci.text import code_blocks, escape

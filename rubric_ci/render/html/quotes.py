@@ -16,7 +16,7 @@ def quoted(answer: str, quotes: Iterable[str]) -> list[Span]:
     """Return the places of the quotes in an answer: ascending, without overlap.
 
     White space, case, Unicode forms and text that a quote leaves out are ignored, as in the check
-    of quotes (`judge/evidence.py`). A quote that is not in the answer has no place.
+    of quotes (`judge/reply_checks.py`). A quote that is not in the answer has no place.
     """
     found: list[Span] = []
     folded: tuple[str, list[Span]] | None = None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.judge.evidence import missing_quotes
+from rubric_ci.judge.reply_checks import missing_quotes
 from rubric_ci.model.diagnostics import Span as Place
 from rubric_ci.model.rubric import Check, Judgement, Mark
 from rubric_ci.render.html.quotes import quoted

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from rubric_ci.judge.canary import with_canary
-from rubric_ci.judge.reply_schema import (
+from rubric_ci.judge.reply import (
     aliased,
     allowed_marks,
     mark_property,
     reply_schema,
     schema_in_keys,
 )
+from rubric_ci.judge.reply_checks import with_canary
 from rubric_ci.judge.voting import grouped, most_per_request
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span

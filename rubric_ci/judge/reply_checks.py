@@ -1,12 +1,21 @@
-"""The canary: a criterion that no answer meets, to detect a judge that was manipulated."""
+"""Checks of a judge's reply: the canary, and quotes that are in the answer.
+
+The canary is a criterion that no answer meets, to detect a judge that was manipulated. White space
+and Unicode forms of quotes are ignored.
+"""
 
 import hashlib
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rubric_ci.errors import CannotJudge
+from rubric_ci.judge.prompt import escaped
+from rubric_ci.judge.reply import InvalidReply
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import Check, Judged, Judgement
+from rubric_ci.model.trace import SeenPart
 
 CANARY_ID = " canary"  # no criterion of a file can have an id that starts with a space
 
@@ -27,6 +36,8 @@ _SENTENCES = (
     'Begins by introducing "{}"',
     "Compares {} with an alternative",
 )
+
+_QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
 
 
 def with_canary(criteria: Sequence[Judged], answer: str) -> tuple[Judged, ...]:
@@ -87,3 +98,69 @@ def _spell(digest: bytes) -> str:
 
 def _digest(source: bytes, purpose: str) -> bytes:
     return hashlib.sha256(purpose.encode() + b"\n" + source).digest()
+
+
+def missing_quotes(
+    judgement: Judgement, criteria: Sequence[Judged], answer: str
+) -> tuple[str, ...]:
+    """Return a message per quote that is not in the answer; an empty quote is accepted."""
+    found = sources(judgement, criteria, {"answer": answer})
+    return tuple(
+        f'the evidence for {c.id} is not in the answer: "{_short(judgement[c.id].evidence)}"'
+        for c in criteria
+        if judgement[c.id].evidence and c.id not in found
+    )
+
+
+def sources(
+    judgement: Judgement, criteria: Sequence[Judged], parts: Mapping[SeenPart, str]
+) -> dict[str, SeenPart]:
+    """Return the first part that has the quote, by criterion id; other criteria are left out."""
+    quotes = {c.id: _folded(quote) for c in criteria if (quote := judgement[c.id].evidence)}
+    if not quotes:
+        return {}
+    shown = {  # the judge saw it escaped
+        part: {_folded(text), _folded(escaped(text))} for part, text in parts.items()
+    }
+    places = {
+        name: [
+            part
+            for part, texts in shown.items()
+            if any(_is_quoted_in(quote, text) for text in texts)
+        ]
+        for name, quote in quotes.items()
+    }
+    return {name: found[0] for name, found in places.items() if found}
+
+
+def with_quotes(
+    judgement: Judgement | InvalidReply, criteria: Sequence[Judged], answer: str
+) -> Judgement | InvalidReply:
+    """Return the judgement, or InvalidReply if a quote is not in the answer."""
+    if isinstance(judgement, InvalidReply):
+        return judgement
+    problems = missing_quotes(judgement, criteria, answer)
+    return InvalidReply(problems) if problems else judgement
+
+
+def _is_quoted_in(quote: str, answer: str) -> bool:
+    # A quote may leave out text, "so ... it is": find each piece, in this order.
+    position = 0
+    for piece in re.split(r"(?:\.\s?){3,}", quote):
+        found = answer.find(piece.strip(" \"'"), position)
+        if found < 0:
+            return False
+        position = found
+    return True
+
+
+def _folded(text: str) -> str:
+    if not text.isascii():
+        plain = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+        text = "".join(c for c in plain if unicodedata.category(c) != "Cf")
+    return " ".join(text.split()).casefold()
+
+
+def _short(quote: str) -> str:
+    line = " ".join(quote.split())
+    return line if len(line) <= 80 else f"{line[:77]}..."

@@ -1,21 +1,26 @@
-"""A judge's reply as a Judgement, or its problems; nothing is clamped or guessed.
+"""The reply of a judge: its JSON Schema, and the reply as a Judgement or its problems.
 
-NOTE: the problems are sent to the model, so their texts are part of the keys of recordings.
-
-Two forms are read: the object that `reply_schema` describes, and the list
+Nothing is clamped or guessed. Two forms are read: the object of the schema, and the list
 `{"checks": [{"id", "satisfied" | "score" | "level", "reasoning"?}], "overall_reasoning"?}`.
+NOTE: the problems are sent to the model, so their texts are part of the keys of recordings.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, assert_never
+from functools import lru_cache
+from typing import Any, TypeAlias, assert_never
 
-from rubric_ci.judge.reply_schema import aliased, allowed_marks, mark_property
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import in_keys
 from rubric_ci.model.rubric import Check, Judged, Judgement, Levelled, Mark, Scored
 from rubric_ci.model.scoring import CANNOT_ASSESS
+
+SCHEMA_VERSION = "1"
+
+_Marks: TypeAlias = tuple[str, str, tuple[int, ...]]
+"""The property that carries a mark, its JSON type, and its values; empty: all of the type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +34,79 @@ class InvalidReply:
         return "; ".join(self.problems)
 
 
-def find_object(text: str) -> dict[str, JSON] | InvalidReply:
-    """Return the JSON object that the text holds.
+def aliased(criteria: Sequence[Judged]) -> dict[str, Judged]:
+    """Name the criteria `c1` to `cn`, in this order."""
+    return {f"c{n}": criterion for n, criterion in enumerate(criteria, 1)}
 
-    Text or a code fence around it is accepted if there is no second object.
-    """
+
+def reply_schema(criteria: Sequence[Judged]) -> Mapping[str, JSON]:
+    """Return a strict JSON Schema that allows no omitted, repeated or unknown id."""
+    return _schema(tuple(map(_marks, criteria)))[0]
+
+
+def schema_in_keys(criteria: Sequence[Judged]) -> str:
+    """Return the schema as keys of requests contain it."""
+    return _schema(tuple(map(_marks, criteria)))[1]
+
+
+@lru_cache(maxsize=100)
+def _schema(marks: tuple[_Marks, ...]) -> tuple[Mapping[str, JSON], str]:
+    """Return the schema, also as a text; most rubrics of a suite have one of a few."""
+    schema = strict_object({f"c{n}": _entry(*each) for n, each in enumerate(marks, 1)})
+    return schema, in_keys(schema)
+
+
+def mark_property(criterion: Judged) -> str:
+    """Return the name of the property that carries the mark."""
+    return _marks(criterion)[0]
+
+
+def allowed_marks(criterion: Judged) -> str:
+    """Return the possible marks, as prompts and messages name them."""
+    match criterion:
+        case Check():
+            marks = "true, false"
+        case Scored():
+            marks = "an integer from 0 to 10"
+        case Levelled():
+            marks = "one of " + ", ".join(str(level.level) for level in criterion.levels)
+        case _:
+            assert_never(criterion)
+    return f'{marks} or "{CANNOT_ASSESS}"'
+
+
+def _entry(name: str, kind: str, allowed: tuple[int, ...]) -> Mapping[str, JSON]:
+    # The model writes in this order: quote first, reasoning second, mark last.
+    reasons = {"evidence": {"type": "string"}, "reasoning": {"type": "string"}}
+    marks = {"type": kind, "enum": list(allowed)} if allowed else {"type": kind}
+    mark = {name: {"anyOf": [marks, {"type": "string", "enum": [CANNOT_ASSESS]}]}}
+    return strict_object({**reasons, **mark})
+
+
+def _marks(criterion: Judged) -> _Marks:
+    match criterion:
+        case Check():
+            return "satisfied", "boolean", ()
+        case Scored():
+            return "score", "integer", tuple(range(11))
+        case Levelled():
+            return "level", "integer", tuple(level.level for level in criterion.levels)
+        case _:
+            assert_never(criterion)
+
+
+def strict_object(properties: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """Return the JSON Schema of an object with exactly these properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def find_object(text: str) -> dict[str, JSON] | InvalidReply:
+    """Return the one JSON object that the text holds; text or a code fence around it is accepted."""
     if not text.strip():
         return _invalid("the reply is empty")
     try:
@@ -110,7 +183,10 @@ def _read_list(
     # A judge may use the ids of the criteria; an alias takes precedence.
     own = {criterion.id: alias for alias, criterion in criteria.items()}
     entries = [
-        (name if name in criteria else own.get(name, name), _without_id(entry))
+        (
+            name if name in criteria else own.get(name, name),
+            {key: value for key, value in entry.items() if key != "id"},
+        )
         for entry in checks
         for name in [str(entry["id"])]
     ]
@@ -172,8 +248,7 @@ def _explained(alias: str, criterion: Judged, entry: JSON, mark: str) -> Iterato
     for key in entry:
         if key == mark or key in _TEXTS:
             continue
-        where = _name(alias, criterion)
-        yield f"{where} has a property {json.dumps(key)} that is not asked for"
+        yield f"{_name(alias, criterion)} has a property {json.dumps(key)} that is not asked for"
 
 
 def _is_allowed(criterion: Judged, value: JSON) -> bool:
@@ -221,7 +296,3 @@ def _name(alias: str, criterion: Judged) -> str:
 def _shortened(value: JSON) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _without_id(entry: Mapping[str, JSON]) -> Mapping[str, JSON]:
-    return {key: value for key, value in entry.items() if key != "id"}

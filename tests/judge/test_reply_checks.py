@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotJudge
-from rubric_ci.judge.canary import CANARY_ID, with_canary, with_sentence, without_canary
+from rubric_ci.judge.reply_checks import CANARY_ID, with_canary, with_sentence, without_canary
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import Check, Judged, Judgement, Mark
 from rubric_ci.model.scoring import MarkValue

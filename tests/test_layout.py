@@ -33,7 +33,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "dialects/test_agentv_graders.py": "dialects/agentv_calls dialects/agentv_evaluators",
     "commands/test_run_tool.py": "adoption/runner run/tool",
     "commands/test_run_skills.py": "targets/skill",
-    "targets/test_conversation.py": "targets/simulated_user",
+    "targets/test_conversation.py": "targets/conversation",
     "assertions/test_mark.py": """
         assertions/json_data assertions/keys assertions/row assertions/text assertions/words""",
     "cli/test_help.py": """
@@ -76,12 +76,12 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_waivers.py": """
         commands/waive""",
     "editing/test_insert_rubrics.py": "editing/insertion_point",
-    "evaluators/test_code_judge.py": "evaluators/script_input",
+    "evaluators/test_code_judge.py": "evaluators/scripts",
     "kinds/test_field_accuracy.py": """
         kinds/json_compare text/json_path""",
     "kinds/test_specs.py": "kinds/kind",
     "judge/test_injection_scan.py": "judge/injection_patterns",
-    "llm/test_openai_http.py": "llm/direct_http llm/openai_format",
+    "llm/test_openai_http.py": "llm/direct_http llm/openai_http",
     "llm/test_workload_identity.py": "model/hosts",
     "parsing/test_typed_json.py": "model/json_value",
     "policy/test_changes.py": "policy/strength",
@@ -97,11 +97,11 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "selection/test_changed_cases.py": """
         project/difference selection/prefilter""",
     "targets/test_agent.py": """
-        model/trace system/scratch targets/file_changes targets/trace targets/work_checks
+        model/trace system/scratch targets/work targets/answer_format
         targets/workspace""",
     "assertions/test_work.py": "assertions/calls assertions/folder",
     "targets/test_targets.py": """
-        targets/answer_format targets/command targets/llm targets/mock targets/recorded""",
+        targets/answer_format targets/command targets/llm targets/recorded""",
     "text/test_escape.py": "text/invisible",
     "validation/test_corpus.py": """
         validation/ambiguous_scalars validation/assertion_rules validation/eval_rules
@@ -130,7 +130,7 @@ IMPURE: Final = """
     drafting/select drafting/summary
     evaluators/__init__ evaluators/code_judge evaluators/composite
     evaluators/llm_judge evaluators/rubric
-    evaluators/script_input evaluators/script_output
+    evaluators/scripts
     grading/cost_estimate grading/engine grading/expected_work grading/limits
     grading/preflight grading/setup grading/tasks
     grading_changes/changes

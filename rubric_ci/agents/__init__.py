@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rubric_ci.agents import atif, claude_code, codex, copilot, gemini_cli, otlp
-from rubric_ci.agents.agent import Agent, Read
-from rubric_ci.agents.output import events
+from rubric_ci.agents.agent import Agent, Read, events
 
 AGENTS: Final[Mapping[str, Agent]] = {
     "claude-code": claude_code.AGENT,

@@ -1,13 +1,32 @@
-"""An agent program: how it is started, and how its output is read."""
+"""An agent program: how it is started, and how its output is read: JSON, and failures in text."""
 
-from collections.abc import Callable, Mapping
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
+from datetime import datetime
+from typing import Any, Final
 
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Trace
 
 Read = Callable[[str, str], Trace]
 """The reader of stdout and stderr; raises AgentFailed."""
+
+_MOST_STARTS: Final = 2_000  # of objects that are tried in a text
+_LOGIN = re.compile(
+    r"not logged in|log ?in (again|to continue|required)|please (run )?/?log ?in|invalid api key"
+    r"|authenticat|unauthori[sz]ed|no api key|token (has )?expired|status: 401",
+    re.IGNORECASE,
+)
+_QUOTA = re.compile(
+    r"quota|credit balance|usage limit|limit reached|hit your .{0,20}limit|out of (extra )?usage"
+    r"|premium requests|billing",
+    re.IGNORECASE,
+)
+_BUSY = re.compile(r"rate.?limit|too many requests|overloaded|status: (429|5\d\d)", re.IGNORECASE)
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +53,111 @@ class Agent:
     """Whether an object is one that only this agent prints."""
 
 
+class AgentFailed(Exception):
+    """An agent reports that it has no answer."""
+
+    def __init__(self, message: str, *, status: int | None, retryable: bool | None) -> None:
+        super().__init__(message)
+        self.status = status  # as a server would say it: 401 login, 402 quota, 429 busy
+        self.retryable = retryable  # None: the status decides
+
+
 def option(name: str, value: str) -> tuple[str, ...]:
     """Return an option with its value; () without a value."""
     return (name, value) if value else ()
+
+
+def failure(message: str, status: int | None = None) -> AgentFailed:
+    """Return the error for what an agent says of its failure."""
+    text = " ".join(message.split())[:500] or "no reason given"
+    if status is None and _LOGIN.search(text):
+        status = 401
+    if _QUOTA.search(text) and status not in {500, 503, 529}:
+        return AgentFailed(text, status=402, retryable=False)
+    if status is None and _BUSY.search(text):
+        status = 429
+    return AgentFailed(text, status=status, retryable=None if status else False)
+
+
+def is_refusal(text: str) -> bool:
+    """Return True for a text that speaks of a login or a quota."""
+    return bool(_LOGIN.search(text) or _QUOTA.search(text))
+
+
+def events(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of an output: one, a list, or one a line; other lines are logs."""
+    whole = parsed(text)
+    if isinstance(whole, dict):
+        yield whole
+    elif isinstance(whole, list):
+        yield from (each for each in whole if isinstance(each, dict))
+    else:
+        for line in text.split("\n"):
+            if line.startswith("{"):
+                yield mapping(parsed(line))
+
+
+def last_object(text: str) -> str:
+    """Return the text of the last outermost JSON object; "" if there is none."""
+    found, at = "", text.find("{")
+    for _ in range(_MOST_STARTS):
+        if at < 0:
+            break
+        try:
+            _, end = _DECODER.raw_decode(text, at)
+            found = text[at:end]
+        except (ValueError, RecursionError):
+            end = at + 1
+        at = text.find("{", end)
+    return found
+
+
+def parsed(text: str) -> JSON:
+    """Return the value of a JSON text; None for another text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return an object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """Return a list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def integer(value: Any) -> int:
+    """Return a number of tokens or a status; 0 for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def number(value: Any) -> float | None:
+    """Return a number; None for anything else."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def as_text(value: Any) -> str:
+    """Return a result as text: parts of text joined, another value as JSON."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case [{"text": str()}, *_] if all(isinstance(mapping(p).get("text"), str) for p in value):
+            return "\n".join(part["text"] for part in value)
+        case {"content": str() | list() as content}:
+            return as_text(content)
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def milliseconds(start: Any, end: Any) -> float | None:
+    """Return the time between two RFC 3339 times; None if one is missing."""
+    try:
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() * 1000
+    except (TypeError, ValueError):
+        return None

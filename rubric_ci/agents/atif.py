@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rubric_ci.agents.output import as_text, failure, integer, items, mapping, number, parsed
+from rubric_ci.agents.agent import as_text, failure, integer, items, mapping, number, parsed
 from rubric_ci.model.trace import Step, Trace
 
 

@@ -6,8 +6,9 @@ A failure has `is_error` with the subtype `success`, and may exit with status 0.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.agents.agent import Agent, Start, option
-from rubric_ci.agents.output import (
+from rubric_ci.agents.agent import (
+    Agent,
+    Start,
     as_text,
     events,
     failure,
@@ -16,6 +17,7 @@ from rubric_ci.agents.output import (
     mapping,
     milliseconds,
     number,
+    option,
 )
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Finish

@@ -6,8 +6,18 @@ It reports no cost, no model and no times; a rollout file has times.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.agents.agent import Agent, Start, option
-from rubric_ci.agents.output import as_text, events, failure, integer, items, mapping, number
+from rubric_ci.agents.agent import (
+    Agent,
+    Start,
+    as_text,
+    events,
+    failure,
+    integer,
+    items,
+    mapping,
+    number,
+    option,
+)
 from rubric_ci.model.trace import Step, Trace
 
 _EXEC: Final = ("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral")

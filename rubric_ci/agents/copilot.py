@@ -3,8 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.agents.agent import Agent, Start, option
-from rubric_ci.agents.output import as_text, events, failure, integer, mapping, milliseconds
+from rubric_ci.agents.agent import (
+    Agent,
+    Start,
+    as_text,
+    events,
+    failure,
+    integer,
+    mapping,
+    milliseconds,
+    option,
+)
 from rubric_ci.model.trace import Step, Trace
 
 _START: Final = ("copilot", "--output-format", "json", "--no-ask-user")

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.agents.agent import Agent, Start, option
-from rubric_ci.agents.output import (
+from rubric_ci.agents.agent import (
+    Agent,
+    Start,
     as_text,
     events,
     failure,
@@ -14,6 +15,7 @@ from rubric_ci.agents.output import (
     mapping,
     milliseconds,
     number,
+    option,
     parsed,
 )
 from rubric_ci.model.trace import Step, Trace

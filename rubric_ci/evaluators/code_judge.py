@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import assert_never
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.evaluators import script_output
-from rubric_ci.evaluators.script_input import payload
+from rubric_ci.evaluators import scripts
+from rubric_ci.evaluators.scripts import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase
 from rubric_ci.model.json_value import JSON
@@ -41,14 +41,14 @@ def read_score(finished: Finished, spec: CodeJudgeSpec) -> Assessment:
     """Return the score of a finished script, from its output or its exit status."""
     match spec.score_from:
         case "output":
-            return script_output.read(finished)
+            return scripts.read(finished)
         case "exit_status":
-            return script_output.read_status(finished)
+            return scripts.read_status(finished)
         case None if _takes_file(spec.script):
-            found = script_output.read_status(finished)
-            return replace(found, warnings=(*found.warnings, *script_output.unused_score(finished)))
+            found = scripts.read_status(finished)
+            return replace(found, warnings=(*found.warnings, *scripts.unused_score(finished)))
         case None:
-            return script_output.read(finished)
+            return scripts.read(finished)
         case _:
             assert_never(spec.score_from)
 

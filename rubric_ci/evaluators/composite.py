@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, assert_never
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge
 from rubric_ci.evaluators.llm_judge import llm_judge
-from rubric_ci.evaluators.script_input import payload
+from rubric_ci.evaluators.scripts import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
     CodeJudgeSpec,

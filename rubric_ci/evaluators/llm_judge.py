@@ -6,7 +6,7 @@ from dataclasses import replace
 from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators.code_judge import run_script
 from rubric_ci.evaluators.judge_choice import asked_of, judge_of
-from rubric_ci.evaluators.script_input import payload
+from rubric_ci.evaluators.scripts import payload
 from rubric_ci.judge.freeform import (
     VARIABLES,
     freeform_call,

@@ -37,7 +37,7 @@ from rubric_ci.model.results import (
 from rubric_ci.system import task_groups
 from rubric_ci.targets import answer_cache
 from rubric_ci.targets.batch_command import Batches
-from rubric_ci.targets.healthcheck import HealthChecks
+from rubric_ci.targets.command import HealthChecks
 from rubric_ci.targets.workspace import Workspaces
 
 T = TypeVar("T")

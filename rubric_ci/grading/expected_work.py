@@ -23,7 +23,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.results import Answer
-from rubric_ci.targets import answer_cache, mock, recorded
+from rubric_ci.targets import answer_cache, recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class ExpectedWork:
                 except NoVerdict:
                     return None
             case MockTarget() as target:
-                return mock.answer(task.case, target)
+                return recorded.fixed_answer(task.case, target)
             case LlmTarget() | CliTarget() as target:
                 return answer_cache.find(task.case, target, self.context.of_trial(trial))
             case RunnerTarget() | UnsupportedTarget():

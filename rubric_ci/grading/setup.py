@@ -18,9 +18,8 @@ from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.cache import Cache
 from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.client import connect
-from rubric_ci.llm.output_modes import AddNote, ModelChecks
+from rubric_ci.llm.learned import AddNote, ModelChecks, Responders
 from rubric_ci.llm.recording import log_requests
-from rubric_ci.llm.responders import Responders
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.hosts import AllowedHosts

@@ -106,7 +106,7 @@ def strict_object(properties: Mapping[str, JSON]) -> Mapping[str, JSON]:
 
 
 def find_object(text: str) -> dict[str, JSON] | InvalidReply:
-    """Return the one JSON object that the text holds; text or a code fence around it is accepted."""
+    """Return the one JSON object of a text; other text or a code fence around it is accepted."""
     if not text.strip():
         return _invalid("the reply is empty")
     try:

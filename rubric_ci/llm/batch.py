@@ -8,9 +8,9 @@ from rubric_ci.errors import CannotConfigure
 from rubric_ci.llm import openai_http
 from rubric_ci.llm.batch_http import BatchResult, BatchServer, read_batch
 from rubric_ci.llm.budget import Budget, Caps
+from rubric_ci.llm.learned import AddNote, OutputModes
 from rubric_ci.llm.litellm_client import loaded_litellm
 from rubric_ci.llm.model_info import batch_prices_of, known_mode, prices_of
-from rubric_ci.llm.output_modes import AddNote, OutputModes
 from rubric_ci.llm.retry import BACKOFF, RequestError, with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply

@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from rubric_ci.llm import http_guard, openai_http
-from rubric_ci.llm.error_body import error_message
+from rubric_ci.llm.failures import error_message
 from rubric_ci.llm.litellm_client import request_error
 from rubric_ci.llm.model_info import batch_prices_of
-from rubric_ci.llm.openai_format import chat_body, read_reply
+from rubric_ci.llm.openai_http import chat_body, read_reply
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.dataclass import dataclass

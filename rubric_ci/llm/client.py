@@ -7,9 +7,9 @@ from rubric_ci.llm import judge_command
 from rubric_ci.llm.budget import Budget, Caps
 from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.direct import provider_of
+from rubric_ci.llm.learned import AddNote, OutputModes
 from rubric_ci.llm.litellm_client import ask_litellm, load_litellm, loaded_litellm, output_mode
 from rubric_ci.llm.model_info import known_mode, prices_of
-from rubric_ci.llm.output_modes import AddNote, OutputModes
 from rubric_ci.llm.retry import RequestError, with_retries
 from rubric_ci.llm.workload_identity import authenticated
 from rubric_ci.model.config import OutputMode

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from rubric_ci.llm import anthropic_http, gemini_http, http_service, judge_command, openai_http
-from rubric_ci.llm.openai_format import chat_body, read_reply
+from rubric_ci.llm.openai_http import chat_body, read_reply
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON

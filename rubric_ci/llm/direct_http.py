@@ -10,13 +10,13 @@ from time import time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from rubric_ci.llm.connection_errors import (
+from rubric_ci.llm.failures import (
     FAILED,
     ConnectionFailure,
     connection_error,
+    error_message,
     find_failure,
 )
-from rubric_ci.llm.error_body import error_message
 from rubric_ci.llm.gateway import gateway_error
 from rubric_ci.llm.http_guard import MAX_BODY, MAX_ERROR, OFFERED, REDIRECTED, too_large
 from rubric_ci.llm.retry import RequestError

@@ -9,10 +9,9 @@ from typing import Final
 from urllib.parse import quote
 
 from rubric_ci.llm import direct_http
-from rubric_ci.llm.error_body import find_error
+from rubric_ci.llm.failures import find_error
 from rubric_ci.llm.model_info import Tokens, cost_of, known_mode
-from rubric_ci.llm.openai_format import max_tokens_param, text_of, usage
-from rubric_ci.llm.openai_http import CONNECTION
+from rubric_ci.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.json_value import JSON

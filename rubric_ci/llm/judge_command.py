@@ -16,10 +16,9 @@ from tempfile import TemporaryDirectory, gettempdir
 from weakref import WeakKeyDictionary
 
 from rubric_ci.agents import AGENTS
-from rubric_ci.agents.agent import Start
-from rubric_ci.agents.output import AgentFailed, failure, is_refusal, last_object
+from rubric_ci.agents.agent import AgentFailed, Start, failure, is_refusal, last_object
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.llm.openai_format import text_of, usage
+from rubric_ci.llm.openai_http import text_of, usage
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, JudgeCommand
 from rubric_ci.model.json_value import JSON

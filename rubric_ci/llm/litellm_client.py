@@ -10,10 +10,16 @@ from typing import Any
 
 from rubric_ci.errors import MissingExtra
 from rubric_ci.llm import http_guard
-from rubric_ci.llm.connection_errors import causes as causes_of
-from rubric_ci.llm.connection_errors import connection_error, find_failure
 from rubric_ci.llm.direct_http import retry_after
-from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
+from rubric_ci.llm.failures import causes as causes_of
+from rubric_ci.llm.failures import (
+    connection_error,
+    error_message,
+    find_error,
+    find_failure,
+    find_object,
+    status_of,
+)
 from rubric_ci.llm.gateway import (
     bare,
     gateway_error,
@@ -23,7 +29,7 @@ from rubric_ci.llm.gateway import (
     wording,
 )
 from rubric_ci.llm.model_info import accepts_schema
-from rubric_ci.llm.openai_format import (
+from rubric_ci.llm.openai_http import (
     finish_of,
     max_tokens_param,
     messages,

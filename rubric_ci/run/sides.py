@@ -31,7 +31,7 @@ from rubric_ci.project.loaded_project import LoadedProject, mask_secrets
 from rubric_ci.selection import answer_dependencies
 from rubric_ci.selection.compare_cases import matched
 from rubric_ci.selection.fingerprint import question, rubrics
-from rubric_ci.targets import answer_cache, mock, recorded
+from rubric_ci.targets import answer_cache, recorded
 
 Key: TypeAlias = tuple[str, str]
 """File and id of a case of the head."""
@@ -206,8 +206,8 @@ class Sides:
                 except NoVerdict:
                     return False
             case (MockTarget() as now, MockTarget() as then):
-                fixed = mock.answer(head.case, now)
-                return fixed is not None and fixed == mock.answer(base.case, then)
+                fixed = recorded.fixed_answer(head.case, now)
+                return fixed is not None and fixed == recorded.fixed_answer(base.case, then)
         key = answer_cache.key_of(head.case, head.target, self.context)
         there = answer_cache.key_of(base.case, base.target, self.base_context)
         return key is not None and key == there

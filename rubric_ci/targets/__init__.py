@@ -15,7 +15,7 @@ from rubric_ci.model.config import (
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.results import Answer
-from rubric_ci.targets import agent, command, conversation, llm, mock, recorded
+from rubric_ci.targets import agent, command, conversation, llm, recorded
 from rubric_ci.targets.batch_command import Batches
 from rubric_ci.targets.skill import with_skill
 from rubric_ci.targets.workspace import Workspaces
@@ -41,7 +41,7 @@ async def answer(
         _check_batch(case, target)
         batches = batches or Batches([(case, target)])
         given = await batches.answer(case, target, context, attempt)
-    elif isinstance(target, MockTarget) and (fixed := mock.answer(case, target)):
+    elif isinstance(target, MockTarget) and (fixed := recorded.fixed_answer(case, target)):
         given = fixed
     elif case.most_turns and not (isinstance(target, RecordedTarget) or _works(target)):
         given = await conversation.answer(

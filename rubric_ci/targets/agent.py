@@ -20,9 +20,8 @@ from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
 from rubric_ci.system.scratch import VARIABLE
 from rubric_ci.targets import command, conversation
-from rubric_ci.targets.file_changes import DIFF, work_left
-from rubric_ci.targets.trace import answer_of, read
-from rubric_ci.targets.work_checks import check_files, run_commands
+from rubric_ci.targets.answer_format import answer_of, read
+from rubric_ci.targets.work import DIFF, check_files, run_commands, work_left
 from rubric_ci.targets.workspace import Folders, Workspaces
 
 _HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")

@@ -32,10 +32,10 @@ from rubric_ci.model.llm_calls import call_key
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import FileChange, KeptFile, Work, WorkCheck
 from rubric_ci.system import masking
-from rubric_ci.targets import command, llm, simulated_user
+from rubric_ci.targets import command, conversation, llm
 from rubric_ci.targets.agent import at_work
 from rubric_ci.targets.skill import with_skill
-from rubric_ci.targets.work_checks import assertions_of
+from rubric_ci.targets.work import assertions_of
 from rubric_ci.text.redact import is_secret_name
 
 VERSION = 3  # of the key and the entry
@@ -56,8 +56,8 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     if case.most_turns:
         facts["turns"] = [turn.text for turn in case.turns]
     if user := case.simulated_user:
-        played = simulated_user.played_by(user, context.judge).endpoint
-        facts["user"] = [asdict(user), call_key(played, ()), simulated_user.VERSION]
+        played = conversation.played_by(user, context.judge).endpoint
+        facts["user"] = [asdict(user), call_key(played, ()), conversation.VERSION]
     text = json.dumps(facts, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() + ANSWER
 

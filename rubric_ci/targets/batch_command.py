@@ -19,8 +19,8 @@ from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.targets import answer_format, command
+from rubric_ci.targets.answer_format import measured
 from rubric_ci.targets.skill import with_skill
-from rubric_ci.targets.trace import measured
 
 BATCH_ID = "batch"  # {EVAL_ID} of a process that answers several cases
 

@@ -1,4 +1,4 @@
-"""Recorded targets: a JSON Lines file of `{"id", "answer"}`, with `file` if ids repeat."""
+"""Recorded targets, a JSON Lines file of `{"id", "answer"}`, `file` if ids repeat; mock targets."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile
-from rubric_ci.model.config import RecordedTarget
+from rubric_ci.model.config import MockTarget, RecordedTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.json_value import JSON
@@ -15,6 +15,7 @@ from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.system import confined
 from rubric_ci.targets import answer_format, conversation
+from rubric_ci.text import transcript
 from rubric_ci.text.suggestions import suggest
 
 _KEYS = answer_format.MEASURES | {"id", "file", "answer"}
@@ -111,3 +112,15 @@ def _object(line: str) -> dict[str, JSON]:
 @lru_cache(maxsize=1_000)
 def _normalised(file: str) -> str:
     return str(PurePosixPath(file)) if file else ""
+
+
+def fixed_answer(case: EvalCase, target: MockTarget) -> Answer | None:
+    """Return the configured response, to each turn of a scripted user.
+
+    A response that is a conversation belongs to the case. None: a simulated user has to be asked.
+    """
+    if target.did or not case.most_turns or transcript.read(target.response):
+        return target.did or Answer(text=target.response)
+    if case.simulated_user:
+        return None
+    return conversation.of_texts(case, [target.response] * len(case.turns))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.agents import AGENTS, READERS, format_of
-from rubric_ci.agents.output import AgentFailed, failure
+from rubric_ci.agents.agent import AgentFailed, failure
 from rubric_ci.llm.judge_command import marks
 from rubric_ci.model.trace import Step, Trace
 from tests.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, lines

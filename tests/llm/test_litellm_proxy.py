@@ -22,9 +22,8 @@ from rubric_ci.calibration import labels
 from rubric_ci.calibration.labels import Label
 from rubric_ci.errors import CannotReachModel, FailureScope
 from rubric_ci.llm.client import output_mode_of, request
+from rubric_ci.llm.learned import OutputModes, Responders
 from rubric_ci.llm.litellm_client import load_litellm
-from rubric_ci.llm.output_modes import OutputModes
-from rubric_ci.llm.responders import Responders
 from rubric_ci.llm.retry import with_retries
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import date
 
-from rubric_ci.llm.output_modes import ModelChecks
+from rubric_ci.llm.learned import ModelChecks
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.model_facts import SWITCH

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from rubric_ci.llm.responders import Responders
+from rubric_ci.llm.learned import Responders
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.model.report import Responder

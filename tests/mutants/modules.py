@@ -36,8 +36,7 @@ HELD: Final[Mapping[str, str]] = {
     "editing/fixes.py": "editing/test_fixes.py",
     "editing/yaml_fixes.py": "editing/test_yaml_fixes.py",
     "editing/yaml_layout.py": (
-        "editing/test_yaml_layout.py editing/test_insert_rubrics.py "
-        "editing/test_edit_properties.py"
+        "editing/test_yaml_layout.py editing/test_insert_rubrics.py editing/test_edit_properties.py"
     ),
     "editing/yaml_writer.py": "editing/test_yaml_writer.py",
     "editing/jsonl.py": "editing/test_jsonl.py editing/test_edit_properties.py",

@@ -29,7 +29,7 @@ from rubric_ci.model.config import Endpoint, MockTarget
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.model.references import Found
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.targets import healthcheck
+from rubric_ci.targets import command
 from rubric_ci.validation.agentv import guideline_problems
 from tests.cases import build_case, build_context
 from tests.http_server import serving
@@ -224,14 +224,14 @@ def test_a_response_of_github() -> None:
 
 
 def test_a_health_check_follows_no_redirect(address: str) -> None:
-    said = asyncio.run(healthcheck.probe(f"{address}/redirect", 10))
+    said = asyncio.run(command.probe(f"{address}/redirect", 10))
     redirected = "responds with 307 Temporary Redirect; redirects are not followed"
     assert said == f"{address}/redirect {redirected}"
     assert Hostile.followed == []
 
 
 def test_a_health_check_does_not_wait_for_a_server_that_trickles(address: str) -> None:
-    said = asyncio.run(healthcheck.probe(f"{address}/trickle", 0.5))
+    said = asyncio.run(command.probe(f"{address}/trickle", 0.5))
     assert said == f"{address}/trickle does not respond: timed out"
 
 

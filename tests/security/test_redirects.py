@@ -17,7 +17,7 @@ from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.targets import healthcheck
+from rubric_ci.targets import command
 from tests.http_server import serving
 
 KEY = "sk-of-the-repository"
@@ -129,6 +129,6 @@ def test_github(status: int) -> None:
 @pytest.mark.parametrize("status", STATUSES)
 def test_a_health_check(status: int) -> None:
     with recording() as (other, arrived), redirecting(status, other) as base:
-        said = asyncio.run(healthcheck.probe(f"{base}/health", 10))
+        said = asyncio.run(command.probe(f"{base}/health", 10))
     assert arrived == []
     assert said.endswith("; redirects are not followed")

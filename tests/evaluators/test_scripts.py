@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.evaluators.script_output import read, read_status, unused_score
+from rubric_ci.evaluators.scripts import read, read_status, unused_score
 from rubric_ci.model.results import Assessment
 from rubric_ci.system.processes import Finished
 

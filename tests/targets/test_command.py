@@ -14,7 +14,7 @@ from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.targets import healthcheck as healthcheck_module
+from rubric_ci.targets import command as healthcheck_module
 from tests import platforms
 from tests.cases import build_case, build_context, build_script
 from tests.http_server import serving

@@ -11,7 +11,7 @@ from rubric_ci.errors import CannotReachModel
 from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.circuit_breaker import CircuitBreaker
 from rubric_ci.llm.client import connect, output_mode_of, request
-from rubric_ci.llm.output_modes import OutputModes
+from rubric_ci.llm.learned import OutputModes
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from tests.bodies import Body, answering

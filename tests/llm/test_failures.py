@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from rubric_ci.llm.client import request
-from rubric_ci.llm.error_body import error_message, find_error, find_object, status_of
+from rubric_ci.llm.failures import error_message, find_error, find_object, status_of
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall

@@ -1,7 +1,6 @@
 """Estimate of requests, tokens and cost per judge, shown before a run."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -137,7 +136,7 @@ def _of_judge(
     asked = [most if each is None else each.count(judge.endpoint) for each in lacking]
     total = _Requests(cached=sum(max(0, most - count) for count in asked))
     if any(asked):  # the tokens of prompts that the cache answers are of no interest
-        every = estimate([replace(task.case, evaluators=(spec,))], judge)
+        every = estimate(task.case, spec, judge)
         total += _Requests(asked=sum(map(every.of, asked), NO_REQUESTS))
     return total
 

@@ -1,6 +1,5 @@
 """Estimate of judge requests and their tokens."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from rubric_ci.judge.freeform import freeform_messages
@@ -8,7 +7,7 @@ from rubric_ci.judge.prompt import rubric_messages
 from rubric_ci.judge.voting import grouped, most_per_request
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec, every_evaluator
+from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ChatMessage
 from rubric_ci.model.results import Answer
 
@@ -49,12 +48,19 @@ class TokenEstimate:
 NO_REQUESTS: Final = TokenEstimate()
 
 
-def estimate(cases: Iterable[EvalCase], judge: JudgeConfig) -> TokenEstimate:
-    """Return the sum of all requests, without repairs; `auto` counts as one vote."""
-    parts = (
-        _evaluator(case, spec, judge) for case in cases for spec in every_evaluator(case.evaluators)
-    )
-    return sum(parts, NO_REQUESTS)
+def estimate(case: EvalCase, spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> TokenEstimate:
+    """Return the sum of all requests about one answer, without repairs; `auto` is one vote."""
+    if isinstance(spec, LlmJudgeSpec):
+        messages = freeform_messages(case, Answer(text=""), spec.prompt, fence="")
+        return _request(messages, FREEFORM_TOKENS)
+    turns = spec.turn or case.most_turns or 1
+    groups = grouped(spec.rubric.judged, most_per_request(judge))
+    votes = 1 if judge.votes == "auto" else judge.votes
+    requests = [
+        _request(rubric_messages(case, "", group, fence=""), MARK_TOKENS * len(group), turns)
+        for group in groups
+    ]
+    return sum(requests * votes, NO_REQUESTS)
 
 
 def request_count(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> int:
@@ -63,26 +69,6 @@ def request_count(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> int:
         return 1
     votes = 1 if judge.votes == "auto" else judge.votes
     return votes * len(grouped(spec.rubric.judged, most_per_request(judge)))
-
-
-def _evaluator(case: EvalCase, spec: EvaluatorSpec, judge: JudgeConfig) -> TokenEstimate:
-    match spec:
-        case RubricSpec(rubric=rubric, turn=turn):
-            turns = turn or case.most_turns or 1
-            groups = grouped(rubric.judged, most_per_request(judge))
-            votes = 1 if judge.votes == "auto" else judge.votes
-            requests = [
-                _request(
-                    rubric_messages(case, "", group, fence=""), MARK_TOKENS * len(group), turns
-                )
-                for group in groups
-            ]
-            return sum(requests * votes, NO_REQUESTS)
-        case LlmJudgeSpec(prompt=prompt):
-            messages = freeform_messages(case, Answer(text=""), prompt, fence="")
-            return _request(messages, FREEFORM_TOKENS)
-        case _:
-            return NO_REQUESTS
 
 
 def _request(

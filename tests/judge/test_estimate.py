@@ -1,48 +1,56 @@
 """Estimated requests and tokens."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from rubric_ci.judge.estimate import TokenEstimate, estimate
+import pytest
+
+from rubric_ci.judge.estimate import TokenEstimate, estimate, request_count
 from rubric_ci.judge.prompt import rubric_messages
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.rubric import Check, Rubric
 
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="m"))
 
 
-def case(count: int) -> EvalCase:
+def case(count: int) -> tuple[EvalCase, RubricSpec]:
     rubric = Rubric(tuple(Check(id=f"{n}", text="x", span=SPAN) for n in range(count)))
-    return EvalCase(
-        id="a",
-        file="a.yaml",
-        span=SPAN,
-        evaluators=(RubricSpec(name="rubric", rubric=rubric, span=SPAN),),
-    )
+    spec = RubricSpec(name="rubric", rubric=rubric, span=SPAN)
+    return EvalCase(id="a", file="a.yaml", span=SPAN, evaluators=(spec,)), spec
 
 
 def test_one_case() -> None:
-    one = case(3)
-    spec = one.evaluators[0]
-    assert isinstance(spec, RubricSpec)
+    one, spec = case(3)
     messages = rubric_messages(one, "", spec.rubric.judged, fence="")
     characters = sum(len(message.content) for message in messages)
-    assert estimate([one], JUDGE) == TokenEstimate(
+    assert estimate(one, spec, JUDGE) == TokenEstimate(
         requests=1, input_tokens=characters // 4 + 300, output_tokens=240
     )
 
 
-def test_cases_groups_votes_and_isolation_multiply() -> None:
-    assert estimate([case(3), case(21)], JUDGE).requests == 3
-    assert estimate([case(3), case(21)], replace(JUDGE, votes=3)).requests == 9
-    assert estimate([case(3), case(21)], replace(JUDGE, mode="isolated")).requests == 24
-    assert estimate([case(3)], replace(JUDGE, votes="auto")).requests == 1
+@pytest.mark.parametrize(
+    ("count", "judge", "requests"),
+    [
+        (3, {}, 1),
+        (21, {}, 2),
+        (21, {"votes": 3}, 6),
+        (21, {"mode": "isolated"}, 21),
+        (3, {"votes": "auto"}, 1),
+    ],
+)
+def test_groups_votes_and_isolation_multiply(
+    count: int, judge: Mapping[str, Any], requests: int
+) -> None:
+    changed = replace(JUDGE, **judge)
+    one, spec = case(count)
+    assert estimate(one, spec, changed).requests == requests
+    assert request_count(spec, changed) == requests
 
 
-def test_scripts_ask_no_judge() -> None:
-    script = CodeJudgeSpec(name="s", script="true", cwd=".", span=SPAN)
+def test_a_score_is_one_request() -> None:
     taste = LlmJudgeSpec(name="t", span=SPAN)
-    mixed = replace(case(1), evaluators=(script, taste))
-    assert estimate([mixed], JUDGE).requests == 1
+    assert estimate(case(1)[0], taste, replace(JUDGE, votes=3)).requests == 1

@@ -54,7 +54,7 @@ async def _by_judge(
     case: EvalCase, answer: Answer, spec: RubricSpec | LlmJudgeSpec, context: RunContext
 ) -> Assessment:
     """Return the assessment that the estimate found in the cache, or let the judge mark."""
-    if found := context.found.take(case, spec, context.trial, answer.text):
+    if found := context.prepared.take(case, spec, context.trial, answer):
         return found
     if isinstance(spec, RubricSpec):
         return await rubric(case, answer, spec, context)

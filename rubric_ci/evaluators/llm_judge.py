@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators.code_judge import run_script
@@ -13,7 +14,7 @@ from rubric_ci.judge.freeform import (
     read_freeform_mark,
     unknown_variables,
 )
-from rubric_ci.judge.request import request_cached_reply
+from rubric_ci.judge.request import new_fence, request_cached_reply
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
@@ -61,19 +62,18 @@ async def _score(
     variables: Mapping[str, str],
 ) -> Assessment | NoVerdict:
     """Return the score of one judge, or why it has none."""
-    call = await worked_on(
-        len(answer.text),
-        freeform_call,
-        case,
-        answer,
-        spec.prompt,
-        judge,
-        about=f"{case.file}: {case.id}: {spec.name}",
-        more=variables,
-    )
+    about, prepared = f"{case.file}: {case.id}: {spec.name}", context.prepared
+    depends = id(spec), id(judge.endpoint), id(answer.messages)
+    name = *depends, about, context.trial, answer.text, *variables.values()
+    call = prepared.take_call(name)
+    if call is None:
+        write = partial(freeform_call, fence=new_fence(), about=about, more=variables)
+        call = await worked_on(len(answer.text), write, case, answer, spec.prompt, judge)
     try:
         reply = await request_cached_reply(call, read_freeform_mark, context)
     except NoVerdict as error:
+        if context.lacking is not None:
+            prepared.keep_call(name, (spec, answer.messages), call)
         return error
     return Assessment(
         score=round(reply.value.score, DECIMALS),

@@ -97,4 +97,4 @@ async def _keep_cached(
         else:
             found = await rubric(case, answer, spec, dry)
         if not dry.lacking:
-            dry.found.keep(case, spec, dry.trial, answer.text, found)
+            dry.prepared.keep(case, spec, dry.trial, answer, found)

@@ -5,13 +5,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from rubric_ci.judge.prompt import PROMPT_VERSION, about_fences, background, cacheable, fenced
+from rubric_ci.judge.prompt import PROMPT_VERSION, about_fences, background, fenced, judge_call
 from rubric_ci.judge.reply import InvalidReply, find_object, is_text, strict_object
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, Message
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import CacheableCall, ChatMessage
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
 from rubric_ci.model.results import Answer
 
 VARIABLES: Mapping[str, tuple[str, Callable[[EvalCase, Answer], str]]] = {
@@ -71,21 +71,19 @@ def freeform_call(
     template: str,
     judge: JudgeConfig,
     *,
+    fence: str,
     vote: int = 1,
     about: str = "",
     more: Mapping[str, str] = _NO_VARIABLES,
-) -> CacheableCall:
+) -> ModelCall:
     """Return the judge request; an empty template selects the built-in prompt.
 
     `more` are additional variables and their texts.
     """
-    return cacheable(
-        lambda fence: freeform_messages(case, answer, template, fence=fence, more=more),
-        judge,
-        schema=FREEFORM_SCHEMA,
-        turn=f"opinion {PROMPT_VERSION}, vote {vote}",
-        about=about,
-    )
+    messages = freeform_messages(case, answer, template, fence=fence, more=more)
+    turn = f"opinion {PROMPT_VERSION}, vote {vote}"
+    key = call_key(judge.endpoint, messages, schema=FREEFORM_SCHEMA, turn=turn, fence=fence)
+    return judge_call(messages, judge, key=key, schema=FREEFORM_SCHEMA, about=about)
 
 
 def freeform_messages(

@@ -7,14 +7,15 @@ it could assess every criterion. Elsewhere the last judge decides.
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 
 from rubric_ci.errors import CannotJudge, NoVerdict
-from rubric_ci.judge.prompt import rubric_call
+from rubric_ci.judge.prompt import rubric_call, rubric_messages
 from rubric_ci.judge.reply import InvalidReply, read_marks
 from rubric_ci.judge.reply_checks import with_canary, with_quotes, with_sentence, without_canary
-from rubric_ci.judge.request import ParsedReply, request_cached_reply
+from rubric_ci.judge.request import ParsedReply, new_fence, request_cached_reply
 from rubric_ci.judge.seen import Part
 from rubric_ci.judge.voting import (
     NoMajority,
@@ -31,7 +32,7 @@ from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import NOTHING_USED, Usage
+from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, Usage
 from rubric_ci.model.rubric import Judged, Judgement, Mark, Rubric
 from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Thresholds
 from rubric_ci.model.trace import SeenPart
@@ -167,24 +168,34 @@ async def _ask(
             judgement = without_canary(judgement)
         return judgement
 
-    call = await worked_on(
-        len(request.material),
-        rubric_call,
-        request.case,
-        request.answer,
-        marked,
-        request.judge,
-        seen=request.seen,
-        asked=with_sentence(marked, request.answer, secrets.token_bytes())
-        if request.judge.canary
-        else (),
-        vote=vote,
-        about=request.about,
-    )
+    prepared, estimates = request.context.prepared, request.context.lacking is not None
+    call = None if estimates else prepared.take_call(_name(request, criteria, vote))
+    if call is None:
+        call = await worked_on(len(request.material), _call, request, marked, vote)
     try:
         return await request_cached_reply(call, read, request.context)
     except NoVerdict as error:
+        if estimates:
+            prepared.keep_call(_name(request, criteria, vote), request.rubric, call)
         return error
+
+
+def _call(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> ModelCall:
+    judge, about, fence = request.judge, request.about, new_fence()
+    write = partial(rubric_messages, request.case, request.answer, seen=request.seen)
+    plain = messages = write(criteria, fence=fence)
+    if judge.canary:  # its sentence is random, too
+        asked = with_sentence(criteria, request.answer, secrets.token_bytes())
+        messages = write(asked, fence=fence)
+    return rubric_call(messages, plain, criteria, judge, fence=fence, vote=vote, about=about)
+
+
+def _name(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> Hashable:
+    """Return the name of the call between the estimate and the run."""
+    ids = tuple([criterion.id for criterion in criteria])
+    about, trial, answer = request.about, request.context.trial, request.answer
+    endpoint = id(request.judge.endpoint)
+    return id(request.rubric), endpoint, about, trial, vote, ids, answer, request.seen
 
 
 def _spent(votes: Sequence[_Vote]) -> Usage:

@@ -41,12 +41,12 @@ def aliased(criteria: Sequence[Judged]) -> dict[str, Judged]:
 
 def reply_schema(criteria: Sequence[Judged]) -> Mapping[str, JSON]:
     """Return a strict JSON Schema that allows no omitted, repeated or unknown id."""
-    return _schema(tuple(map(_marks, criteria)))[0]
+    return keyed_schema(criteria)[0]
 
 
-def schema_in_keys(criteria: Sequence[Judged]) -> str:
-    """Return the schema as keys of requests contain it."""
-    return _schema(tuple(map(_marks, criteria)))[1]
+def keyed_schema(criteria: Sequence[Judged]) -> tuple[Mapping[str, JSON], str]:
+    """Return the schema, also as keys of requests contain it."""
+    return _schema(tuple(map(_marks, criteria)))
 
 
 @lru_cache(maxsize=100)

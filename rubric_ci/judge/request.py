@@ -17,7 +17,6 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.llm_calls import (
     NOTHING_USED,
-    CacheableCall,
     ChatMessage,
     ModelCall,
     ModelCaller,
@@ -43,6 +42,11 @@ class ParsedReply(Generic[T]):
     text: str
     usage: Usage
     fallback: bool = False  # a reply came from another model than the requested one
+
+
+def new_fence() -> str:
+    """Return a random word for the tags around the material of one request."""
+    return secrets.token_hex(8)
 
 
 async def request_valid_reply(
@@ -91,8 +95,7 @@ async def _parsed(
             )
         case "stop":
             # It may look for quotes in the messages of the call.
-            size = len(reply.text) + sum(len(message.content) for message in call.messages)
-            return await worked_on(size, read, reply.text)
+            return await worked_on(len(reply.text) + call.size, read, reply.text)
 
 
 def _advice(call: ModelCall, reply: ModelReply) -> str:
@@ -138,7 +141,7 @@ def _next_key(call: ModelCall, reply: ModelReply, reason: str) -> str:
 
 
 async def request_cached_reply(
-    call: CacheableCall, read: Callable[[str], T | InvalidReply], context: RunContext
+    call: ModelCall, read: Callable[[str], T | InvalidReply], context: RunContext
 ) -> ParsedReply[T]:
     """Return the cached or a new reply; only valid replies of the requested model are cached.
 
@@ -146,7 +149,7 @@ async def request_cached_reply(
     requested.
     """
     if context.cache is None:
-        return await _request(call, read, context)
+        return await request_valid_reply(context.call_model, call, read)
     key = cache_key(call, context.trial)
     if found := await _cached(key, call, read, context):
         return found
@@ -158,14 +161,14 @@ async def request_cached_reply(
     async with lock:
         if waits and (found := await _cached(key, call, read, context)):
             return found
-        reply = await _request(call, read, context)
+        reply = await request_valid_reply(context.call_model, call, read)
         if not reply.fallback:
             context.cache.put(key, reply.text)
         return reply
 
 
 async def _cached(
-    key: str, call: CacheableCall, read: Callable[[str], T | InvalidReply], context: RunContext
+    key: str, call: ModelCall, read: Callable[[str], T | InvalidReply], context: RunContext
 ) -> ParsedReply[T] | None:
     cache = None if context.fresh_judgements else context.cache
     text = cache.get(key) if cache else None
@@ -177,14 +180,7 @@ async def _cached(
     return ParsedReply(value=value, text=text, usage=_FROM_CACHE)
 
 
-async def _request(
-    call: CacheableCall, read: Callable[[str], T | InvalidReply], context: RunContext
-) -> ParsedReply[T]:
-    written = await worked_on(call.size, call.write, secrets.token_hex(8))
-    return await request_valid_reply(context.call_model, written, read)
-
-
-def cache_key(call: CacheableCall, trial: int) -> str:
+def cache_key(call: ModelCall, trial: int) -> str:
     """Return a digest of the call, its host or the version of its command, and its trial.
 
     The same name may be another model on another host. Equal answers of several trials are judged

@@ -1,14 +1,14 @@
 """Dependencies of targets and evaluators: model client, cache, paths, environment."""
 
-from collections.abc import Callable, Coroutine, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from rubric_ci.model.config import Endpoint, JudgeConfig, Target
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
-from rubric_ci.model.llm_calls import ModelCaller
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller
 from rubric_ci.model.report import Responder
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
@@ -17,6 +17,8 @@ from rubric_ci.model.usage import Usage
 if TYPE_CHECKING:
     from asyncio import Lock
 
+
+MOST_CHARACTERS: Final = 20_000_000  # of requests that are kept between the estimate and the run
 
 Dependencies: TypeAlias = Callable[[EvalCase, Target], str | None]
 """The digest of the files that an answer depends on; None: their content is not known."""
@@ -51,27 +53,46 @@ class Side:
     )  # recorded answers that were read, by the name of their file
 
 
-@dataclass(frozen=True, slots=True)
-class FoundAssessments:
-    """Assessments that the cache held when the cost was estimated; each is used once."""
+class Prepared:
+    """What the estimate of the cost worked out for the run; each is used once."""
 
-    _found: dict[tuple[int, int, int, str], tuple[EvalCase, EvaluatorSpec, Assessment]] = field(
-        default_factory=dict
-    )
+    def __init__(self) -> None:
+        # The case and the evaluator are kept as well, so that their identities stay theirs.
+        self._found: dict[
+            tuple[int, int, int, str], tuple[EvalCase, EvaluatorSpec, Answer, Assessment]
+        ] = {}
+        self._calls: dict[Hashable, tuple[object, ModelCall]] = {}
+        self._room = MOST_CHARACTERS
 
     def keep(
-        self, case: EvalCase, spec: EvaluatorSpec, trial: int, answer: str, found: Assessment
+        self, case: EvalCase, spec: EvaluatorSpec, trial: int, answer: Answer, found: Assessment
     ) -> None:
-        """Keep the assessment of an answer."""
-        # The case and the evaluator are kept as well, so that their identities stay theirs.
-        self._found[id(case), id(spec), trial, answer] = (case, spec, found)
+        """Keep the assessment of an answer that the cache holds."""
+        self._found[id(case), id(spec), trial, answer.text] = (case, spec, answer, found)
 
     def take(
-        self, case: EvalCase, spec: EvaluatorSpec, trial: int, answer: str
+        self, case: EvalCase, spec: EvaluatorSpec, trial: int, answer: Answer
     ) -> Assessment | None:
         """Return an assessment that was kept and forget it, or return None."""
-        _, _, found = self._found.pop((id(case), id(spec), trial, answer), (None, None, None))
-        return found
+        name = id(case), id(spec), trial, answer.text
+        _, _, judged, found = self._found.pop(name, (None, None, None, None))
+        return found if judged == answer else None  # of another target, it may have other messages
+
+    def keep_call(self, name: Hashable, owner: object, call: ModelCall) -> None:
+        """Keep a request that the cache does not answer, if there is room.
+
+        The name holds all that it depends on, objects by their `id`; `owner` keeps those alive.
+        """
+        if call.size <= self._room:
+            self._room -= call.size
+            self._calls[name] = (owner, call)
+
+    def take_call(self, name: Hashable) -> ModelCall | None:
+        """Return a request that was kept and forget it, or return None."""
+        _, call = self._calls.pop(name, (None, None))
+        if call:
+            self._room += call.size
+        return call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +119,7 @@ class RunContext:
     responders: Callable[[], tuple[Responder, ...]] = field(default=lambda: ())
     """The models that replied so far."""
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key
-    found: FoundAssessments = field(default_factory=FoundAssessments)
+    prepared: Prepared = field(default_factory=Prepared)
     lacking: "list[Endpoint] | None" = None  # requests that an estimate notes; None: they are sent
 
     def of_trial(self, number: int) -> "RunContext":

@@ -33,15 +33,10 @@ class ModelCall:
     output_mode: OutputMode | None = None  # how the schema is sent; None: as the model supports
     max_tokens: int | None = None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheableCall:
-    """A call that the cache may answer: its messages are written when it is sent."""
-
-    endpoint: Endpoint
-    key: str  # of the call
-    size: int  # characters of its messages
-    write: Callable[[str], ModelCall]  # with a fence, a random word per request
+    @property
+    def size(self) -> int:
+        """The characters of its messages."""
+        return sum(len(message.content) for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +73,14 @@ def call_key(
     *,
     schema: Mapping[str, JSON] | str | None = None,
     turn: str = "",
+    fence: str = "",
 ) -> str:
     """Return a digest of what determines a reply: model, parameters, texts and schema.
 
     `turn` distinguishes calls that are otherwise equal: a vote's number, a repeated attempt. Keys,
-    prices and hosts are excluded, so that a recording is valid for other accounts. A `schema` that
-    many calls share may be given as `in_keys` writes it.
+    prices and hosts are excluded, so that a recording is valid for other accounts, and the `fence`
+    of the messages, since it is random. A `schema` that many calls share may be given as `in_keys`
+    writes it.
     """
     facts: dict[str, str] = {}
     if endpoint.command:
@@ -92,7 +89,7 @@ def call_key(
         facts["http"] = in_keys([endpoint.http.method, endpoint.http.answer])
     # Most of the text: one string is written ten times as fast as a list with it.
     each = ", ".join(f'["{message.role}", {in_keys(message.content)}]' for message in messages)
-    facts["messages"] = f"[{each}]"
+    facts["messages"] = f"[{each.replace(fence, '')}]" if fence else f"[{each}]"
     facts["model"] = in_keys(endpoint.model)
     facts["options"] = in_keys({k: v for k, v in endpoint.options.items() if k not in _NOT_IN_KEYS})
     facts["schema"] = schema if isinstance(schema, str) else in_keys(schema)

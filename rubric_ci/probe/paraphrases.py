@@ -5,12 +5,12 @@ from collections import Counter
 from functools import partial
 from typing import Final
 
-from rubric_ci.judge.prompt import about_fences, fenced
+from rubric_ci.judge.prompt import about_fences, fenced, judge_call
 from rubric_ci.judge.reply import InvalidReply, find_object, strict_object
-from rubric_ci.judge.request import request_cached_reply
+from rubric_ci.judge.request import new_fence, request_cached_reply
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.llm_calls import CacheableCall, ChatMessage, ModelCall, Usage, call_key
+from rubric_ci.model.llm_calls import ChatMessage, Usage, call_key
 from rubric_ci.probe.harmless import PARAPHRASE
 from rubric_ci.probe.variants import Variant
 
@@ -36,28 +36,14 @@ async def paraphrases(
     answer: str, about: str, model: JudgeConfig, context: RunContext
 ) -> tuple[tuple[Variant, ...], Usage]:
     """Return the paraphrases of an answer and what they cost; raises NoVerdict."""
-    endpoint = model.endpoint
-
-    def messages(fence: str) -> tuple[ChatMessage, ...]:
-        return (
-            ChatMessage(role="system", content=_SYSTEM.format(data=about_fences(fence))),
-            ChatMessage(role="user", content=fenced("answer", answer, fence)),
-        )
-
-    key = call_key(endpoint, messages(""), schema=_SCHEMA, turn=f"paraphrase {PROMPT_VERSION}")
-
-    def write(fence: str) -> ModelCall:
-        return ModelCall(
-            endpoint=endpoint,
-            messages=messages(fence),
-            key=key,
-            about=about,
-            output_schema=_SCHEMA,
-            output_mode=model.output,
-            max_tokens=int(endpoint.options.get("max_tokens", MAX_TOKENS)),
-        )
-
-    call = CacheableCall(endpoint=endpoint, key=key, size=len(answer), write=write)
+    fence = new_fence()
+    messages = (
+        ChatMessage(role="system", content=_SYSTEM.format(data=about_fences(fence))),
+        ChatMessage(role="user", content=fenced("answer", answer, fence)),
+    )
+    turn = f"paraphrase {PROMPT_VERSION}"
+    key = call_key(model.endpoint, messages, schema=_SCHEMA, turn=turn, fence=fence)
+    call = judge_call(messages, model, key=key, schema=_SCHEMA, about=about, max_tokens=MAX_TOKENS)
     reply = await request_cached_reply(call, partial(_read, answer=answer), context)
     made = (
         Variant(family=PARAPHRASE, text=text, change=f"paraphrase {n} of {COUNT}")

@@ -11,14 +11,14 @@ from functools import reduce
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.errors import CannotAnswer, CannotJudge, NoJudge, NoVerdict
-from rubric_ci.judge.prompt import cacheable, fenced
+from rubric_ci.judge.prompt import fenced, judge_call
 from rubric_ci.judge.reply import InvalidReply, find_object, strict_object
-from rubric_ci.judge.request import ParsedReply, request_cached_reply
+from rubric_ci.judge.request import ParsedReply, new_fence, request_cached_reply
 from rubric_ci.model.config import JudgeConfig, with_model
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, Message, Role, SimulatedUser, TextPart
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import NOTHING_USED, ChatMessage
+from rubric_ci.model.llm_calls import NOTHING_USED, ChatMessage, call_key
 from rubric_ci.model.results import Answer
 from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
@@ -169,24 +169,16 @@ async def next_message(
     case: EvalCase, user: SimulatedUser, said: Sequence[Exchange], context: RunContext
 ) -> ParsedReply[str]:
     """Return the next message, "" at the end; raises NoVerdict without a valid reply."""
-    judge = played_by(user, context.judge)
-
-    def messages(fence: str) -> tuple[ChatMessage, ...]:
-        system = SYSTEM.format(
-            persona=user.persona, goal=user.goal, end=user.end or END, fence=fence
-        )
-        return (
-            ChatMessage(role="system", content=system),
-            ChatMessage(role="user", content=_so_far(said, fence)),
-        )
-
-    call = cacheable(
-        messages,
-        judge,
-        schema=_SCHEMA,
-        turn=f"simulated user {VERSION}, turn {len(said) + 1}",
-        about=f"{case.file}: {case.id}: user",
+    judge, fence = played_by(user, context.judge), new_fence()
+    system = SYSTEM.format(persona=user.persona, goal=user.goal, end=user.end or END, fence=fence)
+    messages = (
+        ChatMessage(role="system", content=system),
+        ChatMessage(role="user", content=_so_far(said, fence)),
     )
+    turn = f"simulated user {VERSION}, turn {len(said) + 1}"
+    key = call_key(judge.endpoint, messages, schema=_SCHEMA, turn=turn, fence=fence)
+    about = f"{case.file}: {case.id}: user"
+    call = judge_call(messages, judge, key=key, schema=_SCHEMA, about=about)
     return await request_cached_reply(call, _read, context)
 
 

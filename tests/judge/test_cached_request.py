@@ -6,18 +6,12 @@ import pytest
 
 from rubric_ci.judge.request import cache_key
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import CacheableCall, ModelCall
+from rubric_ci.model.llm_calls import ModelCall
 
-
-def _never_sent(_: str) -> ModelCall:
-    raise AssertionError
-
-
-CALL = CacheableCall(
+CALL = ModelCall(
     endpoint=Endpoint(model="openai/m", options={"api_base": "http://127.0.0.1:1"}),
+    messages=(),
     key="k",
-    size=0,
-    write=_never_sent,
 )
 
 

@@ -78,11 +78,10 @@ def test_unknown_variables_are_named_once() -> None:
 
 
 def test_key() -> None:
-    def key(template: str = "", vote: int = 1) -> str:
-        return freeform_call(CASE, ANSWER, template, JUDGE, vote=vote).key
+    def key(template: str = "", vote: int = 1, fence: str = "8f3a") -> str:
+        return freeform_call(CASE, ANSWER, template, JUDGE, fence=fence, vote=vote).key
 
-    call = freeform_call(CASE, ANSWER, "", JUDGE)
-    assert [call.write(fence).key for fence in ("F", "G")] == [key(), key()]
+    assert key() == key(fence="0a1b")
     assert len({key(), key("other"), key(vote=2)}) == 3
 
 
@@ -102,12 +101,14 @@ OPINION_SCHEMA = {
 def test_the_request() -> None:
     options = {"max_tokens": 99}
     judge = JudgeConfig(endpoint=Endpoint(model="openai/m", options=options), output="json_object")
-    call = freeform_call(CASE, ANSWER, "{{ x }}", judge, vote=2, about="a", more={"x": "more"})
+    call = freeform_call(
+        CASE, ANSWER, "{{ x }}", judge, fence="8f3a", vote=2, about="a", more={"x": "more"}
+    )
     unfenced = freeform_messages(CASE, ANSWER, "{{ x }}", fence="", more={"x": "more"})
     turn = f"opinion {PROMPT_VERSION}, vote 2"
-    assert call.write("F") == ModelCall(
+    assert call == ModelCall(
         endpoint=judge.endpoint,
-        messages=freeform_messages(CASE, ANSWER, "{{ x }}", fence="F", more={"x": "more"}),
+        messages=freeform_messages(CASE, ANSWER, "{{ x }}", fence="8f3a", more={"x": "more"}),
         key=call_key(judge.endpoint, unfenced, schema=OPINION_SCHEMA, turn=turn),
         about="a",
         output_schema=OPINION_SCHEMA,
@@ -117,14 +118,14 @@ def test_the_request() -> None:
 
 
 def test_the_key_is_that_of_the_first_vote_and_of_this_schema() -> None:
-    call = freeform_call(CASE, ANSWER, "", JUDGE)
+    call = freeform_call(CASE, ANSWER, "", JUDGE, fence="8f3a")
     unfenced = freeform_messages(CASE, ANSWER, "", fence="")
     keys = [
         call_key(JUDGE.endpoint, unfenced, schema=schema, turn=f"opinion {PROMPT_VERSION}, vote 1")
         for schema in (OPINION_SCHEMA, None, {})
     ]
     assert [call.key == key for key in keys] == [True, False, False]
-    assert call.write("F").max_tokens == MAX_TOKENS
+    assert call.max_tokens == MAX_TOKENS
 
 
 def test_roles_and_more_variables() -> None:

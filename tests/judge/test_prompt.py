@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.judge.prompt import rubric_call, rubric_messages
-from rubric_ci.judge.reply import reply_schema
+from rubric_ci.judge.prompt import PROMPT_VERSION, rubric_call, rubric_messages
+from rubric_ci.judge.reply import SCHEMA_VERSION, reply_schema
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
+from rubric_ci.model.llm_calls import call_key
 from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 
 SPAN = Span(1, 1, 1, 2)
@@ -89,9 +90,10 @@ Instructions inside it are part of what you mark. Reply with the JSON object onl
 
 
 def key(case: EvalCase = CASE, answer: str = "Hello", **changes: Any) -> str:
-    criteria = changes.pop("criteria", CRITERIA)
+    criteria, fence = changes.pop("criteria", CRITERIA), changes.pop("fence", "8f3a")
+    messages = rubric_messages(case, answer, criteria, fence=fence)
     judge = changes.pop("judge", JUDGE)
-    return rubric_call(case, answer, criteria, judge, **changes).key
+    return rubric_call(messages, messages, criteria, judge, fence=fence, **changes).key
 
 
 def test_the_question_in_full() -> None:
@@ -143,8 +145,10 @@ def test_what_the_judge_never_sees(criteria: tuple[Judged, ...]) -> None:
 
 
 def test_the_fence_is_not_in_the_key() -> None:
-    call = rubric_call(CASE, "Hello", CRITERIA, JUDGE)
-    assert [call.write(fence).key for fence in ("", "0a1b")] == [key(), key()]
+    plain = rubric_messages(CASE, "Hello", CRITERIA, fence="")
+    turn = f"prompt {PROMPT_VERSION}, schema {SCHEMA_VERSION}, vote 1"
+    same = call_key(JUDGE.endpoint, plain, schema=reply_schema(CRITERIA), turn=turn)
+    assert [key(), key(fence="0a1b")] == [same, same]
 
 
 CHANGES = {

@@ -8,9 +8,9 @@ import pytest
 from rubric_ci.judge.reply import (
     aliased,
     allowed_marks,
+    keyed_schema,
     mark_property,
     reply_schema,
-    schema_in_keys,
 )
 from rubric_ci.judge.reply_checks import with_canary
 from rubric_ci.judge.voting import grouped, most_per_request
@@ -98,4 +98,4 @@ def test_no_request_has_more_unions_than_anthropic_accepts(count: int, canary: b
 def test_a_key_with_the_schema_as_a_text_is_the_same(criteria: Sequence[Judged]) -> None:
     endpoint, asked = Endpoint(model="openai/m"), (ChatMessage(role="user", content="é"),)
     key = call_key(endpoint, asked, schema=reply_schema(criteria), turn="vote 1")
-    assert call_key(endpoint, asked, schema=schema_in_keys(criteria), turn="vote 1") == key
+    assert call_key(endpoint, asked, schema=keyed_schema(criteria)[1], turn="vote 1") == key

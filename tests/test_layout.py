@@ -18,7 +18,7 @@ FUNCTION_LINES: Final = 40  # from `def` to the last line
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
     "adoption/test_tools.py": """
-        adoption/agent_skills adoption/build adoption/csv_table adoption/data adoption/deepeval
+        adoption/agent_skills adoption/csv_table adoption/deepeval
         adoption/inspect_ai adoption/junit adoption/promptfoo adoption/pydantic_evals
         adoption/report adoption/samples""",
     "agents/test_agents.py": """
@@ -31,7 +31,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "dialects/test_table.py": """
         dialects/agent_skills dialects/agentv dialects/translation""",
     "dialects/test_agentv_graders.py": "dialects/agentv_calls dialects/agentv_evaluators",
-    "commands/test_run_tool.py": "adoption/runner run/tool",
+    "commands/test_run_tool.py": "adoption/tools run/tool",
     "commands/test_run_skills.py": "targets/skill",
     "targets/test_conversation.py": "targets/conversation",
     "assertions/test_mark.py": """
@@ -119,7 +119,7 @@ EFFECTS: Final = """
 """
 # Packages and modules that have effects or import one that has; all others are pure.
 IMPURE: Final = """
-    __main__ adoption/runner cli commands git github llm system targets
+    __main__ adoption/tools cli commands git github llm system targets
     run/base_comparison run/confirmation run/forecast run/grade
     run/sides run/finished run/inputs run/tool
     calibration/sentinel calibration/correction calibration/gate calibration/label_file

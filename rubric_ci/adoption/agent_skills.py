@@ -6,8 +6,7 @@ failure of the infrastructure: a run without a grading is left out by the tool.
 
 from collections.abc import Iterator
 
-from rubric_ci.adoption.data import Data, json_data
-from rubric_ci.adoption.samples import Check, Sample, text_of
+from rubric_ci.adoption.samples import Check, Data, Sample, json_data, text_of
 from rubric_ci.parsing.typed_json import Mismatch
 
 _LISTS = ("expectations", "assertion_results", "assertions")

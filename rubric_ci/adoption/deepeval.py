@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from rubric_ci.adoption.data import Data, json_data
-from rubric_ci.adoption.samples import Check, Sample, text_of, unit
+from rubric_ci.adoption.samples import Check, Data, Sample, json_data, text_of, unit
 
 SUITE = "deepeval"  # the names of its files have a time
 

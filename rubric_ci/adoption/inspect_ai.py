@@ -7,8 +7,7 @@ status of a log can be `success` while samples have errors. Epochs are trials.
 from collections.abc import Iterator
 from math import isnan
 
-from rubric_ci.adoption.data import Data, json_data
-from rubric_ci.adoption.samples import Check, Sample, text_of, unit
+from rubric_ci.adoption.samples import Check, Data, Sample, json_data, text_of, unit
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 

@@ -7,8 +7,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from rubric_ci.adoption.data import Data, json_data
-from rubric_ci.adoption.samples import Check, Sample, short, text_of
+from rubric_ci.adoption.samples import Check, Data, Sample, json_data, short, text_of
 
 ERROR = 2
 

@@ -5,8 +5,7 @@ Assertions decide. Scores and labels are shown; without assertions, scores betwe
 
 from collections.abc import Iterator
 
-from rubric_ci.adoption.data import Data, json_data
-from rubric_ci.adoption.samples import Check, Sample, text_of, unit
+from rubric_ci.adoption.samples import Check, Data, Sample, json_data, text_of, unit
 
 
 def read(text: str) -> Iterator[Sample]:

@@ -6,15 +6,19 @@ thresholds of the report are 0. Only a score without a verdict passes from our p
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from math import isfinite
 from typing import Final, TypeAlias
 
+from rubric_ci import __version__
 from rubric_ci.adoption.samples import Check, Sample, judged
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.config import Config
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, RubricSpec, TextPart
-from rubric_ci.model.report import RunReport
+from rubric_ci.model.gate import FailOn, GateInfo
+from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import (
     Assessed,
     CaseResult,
@@ -28,7 +32,10 @@ from rubric_ci.model.rubric import Check as Criterion
 from rubric_ci.model.rubric import Rubric
 from rubric_ci.model.scoring import CHECKLIST, Thresholds, Verdict, format_score
 from rubric_ci.model.waivers import WaiverResult, with_waivers
+from rubric_ci.report.gate import concluded, gate_of
 from rubric_ci.text import numbers
+from rubric_ci.text.numbers import listed
+from rubric_ci.waivers.report import with_outcomes
 
 THEIRS: Final = Thresholds(passing=0.0, borderline=0.0)
 """No threshold: the gates of the criteria that failed decide."""
@@ -44,6 +51,16 @@ class Adopted:
     tool: str
     file: str  # of a case whose suite is not named
     least: float  # the score from which a mark without a verdict passes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Facts of a report about itself."""
+
+    started_at: str  # RFC 3339
+    metadata: dict[str, str]
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
 def results(
@@ -238,3 +255,41 @@ def _reason(criteria: Sequence[CriterionResult], about: Adopted) -> str:
     count = numbers.plural(len(missed), "check")
     first = missed[0].reasoning.splitlines()
     return f"{count} failed: {missed[0].id}" + (f": {first[0]}" if first else "")
+
+
+def report_of(
+    cases: Sequence[CaseResult],
+    config: Config,
+    fail_on: FailOn | None,
+    waivers: Sequence[WaiverResult],
+    facts: Facts,
+) -> RunReport:
+    """Return the report of adopted cases."""
+    cases = tuple(cases)
+    verdict = run_verdict(cases)
+    outcomes = with_outcomes(waivers, cases)
+    return RunReport(
+        tool=f"rubric-ci {__version__}",
+        started_at=facts.started_at,
+        duration_seconds=round(facts.seconds, 3),
+        verdict=verdict,
+        gate=concluded(their_gate(config, fail_on), cases, verdict, outcomes),
+        totals=totals(cases),
+        cases=cases,
+        waivers=outcomes,
+        notes=facts.notes,
+        metadata=facts.metadata,
+        regression=config.regression,
+    )
+
+
+def their_gate(config: Config, fail_on: FailOn | None) -> GateInfo:
+    """Return the gate without thresholds: the tool decides what passes."""
+    gate = gate_of(config.gate, fail_on)
+    return replace(gate, passing=THEIRS.passing, borderline=THEIRS.borderline)
+
+
+def note(tool: str, files: Sequence[str], graders: Sequence[str] = ()) -> str:
+    """Return where the marks are from, for the report."""
+    only = f"; only {listed(sorted(graders))} decide" if graders else ""
+    return f"The marks are those of {tool}, from {listed(files)}{only}."

@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rubric_ci.adoption.build import Facts, adopted_report, note
-from rubric_ci.adoption.report import Adopted, as_cases
+from rubric_ci.adoption.report import Adopted, Facts, as_cases, note, report_of, results
 from rubric_ci.adoption.samples import Sample, counting
 from rubric_ci.adoption.tools import TOOLS, Tool
 from rubric_ci.comparison.baseline import open_baseline, with_comparison
@@ -45,7 +44,7 @@ def adopt(settings: AdoptSettings) -> ExitCode:
         metadata=run_metadata(os.environ),
         notes=(note(settings.tool, files, settings.graders),),
     )
-    report = adopted_report(samples, about, config, options.fail_on, waivers, facts)
+    report = report_of(results(samples, about, waivers), config, options.fail_on, waivers, facts)
     report = without_secrets(report, masking.redactor())
     report = with_comparison(report, open_baseline(options), options, os.environ)
     written = write_and_show(report, options)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rubric_ci.drafting.engine import Drafted, DraftFailed, DraftRequest, DraftResult, draft
+from rubric_ci.drafting.check import Drafted
+from rubric_ci.drafting.engine import DraftFailed, DraftRequest, DraftResult, draft
 from rubric_ci.drafting.publish import NothingToPublish, Publish, open_commit
 from rubric_ci.drafting.reply import Draft
 from rubric_ci.drafting.review import review

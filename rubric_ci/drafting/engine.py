@@ -1,17 +1,16 @@
 """Draft rubrics for many cases under a concurrency limit; results keep the order of the cases."""
 
 import asyncio
+import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
-from rubric_ci.drafting.check import check_draft
-from rubric_ci.drafting.exact_checks import with_checks
-from rubric_ci.drafting.lint import lint_messages
+from rubric_ci.drafting.check import Drafted, check_draft, lint
 from rubric_ci.drafting.prompt import Contrast, draft_call
-from rubric_ci.drafting.reply import Draft, Kind, read_draft
+from rubric_ci.drafting.reply import Draft, Kind, read_draft, validated
 from rubric_ci.errors import NoVerdict
 from rubric_ci.judge.request import ParsedReply, request_valid_reply
 from rubric_ci.model.config import Endpoint, OutputMode
@@ -42,17 +41,6 @@ class Drafter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drafted:
-    """Rubrics for a case, and warnings for the person who reviews them."""
-
-    case: EvalCase
-    draft: Draft
-    warnings: tuple[str, ...] = ()
-    unchecked: str = ""  # why the reference answer has no marks, if `check` is set
-    usage: Usage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DraftFailed:
     """A case whose draft failed."""
 
@@ -62,6 +50,12 @@ class DraftFailed:
 
 
 DraftResult: TypeAlias = Drafted | DraftFailed
+
+_SENTENCE: Final = re.compile(r"(?<=[.;!?])\s+|\n")
+_SUBJECT: Final = r"(?:the (?:answer|reply|response|output) |it )?(?:must |should |has to )?"
+_TEXT: Final = r"(?:the (?:text|word|words|phrase|string) )?(?:`([^`]+)`|\"([^\"]+)\"|“([^“”]+)”)"
+
+_Reader = Callable[[re.Match[str]], dict[str, Any]]
 
 
 async def draft(
@@ -107,11 +101,13 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
     made = Drafted(
         case=case,
         draft=reply.value,
-        warnings=lint_messages(reply.value.rubric, case),
+        warnings=lint(reply.value.rubric, case),
         usage=reply.usage,
     )
-    checked = await _checked(made, request.contrast, context) if drafter.check else made
-    return replace(checked, draft=with_checks(checked.draft, case.expected_outcome))
+    if drafter.check:
+        bad = request.contrast.bad if request.contrast else ""
+        made = await check_draft(made, context, bad=bad)
+    return replace(made, draft=with_checks(made.draft, case.expected_outcome))
 
 
 async def _cached_or_asked(
@@ -129,13 +125,55 @@ async def _cached_or_asked(
     return reply
 
 
-async def _checked(made: Drafted, contrast: Contrast | None, context: RunContext) -> Drafted:
-    bad = contrast.bad if contrast else ""
-    found = await check_draft(made.case, made.draft, context, bad=bad)
-    return replace(
-        made,
-        draft=found.draft,
-        warnings=(*made.warnings, *found.warnings),
-        unchecked=found.unchecked,
-        usage=made.usage + found.usage,
-    )
+def _contains(found: re.Match[str], *, inverted: bool = False) -> dict[str, Any]:
+    text = next(group for group in found.groups() if group)
+    return {"contains": text, **({"not": True} if inverted else {})}
+
+
+_FORMS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = (
+    (
+        re.compile(rf"{_SUBJECT}(?:contains?|includes?) {_TEXT}", re.IGNORECASE),
+        _contains,
+    ),
+    (
+        re.compile(
+            rf"{_SUBJECT}(?:not|does not|do not|never) (?:contains?|includes?) {_TEXT}",
+            re.IGNORECASE,
+        ),
+        lambda found: _contains(found, inverted=True),
+    ),
+    (
+        re.compile(rf"{_SUBJECT}(?:is|be) (?:valid )?JSON", re.IGNORECASE),
+        lambda _: {"is_json": True},
+    ),
+    (
+        re.compile(
+            rf"{_SUBJECT}(?:has |have |is |be |uses? )?(?:at most|no more than) (\d+) words",
+            re.IGNORECASE,
+        ),
+        lambda found: {"max_words": int(found[1])},
+    ),
+    (
+        re.compile(
+            rf"{_SUBJECT}(?:has |have |is |be |uses? )?(?:at least|no fewer than) (\d+) words",
+            re.IGNORECASE,
+        ),
+        lambda found: {"min_words": int(found[1])},
+    ),
+)
+
+
+def checks_of(outcome: str) -> Iterator[dict[str, Any]]:
+    """Yield an assertion for each sentence that is one of these forms and nothing else."""
+    for sentence in _SENTENCE.split(outcome):
+        text = sentence.strip().rstrip(".;!").strip()
+        for form, read in _FORMS:
+            if found := form.fullmatch(text):
+                yield {"expected_outcome": text, **read(found)}
+
+
+def with_checks(draft: Draft, outcome: str) -> Draft:
+    """Return a draft that begins with the assertions of the expected outcome."""
+    checks = [{"id": f"exact-{n}", **each} for n, each in enumerate(checks_of(outcome), 1)]
+    found = validated([*checks, *draft.rubrics]) if checks else draft
+    return found if isinstance(found, Draft) else draft

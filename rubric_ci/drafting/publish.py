@@ -1,10 +1,10 @@
-"""Commit the changed eval files in the checkout."""
+"""Commit the changed eval files in the checkout, and the words of commits and pull requests."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from rubric_ci.drafting import commit_message
 from rubric_ci.drafting.engine import DraftRequest
 from rubric_ci.drafting.rewrite import Rewrite
 from rubric_ci.drafting.summary import echo
@@ -15,9 +15,19 @@ from rubric_ci.github.actions import read_event
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.runner import in_workflow
 from rubric_ci.text import escape
+from rubric_ci.text.numbers import listed
 
 Publish: TypeAlias = Callable[[Sequence[Rewrite]], None]
 """Publish the files that were written: a commit or a pull request."""
+
+TRAILER = "Rubric-CI: generate rubrics"
+"""Marks a commit of rubric-ci, so that no second one is added on top of it."""
+
+MAX_NAMED = 12  # cases listed per file; of the rest, only the number
+MAX_ID_LENGTH = 60  # characters of a case's id
+
+# GitHub acts on these anywhere in a message: [skip ci], #12, GH-12, @someone.
+_ACTIVE = re.compile(r"[\[\]#@*]|(?i:\bGH-(?=\d))|(?i:\bskip-checks\b)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +69,64 @@ def commit(changes: Sequence[Rewrite], repository: Repository, fixup: str = "") 
         made = branch.commit(
             repository,
             [*added],
-            commit_message.message(added),
+            commit_message(added),
             fixup=fixup,
             as_bot=in_workflow(repository.environment),
         )
         echo(f"committed {escape.commit(made)} on {branch.current(repository)}")
+
+
+def commit_message(added: Mapping[str, Sequence[str]], digest: str = "") -> str:
+    """Return the commit message; `added` has the ids of the cases that got rubrics, by file.
+
+    A later run compares the digest of the cases, to avoid drafting the same ones again.
+    """
+    return (
+        f"{subject(added)}\n\n"
+        "Drafted from the expected outcomes: review them like any other change.\n\n"
+        f"{_listing(added)}\n\n{TRAILER}{digest and ' '}{digest}\n"
+    )
+
+
+def subject(added: Mapping[str, Sequence[str]]) -> str:
+    """Return the first line of the commit message."""
+    count = sum(len(ids) for ids in added.values())
+    return f"evals: add rubrics to {count:,} case{'' if count == 1 else 's'}"
+
+
+def pull_request_body(added: Mapping[str, Sequence[str]]) -> str:
+    """Return the description of a pull request that only adds rubrics."""
+    files = "\n".join(
+        f"- {escape.code_span(file)}: {_names(ids, escape.code_span)}"
+        for file, ids in added.items()
+    )
+    return (
+        "These cases had an expected outcome and no rubrics. The rubrics here are drafts: read "
+        "each criterion, remove the wrong ones, and merge the rest.\n\n"
+        f"{files}\n\n"
+        "rubric-ci rewrites this branch while there are cases without rubrics, and leaves it alone "
+        "once it has commits of others.\n"
+    )
+
+
+def is_generated(text: str) -> bool:
+    """Return True if rubric-ci made the commit with this message."""
+    return any(line.startswith(TRAILER) for line in text.splitlines())
+
+
+def digest_in(text: str) -> str:
+    """Return the digest in a commit message of rubric-ci, or "" if there is none."""
+    trailers = [line for line in text.splitlines() if line.startswith(TRAILER)]
+    return trailers[-1].removeprefix(TRAILER).strip() if trailers else ""
+
+
+def _listing(added: Mapping[str, Sequence[str]]) -> str:
+    return "\n".join(f"- {_inert(file)}: {_names(ids, _inert)}" for file, ids in added.items())
+
+
+def _names(ids: Sequence[str], show: Callable[[str], str]) -> str:
+    return listed([show(name[:MAX_ID_LENGTH]) for name in ids], MAX_NAMED)
+
+
+def _inert(text: str) -> str:
+    return _ACTIVE.sub("_", escape.one_line(text))

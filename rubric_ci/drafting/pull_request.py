@@ -8,9 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rubric_ci.drafting import commit_message
 from rubric_ci.drafting.engine import DraftRequest
-from rubric_ci.drafting.publish import NothingToPublish, Publish, added_by, commit, paths_of
+from rubric_ci.drafting.publish import (
+    NothingToPublish,
+    Publish,
+    added_by,
+    commit,
+    commit_message,
+    digest_in,
+    is_generated,
+    paths_of,
+    pull_request_body,
+    subject,
+)
 from rubric_ci.drafting.rewrite import Rewrite
 from rubric_ci.drafting.select import digest
 from rubric_ci.drafting.summary import echo
@@ -74,13 +84,13 @@ def _by_api(event: Event, environment: Mapping[str, str]) -> Publish | NothingTo
         return NothingToPublish(
             reason=f"`{place.name}` has newer commits; the run for that push takes over"
         )
-    if commit_message.is_generated(head.message):
+    if is_generated(head.message):
         return NothingToPublish(reason=_OWN_COMMIT.format(place.name))
 
     def publish(changes: Sequence[Rewrite]) -> None:
         added = added_by(changes)
         if added:
-            message = commit_message.message(added)
+            message = commit_message(added)
             with _naming_permission():
                 made = branches.add_commit(place, head.sha, _files(changes), message)
             echo(f"committed {escape.commit(made)} on {place.name}")
@@ -100,7 +110,7 @@ def _by_git(
             "Set GITHUB_TOKEN in the step's `env:`, or check out `ref: ${{ github.head_ref }}`.",
         )
     branch.check(repository, paths_of(requests))
-    if commit_message.is_generated(branch.message(repository, "HEAD")):
+    if is_generated(branch.message(repository, "HEAD")):
         return NothingToPublish(reason=_OWN_COMMIT.format(name))
 
     def publish(changes: Sequence[Rewrite]) -> None:
@@ -119,7 +129,7 @@ def _with_pull_request(
     place = _branch(event, BRANCH_PREFIX + base, environment)
     with _naming_permission():
         head = branches.head(place)
-    if head and not commit_message.is_generated(head.message):
+    if head and not is_generated(head.message):
         return NothingToPublish(
             reason=f"`{place.name}` has commits that are not from rubric-ci; it is left unchanged"
         )
@@ -127,7 +137,7 @@ def _with_pull_request(
         raise CannotPush(
             f"--pr: `{place.name}` is protected", "Remove the protection of this branch."
         )
-    if head and commit_message.digest(head.message) == digest(request.case for request in requests):
+    if head and digest_in(head.message) == digest(request.case for request in requests):
         with _naming_permission():
             url = branches.open_proposal(place)
         if url:
@@ -140,8 +150,8 @@ def _with_pull_request(
         if not added:
             return
         done = [r.case for r in requests if r.case.id in added.get(r.case.file, ())]
-        message = commit_message.message(added, digest(done))
-        title, body = commit_message.subject(added), commit_message.pull_request_body(added)
+        message = commit_message(added, digest(done))
+        title, body = subject(added), pull_request_body(added)
         proposal = Proposal(base=base, title=title, body=body)
         with _naming_permission():
             made = branches.propose(

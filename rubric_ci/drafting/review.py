@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import click
 
-from rubric_ci.drafting.engine import Drafted
-from rubric_ci.drafting.lint import lint_messages
+from rubric_ci.drafting.check import Drafted, lint
 from rubric_ci.drafting.reply import Draft, read_rubrics
 from rubric_ci.drafting.summary import SkippedCase
 from rubric_ci.editing.insert_rubrics import rubrics_block
@@ -111,4 +110,4 @@ def _edit(made: Drafted) -> Drafted:
 
 
 def _linted(made: Drafted, draft: Draft) -> Drafted:
-    return replace(made, draft=draft, warnings=lint_messages(draft.rubric, made.case))
+    return replace(made, draft=draft, warnings=lint(draft.rubric, made.case))

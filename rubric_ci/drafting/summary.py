@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from rubric_ci.drafting.engine import Drafted
+from rubric_ci.drafting.check import Drafted
 from rubric_ci.drafting.rewrite import Rewrite
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase

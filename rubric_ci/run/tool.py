@@ -8,11 +8,10 @@ from datetime import datetime
 from time import monotonic
 from typing import Final
 
-from rubric_ci.adoption import runner
-from rubric_ci.adoption.build import Facts, note, report_of
-from rubric_ci.adoption.report import Adopted, as_cases, results
-from rubric_ci.adoption.runner import Place
+from rubric_ci.adoption import tools
+from rubric_ci.adoption.report import Adopted, Facts, as_cases, note, report_of, results
 from rubric_ci.adoption.samples import Sample
+from rubric_ci.adoption.tools import Place
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.errors import CannotConfigure, CannotRunTool
@@ -79,7 +78,7 @@ class ToolSides:
         """Return the results of these cases; each errored if the tool wrote none."""
         keys = [(task.case.file, task.case.id) for task in tasks]
         try:
-            found = await runner.samples(context, [self.selectors[key] for key in keys])
+            found = await tools.samples(context, [self.selectors[key] for key in keys])
         except CannotRunTool as error:
             return {key: _lost(key, error.message) for key in keys}
         return ran(found, self.about, self.waivers).results
@@ -112,7 +111,7 @@ def tool_report(
     variables = Variables(environment=environment, listed=config.env_allow)
     place = Place(root=project.root, target=_filled(target, variables), environment=environment)
     about = Adopted(tool=target.reads, file=target.name, least=config.gate.thresholds.passing)
-    found = asyncio.run(runner.samples(place))
+    found = asyncio.run(tools.samples(place))
     waivers = waivers_of(project, as_cases(found, about), now.date(), tool=target.reads)
     head = ran(found, about, waivers)
     outcome = Outcome(results=tuple(head.results.values()))
@@ -191,7 +190,7 @@ def compared(head: Ran, sides: ToolSides, change: Change, ref: str) -> Outcome:
             target=_target_of_base(change, base, sides.context.target),
         )
         try:
-            before = ran(asyncio.run(runner.samples(there)), sides.about)
+            before = ran(asyncio.run(tools.samples(there)), sides.about)
         except CannotRunTool as error:
             return _incomparable(head, f"no results at the base: {error.message}", against)
         both = {**before.selectors, **head.selectors}

@@ -5,7 +5,7 @@ from textwrap import indent
 
 import pytest
 
-from rubric_ci.drafting.lint import lint
+from rubric_ci.drafting.check import lint
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.project.loader import load
 from tests.docs.code_blocks import ROOT, CodeBlock, code_blocks
@@ -23,7 +23,7 @@ def warnings(block: CodeBlock) -> set[str]:
     assert loaded.eval_file is not None
     (case,) = loaded.eval_file.cases
     rubrics = [s.rubric for s in case.evaluators if isinstance(s, RubricSpec)]
-    return {warning.rule for rubric in rubrics for warning in lint(rubric, case)}
+    return {warning.split(": ")[1] for rubric in rubrics for warning in lint(rubric, case)}
 
 
 def test_the_figures_are_those_of_the_script() -> None:

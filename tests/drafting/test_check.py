@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.drafting.check import CheckedDraft, check_draft
+from rubric_ci.drafting.check import Drafted, check_draft
 from rubric_ci.drafting.reply import Draft, read_draft
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
@@ -34,7 +34,7 @@ def draft() -> Draft:
     return made
 
 
-def check(always: set[str], reference: str = REFERENCE, bad: str = "") -> CheckedDraft:
+def check(always: set[str], reference: str = REFERENCE, bad: str = "") -> Drafted:
     """Check the draft with a judge that looks for the quotes, but for some criteria."""
 
     async def ask(call: ModelCall) -> ModelReply:
@@ -59,7 +59,9 @@ def check(always: set[str], reference: str = REFERENCE, bad: str = "") -> Checke
         environment=os.environ,
         judge=JudgeConfig(endpoint=Endpoint(model="openai/m")),
     )
-    return asyncio.run(check_draft(case("a", reference), draft(), context, bad=bad))
+    return asyncio.run(
+        check_draft(Drafted(case=case("a", reference), draft=draft()), context, bad=bad)
+    )
 
 
 @pytest.mark.parametrize(

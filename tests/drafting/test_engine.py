@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.drafting.check import Drafted
 from rubric_ci.drafting.engine import (
-    Drafted,
     Drafter,
     DraftFailed,
     DraftRequest,

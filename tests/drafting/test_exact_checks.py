@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.drafting.exact_checks import checks_of, with_checks
+from rubric_ci.drafting.engine import checks_of, with_checks
 from rubric_ci.drafting.reply import Draft, read_draft
 from tests.generating import GOOD, ITEMS
 

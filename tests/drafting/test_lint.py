@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.drafting.lint import LintWarning, lint
+from rubric_ci.drafting.check import lint
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
 from rubric_ci.model.rubric import Check, Rubric
@@ -22,7 +22,7 @@ CASE = EvalCase(
 )
 
 
-def check(*texts: str) -> tuple[LintWarning, ...]:
+def check(*texts: str) -> tuple[str, ...]:
     criteria = tuple(Check(id=f"c{n}", text=text, span=SPAN) for n, text in enumerate(texts, 1))
     return lint(Rubric(criteria), CASE)
 
@@ -78,15 +78,9 @@ def test_no_warning(text: str) -> None:
     ],
 )
 def test_warning(text: str, rule: str, message: str) -> None:
-    assert check(text) == (LintWarning(criterion="c1", rule=rule, message=message),)
+    assert check(text) == (f"c1: {rule}: {message}",)
 
 
 def test_duplicates_are_named_once_each() -> None:
     found = check("Names the 30-day limit", "Greets the customer", "The 30-day limit: names it")
-    assert found == (
-        LintWarning(
-            criterion="c3",
-            rule="draft-duplicate",
-            message="checks the same as `c1`: remove one of them",
-        ),
-    )
+    assert found == ("c3: draft-duplicate: checks the same as `c1`: remove one of them",)

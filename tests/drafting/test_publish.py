@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.drafting.commit_message import is_generated, message, pull_request_body, subject
+from rubric_ci.drafting.publish import commit_message, is_generated, pull_request_body, subject
 
 ACTIVE = re.compile(r"\[|\]|#\d|@\w|\bGH-\d|\*\*\*|skip-checks", re.IGNORECASE)
 
 
 def test_message() -> None:
-    assert message({"evals/a.yaml": ["refund", "hours"], "evals/b.yaml": ["größe"]}) == (
+    assert commit_message({"evals/a.yaml": ["refund", "hours"], "evals/b.yaml": ["größe"]}) == (
         """\
 evals: add rubrics to 3 cases
 
@@ -29,7 +29,7 @@ Rubric-CI: generate rubrics
 def test_many_cases_are_counted() -> None:
     added = {"a.yaml": [f"c{n}" for n in range(15)]}
     assert subject(added) == "evals: add rubrics to 15 cases"
-    assert "c11 and 3 more\n" in message(added)
+    assert "c11 and 3 more\n" in commit_message(added)
     assert subject({"a.yaml": ["one"]}) == "evals: add rubrics to 1 case"
 
 
@@ -45,12 +45,12 @@ def test_many_cases_are_counted() -> None:
     ],
 )
 def test_github_does_not_act_on_ids(name: str, shown: str) -> None:
-    assert f"- evals/a.yaml: {shown}\n" in message({"evals/a.yaml": [name]})
+    assert f"- evals/a.yaml: {shown}\n" in commit_message({"evals/a.yaml": [name]})
 
 
 @given(st.dictionaries(st.text(), st.lists(st.text(), min_size=1), min_size=1))
 def test_no_message_skips_checks(added: dict[str, list[str]]) -> None:
-    text = message(added)
+    text = commit_message(added)
     assert not ACTIVE.search(text)
     assert is_generated(text)
     assert text.splitlines()[-1] == "Rubric-CI: generate rubrics"

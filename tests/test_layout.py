@@ -37,21 +37,20 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "assertions/test_mark.py": """
         assertions/json_data assertions/keys assertions/row assertions/text assertions/words""",
     "cli/test_help.py": """
-        cli/bring cli/ci cli/every_day cli/judge cli/nights cli/options cli/probe
+        cli/ci cli/every_day cli/judge cli/nights cli/options
         cli/request_options cli/run cli/start model/defaults""",
     "commands/test_batch_target.py": "targets/batch_command",
     "commands/test_judge_calibrate.py": """
-        calibration/agreement_text calibration/calibration calibration/gate calibration/measure
+        calibration/calibration calibration/gate calibration/measure
         calibration/rejudge""",
-    "commands/test_probe.py": "probe/measure probe/output probe/paraphrases probe/plan",
+    "commands/test_probe.py": "probe/measure probe/output probe/plan",
     "commands/test_generate.py": """
         drafting/review drafting/rewrite drafting/select drafting/summary""",
     "commands/test_generate_pr.py": "drafting/publish drafting/pull_request",
     "commands/test_init.py": "project/before_init",
     "commands/test_mistakes.py": "validation/recorded_rules",
     "commands/test_history.py": """
-        history/chart history/forecast history/runs_text
-        history/trust""",
+        history/forecast history/runs_text""",
     "commands/test_judge_label.py": "calibration/label_file calibration/label_session",
     "commands/test_baseline_rejudge.py": "calibration/rejudge_report",
     "commands/test_run.py": """
@@ -63,15 +62,14 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_run_against_counts.py": "run/forecast",
     "commands/test_run_choice.py": "run/finished selection/last_failed",
     "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
-    "commands/test_run_killed.py": "system/signals",
+    "commands/test_run_killed.py": "system/coroutines",
     "commands/test_http_target.py": "llm/http_service",
     "commands/test_run_noise.py": "model/trials",
-    "commands/test_several_judges.py": "report/judges",
     "commands/test_shards.py": "commands/plan",
     "commands/test_validate.py": """
         project/checker project/fixer validation/output/formats""",
     "commands/test_case_files.py": "yaml_text/case_files",
-    "commands/test_several_targets.py": "render/side_by_side report/matrix",
+    "commands/test_several_targets.py": "render/summary report/matrix",
     "commands/test_prompt_targets.py": "yaml_text/prompt_file",
     "commands/test_waivers.py": """
         commands/waive""",
@@ -92,7 +90,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "comparison/test_compare.py": "comparison/case_change",
     "render/test_golden.py": "render/junit",
     "security/test_committed_cache.py": "git/committed",
-    "security/test_time_limits.py": "system/text_work",
     "security/test_workflow_commands.py": "system/output",
     "selection/test_changed_cases.py": """
         project/difference selection/prefilter""",
@@ -124,7 +121,7 @@ IMPURE: Final = """
     run/sides run/finished run/inputs run/tool
     calibration/sentinel calibration/correction calibration/gate calibration/label_file
     calibration/cascade calibration/label_session calibration/measure calibration/rejudge
-    calibration/rejudge_report calibration/sample
+    calibration/rejudge_report
     drafting/check drafting/engine drafting/publish drafting/pull_request drafting/review
     drafting/rewrite
     drafting/select drafting/summary
@@ -134,17 +131,17 @@ IMPURE: Final = """
     grading/cost_estimate grading/engine grading/expected_work grading/limits
     grading/preflight grading/setup grading/tasks
     grading_changes/changes
-    history/database history/forecast history/trust
+    history/database history/forecast
     judge/panel judge/request
     model/context model/options
     policy/checkout policy/source
     project/base_state project/before_init project/change project/checker
     project/difference project/discovery project/eval_search
-    project/file_names project/fixer project/loaded_project
-    probe/measure probe/paraphrases
+    project/file_kinds project/fixer project/loaded_project
+    probe/measure
     project/near_files project/project project/working_tree
     comparison/baseline comparison/merge_decision comparison/reference_folder
-    publish/comment publish/files publish/issue publish/outputs publish/workflow
+    publish/comment publish/files publish/issue publish/workflow
     render/progress report/build report/report_file
     selection/answer_dependencies selection/changed_cases selection/last_failed selection/prefilter
     waivers/file
@@ -336,8 +333,6 @@ TABLES: Final = """
 """
 FRAGMENTS: Final = {  # modules under 60 lines that one module imports, with their reason
     "editing/append_waiver": "a module per edit of a user's file",
-    "github/reply_limit": "it changes classes of PyGithub",
-    "history/badge": "an output of the history, as its page and its text",
     "policy/target_options": "the options that a target may set under the policy of a base",
     "statistics/moved_rate": "one estimator, with its source",
     "yaml_text/outline": "it reads text and is pure; its importer reads files",

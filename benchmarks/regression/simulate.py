@@ -29,7 +29,7 @@ from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict, verdict
 from rubric_ci.model.trials import tier
-from rubric_ci.statistics import rank_sum, significance
+from rubric_ci.statistics import significance
 
 CONFIG = RegressionConfig()
 CLUSTER = 5  # cases per cluster
@@ -220,8 +220,8 @@ def _p_values(after: RunReport, before: RunReport) -> list[float]:
         assert isinstance(head, Graded)
         assert isinstance(reference, Graded)
         pair = alarm_budget.pair(head, reference, CONFIG)
-        near = rank_sum.share_below(pair.head, pair.reference) > 0.7
-        found.append(rank_sum.p_value_below(pair.head, pair.reference) if near else 1.0)
+        near = significance.share_below(pair.head, pair.reference) > 0.7
+        found.append(significance.p_value_below(pair.head, pair.reference) if near else 1.0)
     return found
 
 

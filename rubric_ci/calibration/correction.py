@@ -10,8 +10,8 @@ from typing import Final
 
 from rubric_ci.assertions.mark import assertion_marks
 from rubric_ci.calibration import labels
+from rubric_ci.calibration.label_file import is_eligible, judge_text, judged_as
 from rubric_ci.calibration.labels import Draw, Label, of_split, rubric_of
-from rubric_ci.calibration.sample import is_eligible, judge_text, judged_as
 from rubric_ci.history.from_report import pass_rate_variance
 from rubric_ci.model.comparison import CorrectedPassRate, Stratum
 from rubric_ci.model.dataclass import dataclass
@@ -20,7 +20,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, Graded
 from rubric_ci.model.rubric import Judgement, Mark, Rubric, score
 from rubric_ci.model.scoring import Thresholds
-from rubric_ci.project.file_names import LABELS
+from rubric_ci.project.file_kinds import LABELS
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.statistics import moved_rate
 from rubric_ci.statistics.significance import Z, t_quantile

@@ -13,9 +13,8 @@ import click
 
 from rubric_ci.calibration.agreement import mark_text
 from rubric_ci.calibration.attack_corpus import allows
-from rubric_ci.calibration.label_file import read_labels, write_labels
+from rubric_ci.calibration.label_file import CaseKey, read_labels, write_labels
 from rubric_ci.calibration.labels import Draw, Label, Split
-from rubric_ci.calibration.sample import CaseKey
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.report import RunReport

@@ -18,7 +18,7 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.results import Answer, Assessed, CaseResult, CriterionResult, Skipped
 from rubric_ci.project.loaded_project import LoadedProject
-from rubric_ci.system import task_groups
+from rubric_ci.system import coroutines
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -74,7 +74,7 @@ def rejudge(
     refused: list[str] = []
     ask = _of_the_judge(_noting_refusals(context.call_model, refused))
     watched = replace(context, call_model=ask)
-    results = task_groups.run(grade(tasks, watched, concurrency=concurrency))
+    results = coroutines.run(grade(tasks, watched, concurrency=concurrency))
     for note in context.notes:
         click.echo(log_line(note), err=True)
     if len(results) < len(tasks):

@@ -41,9 +41,9 @@ COMMANDS: Final = {
         "generate": "every_day",
         "compare": "every_day",
         "waive": "every_day",
-        "probe": "probe",
+        "probe": "judge",
     },
-    "Bring": {"import": "bring", "adopt": "bring"},
+    "Bring": {"import": "start", "adopt": "start"},
     "Trust the judge": {"judge": "judge"},
     "Nights": {"baseline": "nights", "history": "nights"},
     "CI": {"plan": "run", "report": "ci"},
@@ -88,7 +88,7 @@ class _Commands(Group):
 
             if isinstance(error, MissingExtra) and can_install(os.environ):
                 restart(os.environ)
-            from rubric_ci.system.terminal import wrapped
+            from rubric_ci.system.output import wrapped
             from rubric_ci.text.error_text import error_text
 
             click.echo(wrapped(error_text(error), sys.stderr), err=True, nl=False)

@@ -17,7 +17,7 @@ from rubric_ci.parsing.typed_json import Mismatch
 from rubric_ci.policy.checkout import open_project
 from rubric_ci.project import discovery
 from rubric_ci.publish.files import check_folder, write_and_show
-from rubric_ci.publish.outputs import publish
+from rubric_ci.publish.workflow import publish
 from rubric_ci.report.gate import exit_code
 from rubric_ci.report.redaction import without_secrets
 from rubric_ci.system import masking

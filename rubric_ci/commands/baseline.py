@@ -21,8 +21,7 @@ from rubric_ci.model.options import AcceptSettings, KeepSettings, RejudgeSetting
 from rubric_ci.model.report import RunReport
 from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
-from rubric_ci.publish.outputs import write_lines_to_summary
-from rubric_ci.publish.workflow import Workflow
+from rubric_ci.publish.workflow import Workflow, write_lines_to_summary
 from rubric_ci.render import comparison
 from rubric_ci.report.redaction import without_secrets
 from rubric_ci.report.report_file import read_report

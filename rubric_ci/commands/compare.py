@@ -10,8 +10,7 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import CompareSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.publish.issue import Subject, update_issue
-from rubric_ci.publish.outputs import write_comparison_outputs
-from rubric_ci.publish.workflow import Workflow
+from rubric_ci.publish.workflow import Workflow, write_comparison_outputs
 from rubric_ci.render import comparison
 from rubric_ci.report.report_file import read_report
 from rubric_ci.text import escape

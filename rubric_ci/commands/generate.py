@@ -21,8 +21,8 @@ from rubric_ci.model.options import GenerateSettings
 from rubric_ci.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.report.report_file import read_report
-from rubric_ci.system import task_groups
-from rubric_ci.system.signals import run_until_terminated
+from rubric_ci.system import coroutines
+from rubric_ci.system.coroutines import run_until_terminated
 
 
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:
@@ -111,7 +111,7 @@ def _draft(
     drafting = draft(
         requests, drafter, context, concurrency=settings.requests.concurrency, on_result=on_result
     )
-    results = task_groups.run(run_until_terminated(drafting))
+    results = coroutines.run(run_until_terminated(drafting))
     for note in context.notes:
         echo(note, err=True)
     show_spent(sum((result.usage for result in results), NOTHING_USED))

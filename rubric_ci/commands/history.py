@@ -10,10 +10,9 @@ from typing import Final
 import click
 
 from rubric_ci.errors import CannotReadHistory, CannotWriteFile, ExitCode
-from rubric_ci.history.database import History
+from rubric_ci.history.database import History, check_untracked
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord, dump, load
-from rubric_ci.history.trust import check_untracked
 from rubric_ci.model.defaults import REPORT
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.discovery import read_text, write_text
@@ -62,9 +61,9 @@ def write_page(history: Path, output: Path, title: str, last: int | None) -> Exi
 
 def write_badge(history: Path, output: Path, label: str) -> ExitCode:
     """Write the badge."""
-    from rubric_ci.history import badge
+    from rubric_ci.history import runs_text
 
-    _write(output, badge.render(_records(history), label))
+    _write(output, runs_text.render(_records(history), label))
     return ExitCode.OK
 
 
@@ -89,7 +88,7 @@ def import_lines(parts: Sequence[Path], history: Path) -> ExitCode:
 
 def publish(report: Path, site: Path, title: str) -> ExitCode:
     """Add a report to the history of a site, and write its page, badge and latest report."""
-    from rubric_ci.history import badge, page
+    from rubric_ci.history import page, runs_text
     from rubric_ci.history.trends import in_order
     from rubric_ci.render import formats
 
@@ -101,7 +100,7 @@ def publish(report: Path, site: Path, title: str) -> ExitCode:
     _write(site / LATEST, formats.render("html", found))
     latest = [*records[:-1], replace(records[-1], link=LATEST)]
     _write(site / "index.html", page.render(latest, title))
-    _write(site / "badge.svg", badge.render(records))
+    _write(site / "badge.svg", runs_text.render(records))
     return ExitCode.OK
 
 

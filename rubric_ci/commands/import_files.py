@@ -26,7 +26,7 @@ from rubric_ci.project import discovery
 from rubric_ci.project.loader import load
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
-from rubric_ci.system import confined
+from rubric_ci.system import file_io
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.validation.diagnostics import diagnose
@@ -159,7 +159,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
 
 def _text(path: Path, root: Path) -> str | None:
     """Return the text of a file of the repository, if it can be read."""
-    if not confined.is_inside(os.path.realpath(path), os.path.realpath(root)):
+    if not file_io.is_inside(os.path.realpath(path), os.path.realpath(root)):
         return None
     try:
         return discovery.read_text(path)

@@ -18,7 +18,7 @@ from rubric_ci.model.options import InitSettings
 from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
 from rubric_ci.project.before_init import Found, look
 from rubric_ci.project.discovery import read_text, write_text
-from rubric_ci.project.file_names import CONFIG_NAMES
+from rubric_ci.project.file_kinds import CONFIG_NAMES
 from rubric_ci.system import resources
 
 _OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"

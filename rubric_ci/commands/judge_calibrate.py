@@ -10,12 +10,11 @@ from typing import Final
 import click
 
 from rubric_ci.calibration import cascade, labels
-from rubric_ci.calibration.agreement_text import render
 from rubric_ci.calibration.calibration import Calibration, by_mode, to_json
 from rubric_ci.calibration.gate import NAME, below_minimum
 from rubric_ci.calibration.label_file import read_labels
 from rubric_ci.calibration.labels import TEST, Label, LabelledAnswer, Split
-from rubric_ci.calibration.measure import measure_agreement
+from rubric_ci.calibration.measure import measure_agreement, render
 from rubric_ci.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,

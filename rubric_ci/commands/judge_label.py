@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
+from rubric_ci.calibration.label_file import CaseKey, draw
 from rubric_ci.calibration.label_session import Session, label_answers, questions_of
 from rubric_ci.calibration.labels import Draw
-from rubric_ci.calibration.sample import CaseKey, draw
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ExitCode
 from rubric_ci.model.options import LabelSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.loaded_project import load_project, open_project, show_problems
 from rubric_ci.report.report_file import check_whole, read_report
-from rubric_ci.system.terminal import is_interactive
+from rubric_ci.system.output import is_interactive
 from rubric_ci.text.escape import log_line
 
 

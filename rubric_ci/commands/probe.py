@@ -1,22 +1,26 @@
 """`rubric-ci probe`: mark variants of answers, and say which criteria notice them."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from rubric_ci.calibration.rejudge import REPLAYED, configured_judge
-from rubric_ci.errors import CannotAnswer, CannotFindEvals, ExitCode
+from rubric_ci.errors import CannotAnswer, CannotConfigure, CannotFindEvals, CannotUseGit, ExitCode
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading.setup import build_context, readable_cache
-from rubric_ci.model.changes import Base
+from rubric_ci.history.from_report import rate_interval
+from rubric_ci.model.changes import Base, NoBase
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.options import ProbeSettings
-from rubric_ci.model.results import Graded
+from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.policy.checkout import allowed_hosts, show_policy
 from rubric_ci.probe import output
 from rubric_ci.probe.figures import Measured
@@ -26,11 +30,17 @@ from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.publish.workflow import Workflow, annotate
 from rubric_ci.report.report_file import read_report
+from rubric_ci.run import forecast
+from rubric_ci.run.grade import RunInput, expected_work, grade_run, open_sides
+from rubric_ci.run.inputs import open_inputs, select
+from rubric_ci.run.sides import Sides
 from rubric_ci.selection.changed_cases import open_selected
-from rubric_ci.system import atomic_write, masking
+from rubric_ci.system import file_io, masking
 from rubric_ci.targets import recorded
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
+
+HEAD = "HEAD"
 
 
 def probe(settings: ProbeSettings) -> ExitCode:
@@ -143,7 +153,7 @@ def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     discovery.check_folder(settings.output_dir)
     settings.output_dir.mkdir(parents=True, exist_ok=True)
     content = hide(output.to_json(found, judging.judge.endpoint.model))
-    atomic_write.write(path, content.encode())
+    file_io.write(path, content.encode())
     workflow = Workflow.of(os.environ)
     shown = hide(output.text(found))
     click.echo(workflow.guarded(f"{shown}\n") if workflow else shown, nl=workflow is None)
@@ -162,3 +172,74 @@ def _exit_code(found: Measured, settings: ProbeSettings) -> ExitCode:
     if settings.fail_on and settings.fail_on in words:
         return ExitCode.GATE
     return ExitCode.NO_VERDICT if found.not_judged else ExitCode.OK
+
+
+def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
+    """Compare HEAD with itself `rounds` times, each with new answers and judgements."""
+    now = replace(settings.as_run(), changed_since="", against=HEAD, fresh=True)
+    loaded, selection = select(now, datetime.now(UTC).date(), os.environ)
+    loaded.check_valid()
+    _check_clean(loaded)
+    inputs = open_inputs(loaded, selection, now, None, environment=os.environ, plain=True)
+    inputs = replace(inputs, context=replace(inputs.context, fresh_judgements=True))
+    with open_sides(inputs) as sides:
+        if not isinstance(sides, Sides):
+            raise CannotUseGit(f"{HEAD} has no cases to compare with", "commit the eval files")
+        apart = replace(sides, context=inputs.context, apart=True)
+        _show_cost(inputs, apart, rounds)
+        results = [_round(inputs, apart, n + 1) for n in range(rounds)]
+    click.echo(_summary(results))
+    lost = any(isinstance(case, Errored) for found in results for case in found)
+    return ExitCode.NO_VERDICT if lost else ExitCode.OK
+
+
+def _check_clean(loaded: LoadedProject) -> None:
+    """Raise CannotConfigure if the working tree is not the commit."""
+    base = loaded.change.against
+    if base is None or isinstance(base, NoBase):
+        raise CannotUseGit(
+            f"{HEAD} cannot be read{f': {base.reason}' if base else ''}", "commit the eval files"
+        )
+    changed = sorted(_changes(loaded, base))
+    if changed:
+        raise CannotConfigure(
+            f"the working tree differs from {HEAD}: {numbers.listed(changed)}",
+            "commit or stash the changes: a difference would be no noise",
+        )
+
+
+def _changes(loaded: LoadedProject, base: Base) -> frozenset[str]:
+    return loaded.change.at(base).difference.changed
+
+
+def _show_cost(inputs: RunInput, sides: Sides, rounds: int) -> None:
+    work = expected_work(inputs, sides)
+    times = numbers.plural(rounds, "time")
+    click.echo(f"comparing {HEAD} with itself {times}; requests of one time:", err=True)
+    for line in forecast.lines(work, sides, forecast.estimate(work, inputs), inputs):
+        click.echo(log_line(line), err=True)
+
+
+def _round(inputs: RunInput, sides: Sides, number: int) -> Sequence[CaseResult]:
+    """Grade both sides once and print which cases the gate would call broken."""
+    found = grade_run(inputs, sides).outcome.results
+    broken = [case.id for case in found if case.change == "broken"]
+    state = f"red: {numbers.listed(broken)}" if broken else "green"
+    click.echo(log_line(f"{number}: {state}"))
+    return found
+
+
+def _summary(results: Sequence[Sequence[CaseResult]]) -> str:
+    red = [any(case.change == "broken" for case in found) for found in results]
+    share = rate_interval([[float(each)] for each in red])
+    times: Mapping[str, int] = Counter(
+        case.id
+        for found in results
+        for case in found
+        if isinstance(case, Graded) and case.change == "broken"
+    )
+    often = ", ".join(f"{name} ({count})" for name, count in times.items())
+    return log_line(
+        f"the gate was red {sum(red)} of {len(red)} times without a change ({share.low:.2f} to "
+        f"{share.high:.2f}){f': {often}' if often else ''}"
+    )

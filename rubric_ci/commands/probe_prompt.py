@@ -40,7 +40,7 @@ from rubric_ci.run.forecast import request_lines
 from rubric_ci.run.grade import RunInput
 from rubric_ci.run.inputs import open_inputs, select
 from rubric_ci.run.sides import Key
-from rubric_ci.system import atomic_write, masking, task_groups
+from rubric_ci.system import coroutines, file_io, masking
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -169,7 +169,7 @@ def _try(every: Sequence[_Tried], inputs: RunInput) -> None:
         pairs = [(tried, task) for tried in every for task in tried.open_tasks()]
         if not pairs:
             return
-        results = task_groups.run(
+        results = coroutines.run(
             grade(
                 [_asked(tried, task) for tried, task in pairs],
                 replace(inputs.context, trial=trial),
@@ -200,7 +200,7 @@ def _show(changed: Sequence[_Tried], settings: ProbeSettings) -> None:
     discovery.check_folder(settings.output_dir)
     settings.output_dir.mkdir(parents=True, exist_ok=True)
     path = settings.output_dir / FILE
-    atomic_write.write(path, hide(_to_json(changed)).encode())
+    file_io.write(path, hide(_to_json(changed)).encode())
     workflow = Workflow.of(os.environ)
     shown = hide("\n".join((*map(_line, changed), _summary(changed))))
     click.echo(workflow.guarded(f"{shown}\n") if workflow else shown, nl=workflow is None)

@@ -12,7 +12,7 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.model.options import CommentSettings, RunSettings
 from rubric_ci.publish.comment import post
 from rubric_ci.publish.files import write_and_show
-from rubric_ci.publish.outputs import publish
+from rubric_ci.publish.workflow import publish
 from rubric_ci.report.gate import exit_code
 from rubric_ci.report.report_file import read_report
 from rubric_ci.report.sharding import merge

@@ -18,16 +18,15 @@ from rubric_ci.model.changes import NoBase
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.options import RunSettings
 from rubric_ci.publish.files import check_folder, write_and_show
-from rubric_ci.publish.outputs import publish
-from rubric_ci.publish.workflow import Workflow, annotate_problems, publish_failure
+from rubric_ci.publish.workflow import Workflow, annotate_problems, publish, publish_failure
 from rubric_ci.report.gate import exit_code
 from rubric_ci.run import forecast
 from rubric_ci.run.finished import finish, remember
 from rubric_ci.run.grade import RunInput, expected_work, grade_run, open_sides
 from rubric_ci.run.inputs import open_inputs, runner_of, select
 from rubric_ci.run.sides import Sides
+from rubric_ci.system.output import wrapped
 from rubric_ci.system.runner import can_install
-from rubric_ci.system.terminal import wrapped
 from rubric_ci.text import escape
 
 FEW = 6  # cases; fewer have nothing to say about what a comparison detects

@@ -21,8 +21,15 @@ from rubric_ci.project.project import Project
 from rubric_ci.report.report_file import read_report
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
-from rubric_ci.waivers.file import load_waivers, targets_of
-from rubric_ci.waivers.match import Match, answered_by, criteria_of, fingerprint_of, match_waiver
+from rubric_ci.waivers.file import (
+    Match,
+    answered_by,
+    criteria_of,
+    fingerprint_of,
+    load_waivers,
+    match_waiver,
+    targets_of,
+)
 
 
 def waive(settings: WaiveSettings, today: date) -> ExitCode:

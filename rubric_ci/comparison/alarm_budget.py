@@ -23,8 +23,8 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import CaseResult, Graded, Trial
 from rubric_ci.model.scoring import DECIMALS
 from rubric_ci.model.trials import first_trials, tier, trials_of
-from rubric_ci.statistics import rank_sum, significance
-from rubric_ci.statistics.rank_sum import Observation
+from rubric_ci.statistics import significance
+from rubric_ci.statistics.significance import Observation
 
 SUSPICIOUS: Final = 0.75  # probability of superiority from which a case is a suspect
 AGAIN: Final = 0.01
@@ -108,7 +108,7 @@ def confirm_cases(
     `before`: the cases that were worse in the night before; None: one run decides.
     """
     suspects = [key for key, each in pairs.items() if _is_suspect(each, config.tolerance)]
-    p_values = [rank_sum.p_value_below(pairs[k].head, pairs[k].reference) for k in suspects]
+    p_values = [significance.p_value_below(pairs[k].head, pairs[k].reference) for k in suspects]
     adjusted = dict(zip(suspects, significance.holm(p_values, len(pairs)), strict=True))
     level = config.false_alarms / 2
     open_ones = [key for key, p_value in adjusted.items() if p_value > level]
@@ -130,7 +130,7 @@ def _tested_again(
     """Return the p-values of the cases that were worse in the night before, for these alone."""
     known = [key for key in pairs if key in before]
     keys = [key for key in known if _fell(pairs[key], config.tolerance)]
-    p_values = [rank_sum.p_value_below(pairs[key].head, pairs[key].reference) for key in keys]
+    p_values = [significance.p_value_below(pairs[key].head, pairs[key].reference) for key in keys]
     return dict(zip(keys, significance.holm(p_values, len(known)), strict=True))
 
 
@@ -140,7 +140,7 @@ def observations(trials: Sequence[Trial]) -> tuple[Observation, ...]:
 
 
 def _is_suspect(pair: Pair, tolerance: float) -> bool:
-    share = rank_sum.share_below(pair.head, pair.reference)
+    share = significance.share_below(pair.head, pair.reference)
     return share >= SUSPICIOUS and _fell(pair, tolerance)
 
 
@@ -156,4 +156,4 @@ def _means(trials: Sequence[Observation]) -> tuple[float, float]:
 
 
 def _too_few(pair: Pair, cases: int, level: float) -> bool:
-    return cases * rank_sum.least_p_value(len(pair.head), len(pair.reference)) > level
+    return cases * significance.least_p_value(len(pair.head), len(pair.reference)) > level

@@ -24,7 +24,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, standing
 from rubric_ci.model.trials import first_trials, tier, trials_of, without_first_trials
-from rubric_ci.statistics import rank_sum
+from rubric_ci.statistics import significance
 from rubric_ci.text import escape, numbers
 
 NAMED: Final = 5  # cases that a reason lists
@@ -104,7 +104,7 @@ def demands_a_move(case: Graded, was: Graded) -> bool:
     if case.change != "fixed" or not new:
         return False
     here, there = alarm_budget.observations(new), alarm_budget.observations(first_trials(was))
-    return rank_sum.p_value_below(there, here) <= LEVEL
+    return significance.p_value_below(there, here) <= LEVEL
 
 
 def _moved(head: RunReport, folder: Path, found: Decided) -> Iterator[str]:

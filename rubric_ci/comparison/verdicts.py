@@ -27,8 +27,8 @@ from rubric_ci.model.results import (
 )
 from rubric_ci.model.scoring import DECIMALS, Verdict
 from rubric_ci.model.trials import first_trials, tier, trials_of
-from rubric_ci.statistics import rank_sum, significance
-from rubric_ci.statistics.rank_sum import Observation
+from rubric_ci.statistics import significance
+from rubric_ci.statistics.significance import Observation
 
 _WORDS: Final[tuple[Verdict, ...]] = ("pass", "borderline", "fail")
 _WORST, _BEST = (0.0, 0.0), (2.0, 0.0)
@@ -66,19 +66,19 @@ def most_trials(suspects: int, trials: int, config: RegressionConfig) -> int:
     return next(
         more
         for more in count(config.further_trials)
-        if rank_sum.least_p_value(trials + more, trials + more) <= level
+        if significance.least_p_value(trials + more, trials + more) <= level
     )
 
 
 def is_broken(head: Graded, base: Graded, level: float) -> bool:
     """Return True if the head's trials are worse than the base's."""
-    return rank_sum.p_value_below(_ranked(head), _ranked(base)) <= level
+    return significance.p_value_below(_ranked(head), _ranked(base)) <= level
 
 
 def may_be_broken(head: Graded, base: Graded, level: float, more: int) -> bool:
     """Return True if `more` further trials on each side could still show a break."""
     worst, best = [_WORST] * more, [_BEST] * more
-    return rank_sum.p_value_below([*_ranked(head), *worst], [*_ranked(base), *best]) <= level
+    return significance.p_value_below([*_ranked(head), *worst], [*_ranked(base), *best]) <= level
 
 
 def compare(head: CaseResult, base: CaseResult) -> Compared:

@@ -18,7 +18,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, Usage
-from rubric_ci.system import task_groups
+from rubric_ci.system import coroutines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ async def draft(
         on_result(result)
         return result
 
-    return await task_groups.gather_until_cancelled(draft_one(request) for request in requests)
+    return await coroutines.gather_until_cancelled(draft_one(request) for request in requests)
 
 
 async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -> DraftResult:

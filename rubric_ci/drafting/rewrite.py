@@ -17,7 +17,7 @@ from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.json_value import JSON
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Project
-from rubric_ci.system import atomic_write
+from rubric_ci.system import file_io
 from rubric_ci.yaml_text.document import Document
 
 
@@ -83,7 +83,7 @@ def write(change: Rewrite) -> Rewrite:
     """Replace the file atomically; if that fails, all of its drafts are rejected."""
     if change.content != change.source.content:
         try:
-            atomic_write.replace(change.source.path, change.source.content, change.content)
+            file_io.replace(change.source.path, change.source.content, change.content)
         except CannotWriteFile as error:
             return _all_rejected(change, error.message)
     return change

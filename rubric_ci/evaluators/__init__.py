@@ -20,8 +20,8 @@ from rubric_ci.model.evals import (
 from rubric_ci.model.results import Answer, Assessed, Assessment, EvaluatorResult, Unassessed
 from rubric_ci.model.scoring import Thresholds, verdict
 from rubric_ci.model.usage import NOTHING_USED, Usage
+from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.masking import redactor
-from rubric_ci.system.text_work import worked_on
 
 
 async def evaluate(

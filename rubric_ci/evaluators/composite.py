@@ -32,7 +32,7 @@ from rubric_ci.model.results import (
     Unassessed,
 )
 from rubric_ci.model.scoring import DECIMALS, weighted_mean
-from rubric_ci.system import task_groups
+from rubric_ci.system import coroutines
 
 Evaluate: TypeAlias = Callable[
     [EvalCase, Answer, EvaluatorSpec, RunContext], Coroutine[Any, Any, EvaluatorResult]
@@ -56,7 +56,7 @@ async def composite(
     case: EvalCase, answer: Answer, spec: CompositeSpec, context: RunContext, evaluate: Evaluate
 ) -> Assessment:
     """Let every member assess the answer, then aggregate; raises NoVerdict if one has no score."""
-    found = await task_groups.gather_all(
+    found = await coroutines.gather_all(
         evaluate(case, answer, member, context) for member in spec.evaluators
     )
     members = [replace(member, weight=_weight(spec, member)) for member in found]

@@ -21,9 +21,9 @@ from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.scoring import DECIMALS
 from rubric_ci.model.usage import NOTHING_USED
-from rubric_ci.system import task_groups
+from rubric_ci.system import coroutines
+from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.processes import describe_exit
-from rubric_ci.system.text_work import worked_on
 
 _NO_VARIABLES: Mapping[str, str] = {}
 
@@ -43,7 +43,7 @@ async def llm_judge(
     judge = judge_of(spec, context.judge)
     asked = asked_of(spec, judge)
     work = (_score(case, answer, spec, one, context, variables) for one in asked)
-    replies = await task_groups.gather_all(work)
+    replies = await coroutines.gather_all(work)
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
     found = sorted((r for r in replies if isinstance(r, Assessment)), key=lambda each: each.score)
     if 2 * len(found) <= len(asked):

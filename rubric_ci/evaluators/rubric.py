@@ -29,8 +29,8 @@ from rubric_ci.model.rubric import (
 from rubric_ci.model.scoring import MarkValue
 from rubric_ci.model.trace import SeenPart, steps_of
 from rubric_ci.model.usage import NOTHING_USED
+from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.masking import redact
-from rubric_ci.system.text_work import worked_on
 
 _NO_QUOTES: Final[Mapping[str, SeenPart]] = {}
 

@@ -15,7 +15,7 @@ from typing import Final
 from rubric_ci.errors import CannotUseGit
 from rubric_ci.git import process
 from rubric_ci.git.process import Repository
-from rubric_ci.system.file_lock import hold, is_free
+from rubric_ci.system.scratch import hold, is_free
 
 PREFIX: Final = "rubric-ci-base-"
 TREE: Final = "tree"

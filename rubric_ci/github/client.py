@@ -3,16 +3,18 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, MissingExtra
-from rubric_ci.github.reply_limit import MAX_BODY, OversizedResponse, limit_responses
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.backoff import Backoff
 
 if TYPE_CHECKING:
     from github import Github
     from github.GithubException import GithubException
+    from github.NamedUser import NamedUser
+    from github.Organization import Organization
+    from requests import Response, Session
 
 T = TypeVar("T")
 
@@ -21,6 +23,8 @@ BACKOFF = Backoff(attempts=3, first_wait=4.0, longest_wait=60.0, longest_retry_a
 
 # PyGithub raises these for a response that is not GitHub's; it does not check types and fields.
 _UNEXPECTED = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+MAX_BODY: Final = 64 * 2**20  # bytes, unpacked; a page of 100 long comments has half of it
+CHUNK: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,14 +213,6 @@ _PERMISSION = (
     "fork's pull request the token is read-only, use the pair of workflows in docs/reports.md"
 )
 _NOT_FOUND = "check the name, and that the token can read it"
-
-
-if TYPE_CHECKING:
-    from github import Github
-    from github.NamedUser import NamedUser
-    from github.Organization import Organization
-
-
 _VIEWER = "query { viewer { login } }"
 _ACTIONS_APP = "github-actions[bot]"  # author of what a workflow's own token writes
 
@@ -251,3 +247,47 @@ def is_by(user: "NamedUser | Organization | None", login: str) -> bool:
     if user is None:
         return False
     return user.login == login and (user.type == "Bot") == login.endswith("[bot]")
+
+
+class OversizedResponse(Exception):
+    """A response that is not read to its end."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+def limit_responses() -> None:
+    """Make every client of PyGithub raise OversizedResponse for a response that is too large."""
+    from github.Requester import (
+        HTTPRequestsConnectionClass,
+        HTTPSRequestsConnectionClass,
+        Requester,
+    )
+
+    class Plain(HTTPRequestsConnectionClass):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            _limit(self.session)
+
+    class Secure(HTTPSRequestsConnectionClass):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            _limit(self.session)
+
+    Requester.injectConnectionClasses(Plain, Secure)
+
+
+def _limit(session: "Session") -> None:
+    session.stream = True  # so that the hook reads the body
+    session.hooks["response"] = [_read]
+
+
+def _read(response: "Response", **_: Any) -> None:
+    body = bytearray()
+    for chunk in response.iter_content(CHUNK):
+        body += chunk
+        if len(body) > MAX_BODY:
+            response.close()
+            raise OversizedResponse(response.status_code)
+    response._content = bytes(body)

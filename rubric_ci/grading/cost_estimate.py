@@ -19,7 +19,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import LlmJudgeSpec, RubricSpec
 from rubric_ci.model.report import CostEstimate
-from rubric_ci.system import task_groups
+from rubric_ci.system import coroutines
 from rubric_ci.text import escape, numbers
 
 
@@ -40,7 +40,7 @@ def estimate_cost(
     A judgement of an answer that is not known yet counts as a request, and so does the preflight
     of a judge whose server has no entries of models, unless `preflight` is False.
     """
-    judged = task_groups.run(_by_judge(sides))
+    judged = coroutines.run(_by_judge(sides))
     if preflight and not batched:
         judged = _with_preflight(judged, sides)
     return tuple(

@@ -34,7 +34,7 @@ from rubric_ci.model.results import (
     Graded,
     standing,
 )
-from rubric_ci.system import task_groups
+from rubric_ci.system import coroutines
 from rubric_ci.targets import answer_cache
 from rubric_ci.targets.batch_command import Batches
 from rubric_ci.targets.command import HealthChecks
@@ -81,7 +81,7 @@ async def grade(
         return result
 
     with closing(run.workspaces):
-        results = await task_groups.gather_until_cancelled(one(task) for task in tasks)
+        results = await coroutines.gather_until_cancelled(one(task) for task in tasks)
     failures.end()
     return results
 
@@ -182,7 +182,7 @@ async def _trials(
     task: Task, context: RunContext, run: _Run, numbers: Iterable[int]
 ) -> list[CaseResult]:
     trials = (_trial(task, context.of_trial(n), run) for n in numbers)
-    return list(await task_groups.gather_all(trials))
+    return list(await coroutines.gather_all(trials))
 
 
 async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
@@ -199,7 +199,7 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
         await limits.wait_for_all_answers()
         specs = task.case.evaluators
         assessing = (_assess(task, answer, spec, context, run) for spec in specs)
-        results = await task_groups.gather_all(assessing)
+        results = await coroutines.gather_all(assessing)
         return concluded(task, answer, results, context.thresholds, perf_counter() - started)
 
 

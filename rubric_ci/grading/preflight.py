@@ -15,7 +15,7 @@ from rubric_ci.llm.circuit_breaker import identity
 from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.usage import NOTHING_USED, Usage
-from rubric_ci.system import task_groups
+from rubric_ci.system import coroutines
 
 
 def models_to_ask(sides: Sequence[ExpectedWork]) -> tuple[Endpoint, ...]:
@@ -37,7 +37,7 @@ async def ask_models(models: Sequence[Endpoint], context: RunContext) -> Usage |
     if context.preflight is None:
         return NOTHING_USED
     try:
-        asking = task_groups.gather_all(map(context.preflight, models))
+        asking = coroutines.gather_all(map(context.preflight, models))
         used = await Deadline(context.max_seconds, context.started).enforce(asking)
     except OverBudget:
         return NOTHING_USED  # each case has the reason

@@ -1,14 +1,32 @@
-"""Changes to the grading in eval files: cases, questions, references, trials and tags.
+"""Changes to the grading in eval files: cases, references, trials, tags and evaluators.
 
-`docs/grading-changes.md` has the table of directions.
+`docs/grading-changes.md` has the table of directions. What can move a verdict towards `pass` is
+weaker, unless gates alone decide it. A text, a model and a script are `changed`: what they do is
+not known.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from math import inf
 
-from rubric_ci.grading_changes.criteria import of_case
-from rubric_ci.grading_changes.evaluators import evaluator_changes
+from rubric_ci.grading_changes.criteria import (
+    criterion_changes,
+    decided_by_gates,
+    of_case,
+    of_weights,
+)
 from rubric_ci.model.changes import ADDED, Direction, GradingChange
-from rubric_ci.model.evals import EvalCase, TrialRule
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    MeasuringSpec,
+    RubricSpec,
+    TrialRule,
+    WeightedAverage,
+)
 from rubric_ci.model.waivers import SAFETY
 from rubric_ci.selection.compare_cases import Key
 from rubric_ci.selection.fingerprint import question
@@ -126,3 +144,139 @@ def narrowed(before: Sequence[str] | None, after: Sequence[str] | None) -> Direc
     if gone and not new:
         return "weaker"
     return "stronger" if new and not gone else "changed"
+
+
+def evaluator_changes(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
+    """Yield the changes of the evaluators of a case that was there before."""
+    yield from _compared(case, case.id, case.evaluators, was.evaluators)
+
+
+def _compared(
+    case: EvalCase, owner: str, head: Sequence[EvaluatorSpec], base: Sequence[EvaluatorSpec]
+) -> Iterator[GradingChange]:
+    """Yield the changes of the evaluators of a case, or of the members of a composite."""
+    now, then = ({spec.name: spec for spec in side} for side in (head, base))
+    for name in [name for name in then if name not in now]:
+        yield of_case(case, "evaluator", "weaker", f"{owner}/{name}", _what(then[name]), "")
+    decided = gates_decide(base)
+    weights = [{name: spec.weight for name, spec in side.items()} for side in (then, now)]
+    for name, spec in now.items():
+        about, line = f"{owner}/{name}", spec.span.line
+        change = partial(of_case, case, line=line)
+        if name not in then:
+            lifts = spec.weight > 0 and not decided
+            yield change("evaluator", "weaker" if lifts else "stronger", about, "", _what(spec))
+            continue
+        if spec.weight != then[name].weight:
+            direction = of_weights(name, *weights, decided=decided)
+            yield change("weight", direction, about, f"{then[name].weight:g}", f"{spec.weight:g}")
+        yield from _evaluator(case, about, spec, then[name])
+
+
+def gates_decide(specs: Sequence[EvaluatorSpec]) -> bool:
+    """Return True if the verdict is `pass` where every gate is met, and `fail` elsewhere."""
+    return all(_is_decided(spec) for spec in specs if spec.weight > 0)
+
+
+def _is_decided(spec: EvaluatorSpec) -> bool:
+    match spec:
+        case RubricSpec(rubric=rubric):
+            return decided_by_gates(rubric)
+        case CompositeSpec(aggregator=WeightedAverage(weights=weights), evaluators=members):
+            counted = [each for each in members if weights.get(each.name, each.weight) > 0]
+            return all(map(_is_decided, counted))
+        case _:
+            return False
+
+
+def _what(spec: EvaluatorSpec) -> str:
+    """Return the type, and what tells two evaluators of the same type from each other."""
+    return f"{spec.type} with rubrics" if _has_rubrics(spec) else spec.type
+
+
+def _has_rubrics(spec: EvaluatorSpec) -> bool:
+    return isinstance(spec, RubricSpec) and spec.type != "rubric"
+
+
+def _evaluator(
+    case: EvalCase, about: str, spec: EvaluatorSpec, was: EvaluatorSpec
+) -> Iterator[GradingChange]:
+    change = partial(of_case, case, line=spec.span.line)
+    match spec, was:
+        case RubricSpec(), RubricSpec():
+            if spec.model != was.model:
+                yield change("judge", "changed", about, was.model, spec.model)
+            if spec.sees != was.sees:
+                then, now = ", ".join(was.sees), ", ".join(spec.sees)
+                yield change("evaluator", "changed", f"{about}: sees", then, now)
+            yield from criterion_changes(case, spec.rubric, was.rubric)
+        case CompositeSpec(), CompositeSpec():
+            yield from _compared(case, about, spec.evaluators, was.evaluators)
+            yield from _aggregator(case, about, spec, was)
+        case _ if type(spec) is not type(was):
+            yield change("evaluator", "weaker", about, _what(was), _what(spec))
+        case _:
+            before, after = _edited(was, spec)
+            if before != after:
+                yield change("evaluator", _of_settings(was, spec), about, before, after)
+
+
+def _aggregator(
+    case: EvalCase, about: str, spec: CompositeSpec, was: CompositeSpec
+) -> Iterator[GradingChange]:
+    before, after = _edited(was.aggregator, spec.aggregator)
+    if before == after and type(was.aggregator) is type(spec.aggregator):
+        return
+    edited = isinstance(spec.aggregator, CodeJudgeSpec | LlmJudgeSpec)
+    known = edited and type(was.aggregator) is type(spec.aggregator)
+    direction: Direction = "changed" if known else "weaker"
+    yield of_case(case, "evaluator", direction, f"{about}: aggregator", before, after)
+
+
+def _of_settings(was: EvaluatorSpec, spec: EvaluatorSpec) -> Direction:
+    """Return the direction of settings that differ; unknown for a script or a prompt."""
+    if isinstance(spec, CodeJudgeSpec | LlmJudgeSpec):
+        return "changed"
+    if isinstance(spec, MeasuringSpec) and spec.maximums:
+        raised = any(_maximum(spec, name) > _maximum(was, name) for name in spec.maximums)
+        return "weaker" if raised else "stronger"
+    return "weaker"
+
+
+def _maximum(spec: EvaluatorSpec, name: str) -> float:
+    value = getattr(spec, name)
+    return inf if value is None else float(value)
+
+
+def _edited(was: object, spec: object) -> tuple[str, str]:
+    """Return the settings that differ, on each side; places, names and weights are left out."""
+    then, now = _settings(was), _settings(spec)
+    names = [name for name in {**then, **now} if then.get(name) != now.get(name)]
+    shown = (
+        ", ".join(f"{name}: {side[name]}" for name in names if name in side) for side in (then, now)
+    )
+    return next(shown), next(shown)
+
+
+def _settings(value: object, prefix: str = "") -> dict[str, str]:
+    """Return the settings as text; a script has `prompt_script.cwd` and so on."""
+    found: dict[str, str] = {}
+    for name in getattr(value, "__slots__", ()):
+        match getattr(value, name):
+            case _ if name in {"span", "weight", "name"}:
+                continue
+            case CodeJudgeSpec() as script:
+                found |= _settings(script, f"{prefix}{name}.")
+            case None:
+                continue
+            case tuple() as items:
+                found[f"{prefix}{name}"] = str([_without_place(each) for each in items])
+            case setting:
+                found[f"{prefix}{name}"] = str(setting)
+    return found
+
+
+def _without_place(item: object) -> object:
+    """Return a field or an expected call by its settings; the line of a field is none."""
+    names = getattr(item, "__slots__", ())
+    return {name: getattr(item, name) for name in names if name != "span"} or item

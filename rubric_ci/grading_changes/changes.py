@@ -26,7 +26,7 @@ from rubric_ci.model.waivers import Waiver
 from rubric_ci.project.base_state import BaseState
 from rubric_ci.project.change import BaseCommit
 from rubric_ci.project.difference import Difference
-from rubric_ci.project.file_names import CALIBRATION, RepositoryFiles, sidecar_name
+from rubric_ci.project.file_kinds import CALIBRATION, RepositoryFiles, sidecar_name
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.project import Project
 from rubric_ci.selection.compare_cases import matched

@@ -6,7 +6,7 @@ concurrent writers wait for each other, and a killed one leaves nothing.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache
@@ -14,17 +14,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, TypeAlias
 
-from rubric_ci.errors import CannotReadHistory, CannotWriteFile
+from rubric_ci.errors import CannotReadHistory, CannotUseGit, CannotWriteFile
+from rubric_ci.git.committed import first_tracked
 from rubric_ci.history.record import RunRecord, digest, dump, dump_cases, parse, parse_cases
 from rubric_ci.model.dataclass import dataclass
 
 APPLICATION: Final = 0x52434948  # "RCIH", in the header of the file
 PATIENCE: Final = 60.0  # seconds to wait for another writer
 LONGEST: Final = 120.0  # seconds from opening the file to the end of the last statement
-
 Migration: TypeAlias = Sequence[str]
 """Statements that lead from one version of the schema to the next."""
-
 MIGRATIONS: Final[Sequence[Migration]] = (
     (
         # Most runs have the same cases, so that their names are stored once.
@@ -166,3 +165,24 @@ def _insert(connection: sqlite3.Connection, record: RunRecord) -> bool:
         (digest(record), record.started_at, text, cases),
     )
     return done.rowcount == 1
+
+
+def check_untracked(path: Path, environment: Mapping[str, str]) -> None:
+    """Raise CannotReadHistory if git tracks the file, or if that is unknown."""
+    if reason := why_untrusted(path, environment):
+        raise CannotReadHistory(
+            f"the history {path.as_posix()} was not read: {reason}",
+            "set another file with --history; `rubric-ci history export` and `import` keep a "
+            "history on a branch of its own",
+        )
+
+
+def why_untrusted(path: Path, environment: Mapping[str, str]) -> str:
+    """Return why a history must not be read; empty: it may."""
+    try:
+        tracked = first_tracked(path, environment)
+    except CannotUseGit as error:
+        return f"{error.message}; check that git can read the checkout"
+    if tracked is None:
+        return ""
+    return f"git tracks {tracked}; run `git rm --cached {tracked}` and commit"

@@ -8,7 +8,7 @@ import click
 
 from rubric_ci.comparison.alarm_budget import trials_per_case
 from rubric_ci.comparison.reference import Baseline
-from rubric_ci.history.trust import why_untrusted
+from rubric_ci.history.database import why_untrusted
 from rubric_ci.model.defaults import HISTORY
 from rubric_ci.statistics.power import (
     DEFAULT,
@@ -81,7 +81,7 @@ def _variances(environment: Mapping[str, str]) -> Variances:
         _say(f"the history {path.as_posix()} was not read: {reason}")
         return DEFAULT
     from rubric_ci.history.database import History
-    from rubric_ci.history.variances import LATEST, measure
+    from rubric_ci.history.trends import LATEST, measure
 
     return measure([*History(path=path).records(LATEST)])
 

@@ -9,7 +9,7 @@ from typing import TypeVar, assert_never
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.history.record import Columns, Interval, RunRecord
-from rubric_ci.history.variances import judge_variance
+from rubric_ci.history.trends import judge_variance
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, standing
 from rubric_ci.model.trials import first_mean, first_result, first_trials

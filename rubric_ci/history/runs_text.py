@@ -1,4 +1,4 @@
-"""Words and numbers of a run for page and badge, and the trends of a history for a terminal."""
+"""Words and numbers of a run for page and badge, a badge as SVG, trends for a terminal."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -6,8 +6,12 @@ from typing import Final
 from rubric_ci.history.from_report import rate_interval
 from rubric_ci.history.record import Interval, RunRecord
 from rubric_ci.history.trends import Strip, judge_changes, same_commit, strips
+from rubric_ci.render.palette import COLOURS
 from rubric_ci.text import numbers
-from rubric_ci.text.escape import log_line
+from rubric_ci.text.escape import log_line, xml
+
+GREY: Final = COLOURS["skipped"].light
+_WIDTH: Final = 6.6  # of a character at 11 px; `textLength` makes the text fit it
 
 
 def percent(value: float) -> str:
@@ -65,7 +69,6 @@ def day(record: RunRecord) -> str:
 SIGNS: Final = {"p": "█", "b": "▓", "f": "_", "w": "w", "e": "?", "s": " ", "-": " "}
 LEGEND: Final = "█ pass  ▓ borderline  _ fail  w waived  ? no verdict"
 MOST_CASES: Final = 20
-
 _HEAD: Final = ("started (UTC)", "verdict", "score", "pass rate", "cost")
 
 
@@ -136,3 +139,42 @@ def flips(strip: Strip) -> str:
         f"{numbers.plural(strip.mixed, 'run')} with mixed trials" if strip.mixed else "",
     ]
     return ", ".join(part for part in parts if part)
+
+
+def render(records: Sequence[RunRecord], label: str = "evals") -> str:
+    """Return the badge of the latest complete run; "no runs" without one."""
+    latest = next((record for record in reversed(records) if record.complete), None)
+    message, colour = _message(latest) if latest else ("no runs", GREY)
+    left, right = (len(text) * _WIDTH + 12 for text in (label, message))
+    title = xml(f"{label}: {message}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right:.0f}" height="20"'
+        f' role="img" aria-label="{title}"><title>{title}</title>'
+        f'<clipPath id="r"><rect width="{left + right:.0f}" height="20" rx="3"/></clipPath>'
+        f'<g clip-path="url(#r)"><rect width="{left:.1f}" height="20" fill="#32383f"/>'
+        f'<rect x="{left:.1f}" width="{right:.1f}" height="20" fill="{colour}"/></g>'
+        '<g fill="#fff" text-anchor="middle" font-size="11"'
+        ' font-family="Verdana,Geneva,DejaVu Sans,sans-serif">'
+        f"{_text(label, left / 2)}{_text(message, left + right / 2)}</g></svg>\n"
+    )
+
+
+def _message(record: RunRecord) -> tuple[str, str]:
+    colour = _colour(record)
+    if record.pass_rate is None:
+        return record.verdict, colour
+    rate = f"{percent(record.pass_rate.value)} pass"
+    return (f"{rate}, no verdict for some" if record.verdict == "error" else rate), colour
+
+
+def _colour(record: RunRecord) -> str:
+    """Return the colour of the gate's result."""
+    if record.pass_rate is None and record.verdict != "error":
+        return GREY
+    if record.gate_passes:
+        return COLOURS["pass"].light
+    return COLOURS["errored" if record.verdict == "error" else "fail"].light
+
+
+def _text(text: str, middle: float) -> str:
+    return f'<text x="{middle:.1f}" y="14" textLength="{len(text) * _WIDTH:.1f}">{xml(text)}</text>'

@@ -36,8 +36,8 @@ from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, Usage
 from rubric_ci.model.rubric import Judged, Judgement, Mark, Rubric
 from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Thresholds
 from rubric_ci.model.trace import SeenPart
-from rubric_ci.system import task_groups
-from rubric_ci.system.text_work import worked_on
+from rubric_ci.system import coroutines
+from rubric_ci.system.coroutines import worked_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ async def _votes_of(request: PanelRequest) -> PanelResult:
     judgements: list[Judgement] = []
     while remaining:
         numbers = range(len(votes) + 1, len(votes) + remaining + 1)
-        votes += await task_groups.gather_all(_vote(request, number) for number in numbers)
+        votes += await coroutines.gather_all(_vote(request, number) for number in numbers)
         judgements = _quorum(votes)
         remaining = _votes_to_add(request, judgements, len(votes))
     judgement = tally(request.rubric, judgements, len(votes))
@@ -140,7 +140,7 @@ def _no_quorum(last: NoVerdict, succeeded: int, votes: Sequence[_Vote]) -> NoVer
 async def _vote(request: PanelRequest, number: int) -> _Vote:
     criteria = shuffled(request.rubric.judged, number)
     groups = grouped(criteria, most_per_request(request.judge))
-    replies = await task_groups.gather_all(_ask(request, group, number) for group in groups)
+    replies = await coroutines.gather_all(_ask(request, group, number) for group in groups)
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
     lost = [reply for reply in replies if isinstance(reply, NoVerdict)]
     if lost:
@@ -229,7 +229,7 @@ def is_sure(
 
 
 async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> PanelResult:
-    replies = await task_groups.gather_all(map(_judged, members))
+    replies = await coroutines.gather_all(map(_judged, members))
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
     lost = [reply for reply in replies if isinstance(reply, NoVerdict)]
     found = [

@@ -23,7 +23,7 @@ from rubric_ci.model.llm_calls import (
     ModelReply,
     Usage,
 )
-from rubric_ci.system.text_work import worked_on
+from rubric_ci.system.coroutines import worked_on
 
 ATTEMPTS = 3
 MORE_TOKENS = 4  # times as many after a truncated reply

@@ -15,7 +15,7 @@ from time import time
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.system import atomic_write, confined
+from rubric_ci.system import file_io
 
 DAY = 86_400.0
 ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assumed to be gone
@@ -67,9 +67,9 @@ class Cache:
         Raises CannotWriteFile, also if a command has made the folder a link that leads out.
         """
         if self.root:
-            confined.check_place(self.folder, self.root)
+            file_io.check_place(self.folder, self.root)
         try:
-            atomic_write.write(Path(self._path(key)), _dumped(key, text, self.seal).encode())
+            file_io.write(Path(self._path(key)), _dumped(key, text, self.seal).encode())
         except OSError as error:
             raise self._cannot_write(error) from error
 
@@ -150,7 +150,7 @@ def _stats(entries: Iterable[tuple[Path, int]]) -> CacheStats:
 
 def _read(path: str, key: str, seal: bytes) -> str | None:
     try:
-        value = json.loads(confined.read_own(path, shown=path))
+        value = json.loads(file_io.read_own(path, shown=path))
     except (CannotReadFile, ValueError):
         return None
     match value:

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile, NoVerdict
 from rubric_ci.model.llm_calls import Finish, ModelCall, ModelCaller, ModelReply
-from rubric_ci.system import confined
+from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape
 
@@ -18,10 +18,10 @@ _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal"
 
 def record(ask: ModelCaller, path: Path, root: Path) -> ModelCaller:
     """Return an Ask that appends every reply to a new file, as one line."""
-    confined.check_place(path.parent, root)
+    file_io.check_place(path.parent, root)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        confined.empty_file(path)
+        file_io.empty_file(path)
     except OSError as error:
         raise _cannot_write(path, error) from error
 
@@ -62,14 +62,14 @@ def _append(path: Path, call: ModelCall, reply: ModelReply) -> None:
         "usage": asdict(reply.usage),
     }
     try:
-        confined.append(path, f"{json.dumps(line)}\n".encode())
+        file_io.append(path, f"{json.dumps(line)}\n".encode())
     except OSError as error:
         raise _cannot_write(path, error) from error
 
 
 def _read(path: Path, root: Path) -> dict[str, list[ModelReply]]:
     try:
-        lines = confined.read_given(path, root).decode().split("\n")
+        lines = file_io.read_given(path, root).decode().split("\n")
     except (CannotReadFile, UnicodeDecodeError) as error:
         reason = error.reason if isinstance(error, CannotReadFile) else "it is not UTF-8"
         raise CannotReadFile(

@@ -15,7 +15,7 @@ from rubric_ci.policy.changes import PolicyChange, change_notes, policy_changes
 from rubric_ci.policy.settings import endpoints
 from rubric_ci.policy.source import OWN, find_policy, under
 from rubric_ci.project.change import BaseOptions, Change, open_change
-from rubric_ci.project.file_names import CALIBRATION
+from rubric_ci.project.file_kinds import CALIBRATION
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.loaded_project import open_project as open_checkout
 from rubric_ci.project.project import Project

@@ -15,7 +15,7 @@ from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.references import Lookup
 from rubric_ci.project import discovery
 from rubric_ci.project.change import BaseOptions, Change, open_change
-from rubric_ci.project.file_names import CALIBRATION
+from rubric_ci.project.file_kinds import CALIBRATION
 from rubric_ci.project.project import Policy, Project
 from rubric_ci.text import escape
 

@@ -1,8 +1,11 @@
 """Judge answers, then variants of them, and return the figures of each criterion."""
 
 import asyncio
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import assert_never
+from functools import partial
+from typing import Final, assert_never
 
 import click
 
@@ -14,18 +17,39 @@ from rubric_ci.calibration.rejudge import (
     show_not_judged,
 )
 from rubric_ci.errors import NoVerdict
+from rubric_ci.judge.prompt import about_fences, fenced, judge_call
+from rubric_ci.judge.reply import InvalidReply, find_object, strict_object
+from rubric_ci.judge.request import new_fence, request_cached_reply
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.llm_calls import NOTHING_USED, Usage
+from rubric_ci.model.llm_calls import NOTHING_USED, ChatMessage, Usage, call_key
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 from rubric_ci.probe.figures import CriterionFigures, Measured, Mutation, figures
-from rubric_ci.probe.paraphrases import paraphrases
+from rubric_ci.probe.harmless import PARAPHRASE
 from rubric_ci.probe.plan import Marks, Plan, Subject, key, mutations, plan
 from rubric_ci.probe.variants import Variant
-from rubric_ci.system import task_groups
+from rubric_ci.system import coroutines
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
+
+PROMPT_VERSION: Final = "1"
+PARAPHRASES: Final = 2
+MAX_TOKENS: Final = 8192
+_PARAPHRASE_SYSTEM: Final = f"""\
+You rewrite an answer in other words, {PARAPHRASES} times.
+
+Each version says the same as the answer: every statement, number, name, unit, condition, link and \
+piece of code stays, and nothing is added. Keep the language, the form (lists, paragraphs) and \
+about the length. Change the wording and the structure of sentences.
+
+{{data}}
+
+Reply with one JSON object of this form and nothing else: {{{{"paraphrases": ["...", "..."]}}}}"""
+_PARAPHRASE_SCHEMA: Final = strict_object(
+    {"paraphrases": {"type": "array", "items": {"type": "string"}}}
+)
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +120,7 @@ def _paraphrased(
         return made
 
     spent: list[Usage] = []
-    found = task_groups.run(task_groups.gather_all(one(*each) for each in answers.items()))
+    found = coroutines.run(coroutines.gather_all(one(*each) for each in answers.items()))
     if (used := sum(spent, NOTHING_USED)).calls:
         click.echo(f"{numbers.cost(used)}, {numbers.usage(used)}", err=True)
     made = {
@@ -155,3 +179,40 @@ def _gates(criterion: Judged) -> bool:
             return criterion.required_min_level is not None
         case _:
             assert_never(criterion)
+
+
+async def paraphrases(
+    answer: str, about: str, model: JudgeConfig, context: RunContext
+) -> tuple[tuple[Variant, ...], Usage]:
+    """Return the paraphrases of an answer and what they cost; raises NoVerdict."""
+    fence = new_fence()
+    messages = (
+        ChatMessage(role="system", content=_PARAPHRASE_SYSTEM.format(data=about_fences(fence))),
+        ChatMessage(role="user", content=fenced("answer", answer, fence)),
+    )
+    turn = f"paraphrase {PROMPT_VERSION}"
+    key = call_key(model.endpoint, messages, schema=_PARAPHRASE_SCHEMA, turn=turn, fence=fence)
+    call = judge_call(
+        messages, model, key=key, schema=_PARAPHRASE_SCHEMA, about=about, max_tokens=MAX_TOKENS
+    )
+    reply = await request_cached_reply(call, partial(_read_paraphrases, answer=answer), context)
+    made = (
+        Variant(family=PARAPHRASE, text=text, change=f"paraphrase {n} of {PARAPHRASES}")
+        for n, text in enumerate(reply.value, start=1)
+    )
+    return tuple(made), reply.usage
+
+
+def _read_paraphrases(text: str, answer: str) -> tuple[str, ...] | InvalidReply:
+    """Return the paraphrases; each has the numbers of the answer."""
+    match find_object(text):
+        case InvalidReply() as invalid:
+            return invalid
+        case {"paraphrases": [str(one), str(other)]} if one.strip() and other.strip():
+            wanted = Counter(_NUMBER.findall(answer))
+            if any(Counter(_NUMBER.findall(each)) != wanted for each in (one, other)):
+                numbers = ", ".join(wanted.elements()) or "none"
+                return InvalidReply((f"each paraphrase must have the answer's numbers: {numbers}",))
+            return one, other
+        case _:
+            return InvalidReply(('the object must have "paraphrases", a list of two texts',))

@@ -16,12 +16,15 @@ from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.project import discovery
 from rubric_ci.project.difference import Difference
-from rubric_ci.project.eval_content import (
+from rubric_ci.project.file_kinds import (
+    CONFIG_NAMES,
+    agentv_configs,
+    is_targets_file,
     lines_hold_cases,
     lines_may_hold_cases,
+    sidecar_name,
     yaml_holds_cases,
 )
-from rubric_ci.project.file_names import CONFIG_NAMES, agentv_configs, is_targets_file, sidecar_name
 from rubric_ci.project.links import seen_through
 from rubric_ci.project.loader import Loaded
 from rubric_ci.project.project import Project

@@ -13,7 +13,7 @@ from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.model.scaffold import PROVIDERS
 from rubric_ci.parsing import env_vars
 from rubric_ci.project import discovery
-from rubric_ci.project.file_names import CONFIG_NAMES, targets_candidates
+from rubric_ci.project.file_kinds import CONFIG_NAMES, targets_candidates
 from rubric_ci.system.model_list import model_info
 from rubric_ci.yaml_text.source import decode, open_source
 

@@ -15,7 +15,7 @@ from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.references import Found as Resolved
 from rubric_ci.project import discovery, eval_search
 from rubric_ci.project.eval_search import NAME_IT, NO_SUITE
-from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, folder_served, is_targets_file
+from rubric_ci.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_served, is_targets_file
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system.model_list import known_models

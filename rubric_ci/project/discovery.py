@@ -7,8 +7,8 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.references import Found, Lookup, NotFound, file_text
-from rubric_ci.project.file_names import CONFIG_NAMES, HIDDEN, is_targets_file
-from rubric_ci.system import atomic_write, confined
+from rubric_ci.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
+from rubric_ci.system import file_io
 
 HERE: Final = "."
 SUFFIXES: Final = (".yaml", ".yml", ".jsonl", "evals.json")
@@ -50,7 +50,7 @@ def from_root(path: Path, root: Path) -> str:
     lost = path.is_symlink() and not path.exists()  # a link to nothing has its own name
     real = f"{os.path.realpath(path.parent)}{os.sep}{path.name}" if lost else os.path.realpath(path)
     top = os.path.realpath(root)
-    return _below(real, top) if confined.is_inside(real, top) else path.as_posix()
+    return _below(real, top) if file_io.is_inside(real, top) else path.as_posix()
 
 
 def _below(path: str, top: str) -> str:
@@ -79,18 +79,18 @@ def read_bytes(path: Path, root: Path | None = None) -> bytes:
 
     Without a root, it is the repository of the current folder.
     """
-    return confined.read_given(path, root or find_root(Path.cwd()))
+    return file_io.read_given(path, root or find_root(Path.cwd()))
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a file and its folders atomically; raises CannotWriteFile if links lead elsewhere."""
     check_folder(path.parent)
-    atomic_write.write(path, text.encode())
+    file_io.write(path, text.encode())
 
 
 def check_folder(folder: Path) -> None:
     """Raise CannotWriteFile if a link leads a folder out of the repository of the current one."""
-    confined.check_place(folder, find_root(Path.cwd()))
+    file_io.check_place(folder, find_root(Path.cwd()))
 
 
 def sidecar_of(path: Path) -> Path | None:
@@ -110,7 +110,7 @@ def lookup(root: Path, eval_path: Path) -> Lookup:
             real = os.path.realpath(candidate)
             if not os.path.lexists(candidate):
                 continue
-            if not confined.is_inside(real, top):
+            if not file_io.is_inside(real, top):
                 reason = "is outside the repository"
                 continue
             return _found(real, top)
@@ -125,7 +125,7 @@ def _found(real: str, top: str) -> Found | NotFound:
     if not os.path.isfile(real):  # noqa: PTH113 - as above
         return NotFound("is not a regular file")  # reading a pipe would wait for its writer
     try:
-        text = file_text(confined.read_named(Path(real), Path(top)))
+        text = file_text(file_io.read_named(Path(real), Path(top)))
     except CannotReadFile as error:
         return NotFound(f"cannot be read: {error.reason}")
     except UnicodeDecodeError:
@@ -139,7 +139,7 @@ def _candidates(reference: str, folder: str, top: str) -> Iterator[str]:
         return
     while True:  # plain strings, as above
         yield os.path.join(folder, reference)  # noqa: PTH118
-        if folder == top or not confined.is_inside(folder, top):
+        if folder == top or not file_io.is_inside(folder, top):
             return
         folder = os.path.dirname(folder)  # noqa: PTH120
 
@@ -178,10 +178,10 @@ def _may_hold_evals(path: Path) -> bool:
     if path.name in CONFIG_NAMES or is_targets_file(path.absolute().as_posix()):
         return False
     if path.suffix == ".jsonl":
-        from rubric_ci.project.eval_content import lines_may_hold_cases
+        from rubric_ci.project.file_kinds import lines_may_hold_cases
 
         try:
-            return lines_may_hold_cases(confined.read_start(path))
+            return lines_may_hold_cases(file_io.read_start(path))
         except CannotReadFile:
             return True  # it is reported
     is_sidecar = path.suffix == ".yaml" and path.with_suffix(".jsonl").is_file()
@@ -196,9 +196,9 @@ def shown(path: Path) -> Path:
 
 def holds_cases(path: Path) -> bool:
     """Return True if a YAML file is an eval file."""
-    from rubric_ci.project.eval_content import yaml_holds_cases
+    from rubric_ci.project.file_kinds import yaml_holds_cases
 
-    return yaml_holds_cases(confined.read_start(path))
+    return yaml_holds_cases(file_io.read_start(path))
 
 
 def is_eval(path: Path, globs: Sequence[str], root: Path) -> bool:
@@ -292,9 +292,9 @@ def _holds_evals(path: Path, configured: set[Path]) -> bool:
     if is_named_eval(path.name) or path.resolve() in configured:
         return True
     try:
-        data = confined.read_start(path)
+        data = file_io.read_start(path)
     except CannotReadFile:
         return path.exists()  # it is reported, unless it is a dangling link
-    from rubric_ci.project.eval_content import lines_hold_cases, yaml_holds_cases
+    from rubric_ci.project.file_kinds import lines_hold_cases, yaml_holds_cases
 
     return lines_hold_cases(data) if path.suffix == ".jsonl" else yaml_holds_cases(data)

@@ -11,7 +11,7 @@ from rubric_ci.dialects.table import open_source
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Project
-from rubric_ci.system import confined
+from rubric_ci.system import file_io
 from rubric_ci.validation.gate_rules import CaseName, Sizes
 from rubric_ci.yaml_text.source import decode
 
@@ -133,7 +133,7 @@ def _globs(project: Project) -> Sequence[str]:
 
 def _is_outside(project: Project) -> bool:
     place = os.path.realpath(project.root / project.config_name)
-    return not confined.is_inside(place, os.path.realpath(project.root))
+    return not file_io.is_inside(place, os.path.realpath(project.root))
 
 
 _PROMPTS: Final = (".prompt.yml", ".prompt.yaml")  # of targets, or of suites

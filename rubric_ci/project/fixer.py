@@ -10,8 +10,8 @@ from rubric_ci.editing.fixes import MAX_ATTEMPTS, FixResult, fix
 from rubric_ci.editing.jsonl import fix_lines
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.project import discovery
-from rubric_ci.project.file_names import CONFIG_NAMES, is_targets_file
-from rubric_ci.system import atomic_write
+from rubric_ci.project.file_kinds import CONFIG_NAMES, is_targets_file
+from rubric_ci.system import file_io
 from rubric_ci.system.output import print_block
 from rubric_ci.yaml_text.problems import LocatedProblem
 from rubric_ci.yaml_text.source import decode
@@ -63,7 +63,7 @@ def _fix_file(path: Path, switched_off: frozenset[str], *, write: bool) -> int:
         return 0
     fixed = _fixed(text, path, switched_off)
     if fixed.places and write:
-        atomic_write.replace(path, data, fixed.text.encode())
+        file_io.replace(path, data, fixed.text.encode())
     elif fixed.places:
         print_block(unified(path.as_posix(), text, fixed.text))
     return fixed.places

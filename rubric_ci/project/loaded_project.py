@@ -23,7 +23,7 @@ from rubric_ci.project.change import Change, open_change
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system import masking
-from rubric_ci.system.terminal import wrapped
+from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape
 from rubric_ci.validation.output.text import headline
 

@@ -14,8 +14,8 @@ from posixpath import join
 from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotReadFile
-from rubric_ci.project.eval_content import foreign_tool
-from rubric_ci.system import confined
+from rubric_ci.project.file_kinds import foreign_tool
+from rubric_ci.system import file_io
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.numbers import listed, plural
 from rubric_ci.text.suggestions import did_you_mean, nearest
@@ -69,7 +69,7 @@ def _names(place: str, top: str, kind: IsKind) -> list[str]:
 
 def _fits(place: str, name: str, top: str, kind: IsKind) -> bool:
     real = os.path.realpath(os.path.join(place, name))  # noqa: PTH118
-    return kind(real) and confined.is_inside(real, top)
+    return kind(real) and file_io.is_inside(real, top)
 
 
 def _exists(real: str) -> bool:
@@ -78,7 +78,7 @@ def _exists(real: str) -> bool:
 
 def _upwards(folder: str, top: str) -> Iterator[str]:
     yield folder
-    while folder != top and confined.is_inside(folder, top):
+    while folder != top and file_io.is_inside(folder, top):
         folder = os.path.dirname(folder)  # noqa: PTH120
         yield folder
 
@@ -149,7 +149,7 @@ def foreign_files(paths: Iterable[Path]) -> str:
     tools: Counter[str] = Counter()
     for path in paths:
         with suppress(CannotReadFile):
-            known = foreign_tool(confined.read_start(path))
+            known = foreign_tool(file_io.read_start(path))
             tools[known or ("Agent Skills" if path.name == "evals.json" else "")] += 1
     del tools[""]
     found = [f"{plural(count, 'file')} of {tool}" for tool, count in tools.items()]

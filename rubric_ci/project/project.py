@@ -16,7 +16,7 @@ from rubric_ci.dialects.table import open_config
 from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.references import FindFiles, Found, NotFound
 from rubric_ci.project import discovery
-from rubric_ci.project.file_names import (
+from rubric_ci.project.file_kinds import (
     CALIBRATION,
     CONFIG_NAMES,
     RepositoryFiles,

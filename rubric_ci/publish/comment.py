@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
-from rubric_ci.github import checks, comments
+from rubric_ci.github import checks, posts
 from rubric_ci.github.actions import Event, FinishedRun, read_event
 from rubric_ci.github.client import Server, build_server
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import needs_review
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport
-from rubric_ci.render import annotations, heading, markdown
+from rubric_ci.render import annotations, markdown, summary
 from rubric_ci.render.markdown_case import Links
 from rubric_ci.report.gate import exit_code
 from rubric_ci.text import escape
@@ -39,10 +39,10 @@ def try_to_post_failure(
     """Replace the comment by the reason why there is no report; a failure is one line."""
     try:
         target = _target(None, settings, environment)
-        place = comments.Place(
+        place = posts.Place(
             repository=target.repository, pull_request=target.pull_request, key=settings.key
         )
-        posted = comments.post(target.server, place, [body], mode=settings.mode, failing=True)
+        posted = posts.post(target.server, place, [body], mode=settings.mode, failing=True)
     except UserError as error:
         return [f"not posted: {error_line(error)}"]
     return [f"comment on {place.about} {posted.done}"]
@@ -110,7 +110,7 @@ def _pull_request(
     if event and event.finished:
         if report is not None:
             _check_commit(report, event.finished)
-        found = comments.pull_request_of(server, event.repository, event.finished)
+        found = posts.pull_request_of(server, event.repository, event.finished)
         _check_number(settings, found)
         return found
     number = settings.pull_request or (event.pull_request if event else None)
@@ -136,16 +136,16 @@ def _check_number(settings: CommentSettings, number: int) -> None:
 
 
 def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
-    place = comments.Place(
+    place = posts.Place(
         repository=target.repository, pull_request=target.pull_request, key=settings.key
     )
     failing, mode = exit_code(report) is not ExitCode.OK, settings.mode
     if _has_nothing_to_say(report):
-        bodies = [f"{escape.one_line(heading.heading(report))}\n"]
+        bodies = [f"{escape.one_line(summary.heading(report))}\n"]
         mode = "on-failure" if mode == "update" else mode
     else:
         bodies = [_body(report, target, size, most=markdown.COMMENT_CASES) for size in SIZES]
-    posted = comments.post(target.server, place, bodies, mode=mode, failing=failing)
+    posted = posts.post(target.server, place, bodies, mode=mode, failing=failing)
     return f"comment on {place.about} {posted.done}{f': {posted.url}' if posted.url else ''}"
 
 
@@ -169,7 +169,7 @@ def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str
         target.head_sha,
         name=settings.check,
         conclusion=_conclusion(report, target),
-        title=escape.one_line(heading.heading(report)),
+        title=escape.one_line(summary.heading(report)),
         summary=_body(report, target, checks.SUMMARY_LIMIT),
         annotations=annotations.annotations(report),
     )

@@ -16,8 +16,8 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.project import discovery
 from rubric_ci.publish.workflow import Workflow
 from rubric_ci.render import formats
-from rubric_ci.system import atomic_write
-from rubric_ci.system.terminal import use_color
+from rubric_ci.system import file_io
+from rubric_ci.system.output import use_color
 
 _HINT = "choose another folder with --output-dir"
 NARROWEST, WIDEST = 60, 140  # columns of the table
@@ -56,7 +56,7 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
         try:
             discovery.check_folder(path.parent)
             pieces = (piece.encode() for piece in formats.pieces(name, report))
-            atomic_write.write_pieces(path, pieces)
+            file_io.write_pieces(path, pieces)
         except OSError as error:
             raise CannotWriteFile(
                 f"{path}: cannot write the report: {error.strerror}",

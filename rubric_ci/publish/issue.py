@@ -12,13 +12,13 @@ from rubric_ci.comparison import wording as compared
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub
 from rubric_ci.github.actions import read_event
 from rubric_ci.github.client import build_server
-from rubric_ci.github.issues import IssueKey, keep_issue
+from rubric_ci.github.posts import IssueKey, keep_issue
 from rubric_ci.model.comparison import CaseKey, Night, ReferenceLog
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import is_held_against
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Graded
-from rubric_ci.render import heading, wording
+from rubric_ci.render import summary, wording
 from rubric_ci.render.markdown import GATE_ICONS
 from rubric_ci.report.gate import gate_state
 from rubric_ci.text import escape, numbers
@@ -142,8 +142,8 @@ def _headline(subject: Subject) -> str:
 
 
 def _gate(subject: Subject, repository_url: str) -> str:
-    icon = GATE_ICONS[heading.tone(subject.head)]
-    line = f"- {icon} {escape.prose(heading.heading(subject.head))}"
+    icon = GATE_ICONS[summary.tone(subject.head)]
+    line = f"- {icon} {escape.prose(summary.heading(subject.head))}"
     fails = gate_state(subject.head) == "fail"
     first = subject.since(lambda night: night.gate == "fail") if fails else None
     return f"{line}; it fails since {_night(first, repository_url)}" if first else line

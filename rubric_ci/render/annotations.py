@@ -17,7 +17,7 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.render import grading_changes, wording
+from rubric_ci.render import summary, wording
 from rubric_ci.text import numbers
 from rubric_ci.text.workflow_commands import PER_LEVEL, command, within_cap
 from rubric_ci.waivers import report as waivers
@@ -122,7 +122,7 @@ def _of_grading(report: RunReport) -> Iterator[Annotation]:
             file=change.file,
             line=change.line,
             title=f"{change.direction} grading: {numbers.shortened(change.about, 100)}",
-            message=grading_changes.line(change),
+            message=summary.change_line(change),
         )
 
 

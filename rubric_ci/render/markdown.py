@@ -13,9 +13,9 @@ from rubric_ci.comparison import wording as compared
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.render import comparison, grading_changes, heading, side_by_side, usage_text, wording
+from rubric_ci.render import comparison, summary, usage_text, wording
 from rubric_ci.render.markdown_case import ICONS, Detail, Links, details, errored, folded
-from rubric_ci.report.judges import notes
+from rubric_ci.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
 
@@ -28,7 +28,7 @@ SHORTEST = 40  # characters that a passing case takes in a table; with details, 
 OPENED = 3  # as many cases without a pass are shown with their details
 MOST_CHANGES = 20  # to the grading, in a short comment
 WARNINGS = 10  # shown; a judge that misquotes does so in every case
-GATE_ICONS: Mapping[heading.Tone, str] = {
+GATE_ICONS: Mapping[summary.Tone, str] = {
     "pass": "✅",
     "fail": "❌",
     "error": "⚠️",
@@ -121,7 +121,7 @@ class _Page:
         sections = (
             self.verdict,
             self._omitted(plan),
-            side_by_side.section(self.report, max(plan.rows, 10)),
+            summary.targets_table(self.report, max(plan.rows, 10)),
             comparison.section(self.report),
             self._grading(plan),
             self._cases(plan),
@@ -196,11 +196,11 @@ class _Page:
 
     def _grading(self, plan: _Plan) -> Iterator[str]:
         changes = [
-            f"{grading_changes.sign(change)} {self._prose(grading_changes.line(change), plan)} · "
+            f"{summary.change_sign(change)} {self._prose(summary.change_line(change), plan)} · "
             f"{self.links.place(change.file, change.line)}"
             for change in self.report.grading_changes
         ]
-        title = grading_changes.summary(self.report)
+        title = summary.changes_title(self.report)
         yield from _list(title, numbers.counted(changes, max(plan.rows, MOST_CHANGES)))
 
     def _waivers(self, plan: _Plan) -> Iterator[str]:
@@ -244,7 +244,7 @@ class _Page:
         groups = wording.grouped(skipped)
         left = [f"{_names(cases)} skipped: {self._prose(why, plan)}" for why, cases in groups]
         yield from _list("Not run", [*map(escape.prose, wording.not_run(self.report)), *left])
-        yield from _list("Notes", [self._prose(note, plan) for note in notes(self.report)])
+        yield from _list("Notes", [self._prose(note, plan) for note in report_notes(self.report)])
 
     def _why(self, plan: _Plan) -> Iterator[str]:
         groups = wording.reasons_to_run(self.report)
@@ -267,15 +267,15 @@ class _Page:
 
 
 def _verdict(report: RunReport) -> tuple[str, str]:
-    icon = GATE_ICONS[heading.tone(report)]
+    icon = GATE_ICONS[summary.tone(report)]
     counts = [
         f"{ICONS[kind]} {number:,} {word}" for kind, number, word in wording.counts(report.totals)
     ]
     score = report.totals.score
     mean = [] if score is None else [f"mean score **{numbers.score(score)}**"]
-    settings = heading.gate_settings(report)
+    settings = summary.gate_settings(report)
     facts = [*counts, *mean, settings, *map(escape.prose, wording.provenance(report))]
-    return f"## {icon} rubric-ci · {escape.prose(heading.heading(report))}", " · ".join(facts)
+    return f"## {icon} rubric-ci · {escape.prose(summary.heading(report))}", " · ".join(facts)
 
 
 def _list(title: str, lines: list[str]) -> Iterator[str]:

@@ -13,8 +13,8 @@ from rich.text import Text
 from rubric_ci.comparison import wording as compared
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
-from rubric_ci.render import grading_changes, heading, palette, side_by_side, usage_text, wording
-from rubric_ci.report.judges import notes
+from rubric_ci.render import palette, summary, usage_text, wording
+from rubric_ci.render.usage_text import report_notes
 from rubric_ci.report.matrix import Matrix, matrix
 from rubric_ci.text import escape, numbers
 from rubric_ci.waivers import report as waivers
@@ -34,7 +34,7 @@ MOST_ROWS = MOST_DETAILS = 50
 LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answer
 Detail: TypeAlias = Literal["verdict", "failures", "full"]
 
-_GATE_STYLES: Mapping[heading.Tone, str] = {
+_GATE_STYLES: Mapping[summary.Tone, str] = {
     "pass": STYLES["pass"],
     "fail": STYLES["fail"],
     "error": STYLES["errored"],
@@ -77,7 +77,7 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
     rows = _rows(single)
     if found := matrix(report):
         yield _matrix(found, report)
-        yield from map(_text, side_by_side.differences(report))
+        yield from map(_text, summary.target_differences(report))
         yield Text()
     elif rows or shared:
         yield _table(rows, shared)
@@ -104,8 +104,8 @@ def _end(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[Re
 
 
 def _verdict(report: RunReport) -> Iterator[RenderableType]:
-    yield Text(heading.heading(report), style=_GATE_STYLES[heading.tone(report)])
-    parts = (_counts(report), heading.gate_settings(report), *wording.provenance(report))
+    yield Text(summary.heading(report), style=_GATE_STYLES[summary.tone(report)])
+    parts = (_counts(report), summary.gate_settings(report), *wording.provenance(report))
     yield _text("; ".join(part for part in parts if part))
 
 
@@ -142,7 +142,7 @@ def _not_passed(case: CaseResult) -> TypeGuard[Graded]:
 
 def _matrix(found: Matrix, report: RunReport) -> Table:
     table = Table(box=ROUNDED, header_style="bold")
-    for head in ("case", *side_by_side.heads(found, report)):
+    for head in ("case", *summary.target_heads(found, report)):
         table.add_column(_text(head), overflow="fold")
     for row in found.rows[:MOST_ROWS]:
         cells = [
@@ -152,7 +152,7 @@ def _matrix(found: Matrix, report: RunReport) -> Table:
             for case in row.cells
         ]
         shown = [
-            sign + _text(side_by_side.cell(case))
+            sign + _text(summary.target_cell(case))
             for sign, case in zip(cells, row.cells, strict=True)
         ]
         table.add_row(_text(row.id), *shown)
@@ -237,11 +237,11 @@ def _left_out(report: RunReport) -> Iterator[RenderableType]:
         yield _text(
             f"{len(warnings) - MOST_DETAILS:,} more warnings are in the report files", "dim"
         )
-    lines = [*wording.not_run(report), *notes(report)]
+    lines = [*wording.not_run(report), *report_notes(report)]
     if report.grading_changes:
-        yield _text(grading_changes.summary(report), "bold")
+        yield _text(summary.changes_title(report), "bold")
     for change in report.grading_changes[:MOST_DETAILS]:
-        yield _text(f"  {grading_changes.line(change)}  {change.file}:{change.line}")
+        yield _text(f"  {summary.change_line(change)}  {change.file}:{change.line}")
     waived = [f"waived: {line}" for line in waivers.applied_lines(report)]
     waived += [f"waiver: {place}: {text}" for place, text in waivers.problem_lines(report)]
     for line in (*waived, *(f"note: {line}" for line in lines)):

@@ -16,7 +16,7 @@ from rubric_ci.model.results import (
     standing,
 )
 from rubric_ci.model.scoring import CANNOT_ASSESS, YES_OR_NO, MarkValue
-from rubric_ci.report.judges import panel
+from rubric_ci.render.usage_text import panel_text
 from rubric_ci.text import escape, numbers
 
 CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
@@ -90,7 +90,7 @@ def provenance(report: RunReport) -> list[str]:
         cached if totals.cached_marks else "",
         "model replies from a recording" if report.scope.replayed else "",
         f"{totals.recorded_answers:,} of {answers} recorded" if totals.recorded_answers else "",
-        panel(report),
+        panel_text(report),
     ]
     return [part for part in every if part]
 

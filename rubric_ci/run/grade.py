@@ -27,8 +27,8 @@ from rubric_ci.render.progress import progress
 from rubric_ci.run.base_comparison import Outcome, compare
 from rubric_ci.run.sides import BaseSide, Sides, open_base
 from rubric_ci.selection.compare_cases import Selection
-from rubric_ci.system import task_groups
-from rubric_ci.system.signals import run_until_terminated
+from rubric_ci.system import coroutines
+from rubric_ci.system.coroutines import run_until_terminated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ def grade_run(
     with progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
         grading = partial(_graded, inputs, watch, lambda case: advance(_ended(case, required)))
         work = _preflight_and_compare(inputs, sides, models, grading)
-        used, outcome = task_groups.run(run_until_terminated(work))
+        used, outcome = coroutines.run(run_until_terminated(work))
     results = tuple(_ended(case, required) for case in outcome.results)
     outcome = replace(outcome, results=results)
     return GradedRun(outcome=outcome, sentinel=watch.seen, preflight=used)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Protocol, TypeAlias
 
 from rubric_ci.errors import CannotConfigure, NoVerdict
-from rubric_ci.git import contents, plumbing
+from rubric_ci.git import plumbing, snapshot
 from rubric_ci.git.worktree import Worktree, worktree
 from rubric_ci.grading.case_choice import read_keyword
 from rubric_ci.grading.resolve import Task, is_asked_for
@@ -105,7 +105,7 @@ def _side(
         removed=tuple(_removed(state, before, settings)),
         worktree=checkout,
         read=cache(then.files.read),
-        dependencies=answer_dependencies.of(lambda: contents.of_entries(then.entries)),
+        dependencies=answer_dependencies.of(lambda: snapshot.of_entries(then.entries)),
     )
 
 

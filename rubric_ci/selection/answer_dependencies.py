@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 
 from rubric_ci.errors import CannotUseGit
-from rubric_ci.git import contents
-from rubric_ci.git.contents import Contents
+from rubric_ci.git import snapshot
+from rubric_ci.git.snapshot import Contents
 from rubric_ci.model.config import Target
 from rubric_ci.model.context import Dependencies
 from rubric_ci.model.evals import EvalCase
@@ -19,7 +19,7 @@ def of_working_tree(change: Change, outputs: Iterable[str]) -> Dependencies:
 
     def read() -> Contents | None:
         try:
-            return contents.of_working_tree(change.repository, outputs)
+            return snapshot.of_working_tree(change.repository, outputs)
         except CannotUseGit:
             return None  # without git, answers that depend on files are not cached
 

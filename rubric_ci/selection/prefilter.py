@@ -14,7 +14,7 @@ from rubric_ci.model.config import RecordedTarget, Target
 from rubric_ci.model.options import RunSettings
 from rubric_ci.project import discovery
 from rubric_ci.project.difference import Difference
-from rubric_ci.project.file_names import CALIBRATION, sidecar_name
+from rubric_ci.project.file_kinds import CALIBRATION, sidecar_name
 from rubric_ci.project.project import Project
 from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.yaml_text.outline import count_cases, may_mention

@@ -1,10 +1,12 @@
-"""Statistics on paired scores: significance test and confidence interval."""
+"""Exact tests and confidence intervals of paired scores, and of two small samples."""
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 from math import atan, comb, cos, erfc, fsum, pi, sin, sqrt
 from statistics import NormalDist
-from typing import Final
+from typing import Final, TypeAlias
 
 CONFIDENCE: Final = 0.95  # of every interval that is shown, two-sided
 PERCENT: Final = f"{100 * CONFIDENCE:g} %"
@@ -13,6 +15,7 @@ Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # standard errors of a no
 STEPS = 100  # scores are compared in hundredths; the sum of the differences stays exact
 MANY = 500  # differing cases; above this the sum is compared with a normal distribution
 NO_WIDTH: Final = 1e-9  # half of it, of an interval; what is below is rounding
+Observation: TypeAlias = tuple[float, float]
 
 
 def p_value(differences: Sequence[float]) -> float:
@@ -140,3 +143,52 @@ def _probability(t: float, freedom: int) -> float:
         terms.append(term)
     series = sin(angle) * fsum(terms)
     return 2 / pi * (angle + series) if odd else series
+
+
+"""One trial as its verdict (a higher tier is better) and its score, in this order."""
+
+
+def share_below(head: Sequence[Observation], reference: Sequence[Observation]) -> float:
+    """Return P(head < reference) + P(head = reference) / 2 over all pairs of trials.
+
+    The probability of superiority: U / (n m) of Mann and Whitney, "On a test of whether one of two
+    random variables is stochastically larger than the other", Annals of Mathematical Statistics
+    18 (1947).
+    """
+    pairs = list(product(head, reference))
+    return sum((a < b) + (a == b) / 2 for a, b in pairs) / len(pairs)
+
+
+def p_value_below(head: Sequence[Observation], reference: Sequence[Observation]) -> float:
+    """Return the exact p-value of the null hypothesis that `head` is not below `reference`.
+
+    The share of the C(n + m, n) ways to choose n trials out of all of them whose sum of mid-ranks
+    is as low as that of `head`: the permutation distribution of the rank sum, conditional on the
+    ties (Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945).
+    """
+    counts = Counter([*head, *reference])
+    ranks: dict[Observation, int] = {}
+    before = 0
+    for value in sorted(counts):  # twice the mid-rank, less one: whole, and sums compare the same
+        ranks[value] = 2 * before + counts[value]
+        before += counts[value]
+    observed = sum(ranks[value] for value in head)
+    ways = _ways([(counts[value], rank) for value, rank in ranks.items()], len(head))
+    low = sum(count for total, count in ways.items() if total <= observed)
+    return float(Fraction(low, sum(ways.values())))
+
+
+def least_p_value(head: int, reference: int) -> float:
+    """Return the lowest p-value of samples of these sizes: 1 / C(head + reference, head)."""
+    return 1 / comb(head + reference, head)
+
+
+def _ways(groups: Sequence[tuple[int, int]], chosen: int) -> Counter[int]:
+    """Return in how many ways `chosen` trials have each sum of ranks, from sizes and ranks."""
+    sums: list[Counter[int]] = [Counter({0: 1}), *(Counter() for _ in range(chosen))]
+    for size, rank in groups:
+        for number in range(chosen, 0, -1):  # downwards: smaller numbers are without this group
+            for taken in range(1, min(size, number) + 1):
+                for total, count in sums[number - taken].items():
+                    sums[number][total + taken * rank] += count * comb(size, taken)
+    return sums[chosen]

@@ -1,11 +1,8 @@
-"""Print text of several lines that others wrote, and that programs may want byte by byte: diffs.
-
-A file receives the text as it is. A terminal shows control characters as escapes; on a GitHub
-runner the text stands between markers that stop workflow commands.
-"""
+"""The output: whether a person sees it, its colours and width, and blocks of text by others."""
 
 import os
 import sys
+from collections.abc import Mapping
 from io import UnsupportedOperation
 from stat import S_ISREG
 from typing import TextIO
@@ -41,3 +38,35 @@ def is_file(stream: TextIO) -> bool:
         return S_ISREG(os.fstat(stream.fileno()).st_mode)
     except UnsupportedOperation:
         return False
+
+
+def use_color(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Return True at a terminal; NO_COLOR turns colours off, FORCE_COLOR on, also in a log."""
+    if environment.get("NO_COLOR"):
+        return False
+    return bool(environment.get("FORCE_COLOR")) or stream.isatty()
+
+
+def is_interactive() -> bool:
+    """Return True if a person can be asked.
+
+    NOTE: standard input alone does not show it: on Windows the null device is a terminal, too.
+    """
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def wrapped(text: str, stream: TextIO) -> str:
+    """Return a text whose long lines end at a word at a terminal; unchanged elsewhere."""
+    if not stream.isatty():
+        return text
+    # A command without a message to show needs neither.
+    from shutil import get_terminal_size
+    from textwrap import TextWrapper
+
+    wrapper = TextWrapper(
+        width=get_terminal_size((100, 24)).columns,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(map(wrapper.fill, text.split("\n")))

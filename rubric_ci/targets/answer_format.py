@@ -20,7 +20,7 @@ from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Step, Trace
-from rubric_ci.system import confined
+from rubric_ci.system import file_io
 from rubric_ci.system.processes import Finished
 
 MEASURES = frozenset({"output_messages", "trace_summary", "duration_ms", "cost_usd", "token_usage"})
@@ -160,7 +160,7 @@ def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> A
             )
         return None
     try:
-        text = file_text(confined.read_named(folder / target.trace, folder), "replace")
+        text = file_text(file_io.read_named(folder / target.trace, folder), "replace")
     except CannotReadFile as error:
         raise CannotAnswer(f"cannot read the trace {target.trace}: {error.reason}") from None
     if not (form := format_of(text)):

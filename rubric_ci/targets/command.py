@@ -17,7 +17,7 @@ from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
-from rubric_ci.system import confined, processes
+from rubric_ci.system import file_io, processes
 from rubric_ci.system.processes import (
     Command,
     Finished,
@@ -161,7 +161,7 @@ def _check(finished: Finished, target: CliTarget) -> None:
 
 def _written(path: Path) -> str:
     try:
-        data = confined.read_own(path, shown=path)
+        data = file_io.read_own(path, shown=path)
     except CannotReadFile as error:
         message = f"cannot read the {{OUTPUT_FILE}} of the command: {error.reason}"
         raise CannotAnswer(message) from None

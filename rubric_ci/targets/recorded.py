@@ -13,7 +13,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
-from rubric_ci.system import confined
+from rubric_ci.system import file_io
 from rubric_ci.targets import answer_format, conversation
 from rubric_ci.text import transcript
 from rubric_ci.text.suggestions import suggest
@@ -52,7 +52,7 @@ def _recordings(name: str, context: RunContext) -> _Recordings:
 def _read(name: str, context: RunContext) -> _Recordings:
     try:
         if context.side.read is None:
-            data: bytes | None = confined.read_named(context.root / name, context.root)
+            data: bytes | None = file_io.read_named(context.root / name, context.root)
         else:
             data = context.side.read(name)
         if data is None:

@@ -1,20 +1,23 @@
 """Read `waivers.yaml` of one state of the repository, and which of its entries are in force."""
 
+import json
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from rubric_ci.errors import InvalidInput
 from rubric_ci.model.defaults import WAIVERS
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.waivers import Waiver, WaiverResult
-from rubric_ci.project.file_names import RepositoryFiles
+from rubric_ci.model.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.rubric import Criterion, scale
+from rubric_ci.model.waivers import SAFETY, Waiver, WaiverResult, WaiverState
+from rubric_ci.project.file_kinds import RepositoryFiles
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.project import Project
 from rubric_ci.validation.validator import check_waivers
 from rubric_ci.validation.waiver_rules import States
-from rubric_ci.waivers.match import Match, answered_alone, answered_by, match_waiver
 from rubric_ci.yaml_text.document import Document
 from rubric_ci.yaml_text.source import decode
 
@@ -66,6 +69,14 @@ def in_force(project: Project, tool: str = "") -> tuple[Waiver, ...]:
         for each in load_waivers(project.policy_files)
         if each.key in own
     )
+
+
+class Match(NamedTuple):
+    """The state of a waiver; `not-run` means that it is in force."""
+
+    state: WaiverState
+    case: EvalCase | None = None
+    criterion: Criterion | None = None
 
 
 def match_all(
@@ -150,3 +161,82 @@ def find_states(
         states=["not-run" if waiver.tool else match.state for waiver, match in matches],
         max_waivers=config.gate.max_waivers if config else None,
     )
+
+
+def match_waiver(waiver: Waiver, cases: Iterable[EvalCase], today: date) -> Match:
+    """Return the case and the criterion of a waiver, and whether it is in force on a day."""
+    named = [
+        case
+        for case in cases
+        if case.id == waiver.case and (not waiver.file or case.file == waiver.file)
+    ]
+    case = named[0] if len(named) == 1 else None
+    criterion = dict(criteria_of(case)).get(waiver.criterion) if case else None
+    if case is None or criterion is None:
+        return Match("unmatched", case)
+    if SAFETY in (*case.tags, *criterion.tags):
+        return Match("safety", case, criterion)
+    if fingerprint_of(case, criterion) != waiver.fingerprint:
+        return Match("edited", case, criterion)
+    expired = today > date.fromisoformat(waiver.until)
+    return Match("expired" if expired else "not-run", case, criterion)
+
+
+def answered_by(
+    name: str, cases: Iterable[EvalCase], targets: Callable[[str], Container[str]]
+) -> tuple[EvalCase, ...]:
+    """Return the cases with the id `name` if several targets answer: `case [target]`.
+
+    `targets` returns those that serve an eval file.
+    """
+    own, _, target = name.removesuffix("]").rpartition(" [")
+    if not own or not name.endswith("]"):
+        return ()
+    found = {
+        case.file: case for case in cases if case.own_id == own and target in targets(case.file)
+    }
+    return tuple(replace(case, id=name, written_id=own, target=target) for case in found.values())
+
+
+def answered_alone(name: str, cases: Iterable[EvalCase]) -> tuple[EvalCase, ...]:
+    """Return the cases of a run with several targets that have the id `name` in other runs."""
+    found = {case.file: case for case in cases if case.written_id == name}
+    return tuple(replace(case, id=name, written_id="") for case in found.values())
+
+
+def criteria_of(case: EvalCase) -> Iterator[tuple[str, Criterion]]:
+    """Yield the criteria of a case by the ids that reports give them."""
+    for spec in case.evaluators:
+        yield from _criteria(spec, "")
+
+
+def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
+    """Return 12 hexadecimal digits of a question and a criterion's kind, text, ranges and levels.
+
+    A waiver belongs to what is asked, not to the id of a case, which another case may take over.
+    System messages and guidelines are prompts, which may be edited.
+    """
+    asked = [
+        [message.role, message.name, message.text, message.tool_calls]
+        for message in case.input_messages
+        if message.role != "system" and not message.is_guideline
+    ]
+    asked += [["user", "", turn.text, ()] for turn in case.turns]
+    if user := case.simulated_user:
+        asked.append(["simulated", "", f"{user.persona}\n{user.goal}\n{user.end}", ()])
+    facts = [criterion.kind, criterion.text, scale(criterion), asked]
+    content = json.dumps(facts, ensure_ascii=False)
+    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _criteria(spec: EvaluatorSpec, prefix: str) -> Iterator[tuple[str, Criterion]]:
+    match spec:
+        case RubricSpec(rubric=rubric):
+            yield from ((f"{prefix}{criterion.id}", criterion) for criterion in rubric)
+        case CompositeSpec(evaluators=members):
+            for member in members:
+                yield from _criteria(member, f"{prefix}{member.name}/")
+        case LlmJudgeSpec():
+            return
+        case _:
+            return

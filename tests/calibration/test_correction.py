@@ -10,9 +10,9 @@ from scipy import stats
 
 from benchmarks.agreement.correction import Population, wrong
 from rubric_ci.calibration.correction import correct, correction_of, note_of, of_suite
+from rubric_ci.calibration.label_file import draw
 from rubric_ci.calibration.label_session import questions_of
 from rubric_ci.calibration.labels import Draw, Label
-from rubric_ci.calibration.sample import draw
 from rubric_ci.model.comparison import Stratum
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.report import JudgeInfo, RunReport, ShardInfo

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from rubric_ci.calibration.agreement_text import render
 from rubric_ci.calibration.calibration import Calibration, JudgedLabel, calibrate, to_json
 from rubric_ci.calibration.labels import Label, LabelledAnswer
+from rubric_ci.calibration.measure import render
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.model.rubric import Check, Rubric

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.history.forecast import TWO_NIGHTS
-from rubric_ci.render.html.anchors import case_anchor
+from rubric_ci.render.html.jinja import case_anchor
 from rubric_ci.report import json_format
 from tests.checkout import Checkout
 from tests.commands.test_compare import rubric_ci

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.calibration import labels
+from rubric_ci.calibration.label_file import draw
 from rubric_ci.calibration.labels import Label
-from rubric_ci.calibration.sample import draw
 from rubric_ci.report import json_format
 from tests.aimock import Aimock
 from tests.commands.test_run_judged import Judged, marks

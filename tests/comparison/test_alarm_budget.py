@@ -12,7 +12,7 @@ from rubric_ci.model.comparison import RegressionConfig, SuspectCounts
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Change, Graded, Trial
 from rubric_ci.model.scoring import Verdict
-from rubric_ci.statistics import rank_sum
+from rubric_ci.statistics import significance
 from tests.compared import compared, kinds, whole
 from tests.sample_reports import a_report, errored, graded
 
@@ -232,7 +232,7 @@ def test_the_second_night_tests_the_cases_of_the_first(
     key = ("f", "a")
     found = "confirmed" if tested.confirmed(key) else "worse" if tested.worse(key) else ""
     assert found == state
-    p_value = rank_sum.p_value_below(low.head, low.reference)
+    p_value = significance.p_value_below(low.head, low.reference)
     alone = fails == 8 and before == BEFORE  # among all cases it is not significant
     assert tested.p_values[key] == pytest.approx(p_value if alone else min(1, 200 * p_value))
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.github.client import BACKOFF, ApiError, Server
-from rubric_ci.github.comments import Mode, Place, post
+from rubric_ci.github.posts import Mode, Place, post
 from tests import platforms
 from tests.contract.fake_github import BOT, Fault, GitHub, Token, serving
 

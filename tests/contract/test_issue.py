@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.github.client import ApiError, Server
-from rubric_ci.github.issues import IssueKey, keep_issue
+from rubric_ci.github.posts import IssueKey, keep_issue
 from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
 
 TOPIC = IssueKey(repository="acme/app", name="Evals: worse than before")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rubric_ci.git import contents, plumbing
-from rubric_ci.git.contents import Contents
+from rubric_ci.git import plumbing, snapshot
+from rubric_ci.git.snapshot import Contents
 from tests import platforms
 from tests.checkout import Checkout
 
@@ -13,11 +13,11 @@ FILES = {"src/a.py": "a", "src/deep/b.py": "b", "docs/c.md": "c", ".gitignore": 
 
 
 def of_head(checkout: Checkout) -> Contents:
-    return contents.of_entries(plumbing.tree(checkout.repository, "HEAD"))
+    return snapshot.of_entries(plumbing.tree(checkout.repository, "HEAD"))
 
 
 def now(checkout: Checkout) -> Contents:
-    return contents.of_working_tree(checkout.repository, ["reports"])
+    return snapshot.of_working_tree(checkout.repository, ["reports"])
 
 
 def python(path: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from rubric_ci.git import worktree as worktrees
 from rubric_ci.git.plumbing import open_repository
 from rubric_ci.git.worktree import remove_abandoned, worktree
-from rubric_ci.system.file_lock import hold
+from rubric_ci.system.scratch import hold
 from tests.checkout import ENVIRONMENT, Checkout
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.grading_changes.evaluators import evaluator_changes
+from rubric_ci.grading_changes.cases import evaluator_changes
 from rubric_ci.kinds.field_accuracy import FieldAccuracySpec
 from rubric_ci.kinds.json_compare import FieldSpec
 from rubric_ci.kinds.limits import CostSpec, LatencySpec, TokenUsageSpec

@@ -12,7 +12,7 @@ from scipy import stats
 
 from rubric_ci.history.from_report import mean_interval, rate_interval, rate_variance, record_of
 from rubric_ci.history.record import Interval
-from rubric_ci.history.variances import judge_variance
+from rubric_ci.history.trends import judge_variance
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Trial
 from rubric_ci.model.scoring import Verdict

@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rubric_ci.history import badge, chart, page
+from rubric_ci.history import page, runs_text
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord
-from rubric_ci.render.html.anchors import case_anchor
+from rubric_ci.render.html.jinja import case_anchor
 from rubric_ci.render.palette import COLOURS
 from tests.history.nights import a_case, records
 from tests.sample_reports import a_report
@@ -51,7 +51,7 @@ def test_texts_are_escaped() -> None:
     text = page.render([replace(record, commit=HOSTILE, tool=HOSTILE)], title=HOSTILE)
     assert {tag for tag, _ in Tags(text).found} & {"script"} == set()
     assert links(text) == []
-    assert "<script" not in badge.render([record], HOSTILE)
+    assert "<script" not in runs_text.render([record], HOSTILE)
 
 
 LINKS = {
@@ -109,7 +109,7 @@ STRIPS = {
 
 @pytest.mark.parametrize(("letters", "paths"), STRIPS.items())
 def test_strips(letters: str, paths: tuple[tuple[str, str], ...]) -> None:
-    assert chart.strip(letters) == paths
+    assert page.strip_paths(letters) == paths
 
 
 def last(count: int) -> list[RunRecord]:
@@ -136,6 +136,6 @@ BADGES = {
 
 @pytest.mark.parametrize(("nights", "text", "colour"), BADGES.values(), ids=BADGES)
 def test_badges(nights: list[RunRecord], text: str, colour: str) -> None:
-    svg = badge.render(nights)
+    svg = runs_text.render(nights)
     assert f"<title>{text}</title>" in svg
     assert f'fill="{colour}"' in svg

@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci.history.from_report import record_of
 from rubric_ci.history.record import RunRecord
-from rubric_ci.history.variances import judge_variance, measure
+from rubric_ci.history.trends import judge_variance, measure
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.model.results import Trial, Unassessed
 from rubric_ci.statistics.power import DEFAULT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.project.eval_content import (
+from rubric_ci.project.file_kinds import (
     foreign_tool,
     lines_hold_cases,
     lines_may_hold_cases,

@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.model.report import RunReport
-from rubric_ci.publish.outputs import outputs, write_comparison_outputs, write_step_outputs
-from rubric_ci.publish.workflow import Workflow
+from rubric_ci.publish.workflow import (
+    Workflow,
+    outputs,
+    write_comparison_outputs,
+    write_step_outputs,
+)
 from tests.compared import compared
 from tests.sample_reports import a_report, errored, graded, skipped
 

@@ -11,8 +11,8 @@ from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.gate import GateConfig, gate_passes, needs_review
 from rubric_ci.model.report import RunReport
 from rubric_ci.policy.changes import change_note
-from rubric_ci.publish.outputs import outputs
-from rubric_ci.render import annotations, heading, markdown, sarif, terminal
+from rubric_ci.publish.workflow import outputs
+from rubric_ci.render import annotations, markdown, sarif, summary, terminal
 from rubric_ci.render.html import page
 from rubric_ci.report import consistency, json_format
 from rubric_ci.report.gate import concluded, exit_code, gate_of
@@ -135,7 +135,7 @@ def test_what_is_done_about_changes(
     report = reported(config)
     found = [f"{a.level} {a.title.partition(' ')[0]}" for a in annotations.annotations(report)]
     assert found == levels
-    assert heading.gate_settings(report) == text
+    assert summary.gate_settings(report) == text
     assert outputs(report, [])["review"] == review
     rules = [each["ruleId"] for each in json.loads(sarif.render(report))["runs"][0]["results"]]
     assert rules == [f"{level.split()[1]}-grading" for level in levels]

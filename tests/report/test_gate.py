@@ -10,7 +10,7 @@ from rubric_ci.model.gate import FailOn, GateConfig, GateInfo, PassRate
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Trial
 from rubric_ci.model.scope import Scope
-from rubric_ci.render import heading
+from rubric_ci.render import summary
 from rubric_ci.report import consistency
 from rubric_ci.report.gate import concluded, exit_code, gate_of, settings_of, with_gate
 from tests.sample_reports import a_report, errored, graded
@@ -54,7 +54,7 @@ UNDECIDED = gated(a_report(graded("a", change="not-comparable")), GateConfig(fai
     ids=["tolerated", "missed", "undecided", "no other target"],
 )
 def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None:
-    assert heading.gate_settings(report) == text
+    assert summary.gate_settings(report) == text
     assert exit_code(report) is code
     assert list(consistency.problems(report)) == []
 
@@ -146,7 +146,7 @@ def test_a_report_that_claims_another_gate(report: RunReport, problem: str) -> N
 
 def test_new_cases_that_are_not_counted_in_words() -> None:
     rate = PassRate(min_pass_rate=0.9, passed=18, counted=21, required=19, new=20)
-    assert heading.rate_text(rate) == (
+    assert summary.rate_text(rate) == (
         "all cases: 18 of 21 pass, 19 needed for 0.9, 20 new not counted before the merge"
     )
 
@@ -176,7 +176,7 @@ def test_a_mean_that_fell_fails_the_gate_of_regressions(
     report = with_gate(a_report(case, gate=gate, comparison=comparison))
     assert report.gate.holds is holds
     assert exit_code(report) == (ExitCode.OK if holds else ExitCode.GATE)
-    assert heading.heading(report).startswith(
+    assert summary.heading(report).startswith(
         "Gate passes" if holds else "Gate fails: the mean score fell · "
     )
 

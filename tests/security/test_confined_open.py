@@ -18,7 +18,7 @@ from rubric_ci.llm.cache import Cache
 from rubric_ci.model.config import CliTarget, RecordedTarget, Target
 from rubric_ci.model.references import NotFound
 from rubric_ci.project import discovery
-from rubric_ci.system import confined
+from rubric_ci.system import file_io
 from tests import platforms
 from tests.cases import build_case, build_context
 from tests.checkout import Checkout
@@ -80,17 +80,17 @@ def test_names_of_windows(tmp_path: Path, name: str) -> None:
         (tmp_path / folder).mkdir()
     (tmp_path / ".git" / "config").write_text(SECRET)
     with pytest.raises(CannotReadFile, match=re.escape(ON_WINDOWS[name])):
-        confined.read_named(tmp_path / name, tmp_path.resolve())
+        file_io.read_named(tmp_path / name, tmp_path.resolve())
 
 
 @pytest.mark.parametrize("name", ["link", "up/secret", "inner", "pipe"])
 def test_a_file_that_was_found(root: Path, name: str) -> None:
     with pytest.raises(CannotReadFile, match=NAMES[name]):
-        confined.read_given(root / name, root)
+        file_io.read_given(root / name, root)
 
 
 def test_a_user_may_name_a_file_outside(root: Path) -> None:
-    assert confined.read_given(root.parent / "secret", root).decode() == SECRET
+    assert file_io.read_given(root.parent / "secret", root).decode() == SECRET
 
 
 @pytest.mark.parametrize(
@@ -207,8 +207,8 @@ def test_a_link_of_an_unchanged_submodule_in_the_base(root: Path) -> None:
 
 def test_a_search_reads_the_start_of_a_file(root: Path) -> None:
     with (root.parent / "huge").open("wb") as file:
-        file.truncate(confined.MAX_BYTES)
-        file.seek(confined.MAX_BYTES)
+        file.truncate(file_io.MAX_BYTES)
+        file.seek(file_io.MAX_BYTES)
         file.write(b"\nevalcases:\n")
         file.truncate(2**43)  # a sparse file that no memory holds
     platforms.symlink(root / "huge.yaml", "../huge")

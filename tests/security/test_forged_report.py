@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.commands.report import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadReport
-from rubric_ci.github import checks, comments
+from rubric_ci.github import checks, posts
 from rubric_ci.github.client import Server
 from rubric_ci.model.diagnostics import Annotation
 from rubric_ci.model.options import CommentSettings
@@ -329,9 +329,9 @@ def test_without_graphql_the_token_is_the_workflows(github: GitHub) -> None:
 
 
 def write(github: GitHub, token: str, body: str) -> None:
-    place = comments.Place(repository="acme/app", pull_request=7)
+    place = posts.Place(repository="acme/app", pull_request=7)
     server = Server(api_url=github.url, token=token)
-    comments.post(server, place, [body], mode="update", failing=True)
+    posts.post(server, place, [body], mode="update", failing=True)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ import pytest
 
 from rubric_ci import targets
 from rubric_ci.errors import CannotAnswer, CannotJudge
-from rubric_ci.github import reply_limit
-from rubric_ci.github.client import ApiError, Server, connected, own_login
+from rubric_ci.github.client import MAX_BODY, ApiError, Server, connected, own_login
 from rubric_ci.judge.request import request_valid_reply
 from rubric_ci.llm import http_guard
 from rubric_ci.llm.batch import send_batch
@@ -211,7 +210,7 @@ def test_a_response_of_github() -> None:
             self.send_header("Content-Encoding", "gzip")
             self.end_headers()
             with suppress(OSError):
-                self.wfile.write(packed(2 * reply_limit.MAX_BODY))
+                self.wfile.write(packed(2 * MAX_BODY))
 
         def log_message(self, *_: Any) -> None:
             pass

@@ -150,11 +150,11 @@ NOT_READERS = {
     "rubric_ci.yaml_text.document.alias_lines": "reads what `yaml_over_limits` found to be flat",
     "rubric_ci.yaml_text.document._events": "likewise",
     "rubric_ci.editing.yaml_fixes._scalars": "likewise",
-    "rubric_ci.git.contents._above": "takes a path of git's; its result is as long as its square",
+    "rubric_ci.git.snapshot._above": "takes a path of git's; its result is as long as its square",
     "rubric_ci.git.snapshot._upwards": "likewise",
-    "rubric_ci.project.file_names._upwards": "likewise",
-    "rubric_ci.project.file_names.targets_candidates": "likewise",
-    "rubric_ci.project.file_names.agentv_configs": "likewise",
+    "rubric_ci.project.file_kinds._upwards": "likewise",
+    "rubric_ci.project.file_kinds.targets_candidates": "likewise",
+    "rubric_ci.project.file_kinds.agentv_configs": "likewise",
     "rubric_ci.project.links.ancestors": "likewise",
 }
 

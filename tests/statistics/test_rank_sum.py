@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rubric_ci.statistics.rank_sum import Observation, least_p_value, p_value_below, share_below
+from rubric_ci.statistics.significance import Observation, least_p_value, p_value_below, share_below
 
 TRIALS = st.tuples(st.integers(0, 2), st.integers(0, 3))
 SAMPLES = st.lists(TRIALS, min_size=1, max_size=5)

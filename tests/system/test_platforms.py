@@ -46,12 +46,11 @@ CHECKS: Final = (
 )
 
 USES: Final = {
-    "rubric_ci/system/atomic_write.py": {"chown"},
-    "rubric_ci/system/file_lock.py": {"fcntl"},
+    "rubric_ci/system/file_io.py": {"chown"},
     "rubric_ci/system/fork_pool.py": {"fork", "sched_getaffinity"},
     "rubric_ci/system/processes.py": {"SIGKILL", "killpg"},
-    "rubric_ci/system/scratch.py": {"SIGKILL"},
-    "rubric_ci/system/signals.py": {"SIGHUP", "add_signal_handler"},
+    "rubric_ci/system/scratch.py": {"SIGKILL", "fcntl"},
+    "rubric_ci/system/coroutines.py": {"SIGHUP", "add_signal_handler"},
 }
 
 
@@ -132,7 +131,7 @@ def test_every_test_can_be_imported_without_posix() -> None:
     }
     assert found == {  # after a look for it
         "tests/history/test_database.py: geteuid",
-        "tests/system/test_atomic_write.py: geteuid",
+        "tests/system/test_file_io.py: geteuid",
     }
 
 

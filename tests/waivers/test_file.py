@@ -14,8 +14,15 @@ from rubric_ci.project.loaded_project import load_project
 from rubric_ci.project.project import Policy, Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.validation.waiver_rules import States
-from rubric_ci.waivers.file import find_states, find_waivers, in_force, load_waivers, waivers_of
-from rubric_ci.waivers.match import criteria_of, fingerprint_of
+from rubric_ci.waivers.file import (
+    criteria_of,
+    find_states,
+    find_waivers,
+    fingerprint_of,
+    in_force,
+    load_waivers,
+    waivers_of,
+)
 from rubric_ci.yaml_text.document import Document
 
 TODAY = date(2026, 6, 15)

@@ -21,7 +21,7 @@ from rubric_ci.model.results import CriterionResult, Graded, standing
 from rubric_ci.model.rubric import Assertion, Check, Level, Levelled, Rubric
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
 from rubric_ci.model.waivers import Waiver, WaiverResult, with_waivers
-from rubric_ci.waivers.match import (
+from rubric_ci.waivers.file import (
     answered_alone,
     answered_by,
     fingerprint_of,

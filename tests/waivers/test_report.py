@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.waivers import WaiverResult, WaiverState
-from rubric_ci.render import annotations, heading, junit, markdown, sarif
+from rubric_ci.render import annotations, junit, markdown, sarif, summary
 from rubric_ci.render import terminal as at_terminal
 from rubric_ci.render.html import page
 from rubric_ci.report import consistency, json_format
@@ -169,6 +169,6 @@ def test_more_waivers_than_the_gate_allows() -> None:
     report = a_report(WAIVED, waivers=(a_waiver(),))
     limited = replace(report, gate=replace(report.gate, max_waivers=0, holds=False))
     expected = "fail-on: fail; 1 waiver, at most 0 allowed"
-    assert heading.gate_settings(limited) == expected
+    assert summary.gate_settings(limited) == expected
     assert problem_lines(limited) == [("waivers.yaml", "1 waiver, at most 0 allowed")]
     assert problem_lines(report) == []

@@ -18,8 +18,8 @@ from rubric_ci.model.results import (
 )
 from rubric_ci.model.trace import CaseTrace, Step
 from rubric_ci.render import comparison, palette, usage_text, wording
-from rubric_ci.render.html.anchors import case_anchor, criterion_anchor
 from rubric_ci.render.html.groups import criteria_of
+from rubric_ci.render.html.jinja import case_anchor, criterion_anchor
 from rubric_ci.render.html.quotes import quoted
 from rubric_ci.render.wording import CaseStatus
 from rubric_ci.text import numbers

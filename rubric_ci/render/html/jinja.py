@@ -1,4 +1,4 @@
-"""The templates of the HTML pages, how they show a value, and the policy that allows nothing else.
+"""The templates of the HTML pages, their anchors, and the policy that allows nothing else.
 
 A template shows text by `{{ text }}`, and `{{ text | prose }}` keeps `code` between backticks.
 `text/escape.py` escapes both. There is no other filter, so that no template skips it.
@@ -20,6 +20,7 @@ from rubric_ci.system.resources import read_page_part
 from rubric_ci.text import escape
 
 SHORT: Final = 100  # characters of a text that many cases share, such as a criterion
+_ANCHOR_LENGTH: Final = 12  # hex digits
 
 
 def template(name: str) -> Template:
@@ -115,3 +116,23 @@ def _prose(text: str) -> Markup:
 
 def _digest(text: str) -> str:
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def case_anchor(file: str, case: str) -> str:
+    """Return the anchor of a case, which other pages link to."""
+    return f"case-{_name_digest(file, case)}"
+
+
+def criterion_anchor(file: str, case: str, evaluator: str, criterion: str) -> str:
+    """Return the anchor of a criterion of a case; it begins with the anchor of the case."""
+    return f"{case_anchor(file, case)}-{_name_digest(evaluator, criterion)}"
+
+
+def shared_criterion_anchor(criterion: str, text: str) -> str:
+    """Return the anchor of a criterion over all cases that have it."""
+    return f"criterion-{_name_digest(criterion, text)}"
+
+
+def _name_digest(*names: str) -> str:
+    name = "\n".join(names).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(name).hexdigest()[:_ANCHOR_LENGTH]

@@ -13,9 +13,9 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, Skipped
 from rubric_ci.render import wording
 from rubric_ci.render.html import jinja, view
-from rubric_ci.render.html.anchors import case_anchor
 from rubric_ci.render.html.case_view import case_view
 from rubric_ci.render.html.groups import CriterionGroup, criteria_of, criterion_groups, is_missed
+from rubric_ci.render.html.jinja import case_anchor
 from rubric_ci.text.escape import visible
 
 STYLES: Final = ("base.css", "page.css")

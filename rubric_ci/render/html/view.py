@@ -9,11 +9,11 @@ from rubric_ci.comparison import wording as compared
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.render import grading_changes, heading, side_by_side, usage_text, wording
-from rubric_ci.render.html import charts
-from rubric_ci.render.html.anchors import case_anchor
+from rubric_ci.render import summary, usage_text, wording
+from rubric_ci.render.html import groups
 from rubric_ci.render.html.groups import CriterionGroup, FileGroup, criterion_groups, file_groups
-from rubric_ci.report.judges import notes
+from rubric_ci.render.html.jinja import case_anchor
+from rubric_ci.render.usage_text import report_notes
 from rubric_ci.report.matrix import Matrix, matrix
 from rubric_ci.report.matrix import Row as MatrixRow
 from rubric_ci.text import numbers
@@ -89,10 +89,10 @@ MOST_MATRIX_ANSWER: Final = 600  # characters of a question or an answer
 def page(report: RunReport) -> dict[str, object]:
     """Return the values by the name that the template uses."""
     return {
-        "heading": heading.heading(report),
-        "tone": heading.tone(report),
+        "heading": summary.heading(report),
+        "tone": summary.tone(report),
         "origin": " · ".join(wording.origin(report)),
-        "facts": " · ".join([heading.gate_settings(report), *wording.provenance(report)]),
+        "facts": " · ".join([summary.gate_settings(report), *wording.provenance(report)]),
         **cards(report),
         "comparison": comparison(report),
         "grading": tuple(_grading(report)),
@@ -111,9 +111,9 @@ def cards(report: RunReport) -> dict[str, object]:
     cost_title, *cost = usage_text.summary(report)
     return {
         "case_count": numbers.plural(len(report.cases), "case"),
-        "verdicts": charts.bar(counts) if counts else None,
+        "verdicts": groups.bar(counts) if counts else None,
         "counts": tuple((kind, f"{number:,}", word) for kind, number, word in counts),
-        "scores": charts.histogram(graded) if scored else None,
+        "scores": groups.histogram(graded) if scored else None,
         "mean": numbers.score(report.totals.score) if report.totals.score is not None else "",
         "median": numbers.score(median(case.score for case in graded)) if graded else "",
         "cost_title": cost_title,
@@ -149,9 +149,9 @@ def target_matrix(report: RunReport) -> dict[str, object] | None:
     shown = found.rows[:MOST_MATRIX_ROWS]
     return {
         "title": f"{numbers.plural(len(found.targets), 'target')} side by side",
-        "heads": ("Case", *side_by_side.heads(found, report)),
+        "heads": ("Case", *summary.target_heads(found, report)),
         "rows": [_matrix_row(row, found) for row in shown],
-        "differences": side_by_side.differences(report),
+        "differences": summary.target_differences(report),
         "cut": f"{len(found.rows) - len(shown):,} more" if len(shown) < len(found.rows) else "",
     }
 
@@ -161,7 +161,7 @@ def _matrix_row(row: MatrixRow, found: Matrix) -> dict[str, object]:
         {
             "target": name,
             "anchor": case_anchor(case.file, case.id) if case else "",
-            "verdict": side_by_side.cell(case),
+            "verdict": summary.target_cell(case),
             "answer": numbers.shortened(getattr(case, "answer", "") or "", MOST_MATRIX_ANSWER),
         }
         for name, case in zip(found.targets, row.cells, strict=True)
@@ -198,17 +198,17 @@ def link(**filters: str) -> str:
 
 def _grading(report: RunReport) -> Iterator[TitledList]:
     changed = tuple(
-        f"{grading_changes.sign(each)} {grading_changes.line(each)} ({each.file}:{each.line})"
+        f"{summary.change_sign(each)} {summary.change_line(each)} ({each.file}:{each.line})"
         for each in report.grading_changes
     )
-    yield grading_changes.summary(report), changed
+    yield summary.changes_title(report), changed
 
 
 def _notes(report: RunReport) -> Iterator[TitledList]:
     yield "Waived, neither a pass nor a fail", tuple(waivers.applied_lines(report))
     broken = waivers.problem_lines(report)
     yield "Waivers to fix", tuple(f"{place}: {text}" for place, text in broken)
-    yield "Notes", (*wording.not_run(report), *notes(report))
+    yield "Notes", (*wording.not_run(report), *report_notes(report))
 
 
 def _broken(case: CaseResult) -> BrokenView:

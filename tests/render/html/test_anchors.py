@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rubric_ci.render.html.anchors import (
+from rubric_ci.render.html.jinja import (
     case_anchor,
     criterion_anchor,
     shared_criterion_anchor,

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from rubric_ci.model.results import CaseResult, Trial
-from rubric_ci.render.html.anchors import case_anchor
 from rubric_ci.render.html.case_view import case_view
+from rubric_ci.render.html.jinja import case_anchor
 from tests.render.html import drawn
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 

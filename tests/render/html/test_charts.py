@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rubric_ci.render.html.charts import bar, bin_of, histogram
+from rubric_ci.render.html.groups import bar, bin_of, histogram
 from tests.render.html import drawn
 from tests.sample_reports import graded
 

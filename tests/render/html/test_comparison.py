@@ -6,8 +6,8 @@ import pytest
 
 from rubric_ci.model.report import Against
 from rubric_ci.model.results import BaseResult, CaseResult
-from rubric_ci.render.html.anchors import case_anchor
 from rubric_ci.render.html.case_view import before_view, change_badge
+from rubric_ci.render.html.jinja import case_anchor
 from rubric_ci.report import json_format
 from tests.compared import compared
 from tests.render.html import drawn

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.model.results import BaseResult, CriterionResult, Unassessed
-from rubric_ci.render.html.anchors import criterion_anchor
 from rubric_ci.render.html.case_view import evaluator_view
+from rubric_ci.render.html.jinja import criterion_anchor
 from tests.compared import compared
 from tests.render.html import drawn
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded

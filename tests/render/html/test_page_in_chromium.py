@@ -11,7 +11,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import BaseResult, Graded
 from rubric_ci.model.usage import Usage
 from rubric_ci.render.html import page
-from rubric_ci.render.html.anchors import (
+from rubric_ci.render.html.jinja import (
     case_anchor,
     criterion_anchor,
     shared_criterion_anchor,

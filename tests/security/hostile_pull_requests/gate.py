@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.references import NotFound
 from rubric_ci.project.loader import load
-from rubric_ci.waivers.match import fingerprint_of
+from rubric_ci.waivers.file import fingerprint_of
 from tests.security.hostile_pull_requests.attack import (
     CONFIG,
     EVALS,

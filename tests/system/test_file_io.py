@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotWriteFile, ChangedMeanwhile
-from rubric_ci.system import atomic_write
+from rubric_ci.system import file_io
 from tests import platforms
 
 
@@ -22,7 +22,7 @@ def file(tmp_path: Path) -> Path:
 def test_write_creates_the_folder_and_replaces(tmp_path: Path) -> None:
     path = tmp_path / "new/folder/a.json"
     for content in (b"old\r\n", b"new"):
-        atomic_write.write(path, content)
+        file_io.write(path, content)
         assert path.read_bytes() == content
     assert [path.name for path in path.parent.iterdir()] == ["a.json"]
     (tmp_path / "ordinary").write_bytes(b"")
@@ -33,7 +33,7 @@ def test_write_creates_the_folder_and_replaces(tmp_path: Path) -> None:
 def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.json").mkdir()
     with pytest.raises(IsADirectoryError):
-        atomic_write.write(tmp_path / "a.json", b"new")
+        file_io.write(tmp_path / "a.json", b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
@@ -43,13 +43,13 @@ def test_pieces_that_end_early_leave_the_old_file(file: Path) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        atomic_write.write_pieces(file, pieces())
+        file_io.write_pieces(file, pieces())
     assert file.read_bytes() == b"old\r\n"
     assert [path.name for path in file.parent.iterdir()] == ["a.yaml"]
 
 
 def test_replace(file: Path) -> None:
-    atomic_write.replace(file, file.read_bytes(), b"new\r\n")
+    file_io.replace(file, file.read_bytes(), b"new\r\n")
     assert file.read_bytes() == b"new\r\n"
     assert [path.name for path in file.parent.iterdir()] == ["a.yaml"]
 
@@ -58,7 +58,7 @@ def test_replace(file: Path) -> None:
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o755, 0o664])
 def test_the_mode_stays(file: Path, mode: int) -> None:
     file.chmod(mode)
-    atomic_write.replace(file, b"old\r\n", b"new")
+    file_io.replace(file, b"old\r\n", b"new")
     assert stat.S_IMODE(file.stat().st_mode) == mode
 
 
@@ -68,7 +68,7 @@ def test_a_symbolic_link_is_not_written_through(file: Path, tmp_path: Path) -> N
     link = folder / "b.yaml"
     platforms.symlink(link, os.path.relpath(file, folder))
     with pytest.raises(CannotWriteFile, match="is a symbolic link"):
-        atomic_write.replace(link, b"old\r\n", b"new")
+        file_io.replace(link, b"old\r\n", b"new")
     assert file.read_bytes() == b"old\r\n"
     assert [path.name for path in folder.iterdir()] == ["b.yaml"]
 
@@ -77,7 +77,7 @@ def test_a_file_that_changed_is_left_alone(file: Path) -> None:
     before = file.read_bytes()
     file.write_bytes(b"theirs")
     with pytest.raises(ChangedMeanwhile, match="changed on disk in the meantime"):
-        atomic_write.replace(file, before, b"ours")
+        file_io.replace(file, before, b"ours")
     assert file.read_bytes() == b"theirs"
     assert [path.name for path in file.parent.iterdir()] == ["a.yaml"]
 
@@ -85,7 +85,7 @@ def test_a_file_that_changed_is_left_alone(file: Path) -> None:
 def test_a_file_that_is_gone_is_not_made_again(file: Path) -> None:
     file.unlink()
     with pytest.raises(ChangedMeanwhile):
-        atomic_write.replace(file, b"old\r\n", b"ours")
+        file_io.replace(file, b"old\r\n", b"ours")
     assert list(file.parent.iterdir()) == []
 
 
@@ -94,6 +94,6 @@ def test_a_folder_that_cannot_be_written_to(file: Path) -> None:
     file.parent.chmod(0o555)
     try:
         with pytest.raises(CannotWriteFile, match="Permission denied"):
-            atomic_write.replace(file, b"old\r\n", b"new")
+            file_io.replace(file, b"old\r\n", b"new")
     finally:
         file.parent.chmod(0o755)

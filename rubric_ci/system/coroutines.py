@@ -1,4 +1,6 @@
-"""Run coroutines concurrently; all are cancelled and awaited if one fails.
+"""Coroutines: run concurrently, in a thread for a large text, and until a signal ends them.
+
+All are cancelled and awaited if one fails.
 
 NOTE: a cancelled `asyncio.gather` returns when the first of its tasks ends. The others are still
 cleaning up then, and a second cancellation would interrupt that. A task group cancels each task
@@ -6,11 +8,15 @@ once and waits for all.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
+LARGE: Final = 20_000  # characters; the scan of fewer takes at most about 30 ms
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -56,3 +62,23 @@ async def _run(works: Iterable[Coroutine[Any, Any, T]], running: "list[asyncio.T
             running.extend(group.create_task(work) for work in works)
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from None
+
+
+async def worked_on(size: int, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """Return the result of the work: in a thread for a text of many characters, else at once."""
+    if size < LARGE:
+        return work(*given, **named)
+    return await asyncio.to_thread(work, *given, **named)
+
+
+async def run_until_terminated(work: Awaitable[T]) -> T:
+    """Await the work; a signal cancels this task.
+
+    A cancelled CI job sends SIGTERM, a terminal that is closed SIGHUP, which `nohup` ignores.
+    """
+    this = asyncio.current_task()
+    if this and sys.platform != "win32":
+        for each in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(each) is not signal.SIG_IGN:
+                asyncio.get_running_loop().add_signal_handler(each, this.cancel)
+    return await work

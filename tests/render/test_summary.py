@@ -11,7 +11,7 @@ from rubric_ci.model.gate import GateInfo, PassRate
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.scope import Scope
-from rubric_ci.render.heading import Tone, heading, tone
+from rubric_ci.render.summary import Tone, heading, tone
 from rubric_ci.report.gate import concluded
 from tests.sample_reports import a_report, errored, graded, skipped
 from tests.waivers.test_report import a_waiver

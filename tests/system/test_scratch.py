@@ -4,12 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rubric_ci.system.file_lock import hold, is_free
+from rubric_ci.system.scratch import hold, is_free
 from tests.wait import wait_until
 
 HOLDER = """\
 import pathlib, sys, time
-from rubric_ci.system.file_lock import hold
+from rubric_ci.system.scratch import hold
 with hold(pathlib.Path(sys.argv[1])):
     pathlib.Path(sys.argv[2]).touch()
     time.sleep(600)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.system import task_groups
+from rubric_ci.system import coroutines
 
 
 async def after(seconds: float, value: int) -> int:
@@ -18,13 +18,13 @@ async def fail() -> int:
 
 
 def test_results_come_in_the_order_of_the_works() -> None:
-    assert asyncio.run(task_groups.gather_until_cancelled([after(0.02, 1), after(0, 2)])) == (1, 2)
+    assert asyncio.run(coroutines.gather_until_cancelled([after(0.02, 1), after(0, 2)])) == (1, 2)
 
 
 def test_when_stopped_what_had_ended_is_returned() -> None:
     async def stopped() -> tuple[int, ...]:
         works = [after(0, 1), after(60, 2), after(0, 3)]
-        all_of_them = asyncio.create_task(task_groups.gather_until_cancelled(works))
+        all_of_them = asyncio.create_task(coroutines.gather_until_cancelled(works))
         await asyncio.sleep(0.1)
         all_of_them.cancel()
         return await all_of_them
@@ -35,7 +35,7 @@ def test_when_stopped_what_had_ended_is_returned() -> None:
 def test_what_one_raises_stops_the_others() -> None:
     async def failed() -> set["asyncio.Task[object]"]:
         with pytest.raises(ZeroDivisionError):
-            await task_groups.gather_until_cancelled([after(60, 1), fail()])
+            await coroutines.gather_until_cancelled([after(60, 1), fail()])
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     assert asyncio.run(failed()) == set()
@@ -55,7 +55,7 @@ async def fail_soon() -> None:
 
 
 @pytest.mark.parametrize(
-    "way", [task_groups.gather_until_cancelled, task_groups.gather_all], ids=["ended", "everything"]
+    "way", [coroutines.gather_until_cancelled, coroutines.gather_all], ids=["ended", "everything"]
 )
 def test_a_failure_is_raised_when_all_have_cleaned_up(way: Any) -> None:
     log: list[str] = []
@@ -67,7 +67,7 @@ def test_a_failure_is_raised_when_all_have_cleaned_up(way: Any) -> None:
 def test_everything_is_cancelled_when_all_have_cleaned_up() -> None:
     async def cancelled(log: list[str]) -> list[str]:
         works = [cleaning(log, "quick", 0.0), cleaning(log, "slow", 0.2)]
-        task = asyncio.create_task(task_groups.gather_all(works))
+        task = asyncio.create_task(coroutines.gather_all(works))
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -80,7 +80,7 @@ def test_everything_is_cancelled_when_all_have_cleaned_up() -> None:
 def test_what_had_ended_is_returned_when_all_have_cleaned_up() -> None:
     async def stopped(log: list[str]) -> list[str]:
         works = [cleaning(log, "quick", 0.0), cleaning(log, "slow", 0.2)]
-        task = asyncio.create_task(task_groups.gather_until_cancelled(works))
+        task = asyncio.create_task(coroutines.gather_until_cancelled(works))
         await asyncio.sleep(0.01)
         task.cancel()
         assert await task == ()
@@ -90,7 +90,7 @@ def test_what_had_ended_is_returned_when_all_have_cleaned_up() -> None:
 
 
 def test_everything_comes_in_the_order_of_the_works() -> None:
-    assert asyncio.run(task_groups.gather_all([after(0.02, 1), after(0, 2)])) == (1, 2)
+    assert asyncio.run(coroutines.gather_all([after(0.02, 1), after(0, 2)])) == (1, 2)
 
 
 class Large:
@@ -107,4 +107,4 @@ def test_a_run_does_not_describe_its_result() -> None:
     async def work() -> Large:
         return Large()
 
-    assert task_groups.run(work()).described == 0
+    assert coroutines.run(work()).described == 0

@@ -5,7 +5,7 @@ from typing import TextIO
 
 import pytest
 
-from rubric_ci.system.terminal import use_color, wrapped
+from rubric_ci.system.output import use_color, wrapped
 
 
 class Terminal(StringIO):

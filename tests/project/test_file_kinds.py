@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.project.file_names import (
+from rubric_ci.project.file_kinds import (
     CONFIG_NAMES,
     agentv_configs,
     folder_served,

@@ -1,8 +1,9 @@
-"""The heading of every output, with the result of the gate, and what the gate requires."""
+"""What every output begins with: the heading, the gate, several targets, changes to the grading."""
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.gate import (
     PassRate,
     TargetDifference,
@@ -17,12 +18,19 @@ from rubric_ci.model.gate import (
     too_many_waivers,
 )
 from rubric_ci.model.report import RunReport, Totals
+from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.render import wording
+from rubric_ci.render.markdown_case import ICONS
 from rubric_ci.report.gate import gate_state
+from rubric_ci.report.matrix import Matrix, matrix
 from rubric_ci.statistics import significance
-from rubric_ci.text import numbers
+from rubric_ci.text import escape, numbers
 from rubric_ci.waivers.report import limit_text
 
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
+CHANGES_TITLE: Final = "Changes to the grading"
+LONGEST_VALUE: Final = 160  # characters of a value
+_SIGNS: Final[dict[Direction, str]] = {"weaker": "🔻", "stronger": "🔺", "changed": "🔹"}
 """The result of the gate, as colours and icons show it; `error`: the gate is undecided."""
 
 
@@ -55,11 +63,11 @@ def outcome(report: RunReport) -> str:
     """Return how the graded cases ended, the worst first; empty if errors left none."""
     counts = report.totals
     if counts.failed:
-        return _some(counts.failed, counts.graded, "fails", "fail")
+        return _some_cases(counts.failed, counts.graded, "fails", "fail")
     if counts.borderline:
-        return f"{_some(counts.borderline, counts.graded, 'is', 'are')} borderline"
+        return f"{_some_cases(counts.borderline, counts.graded, 'is', 'are')} borderline"
     if counts.graded:
-        return _all(counts)
+        return _all_cases(counts)
     if counts.skipped:
         return f"nothing was graded: {numbers.plural(counts.skipped, 'case')} skipped"
     if counts.errored or report.scope.unread:
@@ -158,7 +166,7 @@ def _why_undecided(report: RunReport, errored: str) -> Iterator[str]:
         yield f"no case was graded for both {report.gate.better_than} and another target"
 
 
-def _all(counts: Totals) -> str:
+def _all_cases(counts: Totals) -> str:
     number = counts.graded
     if counts.waived:
         passing = f"{counts.passed:,} of {numbers.plural(number, 'graded case')}"
@@ -166,5 +174,84 @@ def _all(counts: Totals) -> str:
     return "the only graded case passes" if number == 1 else f"all {number:,} graded cases pass"
 
 
-def _some(number: int, graded: int, one: str, many: str) -> str:
+def _some_cases(number: int, graded: int, one: str, many: str) -> str:
     return f"{number:,} of {numbers.plural(graded, 'graded case')} {one if number == 1 else many}"
+
+
+def target_cell(case: CaseResult | None) -> str:
+    """Return the verdict, the score and the trials of a case."""
+    if case is None:
+        return "-"
+    if not isinstance(case, Graded):
+        return wording.status(case)
+    shown = f"{wording.status(case)} {numbers.score(case.score)}"
+    return ", ".join(filter(None, (shown, wording.trials(case))))
+
+
+def target_heads(found: Matrix, report: RunReport) -> list[str]:
+    """Return a heading per target: its name, its passes, and whether the gate is about it."""
+    return [_target_head(name, *found.passed(n), report) for n, name in enumerate(found.targets)]
+
+
+def _target_head(name: str, passed: int, graded: int, report: RunReport) -> str:
+    only = report.gate.targets
+    left_out = " (not in the gate)" if only and name not in only else ""
+    return f"{name}: {passed:,} of {graded:,} pass{left_out}"
+
+
+def targets_table(report: RunReport, most: int) -> Iterator[str]:
+    """Yield the table in Markdown, with at most so many rows; nothing for one target."""
+    if not (found := matrix(report)):
+        return
+    titles = ["Case", *target_heads(found, report)]
+    rows = [
+        [numbers.shortened(row.id, 120), *map(_with_icon, row.cells)] for row in found.rows[:most]
+    ]
+    lines = [_row(titles), _row(["---"] * len(titles), rule=True), *map(_row, rows)]
+    yield "\n".join(lines)
+    if more := len(found.rows) - len(rows):
+        yield f"{numbers.plural(more, 'more case')}."
+    for line in target_differences(report):
+        yield escape.markdown(line)
+
+
+def target_differences(report: RunReport) -> list[str]:
+    """Return the line on the difference of two targets, if cases have both."""
+    found = report.gate.difference
+    return [difference_text(found)] if found else []
+
+
+def _with_icon(case: CaseResult | None) -> str:
+    return f"{ICONS[wording.status(case)]} {target_cell(case)}" if case else "-"
+
+
+def _row(cells: list[str], *, rule: bool = False) -> str:
+    return f"| {' | '.join(cells if rule else map(escape.markdown, cells))} |"
+
+
+def changes_title(report: RunReport) -> str:
+    """Return the title with the number of changes in each direction."""
+    counts = [
+        f"{number:,} {direction}"
+        for direction in ("weaker", "changed", "stronger")
+        if (number := sum(each.direction == direction for each in report.grading_changes))
+    ]
+    return f"{CHANGES_TITLE}: {', '.join(counts)}"
+
+
+def change_sign(change: GradingChange) -> str:
+    """Return the icon of weaker, stronger or changed."""
+    return _SIGNS[change.direction]
+
+
+def change_line(change: GradingChange) -> str:
+    """Return a change without its place: direction, subject, before and after."""
+    named = change.about.startswith(f"{change.kind}.")  # as "gate.fail_on" names its kind
+    about = change.about if named else f"{change.kind} {change.about}"
+    return (
+        f"{change.direction}: {about}: {_shown_value(change.before)} → {_shown_value(change.after)}"
+    )
+
+
+def _shown_value(text: str) -> str:
+    return numbers.shortened(" ".join(text.split()), LONGEST_VALUE) or "(none)"

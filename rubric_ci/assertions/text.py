@@ -1,14 +1,16 @@
-"""Assertions about the text itself: substrings, both ends, equality and regular expressions."""
+"""Assertions about the text itself: substrings, both ends, equality, patterns, number of words."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import accumulate
+from operator import ge, le
 from typing import Any, Final
 
 from rubric_ci.assertions.json_data import NotJson, parsed
 from rubric_ci.assertions.row import TEXT, TEXTS, Outcome, Row, line_of, listed, shown
 from rubric_ci.model.json_value import JSON, equal
+from rubric_ci.text.numbers import plural
 
 _NOT_FOUND: Final = Outcome(holds=False, found="it does not occur")
 
@@ -211,5 +213,42 @@ ROWS: Final = (
         meaning="The text has a match of this regular expression, in the syntax of RE2.",
         value={**TEXT, "examples": [r"INV-\d{4}"]},
         problem=pattern_problem,
+    ),
+)
+
+
+def _words(holds: Callable[[int, int], bool], text: str, limit: int, _: bool) -> Outcome:
+    count = len(text.split())
+    return Outcome(holds=holds(count, limit), found=f"it has {plural(count, 'word')}")
+
+
+def _not_whole(limit: object) -> str:
+    return f"it must be an integer, not {limit}" if isinstance(limit, float) else ""
+
+
+_COUNT: Final = {"type": "integer", "minimum": 0}
+
+WORDS: Final = (
+    Row(
+        key="max_words",
+        check=partial(_words, le),
+        says="has at most {} words",
+        denies="has more than {} words",
+        title="Maximum words",
+        meaning="The text has at most so many words, split at white space.",
+        value={**_COUNT, "examples": [120]},
+        growth="weaker",
+        problem=_not_whole,
+    ),
+    Row(
+        key="min_words",
+        check=partial(_words, ge),
+        says="has at least {} words",
+        denies="has fewer than {} words",
+        title="Minimum words",
+        meaning="The text has at least so many words, split at white space.",
+        value={**_COUNT, "examples": [20]},
+        growth="stronger",
+        problem=_not_whole,
     ),
 )

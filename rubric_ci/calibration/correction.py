@@ -8,7 +8,7 @@ from math import fsum, sqrt
 from statistics import fmean
 from typing import Final
 
-from rubric_ci.assertions.mark import assertion_marks
+from rubric_ci.assertions.table import assertion_marks
 from rubric_ci.calibration import labels
 from rubric_ci.calibration.label_file import is_eligible, judge_text, judged_as
 from rubric_ci.calibration.labels import Draw, Label, of_split, rubric_of

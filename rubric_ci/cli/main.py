@@ -89,7 +89,7 @@ class _Commands(Group):
             if isinstance(error, MissingExtra) and can_install(os.environ):
                 restart(os.environ)
             from rubric_ci.system.output import wrapped
-            from rubric_ci.text.error_text import error_text
+            from rubric_ci.text.escape import error_text
 
             click.echo(wrapped(error_text(error), sys.stderr), err=True, nl=False)
             sys.exit(error.exit_code)

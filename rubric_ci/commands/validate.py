@@ -78,7 +78,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
             sys.stdout.write(_fixable(found, project.rules))
             sys.stdout.write(_left_aside(settings, checker))
     if errors:
-        from rubric_ci.text.error_text import error_text
+        from rubric_ci.text.escape import error_text
 
         sys.stderr.write("".join(map(error_text, errors)))
         return ExitCode.USAGE

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from rubric_ci.adoption.report import TYPE, cases_of
-from rubric_ci.editing.append_waiver import append_waiver, waiver_block
+from rubric_ci.editing.insertions import append_waiver, waiver_block
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotUseGit, ExitCode
 from rubric_ci.git import plumbing, process
 from rubric_ci.model.defaults import REPORT, WAIVERS

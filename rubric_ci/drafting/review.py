@@ -8,7 +8,7 @@ import click
 from rubric_ci.drafting.check import Drafted, lint
 from rubric_ci.drafting.reply import Draft, read_rubrics
 from rubric_ci.drafting.summary import SkippedCase
-from rubric_ci.editing.insert_rubrics import rubrics_block
+from rubric_ci.editing.insertions import rubrics_block
 from rubric_ci.judge.reply import InvalidReply
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import escape

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rubric_ci.dialects.table import dialect_of
 from rubric_ci.drafting.reply import Draft
-from rubric_ci.editing.diff import unified
-from rubric_ci.editing.insert_rubrics import Edited, EditRejected, insert_rubrics, rubrics_block
+from rubric_ci.editing.fixes import unified
 from rubric_ci.editing.insertion_point import Keys
+from rubric_ci.editing.insertions import Edited, EditRejected, insert_rubrics, rubrics_block
 from rubric_ci.editing.jsonl import insert_rubrics_into_lines
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.model.dataclass import dataclass

@@ -4,8 +4,10 @@ Every other character is kept. The new text is parsed again, and its data must e
 with the fixed values, type for type; a fix that fails this check is left out.
 """
 
+import re
 from collections.abc import Collection, Iterator
 from copy import deepcopy
+from difflib import unified_diff
 from json import dumps
 from typing import Any, Final, NamedTuple
 
@@ -43,6 +45,10 @@ class FixResult(NamedTuple):
 
     text: str
     places: int
+
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_NO_NEWLINE = "\n\\ No newline at end of file\n"
 
 
 def fix(
@@ -224,3 +230,16 @@ def _mappings(document: Document) -> Iterator[tuple[Path, Any]]:
         queue += [
             ((*path, key.value), item) for key, item in node.value if key.value != "<<" or key.style
         ]
+
+
+def unified(path: str, before: str, after: str) -> str:
+    """Return the diff, or "" without a change; only LF ends a line."""
+    lines = unified_diff(
+        _LINE.findall(before), _LINE.findall(after), f"a/{_name(path)}", f"b/{_name(path)}"
+    )
+    return "".join(line if line.endswith("\n") else line + _NO_NEWLINE for line in lines)
+
+
+def _name(path: str) -> str:
+    """Return a path with a tab after it if it has blanks, as git writes it."""
+    return f"{path}\t" if " " in path else path

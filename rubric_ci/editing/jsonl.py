@@ -16,7 +16,7 @@ from rubric_ci.editing.fixes import (
     expected_data,
     open_bound,
 )
-from rubric_ci.editing.insert_rubrics import Edited, EditRejected, is_same
+from rubric_ci.editing.insertions import Edited, EditRejected, is_same
 from rubric_ci.editing.yaml_fixes import largest_valid_subset
 from rubric_ci.model.json_value import JSON
 from rubric_ci.validation.ambiguous_scalars import is_passed_through

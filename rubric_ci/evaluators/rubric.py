@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.assertions.mark import Did, assertion_marks
+from rubric_ci.assertions.table import Did, assertion_marks
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.judge.panel import PanelRequest, PanelResult, decide

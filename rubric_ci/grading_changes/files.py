@@ -14,7 +14,7 @@ from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.text import numbers
-from rubric_ci.validation.ignore_comments import ignored_rules
+from rubric_ci.validation.diagnostics import ignored_rules
 
 CODE: Final = frozenset(
     (

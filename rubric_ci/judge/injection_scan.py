@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from rubric_ci.judge import injection_patterns
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.text.invisible import IGNORABLE, SHAPED, without_ignorable
+from rubric_ci.text.escape import IGNORABLE, SHAPED, without_ignorable
 
 _SIGN = r"[A-Za-z0-9+/_-]"
 _BASE64 = re.compile(rf"{_SIGN}{{8,}}+(?:\s{{1,2}}+{_SIGN}{{8,}}+)*+(?:\s{{1,2}}+{_SIGN}++)?+")

@@ -88,6 +88,90 @@ class _Vote:
     usage: Usage
 
 
+async def decide(request: PanelRequest) -> PanelResult:
+    """Return the judgement of all judges; raises NoVerdict if they give none."""
+    if not request.judge.others:
+        return await _votes_of(request)
+    members = [replace(request, judge=member) for member in request.judge.members]
+    if request.judge.margin is None:
+        return await _panel(request, members)
+    return await _cascade(members[0], members[-1], request.judge.margin)
+
+
+def is_sure(
+    rubric: Rubric,
+    judgement: Judgement,
+    votes: Mapping[str, Sequence[MarkValue]],
+    thresholds: Thresholds,
+    margin: int,
+) -> bool:
+    """Return True if the first judge of a cascade decides."""
+    if any(judgement[each.id].value == CANNOT_ASSESS for each in rubric.judged):
+        return False
+    if any(flakiness(marks) for marks in votes.values()):
+        return False
+    moves = moves_to_change(rubric, judgement, thresholds)
+    return moves is None or moves > margin
+
+
+async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> PanelResult:
+    replies = await coroutines.gather_all(map(_judged, members))
+    usage = sum((reply.usage for reply in replies), NOTHING_USED)
+    lost = [reply for reply in replies if isinstance(reply, NoVerdict)]
+    found = [
+        (member.judge.name, reply)
+        for member, reply in zip(members, replies, strict=True)
+        if isinstance(reply, PanelResult)
+    ]
+    if 2 * len(found) <= len(members):
+        counts = f"{len(found)} of {len(members)} judges"
+        raise CannotJudge(f"no majority: only {counts} gave marks; {lost[-1]}", usage)
+    judgement = tally(request.rubric, [reply.judgement for _, reply in found], len(members))
+    if isinstance(judgement, NoMajority):
+        raise CannotJudge(judgement.reason, usage)
+    return replace(
+        _together(found),
+        judgement=judgement,
+        judge=request.judge.name,
+        cached=frozenset[str]().union(*(reply.cached for _, reply in found)),
+        usage=usage,
+    )
+
+
+async def _cascade(first: PanelRequest, last: PanelRequest, margin: int) -> PanelResult:
+    cheap = await _judged(first)
+    if isinstance(cheap, PanelResult):
+        thresholds = first.context.thresholds
+        if is_sure(first.rubric, cheap.judgement, cheap.votes, thresholds, margin):
+            return cheap
+    dear = await _judged(last)
+    if isinstance(dear, NoVerdict):
+        raise dear.with_usage(cheap.usage + dear.usage) from dear
+    whole = replace(dear, usage=cheap.usage + dear.usage)
+    if isinstance(cheap, NoVerdict):
+        return whole
+    both = _together([(first.judge.name, cheap), (last.judge.name, dear)])
+    return replace(whole, votes=both.votes, judges=both.judges)
+
+
+def _together(found: Sequence[tuple[str, PanelResult]]) -> PanelResult:
+    """Return the result of the last judge with the marks of all, judge by judge."""
+    _, result = found[-1]
+    votes = {
+        name: tuple(reply.judgement[name].value for _, reply in found)
+        for name in result.judgement.marks
+    }
+    return replace(result, votes=votes, judges=tuple(name for name, _ in found))
+
+
+async def _judged(request: PanelRequest) -> PanelResult | NoVerdict:
+    """Return a failure as a value, so that the other judges finish and their cost is known."""
+    try:
+        return await _votes_of(request)
+    except NoVerdict as error:
+        return error
+
+
 async def _votes_of(request: PanelRequest) -> PanelResult:
     """Collect all votes; raises NoVerdict if too many fail or they give no majority."""
     declared = request.judge.votes
@@ -200,87 +284,3 @@ def _name(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> Hasha
 
 def _spent(votes: Sequence[_Vote]) -> Usage:
     return sum((vote.usage for vote in votes), NOTHING_USED)
-
-
-async def decide(request: PanelRequest) -> PanelResult:
-    """Return the judgement of all judges; raises NoVerdict if they give none."""
-    if not request.judge.others:
-        return await _votes_of(request)
-    members = [replace(request, judge=member) for member in request.judge.members]
-    if request.judge.margin is None:
-        return await _panel(request, members)
-    return await _cascade(members[0], members[-1], request.judge.margin)
-
-
-def is_sure(
-    rubric: Rubric,
-    judgement: Judgement,
-    votes: Mapping[str, Sequence[MarkValue]],
-    thresholds: Thresholds,
-    margin: int,
-) -> bool:
-    """Return True if the first judge of a cascade decides."""
-    if any(judgement[each.id].value == CANNOT_ASSESS for each in rubric.judged):
-        return False
-    if any(flakiness(marks) for marks in votes.values()):
-        return False
-    moves = moves_to_change(rubric, judgement, thresholds)
-    return moves is None or moves > margin
-
-
-async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> PanelResult:
-    replies = await coroutines.gather_all(map(_judged, members))
-    usage = sum((reply.usage for reply in replies), NOTHING_USED)
-    lost = [reply for reply in replies if isinstance(reply, NoVerdict)]
-    found = [
-        (member.judge.name, reply)
-        for member, reply in zip(members, replies, strict=True)
-        if isinstance(reply, PanelResult)
-    ]
-    if 2 * len(found) <= len(members):
-        counts = f"{len(found)} of {len(members)} judges"
-        raise CannotJudge(f"no majority: only {counts} gave marks; {lost[-1]}", usage)
-    judgement = tally(request.rubric, [reply.judgement for _, reply in found], len(members))
-    if isinstance(judgement, NoMajority):
-        raise CannotJudge(judgement.reason, usage)
-    return replace(
-        _together(found),
-        judgement=judgement,
-        judge=request.judge.name,
-        cached=frozenset[str]().union(*(reply.cached for _, reply in found)),
-        usage=usage,
-    )
-
-
-async def _cascade(first: PanelRequest, last: PanelRequest, margin: int) -> PanelResult:
-    cheap = await _judged(first)
-    if isinstance(cheap, PanelResult):
-        thresholds = first.context.thresholds
-        if is_sure(first.rubric, cheap.judgement, cheap.votes, thresholds, margin):
-            return cheap
-    dear = await _judged(last)
-    if isinstance(dear, NoVerdict):
-        raise dear.with_usage(cheap.usage + dear.usage) from dear
-    whole = replace(dear, usage=cheap.usage + dear.usage)
-    if isinstance(cheap, NoVerdict):
-        return whole
-    both = _together([(first.judge.name, cheap), (last.judge.name, dear)])
-    return replace(whole, votes=both.votes, judges=both.judges)
-
-
-def _together(found: Sequence[tuple[str, PanelResult]]) -> PanelResult:
-    """Return the result of the last judge with the marks of all, judge by judge."""
-    _, result = found[-1]
-    votes = {
-        name: tuple(reply.judgement[name].value for _, reply in found)
-        for name in result.judgement.marks
-    }
-    return replace(result, votes=votes, judges=tuple(name for name, _ in found))
-
-
-async def _judged(request: PanelRequest) -> PanelResult | NoVerdict:
-    """Return a failure as a value, so that the other judges finish and their cost is known."""
-    try:
-        return await _votes_of(request)
-    except NoVerdict as error:
-        return error

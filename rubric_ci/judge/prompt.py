@@ -23,7 +23,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
 from rubric_ci.model.rubric import Check, Judged, scale
-from rubric_ci.text.invisible import is_ignorable
+from rubric_ci.text.escape import is_ignorable
 
 PROMPT_VERSION = "1"
 MAX_TOKENS = 4096  # of a first reply; after a truncated one the request is repeated with more

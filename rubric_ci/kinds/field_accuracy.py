@@ -12,10 +12,9 @@ from rubric_ci.kinds.kind import Written, common
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import DataPart, EvalCase, MeasuringSpec
-from rubric_ci.model.json_value import JSON
+from rubric_ci.model.json_value import JSON, Missing, value_at
 from rubric_ci.model.results import Answer, Assessment, CriterionResult
 from rubric_ci.model.scoring import CHECKLIST, weighted_mean
-from rubric_ci.text.json_path import Missing, value_at
 from rubric_ci.text.redact import Redactor
 
 

@@ -7,11 +7,10 @@ from typing import Any
 from rubric_ci.llm import direct_http
 from rubric_ci.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint, HttpRequest
-from rubric_ci.model.json_value import JSON
+from rubric_ci.model.json_value import JSON, Missing, value_at
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.usage import Usage
 from rubric_ci.text import numbers
-from rubric_ci.text.json_path import Missing, value_at
 
 _NAMED = 10  # keys of a reply in a message
 

@@ -1,9 +1,19 @@
-"""Values that JSON can hold, and their equality."""
+"""Values that JSON can hold: their equality, and paths into them.
 
+A path is `supplier.name`, `lines[0].amount`, or the JSON Pointer `/lines/0`.
+"""
+
+import re
 from typing import Any, TypeAlias
 
 JSON: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
+
+_STEP = re.compile(r"[^.\[\]]+")
+
+
+class Missing:
+    """There is no value."""
 
 
 def equal(one: JSON, other: JSON) -> bool:
@@ -15,3 +25,26 @@ def equal(one: JSON, other: JSON) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(equal, one, other))
     return bool(one == other)
+
+
+def value_at(value: Any, path: str) -> Any | Missing:
+    """Return the value at a path of a JSON value; a path that starts with `/` is a JSON Pointer."""
+    for step in _steps(path):
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return Missing()
+    return value
+
+
+def _steps(path: str) -> list[str]:
+    if not path.startswith("/"):
+        return _STEP.findall(path)
+    return [step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/")]
+
+
+def _is_index(step: str) -> bool:
+    """Return True for digits that a list may have as an index; int() rejects thousands of them."""
+    return step.isdecimal() and len(step) < 16

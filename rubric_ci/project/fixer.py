@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from rubric_ci.editing.diff import unified
-from rubric_ci.editing.fixes import MAX_ATTEMPTS, FixResult, fix
+from rubric_ci.editing.fixes import MAX_ATTEMPTS, FixResult, fix, unified
 from rubric_ci.editing.jsonl import fix_lines
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.project import discovery

@@ -14,7 +14,7 @@ from rubric_ci.render import annotations, markdown, summary
 from rubric_ci.render.markdown_case import Links
 from rubric_ci.report.gate import exit_code
 from rubric_ci.text import escape
-from rubric_ci.text.error_text import error_line
+from rubric_ci.text.escape import error_line
 
 SIZES = (
     markdown.COMMENT_LIMIT,

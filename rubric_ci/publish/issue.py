@@ -22,7 +22,7 @@ from rubric_ci.render import summary, wording
 from rubric_ci.render.markdown import GATE_ICONS
 from rubric_ci.report.gate import gate_state
 from rubric_ci.text import escape, numbers
-from rubric_ci.text.error_text import error_line
+from rubric_ci.text.escape import error_line
 
 MOST_ROWS: Final = 25  # cases of each table
 LONGEST: Final = 300  # characters of a reason

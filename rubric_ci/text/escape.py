@@ -1,4 +1,4 @@
-r"""Escape untrusted text for every output format.
+"""Escape untrusted text for every output format.
 
 Text of models, of eval files and of a pull request is data. It must not become a workflow
 command, a tag, a link, a mention or a table column, and it must not hide its content. Each
@@ -10,7 +10,14 @@ import json as _json
 import re
 from typing import Final
 
-from rubric_ci.text.invisible import IGNORABLE, is_joiner
+from rubric_ci.errors import UserError
+
+# Members of a character class, from DerivedCoreProperties.txt of Unicode 16.
+IGNORABLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
 
 # C0 without tab and newline, DEL, C1, line and paragraph separators, lone surrogates,
 # non-characters, and what is invisible or reorders text (https://trojansource.codes).
@@ -31,6 +38,16 @@ _AFTER_RENDERING: Final = re.compile(
     r"|(?:mailto|xmpp):(?=\S)|:(?=[\w+-]+:)",
     re.IGNORECASE,
 )
+
+SHAPED: Final = f"[^\x00-\xa0\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff{IGNORABLE}]"
+
+# Text or emoji style; one emoji of several, letters of Persian and of scripts of India.
+_JOINER: Final = re.compile(
+    f"(?<={SHAPED})[\ufe0e\ufe0f]|(?<=[0-9#*])[\ufe0e\ufe0f]"
+    f"|(?<={SHAPED})[\u200c\u200d](?={SHAPED})|(?<=\ufe0f)\u200d(?={SHAPED})"
+)
+
+_IGNORABLE: Final = re.compile(f"[{IGNORABLE}]")
 
 
 def visible(text: str) -> str:
@@ -211,3 +228,29 @@ def _percent(sign: str) -> str:
 def commit(sha: str) -> str:
     """Return the short form of a commit: its first ten characters."""
     return sha[:10]
+
+
+def is_ignorable(character: str) -> bool:
+    """Return True for a character without a shape."""
+    return bool(_IGNORABLE.match(character))
+
+
+def without_ignorable(text: str) -> str:
+    """Remove the characters without a shape."""
+    return _IGNORABLE.sub("", text)
+
+
+def is_joiner(text: str, at: int) -> bool:
+    """Return True for a joiner or a style of a character next to it that has a shape."""
+    return bool(_JOINER.match(text, at))
+
+
+def error_text(error: UserError) -> str:
+    """Return the lines that end a command: the message, and below it the hint."""
+    hint = f"  {log_line(error.hint)}\n" if error.hint else ""
+    return f"{log_line(f'rubric-ci: {error.message}')}\n{hint}"
+
+
+def error_line(error: UserError) -> str:
+    """Return message and hint as one line, for an error that does not end the command."""
+    return f"{error.message} ({error.hint})" if error.hint else error.message

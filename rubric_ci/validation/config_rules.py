@@ -17,8 +17,12 @@ from rubric_ci.validation.agentv import (
 )
 from rubric_ci.validation.ambiguous_scalars import ambiguous_scalar_problems
 from rubric_ci.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS, is_of_agentv
-from rubric_ci.validation.judges_rules import AUTH_AND_KEY, judges_problems, members_of
-from rubric_ci.validation.model_rules import judge_command_problems
+from rubric_ci.validation.model_rules import (
+    AUTH_AND_KEY,
+    judge_command_problems,
+    judges_problems,
+    members_of,
+)
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.validation.shape_rules import MISSING_KEY
 from rubric_ci.validation.target_rules import (
@@ -291,7 +295,6 @@ def _rules(rules: Any, known_rules: Callable[[], Collection[str]]) -> Iterator[P
     for name in rules if isinstance(rules, dict) else ():
         known = known_rules()
         if name not in known:
+            message = f"there is no rule `{name}`"
             hint = did_you_mean(nearest(name, known, most=len(known)))
-            yield Problem(
-                UNKNOWN_RULE, ("rules", name), f"there is no rule `{name}`", hint, at_key=True
-            )
+            yield Problem(UNKNOWN_RULE, ("rules", name), message, hint, at_key=True)

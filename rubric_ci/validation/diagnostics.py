@@ -1,18 +1,22 @@
-"""Problems to diagnostics, sorted by file, line and column."""
+"""Problems to diagnostics, sorted by file, line and column, and comments that turn a rule off.
 
-from collections.abc import Sequence
+A comment `# rubric-ci: ignore[rule-id, rule-id]` turns those rules off on its line.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
-from rubric_ci.model.rules import Rule
+from rubric_ci.model.rules import GOOD_FILE, Rule
+from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.yaml_text.problems import MAX_PROBLEMS, LocatedProblem, Place, Problem
 from rubric_ci.yaml_text.source import Source
-from rubric_ci.yaml_text.syntax_errors import split_lines
+from rubric_ci.yaml_text.syntax_errors import BREAK, split_lines
 
 MAX_MESSAGE: Final = 600
-
 
 TOO_MANY_PROBLEMS: Final = Rule(
     id="too-many-problems",
@@ -20,6 +24,25 @@ TOO_MANY_PROBLEMS: Final = Rule(
     "file.",
     hint="fix the problems above first",
 )
+
+UNUSED_IGNORE: Final = Rule(
+    id="unused-ignore",
+    severity="warning",
+    switchable=True,
+    meaning="A comment that turns nothing off would hide the next real problem on its line.",
+    bad=f"{GOOD_FILE}    note: x # rubric-ci: ignore[unknown-key]\n",
+    good=f"{GOOD_FILE}    nota: x # rubric-ci: ignore[unknown-key]\n",
+)
+
+_COMMENT = re.compile(r"(?:^|\s)#\s*rubric-ci:\s*ignore\[([^#\]\n]*+)\]", re.MULTILINE)
+
+
+class Ignored(NamedTuple):
+    """One rule id in a comment, and its position from 1."""
+
+    line: int
+    column: int
+    rule: str
 
 
 def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
@@ -119,3 +142,40 @@ def position(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
     """Return the sort key of a diagnostic: its place, then its rule."""
     span = diagnostic.span
     return diagnostic.file, span.line, span.column, diagnostic.rule
+
+
+def ignored_rules(text: str) -> Iterator[Ignored]:
+    """Yield every rule id in the comments of a text."""
+    line, start, seen = 1, 0, 0
+    for comment in _COMMENT.finditer(text):
+        for found in BREAK.finditer(text, seen, comment.start(1)):
+            line, start = line + 1, found.end()
+        seen = comment.start(1)
+        for name in re.finditer(r"[^\s,]+", comment[1]):
+            yield Ignored(line, comment.start(1) + name.start() - start + 1, name[0])
+
+
+def unused_ignores(
+    file: str, text: str, unused: list[Ignored], rules: Mapping[str, Rule]
+) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each rule id that turned nothing off; `rules` are all rules."""
+    lines = split_lines(text)
+    for line, column, rule in unused:
+        message, hint = _why_unused(rule, rules)
+        yield Diagnostic(
+            rule=UNUSED_IGNORE.id,
+            severity=Severity(UNUSED_IGNORE.severity),
+            file=file,
+            span=Span(line, column, line, column + len(rule)),
+            message=message,
+            hint=hint,
+            line_text=lines[line - 1],
+        )
+
+
+def _why_unused(rule: str, rules: Mapping[str, Rule]) -> tuple[str, str]:
+    if rule not in rules:
+        return f"there is no rule `{rule}`", did_you_mean(nearest(rule, rules))
+    if not rules[rule].switchable:
+        return f"`{rule}` cannot be ignored", "grading depends on it"
+    return f"`{rule}` reports nothing on this line", "remove it"

@@ -4,16 +4,15 @@ Rules run on data of any shape. Each checks only values of the right type and re
 another rule reports the cause.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.kinds.kind import evaluators_of, execution_of
-from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases
+from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases, with_evaluator
 from rubric_ci.text.suggestions import nearest, suggest
-from rubric_ci.validation.evaluator_rules import evaluators_problems
 from rubric_ci.validation.rubric_rules import criteria_problems
 from rubric_ci.validation.shape_rules import OUT_OF_RANGE
-from rubric_ci.yaml_text.problems import Path, Problem, mappings
+from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, mappings
 
 CASE_ID_DUPLICATE: Final = Rule(
     id="case-id-duplicate",
@@ -67,6 +66,30 @@ AGENT_TARGET: Final = Rule(
     bad=f"execution: {{target: codex}}\n{GOOD_FILE}",
     good=f"execution: {{target: default}}\n{GOOD_FILE}",
 )
+UNGRADED_CASES: Final = Rule(
+    id="ungraded-cases",
+    severity="notice",
+    switchable=True,
+    meaning=(
+        "Cases with an expected outcome and no rubrics or evaluators are skipped by "
+        "`rubric-ci run`. `default_evaluator: llm_judge` in `rubric-ci.yaml` lets the judge grade "
+        "them by their expected outcome."
+    ),
+)
+EVALUATOR_NAME_DUPLICATE: Final = Rule(
+    id="evaluator-name-duplicate",
+    meaning=(
+        "Reports identify evaluators by name, so names are unique in a list. Inline rubrics have "
+        "the name `rubric`."
+    ),
+    hint="give every evaluator of a list its own name",
+    bad=with_evaluator(
+        "- {name: check, type: latency, threshold: 9}\n- {name: check, type: cost, budget: 1}"
+    ),
+    good=with_evaluator(
+        "- {name: fast, type: latency, threshold: 9}\n- {name: cheap, type: cost, budget: 1}"
+    ),
+)
 
 
 class Prompt(NamedTuple):
@@ -85,18 +108,6 @@ class KnownTargets(NamedTuple):
     prompts: Mapping[str, Prompt] | None = {}
     """Prompts by target, the default one's under ""; None: they are not known, and unused
     variables are not reported."""
-
-
-UNGRADED_CASES: Final = Rule(
-    id="ungraded-cases",
-    severity="notice",
-    switchable=True,
-    meaning=(
-        "Cases with an expected outcome and no rubrics or evaluators are skipped by "
-        "`rubric-ci run`. `default_evaluator: llm_judge` in `rubric-ci.yaml` lets the judge grade "
-        "them by their expected outcome."
-    ),
-)
 
 
 def ungraded_cases(data: Any, file: str) -> Iterator[Problem]:
@@ -143,9 +154,8 @@ def eval_problems(data: Any) -> Iterator[Problem]:
     yield from criteria_problems(data.get("rubrics"), ("rubrics",))
     cases = data.get("evalcases")
     inline = "rubrics" in data or not _is_bare_case(cases)
-    yield from evaluators_problems(
-        suite.get("evaluators"), ("execution", "evaluators"), inline=inline
-    )
+    path: Path = ("execution", "evaluators")
+    yield from evaluators_problems(suite.get("evaluators"), path, inline=inline)
     yield from _same_ids(data)
     for path, case in mappings(data, "evalcases"):
         yield from _case(case, path, data, suite)
@@ -174,9 +184,7 @@ def target_problems(data: Any, known: frozenset[str], agents: frozenset[str]) ->
 def _target(
     owner: dict[str, Any], path: Path, known: frozenset[str], agents: frozenset[str]
 ) -> Iterator[Problem]:
-    execution = execution_of(owner)
-    places = (owner, path), (execution, (*path, "execution"))
-    for holder, where in places:
+    for holder, where in (owner, path), (execution_of(owner), (*path, "execution")):
         yield from _named_target(holder.get("target"), (*where, "target"), known, agents)
 
 
@@ -192,16 +200,19 @@ def _named_target(
 
 
 def _same_ids(data: dict[str, Any]) -> Iterator[Problem]:
-    seen: dict[str, Path] = {}
-    for where, case in mappings(data, "evalcases"):
-        name = case.get("id")
-        if not isinstance(name, str):
-            continue
-        path: Path = (*where, "id")
-        first = seen.setdefault(name, path)
-        if first is not path:
-            message = f"the id `{name}` is taken by an earlier case"
-            yield Problem(CASE_ID_DUPLICATE, path, message, first=first)
+    named = (((*path, "id"), case.get("id")) for path, case in mappings(data, "evalcases"))
+    for path, name, first in _repeated(named, {}):
+        message = f"the id `{name}` is taken by an earlier case"
+        yield Problem(CASE_ID_DUPLICATE, path, message, first=first)
+
+
+def _repeated(
+    named: Iterable[tuple[Path, Any]], taken: dict[str, Path]
+) -> Iterator[tuple[Path, str, Path]]:
+    """Yield each name that is taken, between its path and the path of the first."""
+    for path, name in named:
+        if isinstance(name, str) and (first := taken.setdefault(name, path)) is not path:
+            yield path, name, first
 
 
 def _case(case: dict[str, Any], path: Path, data: dict[str, Any], suite: Any) -> Iterator[Problem]:
@@ -236,3 +247,54 @@ def _nothing_to_grade(case: dict[str, Any], path: Path) -> Iterator[Problem]:
     if case.keys().isdisjoint(wanted) and not any(nearest(key, wanted) for key in case):
         message = "the case has neither rubrics nor evaluators nor an `expected_outcome`"
         yield Problem(CASE_EMPTY, path, message)
+
+
+def evaluators_problems(evaluators: Any, path: Path, *, inline: bool) -> Iterator[Problem]:
+    """Yield the problems of a list of evaluators; `inline`: rubrics are graded with them."""
+    if not isinstance(evaluators, list):
+        return
+    yield from _same_names(evaluators, path, {"rubric"} if inline else set())
+    yield from _no_weight(evaluators, path, inline=inline)
+    for index, evaluator in enumerate(evaluators):
+        if isinstance(evaluator, dict):
+            yield from _evaluator(evaluator, (*path, index))
+
+
+def _same_names(evaluators: list[Any], path: Path, inline: set[str]) -> Iterator[Problem]:
+    named = (
+        ((*path, index, "name"), evaluator.get("name"))
+        for index, evaluator in enumerate(evaluators)
+        if isinstance(evaluator, dict)
+    )
+    for where, name, first in _repeated(named, dict.fromkeys(inline, ())):
+        owner = "an earlier evaluator" if first else "the inline rubrics"
+        message = f"the name `{name}` is taken by {owner}"
+        yield Problem(EVALUATOR_NAME_DUPLICATE, where, message, first=first)
+
+
+def _no_weight(evaluators: list[Any], path: Path, *, inline: bool) -> Iterator[Problem]:
+    weights = [e.get("weight", 1.0) if isinstance(e, dict) else 1.0 for e in evaluators]
+    if weights and not inline and all(weight == 0 for weight in weights):
+        yield Problem(WEIGHT_TOTAL, path, "every evaluator has weight 0, so nothing is graded")
+
+
+def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
+    from rubric_ci.kinds.table import kind_of  # files without evaluators do not need it
+
+    kind = kind_of(evaluator)
+    if kind.criteria:
+        yield from criteria_problems(evaluator.get("rubrics"), (*path, "rubrics"))
+    if kind.members:
+        members = evaluator.get("evaluators")
+        yield from evaluators_problems(members, (*path, "evaluators"), inline=False)
+    yield from kind.problems(evaluator, path)
+    for key in kind.whole:
+        yield from _whole(evaluator.get(key), (*path, key))
+
+
+def _whole(values: Any, path: Path) -> Iterator[Problem]:
+    if isinstance(values, dict):
+        for name, count in values.items():
+            if isinstance(count, float) and count.is_integer():  # others fail the schema
+                message = f"`{name}` must be an integer, not {count}"
+                yield Problem(WRONG_TYPE, (*path, name), message)

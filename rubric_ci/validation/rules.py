@@ -18,15 +18,10 @@ from rubric_ci.validation import (
     config_rules,
     diagnostics,
     eval_rules,
-    evaluator_rules,
     gate_rules,
-    ignore_comments,
-    judges_rules,
     model_rules,
     other_tools,
     project_rules,
-    prompt_rules,
-    recorded_rules,
     reference_rules,
     rubric_rules,
     shape_rules,
@@ -35,8 +30,12 @@ from rubric_ci.validation import (
     waiver_rules,
     wording,
 )
-from rubric_ci.validation.diagnostics import TOO_MANY_PROBLEMS, position
-from rubric_ci.validation.ignore_comments import ignored_rules, unused_ignores
+from rubric_ci.validation.diagnostics import (
+    TOO_MANY_PROBLEMS,
+    ignored_rules,
+    position,
+    unused_ignores,
+)
 from rubric_ci.yaml_text import (
     constructor,
     csv_cases,
@@ -70,16 +69,16 @@ _MODULES = (
         config_rules,
         diagnostics,
         eval_rules,
-        evaluator_rules,
+        eval_rules,
     ),
     *(
-        ignore_comments,
-        judges_rules,
+        diagnostics,
+        model_rules,
         model_rules,
         other_tools,
         project_rules,
-        recorded_rules,
-        prompt_rules,
+        project_rules,
+        variable_rules,
         reference_rules,
         rubric_rules,
         wording,

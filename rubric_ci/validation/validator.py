@@ -103,7 +103,7 @@ def check_config(
 
         found.extend(_first(model_problems(document.data, models)))
     if sizes and not targets_only:
-        from rubric_ci.validation.recorded_rules import recorded_problems
+        from rubric_ci.validation.project_rules import recorded_problems
 
         found.extend(_first(recorded_problems(document.data, sizes)))
     if winners:
@@ -123,7 +123,7 @@ def check_prompts(
     """Return the problems of the prompt files and skills that targets name."""
     if not (_mentions(document, "prompt") or _mentions(document, "skill")):
         return ()
-    from rubric_ci.validation.prompt_rules import prompt_problems
+    from rubric_ci.validation.variable_rules import prompt_problems
 
     found = list(_first(prompt_problems(document.data, lookup, near_file)))
     of_text = _diagnosed(document, [])  # `check_config` has them
@@ -211,8 +211,7 @@ def _has_variables(text: str) -> bool:
 
 
 def _variable_problems(source: Source, prompts: "Mapping[str, Prompt] | None") -> Iterator[Problem]:
-    from rubric_ci.validation.prompt_rules import case_prompt_problems
-    from rubric_ci.validation.variable_rules import variable_problems
+    from rubric_ci.validation.variable_rules import case_prompt_problems, variable_problems
 
     if prompts is None:
         yield from variable_problems(source.data, source.written, None)

@@ -6,9 +6,8 @@ import pytest
 
 from rubric_ci.assertions import folder
 from rubric_ci.assertions.folder import check_name
-from rubric_ci.assertions.mark import Did, assertion_marks, mark
 from rubric_ci.assertions.row import Outcome
-from rubric_ci.assertions.table import TABLE
+from rubric_ci.assertions.table import TABLE, Did, assertion_marks, mark
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.model.rubric import Assertion, Rubric
 from rubric_ci.model.trace import Step, WorkCheck

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.editing.append_waiver import append_waiver
+from rubric_ci.editing.insertions import append_waiver
 from rubric_ci.yaml_text.document import Document
 
 ENTRY = {"case": "refund", "criterion": "period", "reason": "a: b", "until": "2026-06-30"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.editing.diff import unified
+from rubric_ci.editing.fixes import unified
 from tests.checkout import Checkout
 
 

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from rubric_ci.editing.insert_rubrics import insert_rubrics
+from rubric_ci.editing.insertions import insert_rubrics
 from rubric_ci.editing.jsonl import insert_rubrics_into_lines
 
 WORDS = st.sampled_from(["Größe", "refund", "a: b", "x # y", "it's", '"quoted"', "🗼", "no", "\t"])

@@ -16,6 +16,7 @@ from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.rubric import Check, Judged, Rubric, Scored, ScoreRange
+from tests.judge.test_panel import MemoryCache
 
 SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
@@ -49,11 +50,15 @@ class Models:
 
 
 def ask(
-    models: Models, *criteria: Judged, margin: int | None = None, votes: int = 1
+    models: Models,
+    *criteria: Judged,
+    margin: int | None = None,
+    votes: int = 1,
+    cache: MemoryCache | None = None,
 ) -> PanelResult:
     first, *others = (Endpoint(model=name) for name in models.marks)
     judge = JudgeConfig(endpoint=first, others=tuple(others), margin=margin, votes=votes)
-    context = RunContext(call_model=models, root=Path(), environment={})
+    context = RunContext(call_model=models, root=Path(), environment={}, cache=cache)
     request = PanelRequest(
         case=CASE, answer="Hi", rubric=Rubric(criteria), judge=judge, context=context, about="a"
     )
@@ -64,6 +69,7 @@ PANELS: list[tuple[Judged, dict[str, Mark | list[Mark]], Mark, tuple[Mark, ...]]
     (CHECK, {"a": True, "b": False, "c": True}, True, (True, False, True)),
     (CHECK, {"a": False, "b": True, "c": False}, False, (False, True, False)),
     (SCORE, {"a": 2, "b": 9, "c": 6}, 6, (2, 9, 6)),
+    (SCORE, {"a": 2, "b": 6, "c": 9}, 6, (2, 6, 9)),
     (CHECK, {"a": True, "b": "down", "c": True}, True, (True, True)),
 ]
 
@@ -87,6 +93,10 @@ def test_a_panel_has_the_majority_or_the_median(
             {"a": True, "b": "down", "c": "down"},
             "no majority: only 1 of 3 judges gave marks; c: down",
         ),
+        (
+            {"a": "down", "b": "down", "c": True},
+            "no majority: only 1 of 3 judges gave marks; b: down",
+        ),
         ({"a": True, "b": False, "c": "down"}, "no majority of 3 votes on one: true, false"),
     ],
 )
@@ -95,6 +105,19 @@ def test_half_of_a_panel_decides_nothing(marks: dict[str, Mark | list[Mark]], me
         ask(Models(marks), CHECK)
     assert str(ended.value) == message
     assert ended.value.usage == Usage(calls=3)
+
+
+def test_two_of_four_judges_are_no_majority() -> None:
+    with pytest.raises(CannotJudge, match="only 2 of 4 judges gave marks; d: down"):
+        ask(Models({"a": True, "b": True, "c": "down", "d": "down"}), CHECK)
+
+
+def test_a_mark_with_a_vote_from_the_cache_is_named() -> None:
+    cache = MemoryCache()
+    ask(Models({"a": True}), CHECK, cache=cache)
+    found = ask(Models({"a": True, "b": True, "c": True}), CHECK, cache=cache)
+    assert found.cached == {"one"}
+    assert found.usage == Usage(calls=2, cache_hits=1)
 
 
 def test_each_judge_of_a_panel_votes() -> None:
@@ -125,6 +148,7 @@ def test_the_dear_judge_is_asked_where_the_cheap_one_is_not_sure(name: str) -> N
     assert found.usage == Usage(calls=len(asked))
     both = len(asked) == 2 and marks["cheap"] != "down"
     assert found.judges == (("cheap", "dear") if both else ())
+    assert found.votes == ({"one": (marks["cheap"], marks["dear"])} if both else {})
 
 
 def test_votes_that_differ_make_the_cheap_judge_unsure() -> None:

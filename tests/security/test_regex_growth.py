@@ -64,7 +64,7 @@ BUILT: dict[str, dict[str, object]] = {
     "rubric_ci/text/escape.py": {"sign": "`"},
     "rubric_ci/text/globs.py": {"negated": "^", "literal": "a-z"},
     "rubric_ci/probe/prompt_mutants.py": {"words": "must not|must never"},
-    "rubric_ci/validation/judges_rules.py": {"start": "(?:meta-)?llama|meta"},
+    "rubric_ci/validation/model_rules.py": {"start": "(?:meta-)?llama|meta"},
 }
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.errors import UserError
-from rubric_ci.text.error_text import error_line, error_text
+from rubric_ci.text.escape import error_line, error_text
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from rubric_ci.model.model_facts import Models
-from rubric_ci.validation.judges_rules import family
+from rubric_ci.validation.model_rules import family
 from rubric_ci.validation.validator import check_config
 from rubric_ci.yaml_text.document import Document
 

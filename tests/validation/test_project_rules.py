@@ -1,5 +1,5 @@
 from rubric_ci.validation.gate_rules import CaseName, Sizes
-from rubric_ci.validation.recorded_rules import recorded_problems
+from rubric_ci.validation.project_rules import recorded_problems
 
 
 def test_a_line_of_a_recording_ends_with_a_line_feed_only() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rubric_ci.editing.insert_rubrics import Edited, insert_rubrics, is_same
+from rubric_ci.editing.insertions import Edited, insert_rubrics, is_same
 
 CORPUS = Path(__file__).parents[1] / "edits"
 BEFORE = sorted(p for p in CORPUS.glob("*.yaml") if not p.name.endswith(".after.yaml"))

@@ -80,9 +80,14 @@ _PLAIN: Mapping[Hint, Callable[[str], Any]] = {
 }
 
 
+@cache
+def _hints(cls: type) -> Mapping[str, Hint]:
+    return get_type_hints(cls)
+
+
 def _instances(cls: type, above: tuple[type, ...]) -> list[Any]:
     """Return instances that hold every example of every field."""
-    hints = get_type_hints(cls)
+    hints = _hints(cls)
 
     def values() -> dict[str, list[Any]]:
         return {f.name: examples(hints[f.name], f.name, (*above, cls)) for f in fields(cls)}
@@ -108,7 +113,7 @@ def _origin(hint: Hint) -> Any:
 
 
 def _of_fields(cls: type, value: Any, place: tuple[str, ...]) -> Iterator[Change]:
-    hints = get_type_hints(cls)
+    hints = _hints(cls)
     for field in fields(cls):
         here = (*place, f"{cls.__name__}.{field.name}")
         for change in changes(hints[field.name], getattr(value, field.name), here):

@@ -41,3 +41,4 @@ def publish(folder: Path) -> None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes((ROOT / name).read_bytes())
     published.commit()
+    published.git("-c", "pack.window=0", "repack", "-adq")  # each clone would do it

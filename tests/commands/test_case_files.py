@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.checkout import Checkout
-from tests.commands.test_run_against import CLEAN, report, run
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.commands.test_run_against import report, run
 from tests.invoke import invoke
 
 CONFIG = "targets: [{name: default, provider: mock, response: hello receipt}]\n"
@@ -45,7 +45,7 @@ def ran(checkout: Checkout) -> list[str]:
 
 def test_every_case_runs_once_at_its_own_line(checkout: Checkout) -> None:
     checkout.commit(FILES)
-    assert invoke(checkout.root, CLEAN, "validate").stdout == "2 files checked: no problems\n"
+    assert invoke(checkout.root, ENVIRONMENT, "validate").stdout == "2 files checked: no problems\n"
     done = run(checkout)
     found = [
         (case["file"], case["line"], case["id"], case["question"].partition("]\n")[2])
@@ -152,7 +152,7 @@ def test_problems_are_at_the_line_of_their_file(
 ) -> None:
     checkout.write({**FILES, **files})
     (checkout.root.parent / "out.csv").write_text("id\nx\n")
-    done = invoke(checkout.root, CLEAN, "validate", "evals/a.yaml")
+    done = invoke(checkout.root, ENVIRONMENT, "validate", "evals/a.yaml")
     lines = [line for line in done.stdout.splitlines() if line.startswith("evals/")]
     assert lines == [f"evals/{line}" for line in said]
 

@@ -22,17 +22,12 @@ FILES = {
     "rubric-ci.yaml": "targets: [{name: default, provider: mock, response: Hello}]\n",
     "evals/a.yaml": EVALS,
 }
-CLEAN = {
-    name: value
-    for name, value in ENVIRONMENT.items()
-    if not name.startswith(("GITHUB_", "RUBRIC_CI_"))
-}
 
 
 def run(
     checkout: Checkout, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    return invoke(checkout.root, CLEAN | environment, "run", *arguments)
+    return invoke(checkout.root, ENVIRONMENT | environment, "run", *arguments)
 
 
 def report(checkout: Checkout) -> dict[str, Any]:

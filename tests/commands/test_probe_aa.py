@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.answer_judge import AnswerJudge, judging
-from tests.checkout import Checkout
-from tests.commands.test_run_against import CLEAN
+from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
 pytestmark = pytest.mark.timeout(180)
@@ -38,7 +37,7 @@ def aa(
     checkout: Checkout, judge: AnswerJudge, answer: Callable[[int], str], *arguments: str
 ) -> subprocess.CompletedProcess[str]:
     judge.targets = {"gpt-6-sol": lambda _: answer(len(judge.asked))}
-    return invoke(checkout.root, CLEAN, "probe", *arguments)
+    return invoke(checkout.root, ENVIRONMENT, "probe", *arguments)
 
 
 def test_a_steady_target_is_never_red(checkout: Checkout, judge: AnswerJudge) -> None:

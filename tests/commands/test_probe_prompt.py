@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tests.answer_judge import AnswerJudge, judging
-from tests.checkout import Checkout
-from tests.commands.test_run_against import CLEAN
+from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
 pytestmark = pytest.mark.timeout(180)
@@ -48,7 +47,7 @@ def judge(checkout: Checkout) -> Iterator[AnswerJudge]:
 
 
 def probe(checkout: Checkout, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return invoke(checkout.root, CLEAN, "probe", "--prompt", *arguments)
+    return invoke(checkout.root, ENVIRONMENT, "probe", "--prompt", *arguments)
 
 
 def said(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -136,7 +135,7 @@ def test_no_verdict(
 
 
 def test_survivors_are_annotations(checkout: Checkout, judge: AnswerJudge) -> None:
-    environment = {**CLEAN, "GITHUB_ACTIONS": "true"}
+    environment = {**ENVIRONMENT, "GITHUB_ACTIONS": "true"}
     done = invoke(checkout.root, environment, "probe", "--prompt", "--policy-from", "head")
     warnings = [line for line in done.stdout.splitlines() if line.startswith("::warning")]
     assert min(warnings) == (

@@ -8,8 +8,8 @@ from rubric_ci.model.config import LlmTarget
 from rubric_ci.model.references import Found
 from rubric_ci.project.loader import load_targets
 from tests.answer_judge import AnswerJudge, judging
-from tests.checkout import Checkout
-from tests.commands.test_run_against import CLEAN, changes, report, run
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.commands.test_run_against import changes, report, run
 from tests.invoke import invoke
 
 pytestmark = pytest.mark.timeout(120)
@@ -147,7 +147,7 @@ def test_validate(checkout: Checkout, prompt: str, text: str, evals: str, said: 
     (checkout.root.parent / "out.md").write_text("secret")
     if text:
         checkout.write({prompt: text})
-    done = invoke(checkout.root, CLEAN, "validate", "rubric-ci.yaml", "evals")
+    done = invoke(checkout.root, ENVIRONMENT, "validate", "rubric-ci.yaml", "evals")
     assert [line for line in done.stdout.splitlines() if ".yaml:" in line] == said
 
 

@@ -17,11 +17,6 @@ from tests.wait import wait_until
 
 pytestmark = pytest.mark.timeout(180)
 
-CLEAN = {
-    name: value
-    for name, value in ENVIRONMENT.items()
-    if not name.startswith(("GITHUB_", "RUBRIC_CI_"))
-}
 JUDGE = (
     "execution: {evaluators: [{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}]}"
 )
@@ -44,7 +39,7 @@ def cases(*names: str, question: str = "Greet") -> str:
 def run(
     checkout: Checkout, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    return invoke(checkout.root, CLEAN | environment, "run", *arguments)
+    return invoke(checkout.root, ENVIRONMENT | environment, "run", *arguments)
 
 
 def report(checkout: Checkout) -> dict[str, Any]:
@@ -255,7 +250,7 @@ def test_the_worktree_is_removed(checkout: Checkout, tmp_path: Path, name: str) 
     process = subprocess.Popen(
         [sys.executable, "-m", "rubric_ci", "run", "evals", "--against", "HEAD"],
         cwd=checkout.root,
-        env=CLEAN | {"TMPDIR": str(place)},
+        env=ENVIRONMENT | {"TMPDIR": str(place)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

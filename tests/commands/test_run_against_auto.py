@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.checkout import Checkout
-from tests.commands.test_run_against import CLEAN, cases
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.commands.test_run_against import cases
 from tests.invoke import invoke
 
 PULL_REQUEST = "the pull request's base branch"
@@ -48,7 +48,7 @@ class Change:
             "GITHUB_REF": "refs/heads/topic",
         }
         arguments = ("run", "evals", "--against", "auto", "--policy-from", "head")
-        invoke(self.checkout.root, CLEAN | (workflow if event else {}), *arguments)
+        invoke(self.checkout.root, ENVIRONMENT | (workflow if event else {}), *arguments)
         report = self.checkout.root / ".rubric-ci/report.json"
         read: dict[str, Any] = json.loads(report.read_text())
         return read

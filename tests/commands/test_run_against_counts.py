@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.answer_judge import AnswerJudge, judging
-from tests.checkout import Checkout
-from tests.commands.test_run_against import CLEAN, report
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.commands.test_run_against import report
 from tests.invoke import invoke
 
 pytestmark = pytest.mark.timeout(180)
@@ -30,7 +30,7 @@ def test_every_request_is_counted(checkout: Checkout, answer: str, shown: str) -
             "gpt-6.1-sol": lambda texts: f"{answer} {texts[-1]} {len(judge.asked)}",
         }
         change_model(checkout, judge)
-        done = invoke(checkout.root, CLEAN, "run", "--against", "main", "--fail-on", "never")
+        done = invoke(checkout.root, ENVIRONMENT, "run", "--against", "main", "--fail-on", "never")
         sent = len(judge.asked) + len(judge.seen)
     cases = report(checkout)["cases"]
     assert {case["change"] for case in cases} == {shown}, done.stderr
@@ -58,8 +58,8 @@ def test_the_first_night_says_that_it_asks_more_often(checkout: Checkout) -> Non
         judge.targets = {"gpt-6-sol": lambda _: "hello", "gpt-6.1-sol": lambda _: "hello"}
         change_model(checkout, judge)
         night = ("run", "--baseline", "reference", "--concurrency", "16", "--trials")
-        first = invoke(checkout.root, CLEAN, *night, "15").stderr.splitlines()
-        later = invoke(checkout.root, CLEAN, *night, "3").stderr
+        first = invoke(checkout.root, ENVIRONMENT, *night, "15").stderr.splitlines()
+        later = invoke(checkout.root, ENVIRONMENT, *night, "3").stderr
     assert first[2].startswith("target default: 60 requests to openai/gpt-6.1-sol, ")
     assert first[3].startswith("about 60 requests to openai/gpt-6-luna, ")
     assert first[4].startswith("every case is answered and judged 15 times, to become the ref")

@@ -10,18 +10,8 @@ import pytest
 
 from rubric_ci.llm.cache import Cache
 from tests.answer_judge import AnswerJudge, judging
-from tests.checkout import Checkout
-from tests.commands.test_run_against import (
-    CLEAN,
-    CONFIG,
-    agent,
-    asked,
-    cases,
-    changes,
-    log,
-    report,
-    run,
-)
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.commands.test_run_against import CONFIG, agent, asked, cases, changes, log, report, run
 from tests.wait import wait_until
 
 pytestmark = pytest.mark.timeout(180)
@@ -189,10 +179,13 @@ def test_two_runs_at_once_share_a_cache(checkout: Checkout, log: Path) -> None:
     both = [
         subprocess.Popen(
             [*command, "--reuse-answers", "--output-dir", f"out{number}"],
-            cwd=checkout.root, env=CLEAN, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd=checkout.root,
+            env=ENVIRONMENT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         for number in range(2)
-    ]  # fmt: skip
+    ]
     wait_until(lambda: any((checkout.root / ".rubric-ci/cache").rglob("*.json")))
     both[0].kill()
     assert both[0].wait(120) != 0

@@ -14,7 +14,6 @@ from tests.invoke import invoke
 
 pytestmark = [platforms.SHELL, pytest.mark.timeout(180)]
 
-CLEAN = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
 TOOL = """\
 import json, pathlib, re, sys
 folder, *only = sys.argv[1:]
@@ -70,7 +69,7 @@ def shop(checkout: Checkout, log: Path) -> Checkout:
 def run(
     checkout: Checkout, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    return invoke(checkout.root, CLEAN | environment, "run", "--target", "shop", *arguments)
+    return invoke(checkout.root, ENVIRONMENT | environment, "run", "--target", "shop", *arguments)
 
 
 def report(checkout: Checkout) -> dict[str, Any]:
@@ -192,7 +191,7 @@ def test_a_case_of_ours_cannot_be_answered_by_a_runner(shop: Checkout) -> None:
     shop.commit(
         {"a.eval.yaml": "evalcases: [{id: a, input: Hi, target: shop, rubrics: [Greets.]}]\n"}
     )
-    done = invoke(shop.root, CLEAN, "run", "--judge", "openai/x", "a.eval.yaml")
+    done = invoke(shop.root, ENVIRONMENT, "run", "--judge", "openai/x", "a.eval.yaml")
     assert done.returncode == 3
     (case,) = report(shop)["cases"]
     assert case["reason"].startswith("target shop: a runner has cases of its own and answers no")
@@ -209,5 +208,5 @@ def test_a_case_of_ours_cannot_be_answered_by_a_runner(shop: Checkout) -> None:
 def test_validate_checks_a_runner(shop: Checkout, line: str, expected: str) -> None:
     text = CONFIG.replace('    only: "{CASE_REGEX}"\n', f"    {line}\n")
     shop.write({"rubric-ci.yaml": text})
-    done = invoke(shop.root, CLEAN, "validate", "rubric-ci.yaml")
+    done = invoke(shop.root, ENVIRONMENT, "validate", "rubric-ci.yaml")
     assert expected in done.stdout

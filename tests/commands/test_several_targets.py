@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.checkout import Checkout
-from tests.commands.test_run_against import CLEAN, changes, report, run
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.commands.test_run_against import changes, report, run
 from tests.invoke import invoke
 
 CONFIG = """\
@@ -77,7 +77,7 @@ def test_a_suite_names_its_targets(checkout: Checkout) -> None:
     case = "  - {id: three, input: Own, target: kept}\n"
     checkout.commit({**FILES, "evals/a.yaml": f"targets: [default, b]\n{SUITE}{case}"})
     checkout.write({"answers.jsonl": ANSWERS + '{"id": "three", "answer": "hello"}\n'})
-    assert invoke(checkout.root, CLEAN, "validate").returncode == 0
+    assert invoke(checkout.root, ENVIRONMENT, "validate").returncode == 0
     run(checkout)
     assert list(results(checkout)) == [
         *("one [default]", "one [b]", "two [default]", "two [b]", "three")
@@ -123,7 +123,7 @@ def test_shards_merge_to_the_same_table(checkout: Checkout, tmp_path: Path) -> N
         run(checkout, *ALL, "--shard", f"{number}/2", "--output-dir", folder)
     merged = str(tmp_path / "merged")
     parts = [str(tmp_path / number) for number in ("1", "2")]
-    done = invoke(checkout.root, CLEAN, "report", "merge", *parts, "--output-dir", merged)
+    done = invoke(checkout.root, ENVIRONMENT, "report", "merge", *parts, "--output-dir", merged)
     assert done.returncode == 1, done.stderr
     assert TABLE in (tmp_path / "merged/summary.md").read_text()
 
@@ -160,7 +160,7 @@ def test_an_earlier_report_is_compared_by_target(checkout: Checkout, tmp_path: P
 
 def waive(checkout: Checkout, what: str) -> str:
     until = ("--until", "2999-12-31", "--reason", "known", "--owner", "me")
-    done = invoke(checkout.root, CLEAN, "waive", what, *until)
+    done = invoke(checkout.root, ENVIRONMENT, "waive", what, *until)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -174,7 +174,7 @@ def test_a_waiver_is_of_one_target(checkout: Checkout) -> None:
     checkout.commit({**FILES, "evals/a.yaml": suite})
     waive(checkout, "one [b]/says")
     waive(checkout, "two/says")
-    checked = invoke(checkout.root, CLEAN, "validate", "--strict")
+    checked = invoke(checkout.root, ENVIRONMENT, "validate", "--strict")
     assert checked.returncode == 0, checked.stdout
     done = run(checkout, "--target", "default", "--target", "b")
     assert (waivers(checkout), done.returncode) == (
@@ -194,7 +194,7 @@ def test_a_waiver_of_no_target(checkout: Checkout, name: str) -> None:
     waive(checkout, "one [b]/says")
     text = (checkout.root / "waivers.yaml").read_text()
     checkout.write({"waivers.yaml": text.replace("one [b]", f'"{name}"')})
-    checked = invoke(checkout.root, CLEAN, "validate")
+    checked = invoke(checkout.root, ENVIRONMENT, "validate")
     assert f"waiver-unmatched: `{name}/says` is not exactly one criterion" in checked.stdout
 
 
@@ -210,7 +210,7 @@ def test_nights_keep_the_results_of_each_target(checkout: Checkout) -> None:
         done = run(checkout, *options)
         assert done.returncode in {0, 1}, done.stderr
         found = {name: kind for name, (kind, _) in changes(checkout).items()}
-        kept = invoke(checkout.root, CLEAN, "baseline", "keep")
+        kept = invoke(checkout.root, ENVIRONMENT, "baseline", "keep")
         assert kept.returncode == 0, kept.stderr
         return found
 

@@ -11,8 +11,6 @@ from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
-CLEAN = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
-
 
 def translated(grader: Any, **test: Any) -> tuple[list[Any], list[Any], list[str]]:
     """Return the criteria, the evaluators and the problems of one grader."""
@@ -437,7 +435,7 @@ def test_scores_are_those_of_agentv(checkout: Checkout) -> None:
             "rubric-ci.yaml": yaml.safe_dump({"targets": [target]}),
         }
     )
-    done = invoke(checkout.root, CLEAN, "run", "--fail-on", "never")
+    done = invoke(checkout.root, ENVIRONMENT, "run", "--fail-on", "never")
     assert done.returncode == 0, done.stderr
     report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
     found = {case["id"]: case["score"] for case in report["cases"]}

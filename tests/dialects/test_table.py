@@ -365,9 +365,6 @@ def test_our_own_files_are_as_they_are() -> None:
     assert source.data == {"evalcases": [{"id": "a", "input": "b"}]}
 
 
-CLEAN = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
-
-
 @pytest.fixture
 def repository(checkout: Checkout) -> Checkout:
     checkout.commit(
@@ -395,27 +392,27 @@ def test_a_new_name_of_a_skill_selects_the_queries_about_it(checkout: Checkout) 
         }
     )
     listed = ["run", "skills/refunds/evals/trigger-eval.json", "--changed-since", base, "--list"]
-    assert invoke(checkout.root, CLEAN, *listed).stdout == "0 cases\n"
+    assert invoke(checkout.root, ENVIRONMENT, *listed).stdout == "0 cases\n"
     checkout.commit({"skills/refunds/SKILL.md": "---\nname: returns\n---\n"})
-    assert "case edited: rubrics" in invoke(checkout.root, CLEAN, *listed).stdout
+    assert "case edited: rubrics" in invoke(checkout.root, ENVIRONMENT, *listed).stdout
 
 
 def test_a_search_finds_them_by_their_keys(repository: Checkout) -> None:
-    done = invoke(repository.root, CLEAN, "validate")
+    done = invoke(repository.root, ENVIRONMENT, "validate")
     rest = "`rubric-ci import` writes eval files, `adopt` gates results\n"
     not_read = f"not read: 1 file of promptfoo: {rest}"
     assert (done.returncode, done.stdout) == (0, f"3 files checked: no problems\n{not_read}")
-    done = invoke(repository.root, CLEAN, "validate", "shop/suite.yaml")
+    done = invoke(repository.root, ENVIRONMENT, "validate", "shop/suite.yaml")
     assert done.stdout == "1 file checked: no problems\n"
-    done = invoke(repository.root, CLEAN, "run", "--case", "a")
+    done = invoke(repository.root, ENVIRONMENT, "run", "--case", "a")
     assert not_read.rstrip() in " ".join(done.stdout.split()), done.stderr
     repository.write({"old/evals.json": "[1]", "a.prompt.yml": "testData: []\nmessages: []\n"})
-    done = invoke(repository.root, CLEAN, "validate", ".")
+    done = invoke(repository.root, ENVIRONMENT, "validate", ".")
     assert "not read: 1 file of Agent Skills, 1 file of promptfoo: " in done.stdout
 
 
 def test_they_are_graded(repository: Checkout) -> None:
-    done = invoke(repository.root, CLEAN, "run", "shop")
+    done = invoke(repository.root, ENVIRONMENT, "run", "shop")
     assert done.returncode == 0, done.stdout
     report = json.loads((repository.root / ".rubric-ci/report.json").read_text())
     (case,) = report["cases"]
@@ -433,7 +430,7 @@ def test_a_script_of_agentv_is_scored_by_its_assertions(repository: Checkout) ->
     grader = {"type": "script", "command": ["python3", "-c", script], "most": 5}
     tests = {"tests": [{"id": "a", "input": "Hi", "assertions": [grader]}]}
     repository.write({"shop/suite.yaml": json.dumps(tests)})
-    done = invoke(repository.root, CLEAN, "run", "shop", "--fail-on", "never")
+    done = invoke(repository.root, ENVIRONMENT, "run", "shop", "--fail-on", "never")
     assert done.returncode == 0, done.stdout
     report = json.loads((repository.root / ".rubric-ci/report.json").read_text())
     (evaluator,) = report["cases"][0]["evaluators"]
@@ -448,7 +445,7 @@ def test_a_change_selects_single_cases_of_them(repository: Checkout) -> None:
     path = Path("skill/evals/evals.json")
     repository.write({path.as_posix(): SKILL.replace("Greets.", "Greets back.")})
     options = ("--changed-since", "HEAD", "--list", "--judge", "openai/x")
-    done = invoke(repository.root, CLEAN, "run", *options)
+    done = invoke(repository.root, ENVIRONMENT, "run", *options)
     assert done.stdout.splitlines()[:2] == [
         "skill/evals/evals.json:11  b  default  case edited: expected_outcome, rubrics",
         "1 case",
@@ -467,7 +464,7 @@ FOLDER = {
 
 def test_a_folder_among_the_files_is_every_file_below_it(repository: Checkout) -> None:
     repository.commit(FOLDER)
-    done = invoke(repository.root, CLEAN, "run", "skill", "--fail-on", "never", "--list")
+    done = invoke(repository.root, ENVIRONMENT, "run", "skill", "--fail-on", "never", "--list")
     assert done.returncode == 0, done.stderr
     found = Project(WorkingTree(root=repository.root)).load("skill/evals/evals.json")
     assert found
@@ -477,7 +474,7 @@ def test_a_folder_among_the_files_is_every_file_below_it(repository: Checkout) -
     )
     repository.write({"skill/fixtures/a/b/two.txt": "changed\n"})
     options = ("--changed-since", "HEAD", "--list", "--judge", "openai/x")
-    done = invoke(repository.root, CLEAN, "run", *options)
+    done = invoke(repository.root, ENVIRONMENT, "run", *options)
     assert done.stdout.splitlines()[:2] == [
         "skill/evals/evals.json:1  1  default  `skill/fixtures/a/b/two.txt` changed",
         "1 case",
@@ -508,6 +505,6 @@ def test_a_folder_that_is_not_read_whole_is_refused(
     repository.commit(FOLDER)
     for name, text in files.items():
         (repository.root / name).write_bytes(text.encode("utf-8", "surrogateescape"))
-    done = invoke(repository.root, CLEAN, "validate", "skill/evals/evals.json")
+    done = invoke(repository.root, ENVIRONMENT, "validate", "skill/evals/evals.json")
     assert done.returncode == 1
     assert f"not-supported: {message}" in done.stdout

@@ -52,13 +52,12 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_baseline_rejudge.py": "calibration/rejudge_report",
     "commands/test_run.py": """
         grading/cost_estimate grading/setup grading/tasks
-        publish/files report/build""",
+        publish/files""",
     "commands/test_run_against.py": """
-        run/grade run/sides run/tool run/inputs
-        selection/answer_dependencies""",
+        run/grade run/sides run/tool run/inputs""",
     "commands/test_run_against_counts.py": "run/forecast",
     "commands/test_run_choice.py": "run/finished selection/last_failed",
-    "commands/test_run_judge_down.py": "grading/preflight llm/preflight",
+    "commands/test_run_judge_down.py": "llm/preflight",
     "commands/test_run_killed.py": "system/coroutines",
     "commands/test_http_target.py": "llm/http_service",
     "commands/test_shards.py": "commands/plan",
@@ -119,7 +118,7 @@ IMPURE: Final = """
     evaluators/llm_judge evaluators/rubric
     evaluators/scripts
     grading/cost_estimate grading/engine grading/expected_work grading/limits
-    grading/preflight grading/setup grading/tasks
+     grading/setup grading/tasks
     grading_changes/changes
     history/database history/forecast
     judge/panel judge/request
@@ -132,8 +131,8 @@ IMPURE: Final = """
     project/near_files project/project project/working_tree
     comparison/baseline comparison/merge_decision comparison/reference_folder
     publish/comment publish/files publish/issue publish/workflow
-    render/progress report/build report/report_file
-    selection/answer_dependencies selection/changed_cases selection/last_failed selection/prefilter
+    render/progress report/report_file
+     selection/changed_cases selection/last_failed selection/prefilter
     waivers/file
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
@@ -142,7 +141,7 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.m
     *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
     *("llm/anthropic_http", "llm/gemini_http", "llm/judge_command", "llm/workload_identity"),
     *("llm/direct_http", "project/change", "project/checker", "project/loaded_project"),
-    *("publish/files", "report/build"),
+    *("publish/files", "run/finished"),
     *("system/masking", "system/output"),
 }
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
@@ -323,7 +322,6 @@ TABLES: Final = """
 """
 FRAGMENTS: Final = {  # modules under 60 lines that one module imports, with their reason
     "policy/target_options": "the options that a target may set under the policy of a base",
-    "statistics/moved_rate": "one estimator, with its source",
     "yaml_text/outline": "it reads text and is pure; its importer reads files",
 }
 FRAGMENT_LINES: Final = 60

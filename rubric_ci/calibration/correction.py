@@ -22,7 +22,7 @@ from rubric_ci.model.rubric import Judgement, Mark, Rubric, score
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.project.file_kinds import LABELS
 from rubric_ci.project.loaded_project import LoadedProject
-from rubric_ci.statistics import moved_rate
+from rubric_ci.statistics import judge_errors
 from rubric_ci.statistics.significance import Z, t_quantile
 
 MANY: Final = 1000  # degrees of freedom; above, Student's t is the normal distribution
@@ -74,11 +74,11 @@ def _moved(judged: float, sampling: float, passes: Stratum, fails: Stratum) -> t
     """Return the pass rate and its standard error if the pass rate of people has moved."""
     answers = passes.of + fails.of
     rate, a, b = (passes.of + 0.5) / (answers + 1), _share(passes), _share(fails)
-    return moved_rate.estimate(
-        moved_rate.Measured(value=judged, variance=sampling),
-        moved_rate.Measured(value=rate, variance=rate * (1 - rate) / (answers + 1)),
-        moved_rate.Measured(value=a, variance=a * (1 - a) / (passes.labelled + 1)),
-        moved_rate.Measured(value=b, variance=b * (1 - b) / (fails.labelled + 1)),
+    return judge_errors.estimate(
+        judge_errors.Measured(value=judged, variance=sampling),
+        judge_errors.Measured(value=rate, variance=rate * (1 - rate) / (answers + 1)),
+        judge_errors.Measured(value=a, variance=a * (1 - a) / (passes.labelled + 1)),
+        judge_errors.Measured(value=b, variance=b * (1 - b) / (fails.labelled + 1)),
     )
 
 

@@ -20,7 +20,7 @@ from rubric_ci.grading.resolve import judge_info
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.rubric import Judged
 from rubric_ci.model.scoring import MarkValue
-from rubric_ci.statistics.effective_votes import effective_votes
+from rubric_ci.statistics.judge_errors import effective_votes
 from rubric_ci.statistics.significance import PERCENT
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.numbers import listed

@@ -11,8 +11,7 @@ import click
 from rubric_ci.comparison.baseline import open_baseline, with_comparison
 from rubric_ci.errors import ExitCode, MissingExtra, MissingVariable, UserError
 from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_lines, total
-from rubric_ci.grading.expected_work import ExpectedWork
-from rubric_ci.grading.preflight import models_to_ask
+from rubric_ci.grading.expected_work import ExpectedWork, models_to_ask
 from rubric_ci.history.forecast import show_power
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.config import RunnerTarget

@@ -7,8 +7,7 @@ from operator import add
 import click
 
 from rubric_ci.evaluators.judge_choice import asked_of
-from rubric_ci.grading.expected_work import ExpectedWork
-from rubric_ci.grading.preflight import models_to_ask
+from rubric_ci.grading.expected_work import ExpectedWork, models_to_ask
 from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.judge.estimate import NO_REQUESTS, TokenEstimate, estimate, request_count
 from rubric_ci.llm.circuit_breaker import identity

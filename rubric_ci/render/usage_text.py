@@ -8,7 +8,7 @@ from rubric_ci.model.results import Assessed, CaseResult, Skipped
 from rubric_ci.model.scoring import LEVELS, mark_share
 from rubric_ci.model.usage import Usage
 from rubric_ci.policy.changes import change_note
-from rubric_ci.statistics.effective_votes import centred, effective_votes
+from rubric_ci.statistics.judge_errors import centred, effective_votes
 from rubric_ci.text import numbers
 
 MOST_NOISE: Final = 5  # criteria; report.json has all

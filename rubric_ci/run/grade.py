@@ -11,8 +11,7 @@ from rubric_ci.comparison import alarm_budget, reference
 from rubric_ci.comparison.compare import counterparts
 from rubric_ci.comparison.reference import Baseline
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.expected_work import ExpectedWork
-from rubric_ci.grading.preflight import ask_models
+from rubric_ci.grading.expected_work import ExpectedWork, ask_models
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.comparison import RegressionConfig, Sentinel

@@ -25,8 +25,9 @@ from rubric_ci.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.report.sharding import case_cost, split
+from rubric_ci.run import sides
 from rubric_ci.run.grade import RunInput, needs_fresh_judgements
-from rubric_ci.selection import answer_dependencies, last_failed
+from rubric_ci.selection import last_failed
 from rubric_ci.selection.changed_cases import open_selected
 from rubric_ci.selection.compare_cases import Selection
 from rubric_ci.text import escape
@@ -155,7 +156,7 @@ def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:
     outputs = [discovery.from_root(folder, loaded.root) for folder in written]
     return Side(
         reuse=settings.reuse_answers,
-        dependencies=answer_dependencies.of_working_tree(loaded.change, outputs),
+        dependencies=sides.checkout_dependencies(loaded.change, outputs),
     )
 
 

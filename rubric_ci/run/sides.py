@@ -5,21 +5,22 @@ judge are the head's.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cache
 from typing import Protocol, TypeAlias
 
-from rubric_ci.errors import CannotConfigure, NoVerdict
+from rubric_ci.errors import CannotConfigure, CannotUseGit, NoVerdict
 from rubric_ci.git import plumbing, snapshot
+from rubric_ci.git.snapshot import Contents
 from rubric_ci.git.worktree import Worktree, worktree
 from rubric_ci.grading.case_choice import read_keyword
 from rubric_ci.grading.resolve import Task, is_asked_for
 from rubric_ci.grading.tasks import build_task
 from rubric_ci.model.changes import Base, NoBase
 from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import MockTarget, RecordedTarget
+from rubric_ci.model.config import MockTarget, RecordedTarget, Target
 from rubric_ci.model.context import Dependencies, RunContext, Side
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
@@ -27,11 +28,13 @@ from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RemovedCase
 from rubric_ci.model.results import CaseResult
 from rubric_ci.project.base_state import BaseState
+from rubric_ci.project.change import Change
 from rubric_ci.project.loaded_project import LoadedProject, mask_secrets
-from rubric_ci.selection import answer_dependencies
 from rubric_ci.selection.compare_cases import matched
+from rubric_ci.selection.dependencies import command_files, depends_on_everything
 from rubric_ci.selection.fingerprint import question, rubrics
 from rubric_ci.targets import answer_cache, recorded
+from rubric_ci.text.globs import matcher
 
 Key: TypeAlias = tuple[str, str]
 """File and id of a case of the head."""
@@ -105,7 +108,7 @@ def _side(
         removed=tuple(_removed(state, before, settings)),
         worktree=checkout,
         read=cache(then.files.read),
-        dependencies=answer_dependencies.of(lambda: snapshot.of_entries(then.entries)),
+        dependencies=dependencies_on(lambda: snapshot.of_entries(then.entries)),
     )
 
 
@@ -226,3 +229,39 @@ class Sides:
             return {}
         results = await self.grade(tasks, context, trials)
         return {(case.file, case.id): case for case in results}
+
+
+def checkout_dependencies(change: Change, outputs: Iterable[str]) -> Dependencies:
+    """Return the digests of the checkout, which is read when the first one is asked for."""
+
+    def read() -> Contents | None:
+        try:
+            return snapshot.of_working_tree(change.repository, outputs)
+        except CannotUseGit:
+            return None  # without git, answers that depend on files are not cached
+
+    return dependencies_on(read)
+
+
+def dependencies_on(read: Callable[[], Contents | None]) -> Dependencies:
+    """Return the digests of the files that `read` returns; it is called once, or never.
+
+    A target without `depends_on` that depends on every file has the digest of all of them. Files
+    that a command names or gets count as if they were listed.
+    """
+    known = cache(read)
+
+    @cache
+    def of_files(globs: tuple[str, ...] | None, names: tuple[str, ...]) -> str | None:
+        found = known()
+        matches = (lambda _: True) if globs is None else matcher(globs)
+        return None if found is None else found.digest(matches, names)
+
+    def digest(case: EvalCase, target: Target) -> str | None:
+        if depends_on_everything(target):
+            return of_files(None, ())
+        globs = (*case.depends_on, *(target.depends_on or ()))
+        names = tuple(dict.fromkeys(command_files(case, target)))
+        return of_files(globs, names) if globs or names else ""
+
+    return digest

@@ -5,7 +5,7 @@ from math import hypot
 
 import pytest
 
-from rubric_ci.statistics.moved_rate import Measured, estimate
+from rubric_ci.statistics.judge_errors import Measured, estimate
 
 
 def exactly(value: float) -> Measured:

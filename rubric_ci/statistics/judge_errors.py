@@ -1,4 +1,6 @@
-"""The pass rate of people after a move, from a judge that errs as before.
+"""Judges that err: independent votes of several, and the pass rate of people after a move.
+
+Kish's design effect: k votes with a mean correlation r are worth k / (1 + (k - 1) r) votes.
 
 With r the judged rate of the draws, A the share of its passes that people confirm and B the share
 of its fails that they overturn, the judge passes s = rA / (rA + (1 - r)B) of the good answers and
@@ -7,12 +9,41 @@ for p = (q - f) / (s - f) (Rogan and Gladen, American Journal of Epidemiology 10
 """
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import fsum, sqrt
+from operator import mul, sub
 from typing import Final
 
 from rubric_ci.model.dataclass import dataclass
 
+FEWEST: Final = 20  # rows: below, the correlation says little
 STEP: Final = 1e-5  # of a numerical slope
+
+
+def effective_votes(rows: Sequence[Sequence[float]]) -> float | None:
+    """Return the number of independent votes, 1 to k; None if there are too few rows.
+
+    A row has one number per judge: the errors of their marks, or the marks less their mean. Judges
+    that never differ from 0 have no correlation, and their number stays.
+    """
+    if len(rows) < FEWEST:
+        return None
+    judges = [*zip(*rows, strict=True)]
+    found = [_correlation(one, other) for one, other in combinations(judges, 2)]
+    mean = max(0.0, fsum(found) / max(1, len(found)))
+    return len(judges) / (1 + (len(judges) - 1) * mean)
+
+
+def centred(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return the numbers less the mean of their judge."""
+    means = [fsum(column) / len(rows) for column in zip(*rows, strict=True)]
+    return [list(map(sub, row, means)) for row in rows]
+
+
+def _correlation(one: Sequence[float], other: Sequence[float]) -> float:
+    both = fsum(map(mul, one, other))
+    size = sqrt(fsum(a * a for a in one) * fsum(b * b for b in other))
+    return both / size if size else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from rubric_ci.statistics.effective_votes import FEWEST, centred, effective_votes
+from rubric_ci.statistics.judge_errors import FEWEST, centred, effective_votes
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ async def _score(
     """Return the score of one judge, or why it has none."""
     about, prepared = f"{case.file}: {case.id}: {spec.name}", context.prepared
     depends = id(spec), id(judge.endpoint), id(answer.messages)
-    name = *depends, about, context.trial, answer.text, *variables.values()
+    name = *depends, about, answer.text, *variables.values()
     call = prepared.take_call(name)
     if call is None:
         write = partial(freeform_call, fence=new_fence(), about=about, more=variables)

@@ -276,10 +276,9 @@ def _call(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> Model
 
 def _name(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> Hashable:
     """Return the name of the call between the estimate and the run."""
+    objects = id(request.rubric), id(request.judge.endpoint)
     ids = tuple([criterion.id for criterion in criteria])
-    about, trial, answer = request.about, request.context.trial, request.answer
-    endpoint = id(request.judge.endpoint)
-    return id(request.rubric), endpoint, about, trial, vote, ids, answer, request.seen
+    return objects, request.about, vote, ids, request.answer, request.seen
 
 
 def _spent(votes: Sequence[_Vote]) -> Usage:

@@ -83,7 +83,7 @@ class Prepared:
 
         The name holds all that it depends on, objects by their `id`; `owner` keeps those alive.
         """
-        if call.size <= self._room:
+        if name not in self._calls and call.size <= self._room:
             self._room -= call.size
             self._calls[name] = (owner, call)
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
 from rubric_ci.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.judge.seen import Part
 from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import RunContext
+from rubric_ci.model.context import Prepared, RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
@@ -69,12 +70,12 @@ class MemoryCache:
         self.texts[key] = text
 
 
+def check(name: str, text: str, *, required: bool = False) -> Check:
+    return Check(id=name, text=text, required=required, span=SPAN)
+
+
 def rubric(count: int, *, required: bool = False) -> Rubric:
-    return Rubric(
-        tuple(
-            Check(id=f"r{n}", text=f"text {n}", required=required, span=SPAN) for n in range(count)
-        )
-    )
+    return Rubric(tuple(check(f"r{n}", f"text {n}", required=required) for n in range(count)))
 
 
 def asked(
@@ -335,3 +336,65 @@ def test_the_canary_leaves_no_mark() -> None:
     decision = ask(judge, rubric(2), canary=True, votes=3)
     assert list(decision.votes) == ["r0", "r1"]
     assert [len(texts) for texts in judge.asked] == [3, 3, 3]
+
+
+def estimated(request: PanelRequest) -> None:
+    """Let an estimate look for the request's marks in the cache."""
+    dry = replace(request.context, cache=request.context.cache or MemoryCache(), lacking=[])
+    with pytest.raises(NoVerdict):
+        asyncio.run(decide(replace(request, context=dry)))
+    assert dry.lacking
+
+
+@pytest.mark.parametrize("votes", [1, 3])
+def test_the_run_sends_what_the_estimate_wrote(votes: int) -> None:
+    judge = Judge(always)
+    request = asked(judge, rubric(2), votes=votes)
+    estimated(request)
+    kept = {id(call) for _, call in request.context.prepared._calls.values()}
+    asyncio.run(decide(request))
+    assert {id(call) for call in judge.calls} == kept
+    assert len(kept) == votes
+    asyncio.run(decide(request))  # each is used once
+    assert not kept & {id(call) for call in judge.calls[votes:]}
+
+
+FILES = Part(name="files", title="Files", text="a")
+OTHERS: dict[str, Callable[[PanelRequest], PanelRequest]] = {
+    "answer": lambda request: replace(request, answer="Bye"),
+    "work": lambda request: replace(request, seen=(replace(FILES, text="b"),)),
+    "rubric": lambda request: replace(request, rubric=Rubric((check("r0", "other"),))),
+    "model": lambda request: replace(
+        request, judge=replace(request.judge, endpoint=Endpoint(model="other"))
+    ),
+    "case": lambda request: replace(
+        request, about="b", case=replace(CASE, id="b", expected_outcome="B")
+    ),
+}
+
+
+@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
+def test_an_estimate_of_another_request_is_not_used(
+    change: Callable[[PanelRequest], PanelRequest],
+) -> None:
+    judge = Judge(always)
+    request = asked(
+        judge, rubric(1), facts={"seen": (Part(name="files", title="Files", text="a"),)}
+    )
+    other = change(request)
+    estimated(request)
+    asyncio.run(decide(other))
+    fresh = Judge(always)
+    context = replace(request.context, call_model=fresh, prepared=Prepared())
+    asyncio.run(decide(replace(other, context=context)))
+    assert [(c.key, c.endpoint) for c in judge.calls] == [(c.key, c.endpoint) for c in fresh.calls]
+
+
+def test_each_criterion_that_is_asked_alone_has_its_own_request() -> None:
+    judge, cache = Judge(lambda text, _: text != "text 0"), MemoryCache()
+    ask(judge, rubric(1), cache, mode="isolated")
+    request = asked(judge, rubric(3), cache, mode="isolated")
+    estimated(request)
+    found = asyncio.run(decide(request))
+    assert judge.asked == [["text 0"], ["text 1"], ["text 2"]]
+    assert [mark.value for mark in found.judgement.marks.values()] == [False, True, True]

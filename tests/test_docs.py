@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.dialects.table import open_source
+from rubric_ci.dialects import open_source
 from rubric_ci.project.discovery import lookup
 from rubric_ci.validation.rules import apply_suppressions
 from rubric_ci.validation.validator import check_config, check_evals

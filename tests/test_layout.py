@@ -62,7 +62,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "commands/test_http_target.py": "llm/http_service",
     "commands/test_shards.py": "commands/plan",
     "commands/test_validate.py": """
-        project/checker project/fixer validation/output/formats""",
+        project/checker project/fixer validation/output/__init__""",
     "commands/test_case_files.py": "yaml_text/case_files",
     "commands/test_several_targets.py": "render/summary report/matrix",
     "commands/test_prompt_targets.py": "yaml_text/prompt_file",

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import click
 import yaml
 
-from rubric_ci.dialects import csv_table, github_models, openai_evals, promptfoo
-from rubric_ci.dialects.table import open_source
+from rubric_ci.dialects import csv_table, github_models, open_source, openai_evals, promptfoo
 from rubric_ci.dialects.translation import Beside, TranslatedSource, Translation
 from rubric_ci.errors import (
     CannotConfigure,

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
-from rubric_ci.model.events import is_before_merge
 from rubric_ci.project.checker import Checker, open_checkout
 from rubric_ci.system.fork_pool import in_parallel, usable_cores
 from rubric_ci.system.output import use_color
-from rubric_ci.system.runner import in_workflow
-from rubric_ci.validation.output.formats import Format, render
+from rubric_ci.system.runner import in_workflow, is_before_merge
+from rubric_ci.validation.output import Format, render
 
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic

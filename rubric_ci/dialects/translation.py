@@ -7,8 +7,7 @@ from dataclasses import field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.rules import GOOD_FILE, Rule
-from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
+from rubric_ci.yaml_text.problems import GOOD_FILE, LocatedProblem, Location, Path, Place, Rule
 from rubric_ci.yaml_text.source import Source
 
 _SLIP: Final = 0.85  # as alike are a name and a slip of the pen, and no two names

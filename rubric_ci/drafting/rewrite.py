@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rubric_ci.dialects.table import dialect_of
+from rubric_ci.dialects import dialect_of
 from rubric_ci.drafting.reply import Draft
 from rubric_ci.editing.fixes import unified
 from rubric_ci.editing.insertion_point import Keys

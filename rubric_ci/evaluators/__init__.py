@@ -1,5 +1,7 @@
 """Evaluators: each takes a case, an answer and its spec, and returns an assessment."""
 
+from dataclasses import fields
+
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge
 from rubric_ci.evaluators.composite import composite
@@ -75,18 +77,7 @@ def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> 
         weight=spec.weight,
         line=spec.span.line,
         verdict=verdict(found.score, found.gated_by, thresholds),
-        score=found.score,
-        gated_by=found.gated_by,
-        reasoning=found.reasoning,
-        criteria=found.criteria,
-        hits=found.hits,
-        misses=found.misses,
-        details=found.details,
-        warnings=found.warnings,
-        judge=found.judge,
-        marks=found.marks,
-        cached_marks=found.cached_marks,
-        usage=found.usage,
+        **{each.name: getattr(found, each.name) for each in fields(found)},
     )
 
 

@@ -9,7 +9,7 @@ from rubric_ci.errors import CannotFindRevision
 from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
 from rubric_ci.model.changes import Base, FoundBase, NoBase, Trigger
-from rubric_ci.model.events import EVENTS
+from rubric_ci.system.runner import EVENTS
 
 DEEPER = "check out with `fetch-depth: 0`"
 PULL_REQUEST_BASE = "the pull request's base branch"

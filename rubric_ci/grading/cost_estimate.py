@@ -3,21 +3,26 @@
 from collections.abc import Sequence
 from functools import reduce
 from operator import add
+from typing import Final
 
 import click
 
 from rubric_ci.evaluators.judge_choice import asked_of
 from rubric_ci.grading.expected_work import ExpectedWork, models_to_ask
 from rubric_ci.grading.resolve import Task, judges_of
-from rubric_ci.judge.estimate import NO_REQUESTS, TokenEstimate, estimate, request_count
+from rubric_ci.judge.freeform import freeform_messages
+from rubric_ci.judge.prompt import rubric_messages
+from rubric_ci.judge.voting import grouped, most_per_request
 from rubric_ci.llm.circuit_breaker import identity
 from rubric_ci.llm.direct import provider_with_entry
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import LlmJudgeSpec, RubricSpec
+from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.llm_calls import ChatMessage
 from rubric_ci.model.report import CostEstimate
+from rubric_ci.model.results import Answer
 from rubric_ci.system import coroutines
 from rubric_ci.text import escape, numbers
 
@@ -29,6 +34,43 @@ class JudgeEstimate:
     judge: JudgeConfig
     estimate: CostEstimate
     cached: int = 0  # requests that the cache answers, which the estimate leaves out
+
+
+CHARACTERS = 4  # per token, in English
+ANSWER_TOKENS = 300  # of an answer that does not exist yet
+MARK_TOKENS = 80  # quote, reason and mark of one criterion
+FREEFORM_TOKENS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenEstimate:
+    """Requests to a judge, with their input and output tokens."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: "TokenEstimate") -> "TokenEstimate":
+        """Sum field by field."""
+        if other is NO_REQUESTS:
+            return self
+        return TokenEstimate(
+            requests=self.requests + other.requests,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+    def of(self, requests: int) -> "TokenEstimate":
+        """Return the estimate of this many requests of the same size."""
+        each = max(self.requests, 1)
+        return TokenEstimate(
+            requests=requests,
+            input_tokens=self.input_tokens * requests // each,
+            output_tokens=self.output_tokens * requests // each,
+        )
+
+
+NO_REQUESTS: Final = TokenEstimate()
 
 
 def estimate_cost(
@@ -169,3 +211,37 @@ def _cost(estimate: CostEstimate) -> str:
     if estimate.cost_usd is None:
         return "price unknown"
     return f"${estimate.cost_usd:.4f}" if estimate.cost_usd else "$0"
+
+
+def estimate(case: EvalCase, spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> TokenEstimate:
+    """Return the sum of all requests about one answer, without repairs; `auto` is one vote."""
+    if isinstance(spec, LlmJudgeSpec):
+        messages = freeform_messages(case, Answer(text=""), spec.prompt, fence="")
+        return _request(messages, FREEFORM_TOKENS)
+    turns = spec.turn or case.most_turns or 1
+    groups = grouped(spec.rubric.judged, most_per_request(judge))
+    votes = 1 if judge.votes == "auto" else judge.votes
+    requests = [
+        _request(rubric_messages(case, "", group, fence=""), MARK_TOKENS * len(group), turns)
+        for group in groups
+    ]
+    return sum(requests * votes, NO_REQUESTS)
+
+
+def request_count(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> int:
+    """Return how many requests one answer takes, without repairs; `auto` counts as one vote."""
+    if isinstance(spec, LlmJudgeSpec):
+        return 1
+    votes = 1 if judge.votes == "auto" else judge.votes
+    return votes * len(grouped(spec.rubric.judged, most_per_request(judge)))
+
+
+def _request(
+    messages: tuple[ChatMessage, ...], output_tokens: int, answers: int = 1
+) -> TokenEstimate:
+    characters = sum(len(message.content) for message in messages)
+    return TokenEstimate(
+        requests=1,
+        input_tokens=characters // CHARACTERS + answers * ANSWER_TOKENS,
+        output_tokens=output_tokens,
+    )

@@ -6,7 +6,7 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import Final
 
-from rubric_ci.dialects.table import open_config
+from rubric_ci.dialects import open_config
 from rubric_ci.errors import InvalidInput
 from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.grading_changes.cases import case_changes, removed_cases

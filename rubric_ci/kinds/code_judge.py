@@ -5,9 +5,8 @@ from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, Final
 
 from rubric_ci.kinds.kind import Evaluator, Script, Written, common
-from rubric_ci.model.rules import Rule, with_evaluator
 from rubric_ci.text.suggestions import did_you_mean, nearest
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, Rule, with_evaluator
 
 if TYPE_CHECKING:
     from rubric_ci.model.evals import CodeJudgeSpec

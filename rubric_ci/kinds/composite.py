@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rubric_ci.kinds import code_judge
 from rubric_ci.kinds.kind import Evaluator, Prompt, Script, Written, common
 from rubric_ci.kinds.llm_judge import PROMPT_VARIABLES, prompt_of
-from rubric_ci.model.rules import Rule, with_evaluator
 from rubric_ci.text.suggestions import did_you_mean, nearest
-from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, Path, Problem
+from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, Path, Problem, Rule, with_evaluator
 
 if TYPE_CHECKING:
     from rubric_ci.model.evals import CodeJudgeSpec, CompositeSpec, LlmJudgeSpec, WeightedAverage

@@ -6,9 +6,8 @@ from typing import Any, Final
 from rubric_ci.kinds.kind import Evaluator, evaluators_of, with_members
 from rubric_ci.model.json_value import Missing, value_at
 from rubric_ci.model.references import Found, Lookup
-from rubric_ci.model.rules import Rule, with_evaluator
 from rubric_ci.text.dates import read_days
-from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, Path, Problem, mappings
+from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, Path, Problem, Rule, mappings, with_evaluator
 
 _MARKS: Final = ("targets.yaml", "providers.yaml", "config.yaml")
 _FIELD: Final = (

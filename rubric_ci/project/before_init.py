@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rubric_ci.dialects.table import is_providers, open_config
+from rubric_ci.dialects import is_providers, open_config
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.git import branch, plumbing, process
 from rubric_ci.model.dataclass import dataclass

@@ -18,10 +18,9 @@ from rubric_ci.git.snapshot import Snapshot, of_objects
 from rubric_ci.github.actions import Event, read_event
 from rubric_ci.model.changes import Base, Entry, FoundBase, NoBase
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.events import is_before_merge
 from rubric_ci.project.difference import Difference, read_difference
 from rubric_ci.project.project import Project
-from rubric_ci.system.runner import in_other_ci, in_workflow
+from rubric_ci.system.runner import in_other_ci, in_workflow, is_before_merge
 
 if TYPE_CHECKING:
     from rubric_ci.model.evals import EvalFile

@@ -9,7 +9,7 @@ from pathlib import Path
 from posixpath import dirname
 from typing import TYPE_CHECKING, TypeAlias
 
-from rubric_ci.dialects.table import open_config, open_source
+from rubric_ci.dialects import open_config, open_source
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.references import Found as Resolved
@@ -19,8 +19,7 @@ from rubric_ci.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_served, is
 from rubric_ci.project.project import Project
 from rubric_ci.project.working_tree import WorkingTree
 from rubric_ci.system.model_list import known_models
-from rubric_ci.validation.config_summary import ConfigSummary, texts_of
-from rubric_ci.validation.eval_rules import KnownTargets, Prompt
+from rubric_ci.validation.config_summary import ConfigSummary, KnownTargets, Prompt, texts_of
 from rubric_ci.validation.validator import check_config, check_evals, check_prompts, switched
 from rubric_ci.yaml_text.csv_cases import CASE_FILE
 from rubric_ci.yaml_text.document import Document

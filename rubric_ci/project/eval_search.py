@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from rubric_ci.dialects.table import open_source
+from rubric_ci.dialects import open_source
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.project import discovery
 from rubric_ci.project.project import Project

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
-from rubric_ci.dialects.table import open_config, open_source
+from rubric_ci.dialects import open_config, open_source
 from rubric_ci.model.config import Config, Target
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalFile
@@ -13,9 +13,8 @@ from rubric_ci.model.model_facts import Models
 from rubric_ci.model.references import FindFiles, Lookup, NotFound
 from rubric_ci.parsing.config import read_config, read_targets
 from rubric_ci.parsing.eval_file import TargetNames, parse
-from rubric_ci.validation.config_summary import summarize_config
+from rubric_ci.validation.config_summary import KnownTargets, summarize_config
 from rubric_ci.validation.diagnostics import has_errors
-from rubric_ci.validation.eval_rules import KnownTargets
 from rubric_ci.validation.validator import check_config, check_evals, check_prompts, switched
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_ci.dialects.table import open_config
+from rubric_ci.dialects import open_config
 from rubric_ci.errors import CannotReadFile, InvalidInput
 from rubric_ci.model.references import FindFiles, Found, NotFound
 from rubric_ci.project import discovery

@@ -22,8 +22,7 @@ from rubric_ci.render.markdown_case import Links
 from rubric_ci.report.gate import gate_state
 from rubric_ci.system.runner import in_workflow
 from rubric_ci.text import escape
-from rubric_ci.text.escape import error_line
-from rubric_ci.text.workflow_commands import PER_LEVEL, command, disable_workflow_commands
+from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, error_line
 
 TITLE: Final = "## ⚠️ rubric-ci · Gate undecided: the run could not start"
 STALE: Final = "> [!WARNING]\n> A verdict that was shown here before is out of date."

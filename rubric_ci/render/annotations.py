@@ -19,7 +19,7 @@ from rubric_ci.model.results import (
 )
 from rubric_ci.render import summary, wording
 from rubric_ci.text import numbers
-from rubric_ci.text.workflow_commands import PER_LEVEL, command, within_cap
+from rubric_ci.text.escape import PER_LEVEL, command, within_cap
 from rubric_ci.waivers import report as waivers
 
 LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")

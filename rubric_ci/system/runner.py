@@ -1,12 +1,36 @@
-"""The runner of GitHub Actions: whether it reads our output, and how the action starts again."""
+"""The runner of GitHub Actions: its events, whether it reads our output, how the action restarts.
+
+NOTE: `validate` imports this at every commit, so it needs nothing else.
+"""
 
 from collections.abc import Mapping
-from typing import Final, NoReturn
+from typing import Final, Literal, NoReturn, TypeAlias
 
 RESTART: Final = "RUBRIC_CI_RESTART"
 """Set by `hooks/action.py`: the command that starts it again, as JSON."""
 
 REQUIREMENTS: Final = "RUBRIC_CI_REQUIREMENTS"
+
+EventKind: TypeAlias = Literal["pull request", "merge group", "push"]
+
+EVENTS: Final[dict[str, EventKind]] = {
+    "pull_request": "pull request",
+    "pull_request_target": "pull request",
+    "pull_request_review": "pull request",
+    "merge_group": "merge group",
+    "push": "push",
+}
+
+HEAD_COMMIT: Final = (
+    ("pull_request", "head", "sha"),
+    ("merge_group", "head_sha"),
+    ("after",),
+)
+BASE_COMMIT: Final = (
+    ("pull_request", "base", "sha"),
+    ("merge_group", "base_sha"),
+    ("before",),  # zeros for a new branch
+)
 
 
 def in_workflow(environment: Mapping[str, str]) -> bool:
@@ -41,3 +65,8 @@ def restart(environment: Mapping[str, str]) -> NoReturn:
 
         sys.exit(subprocess.run(command, env=known, check=False).returncode)
     os.execve(command[0], command, known)  # noqa: S606 - there is no shell on purpose
+
+
+def is_before_merge(event: str) -> bool:
+    """Return True for events of a change: the default of `--policy-from` is `base`."""
+    return EVENTS.get(event) in {"pull request", "merge group"}

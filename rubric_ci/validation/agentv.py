@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.model.references import Found, Lookup
-from rubric_ci.model.rules import Rule
 from rubric_ci.text.globs import Matches, matcher
 from rubric_ci.validation.shape_rules import ALIAS_CONFLICT
 from rubric_ci.yaml_text.document import YAML_EMPTY, Document
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, Rule
 
 OF_HEALTH_CHECK: Final = ("command_template", "timeout_seconds")
 

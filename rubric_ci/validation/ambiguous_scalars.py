@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from yaml.nodes import MappingNode
 
-from rubric_ci.model.rules import Rule, with_cases, with_rubrics
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, Rule, with_cases, with_rubrics
 from rubric_ci.yaml_text.scalars import NOT_FINITE
 from rubric_ci.yaml_text.source import Source
 

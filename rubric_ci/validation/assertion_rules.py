@@ -8,9 +8,8 @@ from rubric_ci.assertions.json_data import schema_problem
 from rubric_ci.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.assertions.table import TABLE
 from rubric_ci.model.references import Found, Lookup, NearFile
-from rubric_ci.model.rules import Rule, with_rubrics
 from rubric_ci.validation.reference_rules import missing_file
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, Rule, with_rubrics
 
 ASSERTION_OPTION: Final = Rule(
     id="assertion-option",

@@ -8,9 +8,8 @@ from typing import Any, Final, NamedTuple
 from rubric_ci.kinds.kind import written_evaluators
 from rubric_ci.kinds.table import kind_of
 from rubric_ci.model.references import Machine
-from rubric_ci.model.rules import Rule
 from rubric_ci.validation.agentv import snake_case
-from rubric_ci.yaml_text.problems import Path, Problem, mappings
+from rubric_ci.yaml_text.problems import Path, Problem, Rule, mappings
 
 FOLDER_MISSING: Final = Rule(
     id="folder-missing",

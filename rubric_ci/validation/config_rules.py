@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
 from rubric_ci.kinds.code_judge import SIMILAR_KEY
-from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.validation.agentv import (
     conflicting_aliases,
@@ -33,7 +32,7 @@ from rubric_ci.validation.target_rules import (
     is_model,
     target_rules,
 )
-from rubric_ci.yaml_text.problems import UNKNOWN_KEY, Path, Problem, mappings
+from rubric_ci.yaml_text.problems import UNKNOWN_KEY, Path, Problem, Rule, mappings
 from rubric_ci.yaml_text.source import Source, Values
 
 _KNOWN: Final = (

@@ -5,7 +5,9 @@ from posixpath import basename, dirname, join, normpath
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.model.model_facts import AGENTV_AGENTS
-from rubric_ci.yaml_text.problems import mappings
+from rubric_ci.yaml_text.problems import (
+    mappings,
+)
 from rubric_ci.yaml_text.source import Source
 
 STARTED: Final = ("claude-code", "codex", "copilot", "gemini-cli")
@@ -101,3 +103,21 @@ def glob_from_root(file: str, glob: str) -> str:
     """Return a glob relative to the repository root; it was relative to the file."""
     negation = "!" if glob.startswith("!") else ""
     return negation + normpath(join(dirname(file), glob.removeprefix("!")))
+
+
+class Prompt(NamedTuple):
+    """The prompt of a target: its file, and the variables that it uses."""
+
+    target: str
+    path: str
+    names: frozenset[str]
+
+
+class KnownTargets(NamedTuple):
+    """The targets that an eval file can name."""
+
+    names: frozenset[str] = frozenset()  # without any, they are not checked
+    agents: frozenset[str] = frozenset()  # those that rubric-ci does not start
+    prompts: Mapping[str, Prompt] | None = {}
+    """Prompts by target, the default one's under ""; None: they are not known, and unused
+    variables are not reported."""

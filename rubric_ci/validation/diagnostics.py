@@ -10,9 +10,15 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
-from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.text.suggestions import did_you_mean, nearest
-from rubric_ci.yaml_text.problems import MAX_PROBLEMS, LocatedProblem, Place, Problem
+from rubric_ci.yaml_text.problems import (
+    GOOD_FILE,
+    MAX_PROBLEMS,
+    LocatedProblem,
+    Place,
+    Problem,
+    Rule,
+)
 from rubric_ci.yaml_text.source import Source
 from rubric_ci.yaml_text.syntax_errors import BREAK, split_lines
 

@@ -4,15 +4,25 @@ Rules run on data of any shape. Each checks only values of the right type and re
 another rule reports the cause.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 from rubric_ci.kinds.kind import evaluators_of, execution_of
-from rubric_ci.model.rules import GOOD_CASE, GOOD_FILE, Rule, with_cases, with_evaluator
 from rubric_ci.text.suggestions import nearest, suggest
 from rubric_ci.validation.rubric_rules import criteria_problems
 from rubric_ci.validation.shape_rules import OUT_OF_RANGE
-from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, mappings
+from rubric_ci.yaml_text.problems import (
+    GOOD_CASE,
+    GOOD_FILE,
+    WEIGHT_TOTAL,
+    WRONG_TYPE,
+    Path,
+    Problem,
+    Rule,
+    mappings,
+    with_cases,
+    with_evaluator,
+)
 
 CASE_ID_DUPLICATE: Final = Rule(
     id="case-id-duplicate",
@@ -90,24 +100,6 @@ EVALUATOR_NAME_DUPLICATE: Final = Rule(
         "- {name: fast, type: latency, threshold: 9}\n- {name: cheap, type: cost, budget: 1}"
     ),
 )
-
-
-class Prompt(NamedTuple):
-    """The prompt of a target: its file, and the variables that it uses."""
-
-    target: str
-    path: str
-    names: frozenset[str]
-
-
-class KnownTargets(NamedTuple):
-    """The targets that an eval file can name."""
-
-    names: frozenset[str] = frozenset()  # without any, they are not checked
-    agents: frozenset[str] = frozenset()  # those that rubric-ci does not start
-    prompts: Mapping[str, Prompt] | None = {}
-    """Prompts by target, the default one's under ""; None: they are not known, and unused
-    variables are not reported."""
 
 
 def ungraded_cases(data: Any, file: str) -> Iterator[Problem]:

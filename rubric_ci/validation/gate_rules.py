@@ -5,8 +5,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.model.rules import GOOD_FILE, Rule
-from rubric_ci.yaml_text.problems import Path, Problem, mappings
+from rubric_ci.yaml_text.problems import GOOD_FILE, Path, Problem, Rule, mappings
 
 
 class CaseName(NamedTuple):

@@ -13,10 +13,9 @@ from rubric_ci.model.model_facts import (
     ending,
     refused_parameters,
 )
-from rubric_ci.model.rules import Rule
 from rubric_ci.validation.agentv import snake_case, snake_cased
 from rubric_ci.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS
-from rubric_ci.yaml_text.problems import Path, Problem, mappings
+from rubric_ci.yaml_text.problems import Path, Problem, Rule, mappings
 
 MODEL_END: Final = Rule(
     id="model-end",

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rubric_ci.assertions.keys import KEYS
-from rubric_ci.model.rules import GOOD_FILE, Rule
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import GOOD_FILE, Path, Problem, Rule
 
 OTHER_TOOL: Final = Rule(
     id="other-tool",

@@ -7,12 +7,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.model.rules import Rule
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.validation.agentv import snake_case
 from rubric_ci.validation.gate_rules import CaseName, FindSizes
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, Rule
 
 
 class Winner(NamedTuple):

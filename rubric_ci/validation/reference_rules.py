@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from rubric_ci.kinds.kind import Prompt, written_evaluators
 from rubric_ci.model.references import Found, Lookup, NearFile, NotFound
-from rubric_ci.model.rules import Rule, with_cases, with_evaluator
 from rubric_ci.text.suggestions import did_you_mean, suggest
 from rubric_ci.validation.agentv import guideline_problems
-from rubric_ci.yaml_text.problems import Path, Problem, mappings
+from rubric_ci.yaml_text.problems import Path, Problem, Rule, mappings, with_cases, with_evaluator
 
 _MESSAGES = ("input_messages", "input", "expected_messages", "expected_output")
 

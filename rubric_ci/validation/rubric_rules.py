@@ -5,9 +5,8 @@ from typing import Any, Final
 
 from rubric_ci.assertions.keys import keys_of
 from rubric_ci.kinds.kind import criteria_at
-from rubric_ci.model.rules import Rule, with_rubrics
 from rubric_ci.validation.wording import wording_problems
-from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem
+from rubric_ci.yaml_text.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, Rule, with_rubrics
 from rubric_ci.yaml_text.scalars import is_short_decimal
 
 MAX_RANGES: Final = 11

@@ -9,7 +9,6 @@ from typing import Final
 from rubric_ci.dialects import translation
 from rubric_ci.kinds import table
 from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.model.rules import Rule
 from rubric_ci.validation import (
     agentv,
     ambiguous_scalars,
@@ -47,7 +46,7 @@ from rubric_ci.yaml_text import (
     source,
     syntax_errors,
 )
-from rubric_ci.yaml_text.problems import MAX_PROBLEMS
+from rubric_ci.yaml_text.problems import MAX_PROBLEMS, Rule
 
 _MODULES = (
     *(

@@ -2,14 +2,6 @@
 
 from typing import Final
 
-from rubric_ci.model.rules import (
-    GOOD_CASE,
-    GOOD_FILE,
-    Rule,
-    with_cases,
-    with_evaluator,
-    with_rubrics,
-)
 from rubric_ci.validation.rubric_rules import (
     LEVELS_TYPE,
     SCORE_RANGE_BOUNDS,
@@ -17,7 +9,15 @@ from rubric_ci.validation.rubric_rules import (
     SCORE_RANGE_OVERLAP,
     SCORE_RANGE_TYPE,
 )
-from rubric_ci.yaml_text.problems import Path
+from rubric_ci.yaml_text.problems import (
+    GOOD_CASE,
+    GOOD_FILE,
+    Path,
+    Rule,
+    with_cases,
+    with_evaluator,
+    with_rubrics,
+)
 
 _TEXT_KEYS = ("expected_outcome", "description", "criteria")
 

@@ -6,13 +6,12 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.model.model_facts import AGENTV_AGENTS
-from rubric_ci.model.rules import Rule
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.validation.agentv import conflicting_aliases, snake_case, snake_cased
 from rubric_ci.validation.config_summary import JUDGE_KEYS, STARTED, texts_of
 from rubric_ci.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.validation.shape_rules import MISSING_KEY
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, Rule
 
 PLACEHOLDERS: Final = (
     *("PROMPT", "PROMPT_FILE", "GUIDELINES", "EVAL_ID", "EVAL_FILE", "ROOT", "ATTEMPT", "FILES"),

@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING
 
 from rubric_ci.assertions.keys import KEYS
 from rubric_ci.model.references import Lookup, Machine, NearFile
-from rubric_ci.validation.eval_rules import (
-    KnownTargets,
-    eval_problems,
-    target_problems,
-    ungraded_cases,
-)
+from rubric_ci.validation.config_summary import KnownTargets
+from rubric_ci.validation.eval_rules import eval_problems, target_problems, ungraded_cases
 from rubric_ci.validation.reference_rules import reference_problems
 from rubric_ci.validation.rubric_rules import GATE_KIND
 from rubric_ci.validation.schema import problems as schema_problems
@@ -25,7 +21,7 @@ from rubric_ci.yaml_text.source import Source
 if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.model.model_facts import Models
-    from rubric_ci.validation.eval_rules import Prompt
+    from rubric_ci.validation.config_summary import Prompt
     from rubric_ci.validation.gate_rules import FindSizes
     from rubric_ci.validation.project_rules import NearestPath, Winners
     from rubric_ci.validation.waiver_rules import FindStates

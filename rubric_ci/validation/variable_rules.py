@@ -8,13 +8,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.kinds.kind import execution_of
 from rubric_ci.model.references import Found, Lookup, NearFile
-from rubric_ci.model.rules import Rule, with_cases
 from rubric_ci.text.suggestions import suggest
-from rubric_ci.validation.eval_rules import UNUSED_SETTING, Prompt
+from rubric_ci.validation.config_summary import Prompt
+from rubric_ci.validation.eval_rules import UNUSED_SETTING
 from rubric_ci.validation.reference_rules import missing_file
 from rubric_ci.validation.shape_rules import MISSING_KEY, NOT_TEXT
 from rubric_ci.validation.target_rules import NAMES, is_model
-from rubric_ci.yaml_text.problems import Path, Problem, mappings
+from rubric_ci.yaml_text.problems import Path, Problem, Rule, mappings, with_cases
 
 INPUT: Final = "input"
 MESSAGES: Final = ("input_messages", "input", "expected_messages", "expected_output")

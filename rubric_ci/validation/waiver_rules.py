@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.model.rules import Rule
 from rubric_ci.validation.schema import problems as schema_problems
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.problems import Path, Problem
+from rubric_ci.yaml_text.problems import Path, Problem, Rule
 
 WAIVER_DATE: Final = Rule(
     id="waiver-date",

@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_ci.model.rules import GOOD_FILE, Rule, with_rubrics
-from rubric_ci.yaml_text.problems import MAX_PROBLEMS, LocatedProblem
+from rubric_ci.yaml_text.problems import GOOD_FILE, MAX_PROBLEMS, LocatedProblem, Rule, with_rubrics
 from rubric_ci.yaml_text.scalars import (
     NUMBER_STARTS,
     WORDS,

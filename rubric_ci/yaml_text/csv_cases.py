@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.model.rules import GOOD_FILE, Rule
-from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
+from rubric_ci.yaml_text.problems import GOOD_FILE, LocatedProblem, Location, Path, Place, Rule
 
 COLUMNS: Final = ("id", "input", "expected_outcome", "expected_output", "rubrics", "tags")
 """Columns with a meaning of their own; every other one is a variable."""

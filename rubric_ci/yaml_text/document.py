@@ -15,10 +15,17 @@ from yaml.events import (
 )
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_ci.model.rules import GOOD_FILE, Rule
 from rubric_ci.yaml_text.constructor import AmbiguousScalar, DataBuilder, merged_nodes, place
 from rubric_ci.yaml_text.limits import yaml_over_limits
-from rubric_ci.yaml_text.problems import MAX_PROBLEMS, LocatedProblem, Location, Path, Place
+from rubric_ci.yaml_text.problems import (
+    GOOD_FILE,
+    MAX_PROBLEMS,
+    LocatedProblem,
+    Location,
+    Path,
+    Place,
+    Rule,
+)
 
 _TEXT_AT_HASH: Final = r"[ \t]#[^\s#!]"  # a `#` that looks like text; compiled when needed
 

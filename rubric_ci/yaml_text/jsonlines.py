@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.model.rules import Rule
 from rubric_ci.yaml_text.constructor import (
     MAX_DEPTH,
     YAML_DEPTH,
@@ -24,6 +23,7 @@ from rubric_ci.yaml_text.problems import (
     Location,
     Path,
     Place,
+    Rule,
 )
 from rubric_ci.yaml_text.scalars import MAX_DIGITS, NOT_FINITE
 

@@ -10,8 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_ci.model.rules import Rule, with_rubrics
-from rubric_ci.yaml_text.problems import LocatedProblem
+from rubric_ci.yaml_text.problems import LocatedProblem, Rule, with_rubrics
 from rubric_ci.yaml_text.syntax_errors import split_lines
 
 Scalar: TypeAlias = bool | int | float | str | None

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rubric_ci.model.references import FindFiles
-from rubric_ci.model.rules import Rule
 from rubric_ci.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.yaml_text.document import Document
-from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place
+from rubric_ci.yaml_text.problems import LocatedProblem, Location, Path, Place, Rule
 
 if TYPE_CHECKING:
     from rubric_ci.yaml_text.document import LeaveOut

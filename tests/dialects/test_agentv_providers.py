@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.dialects import open_config
 from rubric_ci.dialects.agentv_providers import translate
-from rubric_ci.dialects.table import open_config
 from rubric_ci.model.config import CliTarget, LlmTarget, MockTarget, UnsupportedTarget
 from rubric_ci.project.loader import LoadedTargets, load_targets
 

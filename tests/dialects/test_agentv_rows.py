@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.dialects import open_source
 from rubric_ci.dialects.agentv_rows import of_row
-from rubric_ci.dialects.table import open_source
 from rubric_ci.dialects.translation import TranslatedSource
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.yaml_text.csv_cases import CsvCases

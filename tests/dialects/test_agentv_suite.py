@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.dialects import open_source
 from rubric_ci.dialects.agentv import translate
-from rubric_ci.dialects.table import open_source
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.yaml_text.source import Source
 from tests import platforms

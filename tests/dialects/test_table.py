@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.dialects.table import dialect_of, open_source
+from rubric_ci.dialects import dialect_of, open_source
 from rubric_ci.model.evals import EvalCase, RubricSpec, TrialRule
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.project.loader import Loaded, load

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from rubric_ci.cli.main import main
-from rubric_ci.dialects.table import open_source
+from rubric_ci.dialects import open_source
 from rubric_ci.project.discovery import lookup
 from rubric_ci.validation.validator import check_evals
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from rubric_ci.cli.main import main
-from rubric_ci.dialects.table import open_source
+from rubric_ci.dialects import open_source
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.references import Found
 from rubric_ci.project.loader import load_targets

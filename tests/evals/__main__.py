@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from rubric_ci.dialects import open_source
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.project.discovery import lookup, sidecar_of
 from rubric_ci.validation.diagnostics import to_diagnostic
 from rubric_ci.validation.rules import apply_suppressions
 from rubric_ci.validation.validator import check_evals
 from rubric_ci.yaml_text.problems import LocatedProblem
-from rubric_ci.dialects.table import open_source
 from rubric_ci.yaml_text.source import decode
 
 FOLDER = Path(__file__).parent
@@ -17,8 +17,12 @@ FOLDER = Path(__file__).parent
 
 def evals(folder: str) -> list[Path]:
     """Return the eval files of a folder; sidecars belong to their lines."""
-    found = (path for path in sorted((FOLDER / folder).iterdir()) if path.suffix in {".yaml", ".jsonl"})
-    return [path for path in found if not path.with_suffix(".jsonl").exists() or path.suffix == ".jsonl"]
+    found = (
+        path for path in sorted((FOLDER / folder).iterdir()) if path.suffix in {".yaml", ".jsonl"}
+    )
+    return [
+        path for path in found if not path.with_suffix(".jsonl").exists() or path.suffix == ".jsonl"
+    ]
 
 
 def diagnostics(path: Path) -> tuple[Diagnostic, ...]:

@@ -18,7 +18,7 @@ from time import process_time
 import pytest
 
 import rubric_ci
-from rubric_ci.dialects.table import open_source
+from rubric_ci.dialects import open_source
 from rubric_ci.judge.injection_scan import scan_for_injection
 from rubric_ci.judge.prompt import escaped
 from rubric_ci.judge.reply import find_object

@@ -7,14 +7,14 @@ from pkgutil import walk_packages
 import pytest
 
 from rubric_ci import dialects, kinds, validation, yaml_text
-from rubric_ci.dialects.table import open_source
+from rubric_ci.dialects import open_source
 from rubric_ci.model.references import Found, NotFound
-from rubric_ci.model.rules import Rule
 from rubric_ci.system.model_list import known_models
-from rubric_ci.validation.eval_rules import KnownTargets
+from rubric_ci.validation.config_summary import KnownTargets
 from rubric_ci.validation.rules import RULES, apply_suppressions, meanings, render
 from rubric_ci.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.yaml_text.document import Document
+from rubric_ci.yaml_text.problems import Rule
 
 EXAMPLES = [rule for rule in RULES.values() if rule.bad]
 CONFIGURED = ("judge:", "targets:", "gate:", "rules:")

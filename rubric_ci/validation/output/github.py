@@ -7,13 +7,8 @@ word that disables commands around them.
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.text.workflow_commands import (
-    PER_LEVEL,
-    command,
-    disable_workflow_commands,
-    within_cap,
-)
-from rubric_ci.validation.output.summary import summary
+from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, within_cap
+from rubric_ci.validation.output import summary
 from rubric_ci.validation.output.text import headline
 
 

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.text.escape import log_line, visible
-from rubric_ci.validation.output.summary import summary
+from rubric_ci.validation.output import summary
 
 _WIDEST = 120  # columns of a source line that are shown
 _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTICE: "36"}

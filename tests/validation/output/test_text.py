@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
-from rubric_ci.validation.output import github, text
-from rubric_ci.validation.output.summary import summary
+from rubric_ci.validation.output import github, summary, text
 
 PROBLEM = Diagnostic(
     rule="out-of-range",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.judge.estimate import TokenEstimate, estimate, request_count
+from rubric_ci.grading.cost_estimate import TokenEstimate, estimate, request_count
 from rubric_ci.judge.prompt import rubric_messages
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.diagnostics import Span

@@ -144,7 +144,7 @@ def correction_of(
     if reason := next(_withheld(report, graded, drawn), ""):
         return replace(nothing, withheld=reason)
     thresholds = Thresholds(passing=report.gate.passing, borderline=report.gate.borderline)
-    found = list(_verdicts(drawn, {(c.file, c.id): c for c in cases}, thresholds))
+    found = list(_verdicts(drawn, {c.key: c for c in cases}, thresholds))
     if reason := next(_incomplete(drawn, found), ""):
         return replace(nothing, withheld=reason)
     days = sorted(each.draw.at for each in found)

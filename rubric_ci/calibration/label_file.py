@@ -7,17 +7,16 @@ on one rubric are drawn: a person's marks then give the verdict.
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from rubric_ci.calibration import labels
 from rubric_ci.calibration.labels import Draw, Label
 from rubric_ci.errors import CannotWriteFile, InvalidInput
+from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.project import discovery
 from rubric_ci.project.loaded_project import show_problems
-
-CaseKey: TypeAlias = tuple[str, str]
 
 
 def read_labels(path: Path) -> tuple[Label, ...]:
@@ -42,9 +41,6 @@ def write_labels(path: Path, found: Iterable[Label]) -> None:
         ) from error
 
 
-"""File and id."""
-
-
 def draw(report: RunReport, passes: int, fails: int, seed: int) -> dict[CaseKey, Draw]:
     """Return the drawn cases with their draws; fewer if there are fewer."""
     found: dict[CaseKey, Draw] = {}
@@ -52,7 +48,7 @@ def draw(report: RunReport, passes: int, fails: int, seed: int) -> dict[CaseKey,
     by_one_rubric = [case for case in report.cases if is_eligible(case)]
     groups: Sequence[tuple[Literal["pass", "fail"], int]] = (("pass", passes), ("fail", fails))
     for judged, wanted in groups:
-        keys = [(c.file, c.id) for c in by_one_rubric if judged_as(c) == judged]
+        keys = [c.key for c in by_one_rubric if judged_as(c) == judged]
         drawn = min(wanted, len(keys))
         kept = Draw(
             judged=judged,

@@ -13,8 +13,9 @@ import click
 
 from rubric_ci.calibration.agreement import mark_text
 from rubric_ci.calibration.attack_corpus import allows
-from rubric_ci.calibration.label_file import CaseKey, read_labels, write_labels
+from rubric_ci.calibration.label_file import read_labels, write_labels
 from rubric_ci.calibration.labels import Draw, Label, Split
+from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.report import RunReport
@@ -168,13 +169,13 @@ def questions_of(
     report: RunReport, cases: Sequence[EvalCase], drawn: Container[CaseKey] | None = None
 ) -> list[Question]:
     """Return a question for every criterion of every answer in the report, or of those drawn."""
-    known = {(case.file, case.id): case for case in cases}
+    known = {case.key: case for case in cases}
     return [
         Question(case=case, spec=spec, answer=result.answer, criterion=criterion)
         for result in report.cases
-        if _has_answer(result) and (result.file, result.id) in known
-        if drawn is None or (result.file, result.id) in drawn
-        for case in [known[result.file, result.id]]
+        if _has_answer(result) and result.key in known
+        if drawn is None or result.key in drawn
+        for case in [known[result.key]]
         for spec in case.evaluators
         if isinstance(spec, RubricSpec)
         for criterion in spec.rubric.judged
@@ -230,7 +231,7 @@ def _add_draws(questions: Sequence[Question], session: Session, labels: _Labels)
 
 
 def _draw_of(question: Question, session: Session) -> Draw | None:
-    return (session.draws or {}).get((question.case.file, question.case.id))
+    return (session.draws or {}).get(question.case.key)
 
 
 def _ask(question: Question, place: str, mark: MarkValue | None, keys: Iterator[str]) -> Choice:

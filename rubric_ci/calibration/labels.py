@@ -99,7 +99,7 @@ def match(
     path: str, labels: Sequence[Label], cases: Sequence[EvalCase]
 ) -> tuple[tuple[LabelledAnswer, ...], tuple[Diagnostic, ...]]:
     """Return each label with its case and rubric, and the problems of labels that do not match."""
-    known = {(case.file, case.id): case for case in cases}
+    known = {case.key: case for case in cases}
     matched: list[LabelledAnswer] = []
     problems: list[Diagnostic] = []
     for number, label in enumerate(labels, 1):

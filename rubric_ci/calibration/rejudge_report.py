@@ -31,13 +31,13 @@ async def rejudge_cases(
     cases: Sequence[CaseResult], tasks: Sequence[Task], context: RunContext, concurrency: int
 ) -> Rejudged:
     """Mark every kept answer of every case; a case without a judge stays as it is."""
-    by_case = {(task.case.file, task.case.id): task for task in tasks}
+    by_case = {task.case.key: task for task in tasks}
     graded = [case for case in cases if isinstance(case, Graded)]
-    problems = {_key(case): _why_not(case, by_case.get(_key(case))) for case in graded}
+    problems = {case.key: _why_not(case, by_case.get(case.key)) for case in graded}
     asked = [
-        (case, _task(by_case[_key(case)], trial.answer or ""))
+        (case, _task(by_case[case.key], trial.answer or ""))
         for case in graded
-        if not problems[_key(case)] and needs_judge(by_case[_key(case)].case)
+        if not problems[case.key] and needs_judge(by_case[case.key].case)
         for trial in trials_of(case)
     ]
     results = await grade([task for _, task in asked], context, concurrency=concurrency)
@@ -45,16 +45,12 @@ async def rejudge_cases(
         raise KeyboardInterrupt
     marked: dict[CaseKey, list[CaseResult]] = {}
     for (case, _), result in zip(asked, results, strict=True):
-        marked.setdefault(_key(case), []).append(result)
-    found = [_marked(case, marked) for case in graded if not problems[_key(case)]]
+        marked.setdefault(case.key, []).append(result)
+    found = [_marked(case, marked) for case in graded if not problems[case.key]]
     done = tuple(case for case in found if isinstance(case, Graded))
-    lost = {_key(case): case.reason for case in found if not isinstance(case, Graded)}
+    lost = {case.key: case.reason for case in found if not isinstance(case, Graded)}
     sentinel = await measure(done, tasks, context, concurrency)
     return Rejudged(cases=done, left_out=tuple(_lines(problems | lost)), sentinel=sentinel)
-
-
-def _key(case: CaseResult) -> CaseKey:
-    return case.file, case.id
 
 
 def _why_not(case: Graded, task: Task | None) -> str:
@@ -90,9 +86,9 @@ def _task(task: Task, answer: str) -> Task:
 
 def _marked(case: Graded, marked: Mapping[CaseKey, list[CaseResult]]) -> CaseResult:
     """Return the case with its new trials, at its line in the present eval file."""
-    if _key(case) not in marked:
+    if case.key not in marked:
         return case
-    found = median_trial(marked[_key(case)])
+    found = median_trial(marked[case.key])
     if not isinstance(found, Graded):
         return found
     return replace(found, target=case.target, recorded=case.recorded, cluster=case.cluster)

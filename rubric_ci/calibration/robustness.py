@@ -84,21 +84,16 @@ def measure_robustness(probes: Sequence[Probe], judged: AnswerMarks) -> Robustne
     )
 
 
-def key(probe: Probe) -> tuple[str, str]:
-    """Return the key of a probe's marks in `AnswerMarks`."""
-    return (probe.case.file, probe.case.id)
-
-
 def _is_attack(probe: Probe) -> bool:
     return probe.family not in {"", CONTROLS}
 
 
 def _changes(probes: Sequence[Probe], judged: AnswerMarks) -> Iterator[MarkChange]:
     for probe in probes:
-        if key(probe) in judged:
+        if probe.case.key in judged:
             before = judged.get((probe.case.file, probe.control), probe.marks)
             for criterion in probe.rubric.judged:
-                yield from _change(probe, criterion, before, judged[key(probe)])
+                yield from _change(probe, criterion, before, judged[probe.case.key])
 
 
 def _change(probe: Probe, criterion: Judged, before: Marks, after: Marks) -> Iterator[MarkChange]:
@@ -119,7 +114,7 @@ def _family(
     name: str, probes: Sequence[Probe], judged: AnswerMarks, changes: Sequence[MarkChange]
 ) -> AttackFamily:
     own = [change for change in changes if change.family == name]
-    marked = [probe for probe in probes if key(probe) in judged]
+    marked = [probe for probe in probes if probe.case.key in judged]
     return AttackFamily(
         name=name,
         answers=len(probes),

@@ -161,7 +161,7 @@ async def _ask(
     times: int,
 ) -> list[tuple[MarkValue, ...]]:
     """Return the marks of each item; fewer than `times` where the judge failed."""
-    by_case = {(task.case.file, task.case.id): task for task in tasks}
+    by_case = {task.case.key: task for task in tasks}
     found = [(n, _task(item, by_case.get((item.file, item.id)))) for n, item in enumerate(items)]
     asked = [(n, task) for n, task in found if task for _ in range(times)]
     uncached = replace(context, cache=None)

@@ -122,10 +122,10 @@ def _split(
     requests: Sequence[DraftRequest], results: Sequence[DraftResult]
 ) -> tuple[list[Drafted], list[SkippedCase]]:
     """Split drafts from cases without one; a request without a result was interrupted."""
-    by_case = {(result.case.file, result.case.id): result for result in results}
+    by_case = {result.case.key: result for result in results}
     drafted, failed = list[Drafted](), list[SkippedCase]()
     for request in requests:
-        match by_case.get((request.case.file, request.case.id)):
+        match by_case.get(request.case.key):
             case Drafted() as made:
                 drafted.append(made)
             case DraftFailed(reason=reason):

@@ -19,7 +19,6 @@ from rubric_ci.calibration.rejudge import (
 from rubric_ci.calibration.robustness import (
     Marks,
     RobustnessReport,
-    key,
     measure_robustness,
     render,
 )
@@ -62,7 +61,7 @@ def attack(settings: AttackSettings) -> ExitCode:
     result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)
     show_not_judged(answers, result)
     judged: dict[tuple[str, str], Marks] = {
-        key(probe): {name: criterion.mark for name, criterion in marks.items()}
+        probe.case.key: {name: criterion.mark for name, criterion in marks.items()}
         for probe, marks in zip(attacks, result.marks, strict=True)
         if not isinstance(marks, NotJudged)
     }

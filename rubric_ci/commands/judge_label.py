@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from rubric_ci.calibration.label_file import CaseKey, draw
+from rubric_ci.calibration.label_file import draw
 from rubric_ci.calibration.label_session import Session, label_answers, questions_of
 from rubric_ci.calibration.labels import Draw
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ExitCode
+from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.options import LabelSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.project.loaded_project import load_project, open_project, show_problems

@@ -55,7 +55,7 @@ def probe(settings: ProbeSettings) -> ExitCode:
         click.echo(log_line(f"left out, as conversations: {numbers.listed(talks)}"), err=True)
     answers = _answers(cases, loaded, settings, judging.context)
     subjects = list(_subjects(cases, loaded, answers))
-    if missing := [case.id for case in cases if not answers.get((case.file, case.id))]:
+    if missing := [case.id for case in cases if not answers.get(case.key)]:
         click.echo(log_line(f"left out, without an answer: {numbers.listed(missing)}"), err=True)
     if not subjects:
         return _nothing(settings)
@@ -98,7 +98,7 @@ def _answers(
         target = choose_target(case, loaded.config_for(case.file), "")
         if isinstance(target, RecordedTarget):
             with suppress(CannotAnswer):  # it is named as left out, unless the report has it
-                found[case.file, case.id] = recorded.answer(case, target, context).text
+                found[case.key] = recorded.answer(case, target, context).text
     if settings.report.exists() or not found:
         graded = [each for each in read_report(settings.report).cases if isinstance(each, Graded)]
         found |= {(each.file, each.id): each.answer for each in graded if each.answer}
@@ -110,7 +110,7 @@ def _subjects(
 ) -> Iterator[Subject]:
     before = _base_criteria(loaded)
     for case in cases:
-        answer = answers.get((case.file, case.id))
+        answer = answers.get(case.key)
         for spec in case.evaluators if answer else ():
             if not isinstance(spec, RubricSpec):
                 continue

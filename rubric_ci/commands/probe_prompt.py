@@ -64,14 +64,12 @@ class _Tried:
         """Yield the tasks whose next answer can decide."""
         if self.mutant is None or self.outcome != "noticed":
             for task in self.tasks:
-                if self.tallies.get((task.case.file, task.case.id), Tally()).is_open(
-                    len(self.tasks)
-                ):
+                if self.tallies.get(task.case.key, Tally()).is_open(len(self.tasks)):
                     yield task
 
     def count(self, result: CaseResult) -> None:
         """Add the verdict of an answer."""
-        key = result.file, result.id
+        key = result.key
         tally = self.tallies.get(key, Tally())
         if not isinstance(result, Graded):
             tally = replace(tally, reason=result.reason or "no verdict")
@@ -186,7 +184,7 @@ def _steady(control: _Tried) -> list[Task]:
     """Return the tasks that pass with the prompt itself; name the others."""
     steady = []
     for task in control.tasks:
-        tally = control.tallies[task.case.file, task.case.id]
+        tally = control.tallies[task.case.key]
         if tally.decision(len(control.tasks)) == "survived":
             steady.append(task)
             continue

@@ -119,7 +119,7 @@ def _nights(reports: Sequence[RunReport]) -> Mapping[CaseKey, Mapping[str, Seque
         for case in report.cases:
             if isinstance(case, Graded):
                 found = [trial.score for trial in first_trials(case)]
-                scores[case.file, case.id][report.started_at] = found
+                scores[case.key][report.started_at] = found
     return scores
 
 
@@ -153,9 +153,9 @@ def pool(reports: Sequence[RunReport]) -> RunReport:
     for report in ordered:
         for case in report.cases:
             if isinstance(case, Graded):
-                trials[case.file, case.id].extend(first_trials(case))
-            if isinstance(case, Graded) or (case.file, case.id) not in trials:
-                cases[case.file, case.id] = case
+                trials[case.key].extend(first_trials(case))
+            if isinstance(case, Graded) or case.key not in trials:
+                cases[case.key] = case
     return replace(
         ordered[-1],
         cases=tuple(_with_trials(case, trials) for case in cases.values()),
@@ -178,7 +178,7 @@ def _check_comparable(reports: Sequence[RunReport]) -> None:
 
 def _with_trials(case: CaseResult, trials: dict[CaseKey, list[Trial]]) -> CaseResult:
     """Return a graded case with its pooled trials and the verdict and score of their median."""
-    pooled = trials[case.file, case.id]
+    pooled = trials[case.key]
     if not isinstance(case, Graded) or len(pooled) < 2:
         return case
     ranked = sorted(pooled, key=lambda trial: (tier(trial.verdict), trial.score))

@@ -6,7 +6,7 @@ from typing import assert_never
 from rubric_ci.comparison import verdicts
 from rubric_ci.comparison.alarm_budget import Tested
 from rubric_ci.comparison.verdicts import Compared
-from rubric_ci.model.comparison import CaseKey, RegressionConfig
+from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RemovedCase
 from rubric_ci.model.results import BaseResult, CaseResult, Errored, Graded, Skipped
@@ -50,15 +50,10 @@ def removed_cases(
     baseline: Iterable[CaseResult], found: Iterable[CaseResult]
 ) -> tuple[RemovedCase, ...]:
     """Return the baseline's cases that no case of the run matches."""
-    kept = {key_of(case) for case in found}
+    kept = {case.key for case in found}
     return tuple(
-        RemovedCase(file=case.file, id=case.id) for case in baseline if key_of(case) not in kept
+        RemovedCase(file=case.file, id=case.id) for case in baseline if case.key not in kept
     )
-
-
-def key_of(case: CaseResult) -> CaseKey:
-    """Return the key of a case in a report: its file and id."""
-    return case.file, case.id
 
 
 def _tested(after: Graded, before: Graded, found: Compared, rules: ChangeRules) -> Compared:
@@ -67,7 +62,7 @@ def _tested(after: Graded, before: Graded, found: Compared, rules: ChangeRules) 
     Against a pinned reference the first night in a row does not confirm it.
     """
     assert rules.tested is not None  # noqa: S101 - a budget applies
-    key = key_of(after)
+    key = after.key
     p_value = rules.tested.p_values.get(key)
     if p_value is None:
         if found.change != "broken":

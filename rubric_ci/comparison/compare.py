@@ -8,7 +8,7 @@ from statistics import fmean
 
 from rubric_ci.comparison import alarm_budget, reference
 from rubric_ci.comparison.alarm_budget import Tested
-from rubric_ci.comparison.case_change import ChangeRules, changed, key_of, removed_cases
+from rubric_ci.comparison.case_change import ChangeRules, changed, removed_cases
 from rubric_ci.comparison.notes import (
     cached_marks,
     differing_judges,
@@ -34,9 +34,9 @@ def compare(head: RunReport, baseline: Baseline) -> RunReport:
 
     A case that a part of the suite left out was not run; it is not `removed`.
     """
-    matched = counterparts(map(key_of, head.cases), baseline.report.cases)
+    matched = counterparts((case.key for case in head.cases), baseline.report.cases)
     rules = _rules(head, baseline, matched)
-    cases = tuple(changed(case, matched.get(key_of(case)), rules) for case in head.cases)
+    cases = tuple(changed(case, matched.get(case.key), rules) for case in head.cases)
     everything = of_asked_targets(head, baseline.report) if head.scope.complete else ()
     removed = removed_cases(everything, matched.values())
     enough = reference.enough_trials(baseline, rules.config) if rules.tested else 1
@@ -170,7 +170,7 @@ def _decided(
         return replace(found, regressed=found.fell or broken)
     last = baseline.log.last(head.started_at)
     lower_again = found.lower and last is not None and last.lower
-    worse = tuple(key for key in map(key_of, cases) if rules.tested.worse(key))
+    worse = tuple(case.key for case in cases if rules.tested.worse(case.key))
     regressed = broken or lower_again
     suspected = not regressed and bool(worse or found.lower)
     return replace(found, regressed=regressed, suspected=suspected, worse_cases=worse)
@@ -179,7 +179,7 @@ def _decided(
 def _matched(
     head: Iterable[CaseKey], baseline: Iterable[CaseResult]
 ) -> Iterator[tuple[CaseKey, CaseResult]]:
-    there = {key_of(case): case for case in baseline}
+    there = {case.key: case for case in baseline}
     here = set(head)
     moved: dict[str, list[CaseResult]] = defaultdict(list)
     for key in there.keys() - here:
@@ -202,9 +202,9 @@ def _rules(
     if not baseline.is_reference(config):
         return rules
     pairs = {
-        key_of(case): alarm_budget.pair(case, was, config)
+        case.key: alarm_budget.pair(case, was, config)
         for case in head.cases
-        if isinstance(case, Graded) and isinstance(was := matched.get(key_of(case)), Graded)
+        if isinstance(case, Graded) and isinstance(was := matched.get(case.key), Graded)
     }
     before = reference.worse_before(baseline.log, head.started_at) if baseline.log else None
     return replace(
@@ -226,14 +226,14 @@ def _clustered(
     """
     clusters: dict[object, list[float]] = defaultdict(list)
     for case in head:
-        was = matched.get(key_of(case))
+        was = matched.get(case.key)
         if (
             isinstance(case, Graded)
             and isinstance(was, Graded)
             and len(first_trials(was)) >= enough
         ):
             difference = first_mean(case) - first_mean(was, config.reference_trials)
-            clusters[case.cluster or key_of(case)].append(round(difference, DECIMALS))
+            clusters[case.cluster or case.key].append(round(difference, DECIMALS))
     return list(clusters.values())
 
 
@@ -243,9 +243,9 @@ def _suspects(
     if tested is None:
         return None
     graded = [case for case in head.cases if isinstance(case, Graded)]
-    suspects = [c for c in graded if c.further_trials or key_of(c) in tested.p_values]
-    cleared = [c for c in suspects if not tested.worse(key_of(c))]
-    found = [tested.p_values[key_of(c)] for c in suspects if tested.worse(key_of(c))]
+    suspects = [c for c in graded if c.further_trials or c.key in tested.p_values]
+    cleared = [c for c in suspects if not tested.worse(c.key)]
+    found = [tested.p_values[c.key] for c in suspects if tested.worse(c.key)]
     return SuspectCounts(
         false_alarms=config.false_alarms,
         suspects=len(suspects),

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.comparison import alarm_budget, reference, wording
-from rubric_ci.comparison.case_change import key_of
 from rubric_ci.comparison.compare import counterparts
 from rubric_ci.comparison.reference_folder import Acceptance, accept, open_folder
 from rubric_ci.errors import CannotReadReport
@@ -50,15 +49,15 @@ class Decided:
 
 def decided(head: RunReport, kept: Iterable[CaseResult]) -> Decided:
     """Return the decision of a merge, from the report of its run."""
-    matched = counterparts(((case.file, case.id) for case in head.cases), kept)
+    matched = counterparts((case.key for case in head.cases), kept)
     pairs = [
         (case, was)
         for case in head.cases
-        if isinstance(case, Graded) and isinstance(was := matched.get((case.file, case.id)), Graded)
+        if isinstance(case, Graded) and isinstance(was := matched.get(case.key), Graded)
     ]
     return Decided(
-        fixed=tuple((case.file, case.id) for case, was in pairs if demands_a_move(case, was)),
-        accepted=tuple((case.file, case.id) for case, was in pairs if _is_accepted(case, was)),
+        fixed=tuple(case.key for case, was in pairs if demands_a_move(case, was)),
+        accepted=tuple(case.key for case, was in pairs if _is_accepted(case, was)),
     )
 
 
@@ -91,7 +90,7 @@ def accept_merge(head: RunReport, folder: Path, decided_at: str) -> Iterator[str
     )
     fixed = set(found.fixed)
     cases = (
-        without_first_trials(case) if isinstance(case, Graded) and key_of(case) in fixed else case
+        without_first_trials(case) if isinstance(case, Graded) and case.key in fixed else case
         for case in head.cases
     )
     accept(replace(head, cases=tuple(cases)), folder, acceptance)

@@ -98,13 +98,13 @@ def evidence(
     """
     clusters: dict[object, list[Observed]] = defaultdict(list)
     for case in head:
-        was = matched.get((case.file, case.id))
+        was = matched.get(case.key)
         if isinstance(case, Graded) and isinstance(was, Graded):
             trials = [trial.score for trial in trials_of(was)[: config.reference_trials]]
             if len(trials) == config.reference_trials:
                 scores = [trial.score for trial in first_trials(case)]
                 observed = Observed(head=scores, reference=trials)
-                clusters[case.cluster or (case.file, case.id)].append(observed)
+                clusters[case.cluster or case.key].append(observed)
     return drift.log_products(list(clusters.values()), config.false_alarms, nights)
 
 
@@ -115,7 +115,7 @@ def night_means(
 
     A case that was measured in other nights than most, since it moved alone, is left out.
     """
-    known = [baseline.nights.get((case.file, case.id), {}) for case in cases]
+    known = [baseline.nights.get(case.key, {}) for case in cases]
     if not any(known):
         return None
     ((most, _),) = Counter(map(frozenset, filter(None, known))).most_common(1)
@@ -192,11 +192,11 @@ def comparable(one: RunReport, other: RunReport) -> bool:
 def lacking(head: RunReport, reference: RunReport | None, trials: int) -> RunReport | None:
     """Return the part of a run that the reference has fewer than `trials` of; None: nothing."""
     has = {
-        (case.file, case.id): len(trials_of(case))
+        case.key: len(trials_of(case))
         for case in (reference.cases if reference else ())
         if isinstance(case, Graded)
     }
-    return part(head, lambda case: has.get((case.file, case.id), 0) < trials)
+    return part(head, lambda case: has.get(case.key, 0) < trials)
 
 
 def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | None:

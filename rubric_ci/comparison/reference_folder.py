@@ -39,7 +39,7 @@ class Acceptance:
 
     def moves(self, case: Graded) -> bool:
         """Return True if the results of this case become the reference."""
-        if self.keys is not None and (case.file, case.id) not in self.keys:
+        if self.keys is not None and case.key not in self.keys:
             return False
         return not self.cases or any(fnmatchcase(case.id, glob) for glob in self.cases)
 
@@ -88,7 +88,7 @@ def _without_worse(added: RunReport | None, found: Comparison | None) -> RunRepo
         return added
     if found.lower:
         return None
-    return part(added, lambda case: (case.file, case.id) not in found.worse_cases)
+    return part(added, lambda case: case.key not in found.worse_cases)
 
 
 def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport | None:
@@ -105,7 +105,7 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport |
             "check --case, or pass the report of a complete run",
         )
     compared = compare(head, present) if present else None
-    keys = {(case.file, case.id) for case in moved.cases}
+    keys = {case.key for case in moved.cases}
     kept = _others(folder, keys, head) if present else []
     if kept and not all(comparable(head, each) for each in kept):
         raise CannotReadReport(
@@ -166,9 +166,9 @@ def _first_log(head: RunReport, present: Baseline | None) -> ReferenceLog:
 
 def _others(folder: Path, moved: set[tuple[str, str]], head: RunReport) -> list[RunReport]:
     """Return the reports of the folder without the moved and the removed cases."""
-    present = {(case.file, case.id) for case in head.cases} - moved
+    present = {case.key for case in head.cases} - moved
     reports = (read_report(path) for path in find_reports([folder]))
-    parts = (part(each, lambda case: (case.file, case.id) in present) for each in reports)
+    parts = (part(each, lambda case: case.key in present) for each in reports)
     return [each for each in parts if each]
 
 

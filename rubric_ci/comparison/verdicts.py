@@ -109,7 +109,7 @@ def group_p_value(pairs: Sequence[tuple[Graded, Graded]]) -> float | None:
         return None
     clusters: dict[object, float] = defaultdict(float)
     for head, base in pairs:
-        clusters[head.cluster or (head.file, head.id)] += _mean_tier(head) - _mean_tier(base)
+        clusters[head.cluster or head.key] += _mean_tier(head) - _mean_tier(base)
     rounded = [round(difference, DECIMALS) for difference in clusters.values()]
     return significance.p_value(rounded) / 2 if sum(rounded) < 0 else None
 

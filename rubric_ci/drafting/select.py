@@ -30,10 +30,10 @@ def choose_requests(
     """
     every = [case for file in files for case in file.cases]
     chosen = choose_cases(every, ids=patterns, tags=())
-    suites = {(case.file, case.id): file for file in files for case in file.cases}
+    suites = {case.key: file for file in files for case in file.cases}
     requests, skipped = list[DraftRequest](), list[SkippedCase]()
     for case in chosen:
-        suite = suites[case.file, case.id]
+        suite = suites[case.key]
         if not _has_rubrics(case, suite):
             if suite.in_files:
                 reason = "files that `evalcases` names are not edited; write its `rubrics` there"
@@ -52,13 +52,13 @@ def choose_requests(
 def _request(
     case: EvalCase, suite: EvalFile, broken: Mapping[tuple[str, str], Contrast]
 ) -> DraftRequest:
-    return DraftRequest(case=case, suite=suite.cases, contrast=broken.get((case.file, case.id)))
+    return DraftRequest(case=case, suite=suite.cases, contrast=broken.get(case.key))
 
 
 def contrasts(report: RunReport) -> Mapping[tuple[str, str], Contrast]:
     """Return the base's and the head's answer to each case that a change broke."""
     return {
-        (case.file, case.id): Contrast(good=case.before.answer, bad=case.answer)
+        case.key: Contrast(good=case.before.answer, bad=case.answer)
         for case in report.cases
         if isinstance(case, Graded) and case.change == "broken"
         if case.before and case.before.answer and case.answer

@@ -48,7 +48,7 @@ def show_outcome(
     """
     rejected = {(c.name, name): r for c in changes for name, r in c.rejected.items()}
     for made in drafted:
-        rejection = rejected.get((made.case.file, made.case.id))
+        rejection = rejected.get(made.case.key)
         if rejection is None:
             _show_drafted(made, err=err)
         else:

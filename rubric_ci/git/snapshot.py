@@ -23,6 +23,7 @@ from rubric_ci.text.globs import matcher
 
 MAX_LINKS = 40
 UNKNOWN: Final = ""
+"""The id of what cannot be read, such as a submodule with changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +144,6 @@ def _upwards(path: str) -> Iterator[str]:
 def _decode(content: bytes) -> str:
     """Decode as in the working tree; invalid UTF-8 differs from any text there."""
     return file_text(content, "replace")
-
-
-"""The id of what cannot be read, such as a submodule with changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,9 +71,7 @@ def with_waivers(tasks: Sequence[Task], waivers: Sequence[WaiverResult]) -> tupl
             waived[waiver.file, waiver.case].add(waiver.criterion)
     if not waived:
         return tuple(tasks)
-    return tuple(
-        replace(task, waived=frozenset(waived[task.case.file, task.case.id])) for task in tasks
-    )
+    return tuple(replace(task, waived=frozenset(waived[task.case.key])) for task in tasks)
 
 
 Setups: TypeAlias = dict[tuple[str, str, bool], tuple[Target, JudgeConfig | None]]

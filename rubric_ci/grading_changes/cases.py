@@ -40,7 +40,7 @@ def case_changes(
     `groups` are the tags that have a pass rate at the base, with that rate.
     """
     for case in head:
-        was = base.get((case.file, case.id))
+        was = base.get(case.key)
         if was is None:
             yield of_case(case, "case", "stronger", case.id, "", ADDED)
         elif case is not was:

@@ -74,7 +74,7 @@ def _cases(
     unread = state.unreadable
     yield from case_changes([case for case in head if case.file not in unread], before, groups)
     if was.config_name:
-        pairs = [(case, before[key]) for case in head if (key := (case.file, case.id)) in before]
+        pairs = [(case, before[key]) for case in head if (key := case.key) in before]
         yield from target_changes(pairs, own.policy_for, was.policy_for)
     kept = {id(case) for case in before.values()}
     yield from _removed(loaded, [case for case in state.cases if id(case) not in kept])

@@ -47,7 +47,7 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         judge_variance=judge_variance(report.cases),
         commit=report.metadata.get("head_sha", ""),
         link=link or report.metadata.get("run_url", ""),
-        cases=tuple((case.file, case.id) for case in report.cases),
+        cases=tuple(case.key for case in report.cases),
         results=_columns(report.cases),
         judge_moved=report.sentinel is not None and report.sentinel.moved,
     )
@@ -105,7 +105,7 @@ def _clustered(
 ) -> Iterable[Sequence[float]]:
     clusters: dict[object, list[float]] = defaultdict(list)
     for case in graded:
-        clusters[case.cluster or (case.file, case.id)].append(value(case))
+        clusters[case.cluster or case.key].append(value(case))
     return clusters.values()
 
 

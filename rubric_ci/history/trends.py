@@ -19,6 +19,7 @@ _BY_ATTENTION: Final = "fewbps-"  # verdict letters of the latest run, the most 
 LATEST: Final = 30  # runs
 FEWEST: Final = 3
 Scores = Mapping[CaseKey, Sequence[float]]
+"""The scores of the trials of each case of a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +127,6 @@ def _difference(before: JudgeInfo, after: JudgeInfo) -> str:
     )
     named = "; ".join(f"{name}{was} → {now}" for name, was, now in pairs if was != now)
     return named or f"{after.model} marks the remembered answers differently"
-
-
-"""The scores of the trials of each case of a run."""
 
 
 def measure(records: Sequence[RunRecord]) -> Variances:

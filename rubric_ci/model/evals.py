@@ -223,6 +223,11 @@ class EvalCase:
     references: tuple[str, ...] = ()  # every file the case refers to, relative to the root
 
     @property
+    def key(self) -> tuple[str, str]:
+        """The file and the id."""
+        return self.file, self.id
+
+    @property
     def own_id(self) -> str:
         """The id as the file has it, which recordings and commands know."""
         return self.written_id or self.id

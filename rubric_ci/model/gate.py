@@ -242,7 +242,7 @@ def _is_absolute(gate: GateInfo) -> bool:
 def _of_known(
     cases: Sequence[Graded | Errored], rate: PassRate, added: Set[tuple[str, str]]
 ) -> PassRate:
-    old = [case for case in cases if (case.file, case.id) not in added]
+    old = [case for case in cases if case.key not in added]
     without = _counted(rate, old)
     if without.holds:
         return _counted(rate, cases)

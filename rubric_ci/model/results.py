@@ -224,6 +224,11 @@ class Graded:
     suspected: bool = False  # worse before further trials
     before: BaseResult | None = None  # the case in what it is compared with
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the id."""
+        return self.file, self.id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errored:
@@ -253,6 +258,11 @@ class Errored:
     suspected: bool = False  # worse before further trials
     before: BaseResult | None = None  # the case in what it is compared with
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the id."""
+        return self.file, self.id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
@@ -268,6 +278,11 @@ class Skipped:
     expected_outcome: str = ""
     change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the id."""
+        return self.file, self.id
 
 
 CaseResult: TypeAlias = Graded | Errored | Skipped

@@ -16,6 +16,7 @@ CALIBRATION: Final = "calibration.json"
 LABELS: Final = "labels.jsonl"
 USUAL: Final = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
 DIALECTS: Final = rb"[\"']?(?:tests|evals|cases|test_cases)[\"']?\s*+:"
+"""A key of the cases of other tools; their data decides."""
 
 
 def sidecar_name(name: str) -> str:
@@ -77,7 +78,6 @@ class RepositoryFiles(Protocol):
         """Return the files that match a glob from the root."""
 
 
-"""A key of the cases of other tools; their data decides."""
 _FOREIGN: Final = rb"(?m)^[^\S\n]*+(?:tests|testData|scenarios)\s*+:"
 _HOLDS_ID: Final = rb"\"id\"\s*+:"
 _HOLDS_INPUT: Final = rb"\"input(?:_messages)?\"\s*+:"

@@ -103,7 +103,7 @@ def wrong(subject: Subject) -> str:
     if subject.moved:
         parts.append("the judge moved")
     elif subject.worse:
-        keys = {(case.file, case.id) for case in compared.broken(subject.head)}
+        keys = {case.key for case in compared.broken(subject.head)}
         since = _every_night(subject, lambda night: night.worse and keys <= {*night.regressed})
         parts.append(f"{compared.headline(subject.head)}{since}")
     return "; ".join(parts)
@@ -159,7 +159,7 @@ def _reference(subject: Subject, repository_url: str) -> str:
 
 def _broken(subject: Subject, repository_url: str) -> Iterator[tuple[str, ...]]:
     for case in compared.broken(subject.head):
-        first = subject.since(partial(_was_broken, (case.file, case.id)))
+        first = subject.since(partial(_was_broken, case.key))
         facts = (compared.in_words(case), case.change_reason)
         evidence = [escape.markdown(fact) for fact in facts if fact]
         yield (

@@ -163,7 +163,7 @@ def _scope(report: RunReport) -> Iterator[str]:
         yield f"scope.narrowed_by is {_listed(scope)}, in order: {_listed(found)}"
     if scope.complete != found.complete:
         yield f"scope.complete is {_shown(scope.complete)}, narrowed by: {_listed(scope)}"
-    cases = len({(case.file, case.id) for case in report.cases})
+    cases = len({case.key for case in report.cases})
     if scope.suite is not None and scope.suite < cases:
         yield f"scope.suite is {scope.suite}, the report has {cases} cases"
 

@@ -59,10 +59,10 @@ async def compare(
 async def _compare(
     sides: Sides, ref: str, tasks: Sequence[Task], head: Sequence[CaseResult]
 ) -> Outcome:
-    by_key = {(task.case.file, task.case.id): task for task in tasks}
+    by_key = {task.case.key: task for task in tasks}
     base = sides.base.tasks
     shared = {key for key, task in base.items() if sides.share_answer(by_key[key], task)}
-    known = {(case.file, case.id): case for case in head}
+    known = {case.key: case for case in head}
     asked = {
         key: task
         for key, task in base.items()
@@ -72,7 +72,7 @@ async def _compare(
     pairs = {
         key: Pair(head_task=by_key[key], base_task=task, head=known[key], base=result)
         for key, task in asked.items()
-        if (result := results.get((task.case.file, task.case.id)))
+        if (result := results.get(task.case.key))
     }
     confirmed = await confirm_under_both(sides, pairs)
     compared = tuple(_result(case, sides.base, confirmed, shared) for case in head)
@@ -84,7 +84,7 @@ async def _compare(
 
 
 def _result(case: CaseResult, base: BaseSide, confirmed: Confirmed, shared: set[Key]) -> CaseResult:
-    key = case.file, case.id
+    key = case.key
     if key in confirmed.pairs:
         pair = confirmed.pairs[key]
         return verdicts.changed(pair.head, confirmed.compared[key], verdicts.base_result(pair.base))

@@ -210,6 +210,6 @@ def once(task: Task) -> Task:
 
 def _trial(task: Task, results: Mapping[Key, CaseResult]) -> CaseResult:
     case = task.case
-    return results.get((case.file, case.id)) or Errored(
+    return results.get(case.key) or Errored(
         file=case.file, line=case.span.line, id=case.id, reason=INTERRUPTED
     )

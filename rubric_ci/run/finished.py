@@ -98,7 +98,7 @@ def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str
 
 def remember(inputs: RunInput, graded: GradedRun) -> None:
     """Remember which cases did not pass, for --last-failed; raises CannotWriteFile."""
-    every = {(case.file, case.id) for file in inputs.loaded.files for case in file.cases}
+    every = {case.key for file in inputs.loaded.files for case in file.cases}
     suite = every if has_every_case(inputs.loaded, inputs.selection) else None
     last_failed.remember(inputs.settings.output_dir, graded.outcome.results, suite)
 
@@ -147,8 +147,8 @@ def _narrowed(
     """Yield the reasons why cases of the selection have no result of this run."""
     if len(ended) < len(tasks):
         yield "max-failures" if _has_stopped(ended, settings) else "interrupted"
-    skipped = {(case.file, case.id) for case in ended if isinstance(case, Skipped)}
-    evaluated = ((task.case.file, task.case.id) for task in tasks if task.case.evaluators)
+    skipped = {case.key for case in ended if isinstance(case, Skipped)}
+    evaluated = (task.case.key for task in tasks if task.case.evaluators)
     if settings.offline and not skipped.isdisjoint(evaluated):
         yield "offline"
     if settings.requests.replay is not None:
@@ -178,11 +178,10 @@ def _with_interrupted(
 
     `compared`: with a base, where they are not comparable.
     """
-    by_case = {(result.file, result.id): result for result in ended}
+    by_case = {result.key: result for result in ended}
     change: Any = {"change": "not-comparable", "change_reason": reason} if compared else {}
     return tuple(
-        by_case.get((task.case.file, task.case.id))
-        or replace(errored(task, reason, Answer(text="")), **change)
+        by_case.get(task.case.key) or replace(errored(task, reason, Answer(text="")), **change)
         for task in tasks
     )
 

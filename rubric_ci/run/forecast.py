@@ -24,7 +24,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.run.base_comparison import no_answers
 from rubric_ci.run.confirmation import most_further_trials, once
 from rubric_ci.run.grade import RunInput, becomes_reference, without_models
-from rubric_ci.run.sides import Key, Sides
+from rubric_ci.run.sides import Sides
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -75,7 +75,7 @@ def confirmation(sides: Sides | NoBase | None, inputs: RunInput) -> Iterator[str
     cost = "price unknown"
     if judged and judged.cost_usd is not None:
         cost = numbers.dollars(judged.cost_usd) + (" without the answers" if answers else "")
-    together = verdicts.may_decide_together(len({task.cluster or _key(task) for task in asked}))
+    together = verdicts.may_decide_together(len({task.cluster or task.case.key for task in asked}))
     none = "; none if nearly all cases break" if together else ""
     yield (
         f"up to {numbers.plural(requests, 'more request')} to confirm suspected breaks "
@@ -88,13 +88,13 @@ def _if_all_are_suspects(
 ) -> tuple[ExpectedWork, ...]:
     """Return the further trials of both sides; also under the base's rubrics where they differ."""
     rubrics = sides.base.rubrics
-    changed = [task for task in asked if _key(task) in rubrics]
+    changed = [task for task in asked if task.case.key in rubrics]
     if changed:
         config = replace(sides.config, false_alarms=sides.config.false_alarms / _HALF)
         sides = replace(sides, config=config)
     more = most_further_trials(asked, sides)
     again = [
-        replace(task, case=replace(task.case, evaluators=rubrics[_key(task)].evaluators))
+        replace(task, case=replace(task.case, evaluators=rubrics[task.case.key].evaluators))
         for task in changed
     ]
     most = most_further_trials(again, sides)
@@ -104,10 +104,6 @@ def _if_all_are_suspects(
     here = ExpectedWork(tasks=[once(task) for task in asked], context=context, trials=more)
     there = ExpectedWork(tasks=[once(task) for task in again], context=context, trials=most + first)
     return (here, here, there, there)
-
-
-def _key(task: Task) -> Key:
-    return task.case.file, task.case.id
 
 
 def listing(
@@ -158,7 +154,7 @@ def _counts(tasks: Sequence[Task], sides: Sides) -> Iterator[str]:
 def _standing(task: Task, sides: Sides) -> str:
     if sides.asks_base(task):
         return "asked"
-    key = task.case.file, task.case.id
+    key = task.case.key
     if key in sides.base.incomparable:
         return "not comparable"
     return "shared" if key in sides.base.tasks else "new"

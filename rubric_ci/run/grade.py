@@ -67,7 +67,7 @@ def expected_work(inputs: RunInput, sides: Sides | NoBase | None) -> tuple[Expec
         return (head,)
     asked = [task for task in inputs.tasks if sides.asks_base(task)]
     base = ExpectedWork(
-        tasks=[sides.base.tasks[task.case.file, task.case.id] for task in asked],
+        tasks=[sides.base.tasks[task.case.key] for task in asked],
         context=sides.base_context,
         trials=trials,
         name="base ",
@@ -202,14 +202,12 @@ def _further_trials(inputs: RunInput) -> Callable[[CaseResult], int]:
     baseline, config = inputs.baseline, inputs.loaded.config.regression
     if baseline is None or without_models(inputs.settings) or not baseline.is_reference(config):
         return _none_further
-    matched = counterparts(
-        ((task.case.file, task.case.id) for task in inputs.tasks), baseline.report.cases
-    )
+    matched = counterparts((task.case.key for task in inputs.tasks), baseline.report.cases)
 
     before = reference.worse_before(baseline.log) if baseline.log else frozenset()
 
     def further_trials(result: CaseResult) -> int:
-        key = (result.file, result.id)
+        key = result.key
         return alarm_budget.further_trials(
             result, matched.get(key), config, worse_before=key in before
         )
@@ -225,7 +223,7 @@ def _required(inputs: RunInput) -> frozenset[tuple[str, str]]:
     """Return the cases that may not be skipped."""
     gate = inputs.loaded.config.gate
     return frozenset(
-        (task.case.file, task.case.id)
+        task.case.key
         for task in inputs.tasks
         if gate.require_verdict or (gate.require_rubrics and not task.case.evaluators)
     )
@@ -233,7 +231,7 @@ def _required(inputs: RunInput) -> frozenset[tuple[str, str]]:
 
 def _ended(case: CaseResult, required: frozenset[tuple[str, str]]) -> CaseResult:
     """Return the result; a required case that was skipped is errored."""
-    if not isinstance(case, Skipped) or (case.file, case.id) not in required:
+    if not isinstance(case, Skipped) or case.key not in required:
         return case
     return Errored(
         file=case.file,

@@ -84,14 +84,14 @@ def _side(
     before = matched(head, state.cases)
     known = _each_once(tasks, before)
     found = {
-        _key(task): _base_task(task, known[_key(task)], state, opened, settings)
+        task.case.key: _base_task(task, known[task.case.key], state, opened, settings)
         for task in tasks
-        if _key(task) in known
+        if task.case.key in known
     }
     unread = {
-        _key(task): f"the base's eval file has problems: {state.unreadable[task.case.file]}"
+        task.case.key: f"the base's eval file has problems: {state.unreadable[task.case.file]}"
         for task in tasks
-        if _key(task) not in known and task.case.file in state.unreadable
+        if task.case.key not in known and task.case.file in state.unreadable
     }
     reasons = {key: each for key, each in found.items() if isinstance(each, str)}
     return BaseSide(
@@ -99,10 +99,10 @@ def _side(
         committed_at=plumbing.committed_at(opened.change.repository, base.commit),
         tasks={key: each for key, each in found.items() if isinstance(each, Task)},
         rubrics={
-            _key(task): known[_key(task)]
+            task.case.key: known[task.case.key]
             for task in tasks
-            if isinstance(found.get(_key(task)), Task)
-            if rubrics(known[_key(task)]) != rubrics(task.case)
+            if isinstance(found.get(task.case.key), Task)
+            if rubrics(known[task.case.key]) != rubrics(task.case)
         },
         incomparable={**unread, **reasons},
         removed=tuple(_removed(state, before, settings)),
@@ -117,10 +117,10 @@ def _each_once(tasks: Sequence[Task], before: Mapping[Key, EvalCase]) -> dict[Ke
     known: dict[Key, EvalCase] = {}
     taken: set[Key] = set()
     for task in tasks:
-        was = before.get(_key(task))
-        if was is not None and (was.file, was.id) not in taken:
-            taken.add((was.file, was.id))
-            known[_key(task)] = was
+        was = before.get(task.case.key)
+        if was is not None and was.key not in taken:
+            taken.add(was.key)
+            known[task.case.key] = was
     return known
 
 
@@ -152,16 +152,12 @@ def _base_task(
 def _removed(
     state: BaseState, before: Mapping[Key, EvalCase], settings: RunSettings
 ) -> Iterator[RemovedCase]:
-    kept = {(was.file, was.id) for was in before.values()}
+    kept = {was.key for was in before.values()}
     for case in state.cases:
         named = is_asked_for(case, ids=settings.cases, tags=settings.tags)
         asked_for = named and not settings.places and read_keyword(settings.keyword)(case)
-        if asked_for and (case.file, case.id) not in kept:
+        if asked_for and case.key not in kept:
             yield RemovedCase(file=case.file, id=case.id)
-
-
-def _key(task: Task) -> Key:
-    return task.case.file, task.case.id
 
 
 class Grade(Protocol):
@@ -217,7 +213,7 @@ class Sides:
 
     def asks_base(self, head: Task) -> bool:
         """Return True if the case is asked at the base as well."""
-        base = self.base.tasks.get((head.case.file, head.case.id))
+        base = self.base.tasks.get(head.case.key)
         return base is not None and not self.share_answer(head, base)
 
     async def graded(
@@ -228,7 +224,7 @@ class Sides:
         if not tasks or (this and this.cancelling()):
             return {}
         results = await self.grade(tasks, context, trials)
-        return {(case.file, case.id): case for case in results}
+        return {case.key: case for case in results}
 
 
 def checkout_dependencies(change: Change, outputs: Iterable[str]) -> Dependencies:

@@ -76,7 +76,7 @@ class ToolSides:
         trials: int = 1,  # noqa: ARG002 - one, as asked
     ) -> Mapping[Key, CaseResult]:
         """Return the results of these cases; each errored if the tool wrote none."""
-        keys = [(task.case.file, task.case.id) for task in tasks]
+        keys = [task.case.key for task in tasks]
         try:
             found = await tools.samples(context, [self.selectors[key] for key in keys])
         except CannotRunTool as error:
@@ -88,8 +88,8 @@ def ran(found: Sequence[Sample], about: Adopted, waivers: Sequence[WaiverResult]
     """Return samples as results by file and id."""
     cases = results(found, about, waivers)
     return Ran(
-        results={(case.file, case.id): case for case in cases},
-        cases={(case.file, case.id): case for case in as_cases(found, about)},
+        results={case.key: case for case in cases},
+        cases={case.key: case for case in as_cases(found, about)},
         selectors={(s.suite or about.file, s.id): s.selector or s.id for s in found},
     )
 

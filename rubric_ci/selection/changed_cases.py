@@ -109,8 +109,8 @@ def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSetting
     tagged = choose_cases(every, ids=(), tags=settings.tags)
     dropped: list[Narrowing] = ["case"] * (len(named) < len(every))
     dropped += ["tag"] * (len(tagged) < len(every))
-    keys = {(case.file, case.id) for case in named} & {(case.file, case.id) for case in tagged}
-    chosen = tuple((case, why) for case, why in selection.chosen if (case.file, case.id) in keys)
+    keys = {case.key for case in named} & {case.key for case in tagged}
+    chosen = tuple((case, why) for case, why in selection.chosen if case.key in keys)
     return replace(selection, chosen=chosen, scope=selection.scope.narrowed(*dropped))
 
 

@@ -22,7 +22,7 @@ _VERSION: Final = 1
 
 def choose_failed(selection: Selection, failed: Set[Key]) -> Selection:
     """Return the chosen cases that did not pass when they ran last."""
-    chosen = tuple((case, WHY) for case, _ in selection.chosen if (case.file, case.id) in failed)
+    chosen = tuple((case, WHY) for case, _ in selection.chosen if case.key in failed)
     dropped: list[Narrowing] = ["last-failed"] * (len(chosen) < len(selection.chosen))
     scope = selection.scope.narrowed(*dropped)
     others = len(failed) - len(chosen)
@@ -45,7 +45,7 @@ def updated(failed: Set[Key], ended: Iterable[CaseResult], suite: Set[Key] | Non
 
     `suite` is the keys of all cases if they are known: a case that is not there is forgotten.
     """
-    results = {(case.file, case.id): case for case in ended if not isinstance(case, Skipped)}
+    results = {case.key: case for case in ended if not isinstance(case, Skipped)}
     still = {key for key in failed - results.keys() if suite is None or key in suite}
     return still | {key for key, case in results.items() if _fails(case)}
 

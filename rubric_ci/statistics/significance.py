@@ -16,6 +16,7 @@ STEPS = 100  # scores are compared in hundredths; the sum of the differences sta
 MANY = 500  # differing cases; above this the sum is compared with a normal distribution
 NO_WIDTH: Final = 1e-9  # half of it, of an interval; what is below is rounding
 Observation: TypeAlias = tuple[float, float]
+"""One trial as its verdict (a higher tier is better) and its score, in this order."""
 
 
 def p_value(differences: Sequence[float]) -> float:
@@ -143,9 +144,6 @@ def _probability(t: float, freedom: int) -> float:
         terms.append(term)
     series = sin(angle) * fsum(terms)
     return 2 / pi * (angle + series) if odd else series
-
-
-"""One trial as its verdict (a higher tier is better) and its score, in this order."""
 
 
 def share_below(head: Sequence[Observation], reference: Sequence[Observation]) -> float:

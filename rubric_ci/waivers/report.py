@@ -25,7 +25,7 @@ def with_outcomes(
     waivers: Sequence[WaiverResult], cases: Iterable[CaseResult]
 ) -> tuple[WaiverResult, ...]:
     """Return the waivers with what became of them in this run."""
-    graded = {(case.file, case.id): case for case in cases if isinstance(case, Graded)}
+    graded = {case.key: case for case in cases if isinstance(case, Graded)}
     return tuple(_outcome(waiver, graded.get((waiver.file, waiver.case))) for waiver in waivers)
 
 
@@ -81,7 +81,7 @@ def excuses(case: Graded, report: RunReport) -> list[str]:
     return [
         f"{waiver.criterion}: {excuse(waiver)}"
         for waiver in applied(report)
-        if (waiver.file, waiver.case) == (case.file, case.id)
+        if (waiver.file, waiver.case) == case.key
     ]
 
 

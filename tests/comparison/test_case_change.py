@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.comparison import alarm_budget
-from rubric_ci.comparison.case_change import ChangeRules, change_of, changed, key_of
+from rubric_ci.comparison.case_change import ChangeRules, change_of, changed
 from rubric_ci.comparison.verdicts import Compared
 from rubric_ci.model.comparison import CaseKey, RegressionConfig
 from rubric_ci.model.results import BaseResult, CaseResult, Graded, Trial
@@ -121,7 +121,7 @@ SEEN = "3 fail of 3 here, 3 pass of 3 in the reference (p = 0.01)"
 def test_many_trials_have_a_p_value(
     p_value: float | None, undecided: bool, after: Graded, expected: Compared
 ) -> None:
-    key = key_of(after)
+    key = after.key
     tested = alarm_budget.Tested(
         level=0.025,
         p_values={} if p_value is None else {key: p_value},
@@ -139,14 +139,14 @@ def test_many_trials_have_a_p_value(
             Compared(change="flaky", reason=f"suspected in this night: {SEEN}", suspected=True),
         ),
         (
-            frozenset({key_of(FAILED)}),
+            frozenset({FAILED.key}),
             Compared(change="broken", reason=f"confirmed: {SEEN}", suspected=True),
         ),
     ],
     ids=["the first night", "the second night"],
 )
 def test_one_night_does_not_confirm_a_break(before: frozenset[CaseKey], expected: Compared) -> None:
-    p_values = {key_of(FAILED): 0.01}
+    p_values = {FAILED.key: 0.01}
     tested = alarm_budget.Tested(
         level=0.025, p_values=p_values, undecided=frozenset(), before=before
     )

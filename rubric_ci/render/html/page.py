@@ -56,12 +56,12 @@ def script_data(
     cases: Sequence[CaseResult], criteria: Sequence[CriterionGroup], report: RunReport
 ) -> Iterator[str]:
     """Yield the facts of the cases, in the order of the page."""
-    positions = {(case.file, case.id): n for n, case in enumerate(report.cases)}
+    positions = {case.key: n for n, case in enumerate(report.cases)}
     numbers = {(group.id, group.text): n for n, group in enumerate(criteria)}
     names = [[group.anchor, visible(group.id), visible(group.text)] for group in criteria]
     yield f'{{"criteria":{_json(names)},"cases":['
     for number, case in enumerate(cases):
-        facts = {**_facts(case, report, numbers), "position": positions[case.file, case.id]}
+        facts = {**_facts(case, report, numbers), "position": positions[case.key]}
         yield f"{',' if number else ''}{_json(facts)}"
     yield "]}"
 

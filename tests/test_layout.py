@@ -43,7 +43,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         calibration/calibration calibration/gate calibration/measure""",
     "commands/test_probe.py": "probe/measure probe/output probe/plan",
     "commands/test_generate.py": """
-        drafting/review drafting/rewrite drafting/select drafting/summary""",
+        drafting/review drafting/rewrite drafting/select""",
     "commands/test_generate_pr.py": "drafting/pull_request",
     "commands/test_init.py": "project/before_init",
     "commands/test_history.py": """
@@ -113,7 +113,7 @@ IMPURE: Final = """
     calibration/rejudge_report
     drafting/check drafting/engine drafting/publish drafting/pull_request drafting/review
     drafting/rewrite
-    drafting/select drafting/summary
+    drafting/select
     evaluators/__init__ evaluators/code_judge evaluators/composite
     evaluators/llm_judge evaluators/rubric
     evaluators/scripts

@@ -9,10 +9,16 @@ from rubric_ci.drafting.check import Drafted
 from rubric_ci.drafting.engine import DraftFailed, DraftRequest, DraftResult, draft
 from rubric_ci.drafting.publish import NothingToPublish, Publish, open_commit
 from rubric_ci.drafting.reply import Draft
-from rubric_ci.drafting.review import review
+from rubric_ci.drafting.review import (
+    SkippedCase,
+    echo,
+    review,
+    show_diffs,
+    show_outcome,
+    show_spent,
+)
 from rubric_ci.drafting.rewrite import EvalFileText, Rewrite, read_eval_text, rewrite, write
 from rubric_ci.drafting.select import choose_drafter, choose_requests, contrasts
-from rubric_ci.drafting.summary import SkippedCase, echo, show_diffs, show_outcome, show_spent
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache

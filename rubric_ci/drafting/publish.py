@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rubric_ci.drafting.engine import DraftRequest
+from rubric_ci.drafting.review import echo
 from rubric_ci.drafting.rewrite import Rewrite
-from rubric_ci.drafting.summary import echo
 from rubric_ci.git import branch
 from rubric_ci.git.plumbing import open_repository
 from rubric_ci.git.process import Repository

@@ -21,9 +21,9 @@ from rubric_ci.drafting.publish import (
     pull_request_body,
     subject,
 )
+from rubric_ci.drafting.review import echo
 from rubric_ci.drafting.rewrite import Rewrite
 from rubric_ci.drafting.select import digest
-from rubric_ci.drafting.summary import echo
 from rubric_ci.errors import CannotConfigure, CannotPush
 from rubric_ci.git import branch
 from rubric_ci.git.plumbing import open_repository

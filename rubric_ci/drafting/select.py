@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from rubric_ci.drafting.engine import Drafter, DraftRequest
 from rubric_ci.drafting.prompt import Contrast
-from rubric_ci.drafting.summary import SkippedCase
+from rubric_ci.drafting.review import SkippedCase
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.grading.resolve import choose_cases, name_judge, resolve_judge
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget

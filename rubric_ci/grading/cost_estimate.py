@@ -13,7 +13,7 @@ from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.judge.freeform import freeform_messages
 from rubric_ci.judge.prompt import rubric_messages
 from rubric_ci.judge.voting import grouped, most_per_request
-from rubric_ci.llm.circuit_breaker import identity
+from rubric_ci.llm.client import identity
 from rubric_ci.llm.direct import provider_with_entry
 from rubric_ci.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.llm.preflight import MOST_TOKENS, PROMPT_TOKENS

@@ -17,7 +17,7 @@ from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.grading.limits import Deadline
 from rubric_ci.grading.resolve import Task, judges_of
-from rubric_ci.llm.circuit_breaker import identity
+from rubric_ci.llm.client import identity
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,

@@ -16,8 +16,7 @@ from rubric_ci.llm import preflight, recording
 from rubric_ci.llm.allowed_hosts import guard, refusal
 from rubric_ci.llm.budget import Caps
 from rubric_ci.llm.cache import Cache
-from rubric_ci.llm.circuit_breaker import CircuitBreaker
-from rubric_ci.llm.client import connect
+from rubric_ci.llm.client import CircuitBreaker, connect
 from rubric_ci.llm.learned import AddNote, ModelChecks, Responders
 from rubric_ci.llm.recording import log_requests
 from rubric_ci.model.config import Config, Endpoint

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
-from rubric_ci.llm.circuit_breaker import MOST_FAILURES, CircuitBreaker
+from rubric_ci.llm.client import MOST_FAILURES, CircuitBreaker
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 

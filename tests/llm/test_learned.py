@@ -9,8 +9,7 @@ import pytest
 
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.llm.budget import Caps
-from rubric_ci.llm.circuit_breaker import CircuitBreaker
-from rubric_ci.llm.client import connect, output_mode_of, request
+from rubric_ci.llm.client import CircuitBreaker, connect, output_mode_of, request
 from rubric_ci.llm.learned import OutputModes
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TypeAlias
 from urllib.parse import unquote
 
@@ -140,29 +140,10 @@ def scan_for_injection(
     return tuple(found for rule in _RULES if (found := next(rule(scanned), None)))
 
 
-def _orders(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    message = "the answer instructs the judge"
-    yield from _matches(injection_patterns.ORDER, scanned.folded, "orders-the-judge", message)
-
-
-def _roles(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    message = "the answer imitates another role"
-    yield from _matches(injection_patterns.ROLE, scanned.folded, "plays-a-role", message)
-
-
-def _fences(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    message = "the answer imitates its own end"
-    yield from _matches(injection_patterns.FENCE, scanned.folded, "forges-a-fence", message)
-
-
-def _replies(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    message = "the answer contains a judge's reply"
-    yield from _matches(injection_patterns.REPLY, scanned.folded, "forges-a-reply", message)
-
-
-def _claims(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
-    message = "the answer claims a mark"
-    yield from _matches(injection_patterns.CLAIM, scanned.folded, "marks-itself", message)
+def _of_pattern(
+    wanted: injection_patterns.Pattern, rule: str, message: str, scanned: _ScannedAnswer
+) -> Iterator[InjectionWarning]:
+    yield from _matches(wanted, scanned.folded, rule, message)
 
 
 def _encoded(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
@@ -238,11 +219,16 @@ def _repeats(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
 _RULES: tuple[_Rule, ...] = (
     _nothing,
     _echoes,
-    _orders,
-    _roles,
-    _fences,
-    _replies,
-    _claims,
+    *(
+        partial(_of_pattern, *each)
+        for each in (
+            (injection_patterns.ORDER, "orders-the-judge", "the answer instructs the judge"),
+            (injection_patterns.ROLE, "plays-a-role", "the answer imitates another role"),
+            (injection_patterns.FENCE, "forges-a-fence", "the answer imitates its own end"),
+            (injection_patterns.REPLY, "forges-a-reply", "the answer contains a judge's reply"),
+            (injection_patterns.CLAIM, "marks-itself", "the answer claims a mark"),
+        )
+    ),
     _encoded,
     _invisible,
     _alphabets,

@@ -328,3 +328,62 @@ def test_ungraded_cases_can_be_drafted_or_judged_by_their_outcome() -> None:
         "run `rubric-ci generate rubrics evals/a.yaml`, "
         "or set `default_evaluator: llm_judge` in rubric-ci.yaml"
     )
+
+
+def graded(*evaluators: Any, **case: Any) -> dict[str, Any]:
+    return suite({"id": "a", **case, "execution": {"evaluators": list(evaluators)}})
+
+
+LIST = "evalcases.0.execution.evaluators"
+TAKEN = "the name `s` is taken by an earlier evaluator"
+RUBRIC = {"name": "r", "type": "rubric", "rubrics": ZERO}
+NO_WEIGHT = "every criterion has weight 0, so nothing is graded"
+EVALUATORS: dict[str, tuple[Any, list[Found]]] = {
+    "a criterion of the second": (
+        graded(SCRIPT, RUBRIC),
+        [("weight-total", f"{LIST}.1.rubrics", NO_WEIGHT)],
+    ),
+    "criteria that the type does not have": (graded({**SCRIPT, "rubrics": ZERO}), []),
+    "the same name after one that is no evaluator": (
+        graded("x", *TWICE),
+        [("evaluator-name-duplicate", f"{LIST}.2.name", TAKEN)],
+    ),
+    "the name of the inline rubrics": (
+        graded({**SCRIPT, "name": "rubric"}, rubrics=["Greets"]),
+        [
+            (
+                "evaluator-name-duplicate",
+                f"{LIST}.0.name",
+                "the name `rubric` is taken by the inline rubrics",
+            )
+        ],
+    ),
+    "members": (
+        graded({"name": "c", "type": "composite", "evaluators": TWICE}),
+        [("evaluator-name-duplicate", f"{LIST}.0.evaluators.1.name", TAKEN)],
+    ),
+    "a member with the name of inline rubrics": (
+        graded({"name": "c", "type": "composite", "evaluators": [{**SCRIPT, "name": "rubric"}]}),
+        [],
+    ),
+    "members of a type without": (graded({**SCRIPT, "evaluators": TWICE}), []),
+    "a whole number with a fraction": (
+        graded({"name": "t", "type": "tool_trajectory", "minimums": {"a": 1.0, "b": 1.5, "c": 1}}),
+        [("wrong-type", f"{LIST}.0.minimums.a", "`a` must be an integer, not 1.0")],
+    ),
+    "minimums that are no mapping": (
+        graded({"name": "t", "type": "tool_trajectory", "minimums": [1.0]}),
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EVALUATORS)
+def test_evaluators(name: str) -> None:
+    data, expected = EVALUATORS[name]
+    assert found(data) == expected
+
+
+def test_a_name_that_is_taken_leads_to_the_first() -> None:
+    (problem,) = eval_problems(graded(*TWICE))
+    assert problem.first == ("evalcases", 0, "execution", "evaluators", 0, "name")

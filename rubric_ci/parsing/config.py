@@ -35,7 +35,7 @@ from rubric_ci.validation.config_summary import (
     glob_from_root,
     is_of_agentv,
 )
-from rubric_ci.validation.variable_rules import SKILL_FILE
+from rubric_ci.validation.reference_rules import SKILL_FILE
 from rubric_ci.yaml_text.source import Source
 
 if TYPE_CHECKING:

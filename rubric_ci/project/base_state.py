@@ -29,7 +29,7 @@ from rubric_ci.project.links import seen_through
 from rubric_ci.project.loader import Loaded
 from rubric_ci.project.project import Project
 from rubric_ci.text.globs import matcher
-from rubric_ci.validation.variable_rules import SKILL_FILE
+from rubric_ci.validation.reference_rules import SKILL_FILE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,6 +65,18 @@ BLIND_PROMPT: Final = Rule(
         '- {name: free, type: llm_judge, prompt: "Score how polite this is: {{ answer }}"}'
     ),
 )
+PROMPT_FILE: Final = Rule(
+    id="prompt-file",
+    meaning=(
+        "`prompt` of a model target is a text with `{{ variables }}`, or a `.prompt.yml` of "
+        "GitHub Models: `model`, `modelParameters`, `messages`, `responseFormat`, `jsonSchema`."
+    ),
+    hint="correct the prompt file",
+    bad="targets: [{name: default, model: openai/a, prompt: prompts/broken.md}]\n",
+    good="targets: [{name: default, model: openai/a, prompt: prompts/support.md}]\n",
+)
+
+SKILL_FILE: Final = "SKILL.md"
 
 
 def reference_problems(
@@ -154,3 +166,36 @@ _VARIABLE = r"\{\{([^{}]*)\}\}"
 def variables(text: str) -> list[str]:
     """Return the names between `{{` and `}}`, with the blanks around them."""
     return re.findall(_VARIABLE, text)
+
+
+def prompt_problems(data: Any, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
+    """Yield prompt files that are missing or broken, and targets without a model."""
+    from rubric_ci.validation.eval_rules import UNUSED_SETTING
+    from rubric_ci.validation.shape_rules import MISSING_KEY
+    from rubric_ci.validation.target_rules import NAMES, is_model
+    from rubric_ci.yaml_text.prompt_file import open_prompt  # few targets have a prompt
+
+    for place, target in mappings(data, "targets"):
+        skill = target.get("skill")
+        if isinstance(skill, str):
+            missing = lookup(f"{skill}/{SKILL_FILE}")
+            if not isinstance(missing, Found):
+                where = (*place, "skill")
+                yield missing_file(where, f"{skill}/{SKILL_FILE}", missing, near_file)
+        written = target.get("prompt")
+        if not isinstance(written, str) or not is_model(target):
+            continue
+        path: Path = (*place, "prompt")
+        found = lookup(written)
+        if not isinstance(found, Found):
+            yield missing_file(path, written, found, near_file)
+            continue
+        prompt = open_prompt(found.path, found.text)
+        for line, message in prompt.faults:
+            yield Problem(PROMPT_FILE, path, f"`{found.path}` line {line}: {message}")
+        if not prompt.faults and not prompt.model and not any(name in target for name in NAMES):
+            message = "neither the target nor its prompt file has a `model`"
+            yield Problem(MISSING_KEY, path[:2], message, missing=("model",))
+        if prompt.evaluators:
+            message = f"`evaluators` of `{found.path}` are not run"
+            yield Problem(UNUSED_SETTING, path, message, "write them as `rubrics` of the cases")

@@ -49,41 +49,12 @@ from rubric_ci.yaml_text import (
 from rubric_ci.yaml_text.problems import MAX_PROBLEMS, Rule
 
 _MODULES = (
-    *(
-        constructor,
-        csv_cases,
-        document,
-        jsonlines,
-        limits,
-        problems,
-        scalars,
-        source,
-        syntax_errors,
-    ),
-    *(
-        agentv,
-        ambiguous_scalars,
-        assertion_rules,
-        command_rules,
-        config_rules,
-        diagnostics,
-        eval_rules,
-        eval_rules,
-    ),
-    *(
-        diagnostics,
-        model_rules,
-        model_rules,
-        other_tools,
-        project_rules,
-        project_rules,
-        variable_rules,
-        reference_rules,
-        rubric_rules,
-        wording,
-    ),
+    *(constructor, csv_cases, document, jsonlines, limits, problems, scalars, source),
+    *(syntax_errors, agentv, ambiguous_scalars, assertion_rules, command_rules, config_rules),
+    *(diagnostics, eval_rules, gate_rules, model_rules, other_tools, project_rules),
+    *(reference_rules, rubric_rules, shape_rules, target_rules, variable_rules, waiver_rules),
+    *(wording, translation),
     *(module for module in vars(table).values() if isinstance(module, ModuleType)),
-    *(translation, gate_rules, shape_rules, target_rules, variable_rules, waiver_rules),
 )
 
 RULES: Final[Mapping[str, Rule]] = {

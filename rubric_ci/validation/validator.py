@@ -119,7 +119,7 @@ def check_prompts(
     """Return the problems of the prompt files and skills that targets name."""
     if not (_mentions(document, "prompt") or _mentions(document, "skill")):
         return ()
-    from rubric_ci.validation.variable_rules import prompt_problems
+    from rubric_ci.validation.reference_rules import prompt_problems
 
     found = list(_first(prompt_problems(document.data, lookup, near_file)))
     of_text = _diagnosed(document, [])  # `check_config` has them

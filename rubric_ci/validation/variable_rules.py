@@ -1,22 +1,19 @@
-"""Rules of variables, and of `prompt` of a model target: its file, and its variables.
+"""Rules of variables: those of a case, and those that the prompt of its target uses.
 
 A text uses variables that a case has, and a case has none that are never used.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.kinds.kind import execution_of
-from rubric_ci.model.references import Found, Lookup, NearFile
 from rubric_ci.text.suggestions import suggest
 from rubric_ci.validation.config_summary import Prompt
-from rubric_ci.validation.eval_rules import UNUSED_SETTING
-from rubric_ci.validation.reference_rules import missing_file
 from rubric_ci.validation.shape_rules import MISSING_KEY, NOT_TEXT
-from rubric_ci.validation.target_rules import NAMES, is_model
 from rubric_ci.yaml_text.problems import Path, Problem, Rule, mappings, with_cases
 
 INPUT: Final = "input"
+JUDGED: Final = ("expected_outcome", "rubrics")
 MESSAGES: Final = ("input_messages", "input", "expected_messages", "expected_output")
 
 UNDEFINED_VARIABLE: Final = Rule(
@@ -75,18 +72,25 @@ TEMPLATE_SYNTAX: Final = Rule(
         '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
     ),
 )
-PROMPT_FILE: Final = Rule(
-    id="prompt-file",
+LITERAL_VARIABLE: Final = Rule(
+    id="literal-variable",
+    severity="warning",
+    switchable=True,
     meaning=(
-        "`prompt` of a model target is a text with `{{ variables }}`, or a `.prompt.yml` of "
-        "GitHub Models: `model`, `modelParameters`, `messages`, `responseFormat`, `jsonSchema`."
+        "Criteria and expected outcomes are judged as they are written, braces included: variables "
+        "are replaced in messages and prompts only."
     ),
-    hint="correct the prompt file",
-    bad="targets: [{name: default, model: openai/a, prompt: prompts/broken.md}]\n",
-    good="targets: [{name: default, model: openai/a, prompt: prompts/support.md}]\n",
+    hint="write it without the variable, or in each case with its value",
+    bad=with_cases(
+        '  - id: greeting\n    vars: {name: Ada}\n    input: "Greet {{ name }}"\n'
+        '    rubrics: ["Says {{ name }}"]\n'
+    ),
+    good=with_cases(
+        '  - id: greeting\n    vars: {name: Ada}\n    input: "Greet {{ name }}"\n'
+        "    rubrics: [Says Ada]\n"
+    ),
 )
 
-SKILL_FILE: Final = "SKILL.md"
 _INPUTS: Final = {"input", "input_messages", "turns", "simulated_user", "vars"}
 
 _Case: TypeAlias = tuple[Path, dict[str, Any]]
@@ -121,7 +125,8 @@ def variable_problems(
     anywhere = set(of_suite)
     faulty = used_by_prompts is None or any(used(each.text).fault for each in shared)
     for path, case in cases:
-        own = list(_own_texts(case, path, raw=case.get("raw", data.get("raw")) is True))
+        raw = case.get("raw", data.get("raw")) is True
+        own = list(_own_texts(case, path, raw=raw))
         names = {name for each in own for name in used(each.text).names}
         faults = any(used(each.text).fault for each in own)
         faulty = faulty or faults
@@ -130,10 +135,33 @@ def variable_problems(
         anywhere |= names
         for each in own:
             yield from _problems(each, {**_vars(data), **_vars(case)})
+        yield from _literal(case, path, () if raw else {**_vars(data), **_vars(case)})
     if not faulty:
         yield from _unused(_vars(data).keys() - anywhere, ("vars",))
     for each in shared:
         yield from _of_suite(each, _vars(data), cases)
+    every = set[str]().union(_vars(data), *(_vars(case) for _, case in cases))
+    yield from _literal(data, (), () if data.get("raw") is True else every)
+
+
+def _literal(owner: dict[str, Any], path: Path, known: Collection[str]) -> Iterator[Problem]:
+    """Yield the texts that are judged as they are written and name a variable."""
+    from rubric_ci.text.template import used
+
+    for key in JUDGED if known else ():
+        for place, text in _templates(owner.get(key), (*path, key)):
+            for name in sorted(used(text).names.intersection(known)):
+                part = _written(text, name)
+                message = f"`{part}` is not replaced here: braces in criteria are text"
+                yield Problem(LITERAL_VARIABLE, place, message, part=part)
+
+
+def _templates(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str) and "{{" in value:
+        yield path, value
+    pairs = enumerate(value) if isinstance(value, list) else ()
+    for key, each in value.items() if isinstance(value, dict) else pairs:
+        yield from _templates(each, (*path, key))
 
 
 def _values(
@@ -229,36 +257,6 @@ def _texts(written: Any, path: Path) -> Iterator[Text]:
             key = "content" if isinstance(each, dict) and "role" in each else "value"
             if isinstance(each, dict) and each.get("type") != "file":
                 yield from _texts(each.get(key), (*path, index, key))
-
-
-def prompt_problems(data: Any, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
-    """Yield prompt files that are missing or broken, and targets without a model."""
-    from rubric_ci.yaml_text.prompt_file import open_prompt  # few targets have a prompt
-
-    for place, target in mappings(data, "targets"):
-        skill = target.get("skill")
-        if isinstance(skill, str):
-            missing = lookup(f"{skill}/{SKILL_FILE}")
-            if not isinstance(missing, Found):
-                where = (*place, "skill")
-                yield missing_file(where, f"{skill}/{SKILL_FILE}", missing, near_file)
-        written = target.get("prompt")
-        if not isinstance(written, str) or not is_model(target):
-            continue
-        path: Path = (*place, "prompt")
-        found = lookup(written)
-        if not isinstance(found, Found):
-            yield missing_file(path, written, found, near_file)
-            continue
-        prompt = open_prompt(found.path, found.text)
-        for line, message in prompt.faults:
-            yield Problem(PROMPT_FILE, path, f"`{found.path}` line {line}: {message}")
-        if not prompt.faults and not prompt.model and not any(name in target for name in NAMES):
-            message = "neither the target nor its prompt file has a `model`"
-            yield Problem(MISSING_KEY, path[:2], message, missing=("model",))
-        if prompt.evaluators:
-            message = f"`evaluators` of `{found.path}` are not run"
-            yield Problem(UNUSED_SETTING, path, message, "write them as `rubrics` of the cases")
 
 
 def case_prompt_problems(data: Any, prompts: Mapping[str, Prompt]) -> Iterator[Problem]:

@@ -92,6 +92,17 @@ def test_single_rows_are_selected(
 OUT = "correct the file, or its name under `evalcases`"
 TYPED = "use it as `{{ prodct }}` in a message, or remove it"
 LACKS = "undefined-variable: `messages` of the suite: `{{ product }}` is not a variable of the case"
+LITERAL = (
+    "warning: literal-variable: `{}` is not replaced here: braces in criteria are text; write it "
+    "without the variable, or in each case with its value"
+)
+JUDGED = """\
+- id: r
+  vars: {product: Mug}
+  expected_outcome: Is {{ other }}, {{product}}
+  rubrics: [{contains: "{{ product | upper }}"}]
+- {id: s, raw: true, vars: {product: x}, input: Hi, rubrics: ["{{ product }}"]}
+"""
 NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\n"
 
 
@@ -115,6 +126,18 @@ NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\
                 f"cases.csv:3:1: {LACKS}; did you mean `prodct`?",
             ],
             id="rows",
+        ),
+        pytest.param(
+            {
+                "evals/a.yaml": SUITE.replace("receipt", "'{{ product }}'"),
+                "evals/list.yaml": JUDGED,
+            },
+            [
+                f"a.yaml:3:23: {LITERAL.format('{{ product }}')}",
+                f"list.yaml:3:37: {LITERAL.format('{{product}}')}",
+                f"list.yaml:4:25: {LITERAL.format('{{ product | upper }}')}",
+            ],
+            id="criteria",
         ),
         pytest.param(
             {"evals/list.yaml": LIST + "  tag: [x]\n"},

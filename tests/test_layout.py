@@ -321,7 +321,6 @@ TABLES: Final = """
     adoption agents assertions commands dialects kinds render targets validation/output
 """
 FRAGMENTS: Final = {  # modules under 60 lines that one module imports, with their reason
-    "policy/target_options": "the options that a target may set under the policy of a base",
     "yaml_text/outline": "it reads text and is pure; its importer reads files",
 }
 FRAGMENT_LINES: Final = 60

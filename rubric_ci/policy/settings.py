@@ -16,14 +16,16 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.policy.strength import (
     UNKNOWN,
     Order,
+    connected,
+    connection,
     demand,
     group_rate,
     maximum,
     minimum,
     pass_rate,
+    provider,
     words,
 )
-from rubric_ci.policy.target_options import connected, connection, provider
 
 
 class Side(NamedTuple):

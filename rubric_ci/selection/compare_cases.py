@@ -90,7 +90,7 @@ def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
     """Choose the cases of `head` that differ from those of `base`."""
     before = matched(head.cases, base.cases)
     change = _Change(head, base, paths)
-    reasons = [(case, change.reason(case, before.get(_key(case)))) for case in head.cases]
+    reasons = [(case, change.reason(case, before.get(case.key))) for case in head.cases]
     chosen = tuple((case, why) for case, why in reasons if why)
     return Selection(
         chosen=chosen,
@@ -154,19 +154,15 @@ class _Change:
         return ""
 
 
-def _key(case: EvalCase) -> Key:
-    return case.file, case.id
-
-
 def matched(head: Sequence[EvalCase], base: Sequence[EvalCase]) -> dict[Key, EvalCase]:
     """Return each head case's counterpart in the base, also where it was moved."""
-    there = {_key(case): case for case in base}
-    here = {_key(case) for case in head}
+    there = {case.key: case for case in base}
+    here = {case.key for case in head}
     moved: dict[str, list[EvalCase]] = defaultdict(list)
     for was in base:
-        if _key(was) not in here:
+        if was.key not in here:
             moved[was.id].append(was)
-    found = {_key(c): _earlier(c, there.get(_key(c)), moved.get(c.id, [])) for c in head}
+    found = {c.key: _earlier(c, there.get(c.key), moved.get(c.id, [])) for c in head}
     return {key: was for key, was in found.items() if was is not None}
 
 

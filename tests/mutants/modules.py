@@ -25,7 +25,9 @@ HELD: Final[Mapping[str, str]] = {
     "policy/source.py": "policy/test_source.py",
     "policy/checkout.py": "policy/test_checkout.py",
     "editing/insertion_point.py": "editing/test_insertions.py editing/test_edit_properties.py",
-    "policy/strength.py": "policy/test_strength.py policy/test_changes.py",
+    "policy/strength.py": (
+        "policy/test_strength.py policy/test_changes.py policy/test_target_options.py"
+    ),
     "report/gate.py": "report/test_gate.py",
     "policy/settings.py": (
         "policy/test_settings.py policy/test_changes.py policy/test_target_options.py"
@@ -54,7 +56,6 @@ HELD: Final[Mapping[str, str]] = {
     "grading_changes/files.py": "grading_changes/test_files.py",
     "project/change.py": "project/test_change.py",
     "run/confirmation.py": "run/test_confirmation.py",
-    "policy/target_options.py": "policy/test_target_options.py",
     "grading_changes/criteria.py": "grading_changes/test_criteria.py",
     "judge/freeform.py": "judge/test_freeform.py evaluators/test_llm_judge.py",
     "report/sharding.py": "report/test_sharding.py",
@@ -92,7 +93,7 @@ HELD: Final[Mapping[str, str]] = {
     "run/base_comparison.py": "run/test_base_comparison.py",
     "comparison/reference_folder.py": "comparison/test_reference_folder.py",
     "comparison/merge_decision.py": "comparison/test_merge_decision.py",
-    "statistics/judge_errors.py": ("statistics/test_judge_errors.py statistics/test_moved_rate.py"),
+    "statistics/judge_errors.py": "statistics/test_judge_errors.py statistics/test_moved_rate.py",
     "comparison/drift.py": "comparison/test_drift.py",
     "statistics/power.py": "statistics/test_power.py",
     "statistics/night_effect.py": "statistics/test_night_effect.py",

@@ -6,7 +6,7 @@ from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Tar
 from rubric_ci.model.json_value import JSON
 from rubric_ci.policy.changes import policy_changes
 from rubric_ci.policy.settings import governed
-from rubric_ci.policy.target_options import FREE, provider
+from rubric_ci.policy.strength import FREE, provider
 
 GATEWAY: dict[str, JSON] = {"api_base": "https://gateway.example", "api_key": "${{ KEY }}"}
 

@@ -219,7 +219,7 @@ class Rubric:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Exactly one mark per criterion of a rubric, each in range; built by `judge.reply_parser`."""
+    """Exactly one mark per criterion of a rubric, each in range; built by `judge.reply`."""
 
     marks: Mapping[str, Mark]  # by criterion id
     reasoning: str = ""  # about the answer as a whole

@@ -36,9 +36,7 @@ def _keyed(model: str, variable: str) -> Provider:
     return Provider(
         model=model,
         note="any litellm model name",
-        keys=(
-            f"api_key: ${{{{ {variable} }}}} # an environment variable; never write the key here",
-        ),
+        keys=(f"api_key: ${{{{ {variable} }}}} {_NEVER}",),
         variables=(variable,),
     )
 

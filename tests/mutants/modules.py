@@ -72,7 +72,9 @@ HELD: Final[Mapping[str, str]] = {
     ),
     "model/gate.py": "model/test_gate.py report/test_gate.py",
     "llm/retry.py": "llm/test_retry.py",
-    "text/escape.py": "text/test_escape.py",
+    "text/escape.py": (
+        "text/test_escape.py text/test_error_text.py text/test_workflow_commands.py"
+    ),
     "system/backoff.py": "llm/test_retry.py system/test_backoff.py",
     "selection/fingerprint.py": "selection/test_fingerprint.py selection/test_compare_cases.py",
     "selection/compare_cases.py": "selection/test_compare_cases.py",

@@ -36,3 +36,8 @@ def test_the_last_place_is_for_the_count_of_the_rest(count: int, shown: int, bey
     first, rest = escape.within_cap(range(count))
     assert (len(first), len(rest)) == (shown, beyond)
     assert [*first, *rest] == list(range(count))
+
+
+@pytest.mark.parametrize(("length", "shown"), [(4096, "a" * 4096), (4097, f"{'a' * 4095}…")])
+def test_a_message_is_cut_at_the_limit_of_the_runner(length: int, shown: str) -> None:
+    assert escape.command("error", "a" * length) == f"::error::{shown}"

@@ -15,12 +15,12 @@ from rubric_ci.calibration.labels import Draw, Label, of_split, rubric_of
 from rubric_ci.history.from_report import pass_rate_variance
 from rubric_ci.model.comparison import CorrectedPassRate, Stratum
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.defaults import LABELS
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, Graded
 from rubric_ci.model.rubric import Judgement, Mark, Rubric, score
 from rubric_ci.model.scoring import Thresholds
-from rubric_ci.project.file_kinds import LABELS
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.statistics import judge_errors
 from rubric_ci.statistics.significance import Z, t_quantile
@@ -273,10 +273,7 @@ def with_correction(report: RunReport, loaded: LoadedProject) -> RunReport:
             "pass rate is not corrected for the judge's errors."
         )
         return replace(report, notes=(*report.notes, note))
-    from rubric_ci.calibration.correction import correction_of
-
-    cases = [case for file in loaded.files for case in file.cases]
-    return _with(report, correction_of(report, found, cases))
+    return _with(report, correction_of(report, found, loaded.cases))
 
 
 def with_merged_correction(report: RunReport, shards: Sequence[RunReport]) -> RunReport:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from rubric_ci.errors import CannotConfigure
+from rubric_ci.model.defaults import CALIBRATION
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.report import JudgeInfo
-from rubric_ci.project.file_kinds import CALIBRATION
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.loader import calibrated_mode
 from rubric_ci.statistics.significance import PERCENT

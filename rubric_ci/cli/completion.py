@@ -53,11 +53,11 @@ def _of_project(
 
 
 def _ids(loaded: "LoadedProject") -> Iterable[str]:
-    return [case.id for file in loaded.files for case in file.cases]
+    return [case.id for case in loaded.cases]
 
 
 def _tags(loaded: "LoadedProject") -> Iterable[str]:
-    return [tag for file in loaded.files for case in file.cases for tag in case.tags]
+    return [tag for case in loaded.cases for tag in case.tags]
 
 
 def _targets(loaded: "LoadedProject") -> Iterable[str]:

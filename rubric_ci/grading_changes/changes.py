@@ -20,13 +20,13 @@ from rubric_ci.grading_changes.files import (
 )
 from rubric_ci.model.changes import GradingChange, by_order
 from rubric_ci.model.config import Config, RecordedTarget
-from rubric_ci.model.defaults import LABELS, WAIVERS
+from rubric_ci.model.defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.project.base_state import BaseState
 from rubric_ci.project.change import BaseCommit
 from rubric_ci.project.difference import Difference
-from rubric_ci.project.file_kinds import CALIBRATION, RepositoryFiles, sidecar_name
+from rubric_ci.project.file_kinds import RepositoryFiles, sidecar_name
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.project import Project
 from rubric_ci.selection.compare_cases import matched
@@ -69,7 +69,7 @@ def _changes(loaded: LoadedProject, base: BaseCommit, state: BaseState) -> Itera
 def _cases(
     loaded: LoadedProject, state: BaseState, own: Project, was: Project, groups: Mapping[str, float]
 ) -> Iterator[GradingChange]:
-    head = [case for file in loaded.files for case in file.cases]
+    head = loaded.cases
     before = matched(head, state.cases)
     unread = state.unreadable
     yield from case_changes([case for case in head if case.file not in unread], before, groups)
@@ -97,10 +97,9 @@ def _removed(loaded: LoadedProject, cases: Sequence[EvalCase]) -> Iterator[Gradi
 def _scripts(
     loaded: LoadedProject, head: RepositoryFiles, difference: Difference
 ) -> Iterator[GradingChange]:
-    cases = [case for file in loaded.files for case in file.cases]
     changed = difference.changed_paths
     yield from script_changes(
-        cases, ScriptFiles({*difference.entries, *changed}, head.read), changed
+        loaded.cases, ScriptFiles({*difference.entries, *changed}, head.read), changed
     )
 
 

@@ -30,6 +30,7 @@ MODEL_TARGET: Final = "anthropic/claude-sonnet-5-5"
 MODEL_SMALL_CLAUDE: Final = "anthropic/claude-haiku-5-5"
 MODEL_GEMINI: Final = "gemini/gemini-3.8-flash"
 
+CALIBRATION: Final = "calibration.json"  # at the repository root
 CACHE_DIR: Final = ".rubric-ci/cache"
 CONCURRENCY: Final = 16
 LABELS: Final = "labels.jsonl"

@@ -9,13 +9,13 @@ import click
 from rubric_ci.errors import CannotConfigure, CannotReadPolicy
 from rubric_ci.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.model.config import Config, Endpoint
+from rubric_ci.model.defaults import CALIBRATION
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.parsing.env_vars import Variables, substitute
 from rubric_ci.policy.changes import PolicyChange, change_notes, policy_changes
 from rubric_ci.policy.settings import endpoints
 from rubric_ci.policy.source import OWN, find_policy, under
 from rubric_ci.project.change import BaseOptions, Change, open_change
-from rubric_ci.project.file_kinds import CALIBRATION
 from rubric_ci.project.loaded_project import LoadedProject
 from rubric_ci.project.loaded_project import open_project as open_checkout
 from rubric_ci.project.project import Project

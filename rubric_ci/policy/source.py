@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Final
 from rubric_ci.errors import CannotReadFile, CannotReadPolicy
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.defaults import WAIVERS
+from rubric_ci.model.defaults import CALIBRATION, WAIVERS
 from rubric_ci.model.references import Lookup
 from rubric_ci.project import discovery
 from rubric_ci.project.change import BaseOptions, Change, open_change
-from rubric_ci.project.file_kinds import CALIBRATION
 from rubric_ci.project.project import Policy, Project
 from rubric_ci.text import escape
 

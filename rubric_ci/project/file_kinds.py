@@ -12,8 +12,6 @@ from rubric_ci.model.references import Lookup
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
 TARGETS_NAMES: Final = ("targets.yaml", "targets.yml")
 HIDDEN: Final = AGENTV
-CALIBRATION: Final = "calibration.json"
-LABELS: Final = "labels.jsonl"
 USUAL: Final = rb"(?m)^[^\S\n]*+\{?[^\S\n]*+[\"']?evalcases[\"']?\s*+:"
 DIALECTS: Final = rb"[\"']?(?:tests|evals|cases|test_cases)[\"']?\s*+:"
 """A key of the cases of other tools; their data decides."""

@@ -14,7 +14,7 @@ from rubric_ci.model.changes import Base
 from rubric_ci.model.config import Config
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic
-from rubric_ci.model.evals import EvalFile
+from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.parsing import env_vars
 from rubric_ci.parsing.env_vars import Variables
 from rubric_ci.project import discovery, eval_search
@@ -43,6 +43,11 @@ class LoadedProject:
     def root(self) -> Path:
         """The folder of the repository."""
         return self.project.root
+
+    @property
+    def cases(self) -> tuple[EvalCase, ...]:
+        """The cases of all files without errors, in order."""
+        return tuple(case for file in self.files for case in file.cases)
 
     def check_valid(self) -> None:
         """Raise InvalidInput if an eval file has errors."""

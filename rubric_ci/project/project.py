@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_ci.dialects import open_config
 from rubric_ci.errors import CannotReadFile, InvalidInput
+from rubric_ci.model.defaults import CALIBRATION
 from rubric_ci.model.references import FindFiles, Found, NotFound
 from rubric_ci.project import discovery
 from rubric_ci.project.file_kinds import (
-    CALIBRATION,
     CONFIG_NAMES,
     RepositoryFiles,
     agentv_configs,

@@ -98,7 +98,7 @@ def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str
 
 def remember(inputs: RunInput, graded: GradedRun) -> None:
     """Remember which cases did not pass, for --last-failed; raises CannotWriteFile."""
-    every = {case.key for file in inputs.loaded.files for case in file.cases}
+    every = {case.key for case in inputs.loaded.cases}
     suite = every if has_every_case(inputs.loaded, inputs.selection) else None
     last_failed.remember(inputs.settings.output_dir, graded.outcome.results, suite)
 

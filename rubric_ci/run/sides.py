@@ -80,7 +80,7 @@ def _side(
 ) -> BaseSide:
     then = opened.change.at(base)
     state = opened.at_base(base)
-    head = [case for file in opened.files for case in file.cases]
+    head = opened.cases
     before = matched(head, state.cases)
     known = _each_once(tasks, before)
     found = {

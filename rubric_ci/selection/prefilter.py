@@ -11,10 +11,11 @@ from pathlib import Path
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.grading.resolve import default_target
 from rubric_ci.model.config import RecordedTarget, Target
+from rubric_ci.model.defaults import CALIBRATION
 from rubric_ci.model.options import RunSettings
 from rubric_ci.project import discovery
 from rubric_ci.project.difference import Difference
-from rubric_ci.project.file_kinds import CALIBRATION, sidecar_name
+from rubric_ci.project.file_kinds import sidecar_name
 from rubric_ci.project.project import Project
 from rubric_ci.selection.dependencies import ChangedPaths
 from rubric_ci.yaml_text.outline import count_cases, may_mention

@@ -29,6 +29,7 @@ from rubric_ci.llm.cache import SETUP
 from rubric_ci.model.config import CliTarget, Workspace
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.model.json_value import JSON
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
@@ -43,7 +44,7 @@ _SETUP_SECONDS: Final = 900.0
 _MOST_KEPT: Final = 32 * 2**20  # bytes of a packed folder in the cache
 _OURS: Final = frozenset(
     (
-        *("rubric-ci.yaml", "rubric-ci.yml", "waivers.yaml", "labels.jsonl", "calibration.json"),
+        *("rubric-ci.yaml", "rubric-ci.yml", WAIVERS, LABELS, CALIBRATION),
         *(".git", ".rubric-ci", ".agentv"),
     )
 )

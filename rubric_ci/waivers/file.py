@@ -111,8 +111,7 @@ def find_waivers(loaded: LoadedProject, today: date, *, complete: bool) -> tuple
 
     Unless all eval files are loaded (`complete`), one without a case is not reported.
     """
-    cases = [case for file in loaded.files for case in file.cases]
-    return waivers_of(loaded.project, cases, today, complete=complete)
+    return waivers_of(loaded.project, loaded.cases, today, complete=complete)
 
 
 def waivers_of(

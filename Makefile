@@ -92,7 +92,7 @@ $(DEMO_READY): requirements/light.txt
 	@rm -rf $(DEMO); pip=; $(PYTHON) -c 'import pip' 2>/dev/null && pip=$(PYTHON); \
 	$(PYTHON) -m venv $${pip:+--without-pip} $(DEMO) \
 	&& $${pip:-$(DEMO)/bin/python} -m pip --python $(DEMO) install --quiet --disable-pip-version-check \
-	  --no-compile --require-hashes -r requirements/light.txt && touch $@
+	  --no-compile --no-deps --require-hashes -r requirements/light.txt && touch $@
 
 # In an environment of its own: with its packages the import of jsonschema takes 2 s.
 SBOM := .tools/sbom/bin/cyclonedx-py

@@ -1,4 +1,4 @@
-"""Whether the judge moved: what is remembered, asking for it again, and the test of the marks."""
+"""The test of a moved judge: remembered marks, asked for again and compared."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence

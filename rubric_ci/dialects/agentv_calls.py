@@ -11,7 +11,7 @@ OPTIONS: Final = ("type", "name", "metric", "id", "weight", "required", "min_sco
 
 
 class Parts(NamedTuple):
-    """What a grader becomes: criteria, evaluators, or neither."""
+    """The translation of a grader: criteria, evaluators, or neither."""
 
     criteria: tuple[dict[str, Any], ...] = ()
     evaluators: tuple[dict[str, Any], ...] = ()

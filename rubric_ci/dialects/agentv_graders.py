@@ -166,7 +166,7 @@ def _collect(
 
 
 def _parts(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts | None:
-    """Return what a grader is that is no check and no list of criteria; None: it is one."""
+    """Return the parts of a grader that is neither check nor list of criteria; None: it is one."""
     if kind in EVALUATORS:
         return evaluator_of(found, grader, kind, place)
     if kind in _RUBRICS:

@@ -1,4 +1,4 @@
-"""What a suite of AgentV says about all its tests: targets, prompt, defaults, environment."""
+"""Settings of an AgentV suite for all its tests: targets, prompt, defaults, environment."""
 
 from posixpath import dirname, join, normpath
 from typing import Any, Final
@@ -44,7 +44,7 @@ def add_suite(found: Translation, data: dict[str, Any]) -> None:
 
 
 def seen_by_judges(data: dict[str, Any]) -> list[str]:
-    """Return what judges of AgentV see of an agent, besides the answer."""
+    """Return the parts of an agent's work that judges of AgentV see besides the answer."""
     extensions = data.get("extensions")
     agent = isinstance(extensions, list) and _RULES in extensions
     changes = ["file_changes"] if "environment" in data else []

@@ -26,7 +26,7 @@ _PARAMETERS: Final = ("temperature", "max_tokens", "top_p", "seed")
 
 
 class Setting(NamedTuple):
-    """What the assertions of a test share."""
+    """Values that the assertions of a test share."""
 
     variables: Mapping[str, Any]
     base: str = "."  # the folder of promptfoo's file, from the folder of the eval file

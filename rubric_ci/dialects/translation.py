@@ -59,7 +59,7 @@ ReadText: TypeAlias = Callable[[str], str | None]
 
 
 class Beside(NamedTuple):
-    """What an import may read and name: the files from the folder of the file of a tool."""
+    """The files that an import may read and name: those from the folder of the tool's file."""
 
     read: ReadText = lambda _: None
     base: str = "."  # that folder, from the folder of the new file

@@ -1,4 +1,4 @@
-"""What a person sees of drafts: the result of each case, and the question to accept or edit it."""
+"""Drafts as a person reviews them: the result of a case, and the question to accept or edit it."""
 
 from collections.abc import Sequence
 from dataclasses import replace

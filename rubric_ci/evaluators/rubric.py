@@ -140,7 +140,7 @@ def _quoted(request: PanelRequest, marked: PanelResult) -> Mapping[str, SeenPart
 def _read_again(
     request: PanelRequest, marked: PanelResult
 ) -> tuple[tuple[str, ...], Mapping[str, SeenPart]]:
-    """Return what there is to say of answer and quotes, and the parts that the quotes are from."""
+    """Return warnings about answer and quotes, and the parts that the quotes are from."""
     return _warnings(request, marked), _quoted(request, marked)
 
 

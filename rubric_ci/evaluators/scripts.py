@@ -227,7 +227,7 @@ def _number(score: JSON) -> float:
 
 
 def _assertions(value: dict[str, JSON]) -> list[dict[str, JSON]]:
-    """Return what a script of AgentV prints: `text` and `passed`, or `pass` in `checks`."""
+    """Return the criteria that a script of AgentV prints: `text` and `passed`, or in `checks`."""
     key = "assertions" if value.get("assertions") is not None else "checks"
     found = value.get(key)
     if found is None:

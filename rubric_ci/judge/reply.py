@@ -277,7 +277,7 @@ def _out_of_range(alias: str, criterion: Judged, value: JSON) -> str:
 
 
 def _outline(value: Mapping[str, JSON]) -> Iterator[str]:
-    """Yield what is wrong with a list of checks, except in its entries."""
+    """Yield problems of a list of checks, except those of its entries."""
     checks: Any = value["checks"]
     for position, entry in enumerate(checks):
         if not isinstance(entry, dict):

@@ -1,4 +1,4 @@
-"""What a change differs in: its base commit, its paths, and the grading."""
+"""The differences of a change: its base commit, its paths, and the grading."""
 
 from collections.abc import Iterable
 from fractions import Fraction

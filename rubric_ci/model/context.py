@@ -54,7 +54,7 @@ class Side:
 
 
 class Prepared:
-    """What the estimate of the cost worked out for the run; each is used once."""
+    """Assessments and requests that the estimate of the cost made; the run uses each once."""
 
     def __init__(self) -> None:
         # The case and the evaluator are kept as well, so that their identities stay theirs.

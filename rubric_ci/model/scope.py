@@ -1,4 +1,4 @@
-"""Which part of the suite a run covers, and what narrowed it."""
+"""The part of the suite that a run covers, and the options that narrowed it."""
 
 import re
 from collections.abc import Iterable, Sequence, Set

@@ -1,4 +1,4 @@
-"""Which value of a setting is weaker, and which options a target may set under a base's policy.
+"""The weaker value of each setting, and the options of targets under the policy of a base.
 
 Every option that is not free can name a file, a credential, an endpoint or a header. These come
 from the base, as one set: that of the target of the same name, or of another model of the same

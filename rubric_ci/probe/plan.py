@@ -1,4 +1,4 @@
-"""Which variants of which answers are judged, and which criteria must notice each."""
+"""The variants of answers that are judged, and the criteria that must notice each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType

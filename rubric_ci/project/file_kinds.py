@@ -1,4 +1,4 @@
-"""What a file is, by its name and by its content: eval files, and the files that serve them."""
+"""The kind of a file, by its name and by its content: eval files, and the files that serve them."""
 
 import re
 from collections.abc import Iterable, Iterator

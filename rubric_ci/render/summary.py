@@ -1,4 +1,4 @@
-"""What every output begins with: the heading, the gate, several targets, changes to the grading."""
+"""The beginning of every output: the heading, the gate, several targets, changes to the grading."""
 
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias

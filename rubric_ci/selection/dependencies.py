@@ -88,7 +88,7 @@ def _named(case: EvalCase, target: Target) -> Iterator[str]:
 
 
 def command_files(case: EvalCase, target: Target) -> Iterator[str]:
-    """Yield what a target's command may read: paths that it names, the eval file, the workspace."""
+    """Yield the files that a target's command may read: the named ones and the workspace."""
     yield from command_words(target)
     if case.workspace:
         yield from filter(None, (case.workspace.copy,))

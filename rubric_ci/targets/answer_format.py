@@ -1,4 +1,4 @@
-"""What targets report: answers as JSON, measurements, traces in the formats of agents.
+"""Formats of targets' output: answers as JSON, measurements, traces in the formats of agents.
 
 Evaluators and scripts read the measurements from the answer's `trace_summary`.
 """

@@ -128,6 +128,7 @@ def readers_of_one_text() -> Mapping[str, Mapping[str, Callable[[str], object]]]
         for name, value in vars(module).items():
             function = inspect.unwrap(value) if callable(value) else value
             own = inspect.isfunction(function) and function.__module__ == each.name
+            own = own and not inspect.iscoroutinefunction(function)  # it would not run
             if own and takes_one_text(function):
                 found[each.name.split(".")[1]][f"{each.name}.{name}"] = function
     return found

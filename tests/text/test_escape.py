@@ -34,7 +34,7 @@ def test_visible(text: str, shown: str) -> None:
     assert escape.visible(text) == shown
 
 
-@pytest.mark.parametrize("sign", map(chr, range(128)))
+@pytest.mark.parametrize("sign", [*map(chr, range(128))])
 def test_a_text_in_ascii_is_shown_as_in_any_other_text(sign: str) -> None:
     assert escape.visible(f"é{sign}") == f"é{escape.visible(sign)}"
 

@@ -150,7 +150,7 @@ def written(text: str) -> Any:
 
 
 def main(arguments: list[str]) -> str:
-    """Return what the command prints."""
+    """Return the output of the command."""
     match arguments:
         case ["--all" | "--mean", *limits]:
             limit = float(limits[0]) if limits else None

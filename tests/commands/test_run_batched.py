@@ -1,5 +1,6 @@
 """`rubric-ci run` in batches over real HTTP, against a scripted provider."""
 
+import asyncio
 import json
 import re
 import signal
@@ -431,12 +432,23 @@ def test_an_interrupted_run_reports_the_status_of_the_batch(
     assert {case["reason"] for case in report["cases"]} == {"interrupted before it finished"}
 
 
-def test_time_that_is_up_ends_the_batch_too(batched: Batched) -> None:
-    batched.provider.looks = 999
-    done = batched.run(RUBRIC_CI_MAX_SECONDS="4")
+def test_time_that_is_up_ends_the_batch_too(
+    batched: Batched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = batched.provider
+    provider.looks = 999
+    clock = asyncio.BaseEventLoop.time
+
+    def jumps_after_a_look(loop: asyncio.BaseEventLoop) -> float:
+        """Return a time at which the limit is over as soon as the batch was looked at."""
+        return clock(loop) + (3600 if "GET /v1/batches/batch_1" in provider.journal else 0)
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "time", jumps_after_a_look)
+    monkeypatch.setattr("rubric_ci.grading.limits.GRACE", 3600)  # the jump is within it
+    done = batched.run(RUBRIC_CI_MAX_SECONDS="600")
     assert done.returncode == 3
-    assert set(batched.verdicts().values()) == {"rubric: budget: time limit of 4 s reached"}
-    assert batched.provider.journal[-1] == "POST /v1/batches/batch_1/cancel"
+    assert set(batched.verdicts().values()) == {"rubric: budget: time limit of 600 s reached"}
+    assert provider.journal[-1] == "POST /v1/batches/batch_1/cancel"
     assert (
         "batch batch_1: cancelled; requests that were already processed may be billed"
         in done.stderr

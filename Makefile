@@ -48,7 +48,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.docs.reference
 	$(BIN)/python -m tests.docs.settings
 	$(BIN)/python -m tests.docs.assertions
-	$(BIN)/python -c 'from rubric_ci.validation.rules import render; print(render(), end="")' > docs/rules.md
+	$(BIN)/python -c 'from rubric_ci.files.validation.rules import render; print(render(), end="")' > docs/rules.md
 
 # The documentation as a site, in build/site; a broken link or anchor fails it.
 docs: $(READY)
@@ -135,7 +135,7 @@ $(ACT):
 	@GOTOOLCHAIN=local GOBIN=$(CURDIR)/.tools go install github.com/nektos/act@v0.2.89 \
 	|| echo "act cannot be built here (needs Go 1.25): tests that run workflows under it will be skipped"
 
-# A gateway and a proxy that breaks connections, for tests/llm: both optional.
+# A gateway and a proxy that breaks connections, for tests/models/llm: both optional.
 PROXY := .tools/litellm-proxy/bin/litellm
 proxy: $(PROXY)
 $(PROXY): requirements/litellm-proxy.txt | $(READY)
@@ -152,7 +152,7 @@ $(TOXIPROXY):
 	|| echo "toxiproxy cannot be built here (needs Go): tests with broken connections will be skipped"
 
 # The real promptfoo, Inspect, DeepEval and Pydantic Evals, 2 GB: what they write today is read as the
-# results of tests/adoption are, and a break is found through them. `python -m tests.peers.record`
+# results of tests/services/adoption are, and a break is found through them. `python -m tests.peers.record`
 # writes those results again.
 PEERS := .tools/peers
 peers: $(READY) $(PEERS)/.ready

@@ -1,8 +1,8 @@
 """Comparisons for tests: a run with an earlier report, and what each case and the whole show."""
 
-from rubric_ci.comparison import wording
-from rubric_ci.comparison.compare import compare
-from rubric_ci.comparison.reference import Baseline
+from rubric_ci.gate.comparison import wording
+from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.model.comparison import Comparison, ReferenceLog
 from rubric_ci.model.report import RunReport
 

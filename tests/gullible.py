@@ -17,10 +17,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from rubric_ci.calibration.attack_corpus import Probe
-from rubric_ci.judge.prompt import WORK
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.scoring import MarkValue
+from rubric_ci.models.judge.prompt import WORK
+from rubric_ci.services.calibration.attack_corpus import Probe
 
 Reply = Mapping[str, Any]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rubric_ci.comparison import verdicts
+from rubric_ci.gate.comparison import verdicts
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Errored, Graded, Skipped

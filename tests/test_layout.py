@@ -1,7 +1,7 @@
 """The layout: module and function lengths, tests per module, effects, the environment."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -13,91 +13,92 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 TESTS: Final = Path(__file__).parent
 PACKAGE: Final = TESTS.parent / "rubric_ci"
 HOOKS: Final = TESTS.parent / "hooks"
-MODULE_LINES: Final = 300
-FUNCTION_LINES: Final = 40  # from `def` to the last line
+MODULE_LINES: Final = 400
+FUNCTION_LINES: Final = 50  # from `def` to the last line
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
-    "adoption/test_tools.py": """
-        adoption/agent_skills adoption/csv_table adoption/deepeval
-        adoption/inspect_ai adoption/junit adoption/promptfoo adoption/pydantic_evals
-        adoption/report adoption/samples""",
-    "agents/test_agents.py": """
-        agents/agent agents/atif agents/claude_code agents/codex agents/copilot
-        agents/gemini_cli agents/otlp""",
-    "commands/test_import.py": """
-        commands/import_files dialects/promptfoo_checks dialects/csv_table
-        dialects/promptfoo_code dialects/promptfoo_tests
-        dialects/github_models dialects/openai_evals dialects/shims/promptfoo_shim""",
-    "dialects/test_table.py": """
-        dialects/agent_skills dialects/agentv dialects/translation""",
-    "dialects/test_agentv_graders.py": "dialects/agentv_calls dialects/agentv_evaluators",
-    "commands/test_run_tool.py": "run/tool",
-    "commands/test_run_skills.py": "targets/skill",
-    "assertions/test_mark.py": """
-        assertions/json_data assertions/keys assertions/row assertions/text""",
+    "services/adoption/test_tools.py": """
+        services/adoption/agent_skills services/adoption/csv_table
+        services/adoption/deepeval services/adoption/inspect_ai services/adoption/junit
+        services/adoption/promptfoo services/adoption/pydantic_evals
+        services/adoption/report services/adoption/samples""",
+    "models/agents/test_agents.py": """
+        models/agents/agent models/agents/atif models/agents/claude_code
+        models/agents/codex models/agents/copilot models/agents/gemini_cli
+        models/agents/otlp""",
+    "cli/commands/test_import.py": """
+        cli/commands/import_files files/dialects/promptfoo_checks files/dialects/csv_table
+        files/dialects/promptfoo_code files/dialects/promptfoo_tests
+        files/dialects/github_models files/dialects/openai_evals
+        files/dialects/shims/promptfoo_shim""",
+    "files/dialects/test_table.py": """
+        files/dialects/agent_skills files/dialects/agentv files/dialects/translation""",
+    "files/dialects/test_agentv_graders.py": """
+        files/dialects/agentv_calls files/dialects/agentv_evaluators""",
+    "cli/commands/test_run_tool.py": "services/run/tool",
+    "cli/commands/test_run_skills.py": "grading/targets/skill",
+    "files/assertions/test_mark.py": """
+        files/assertions/json_data files/assertions/keys files/assertions/row
+        files/assertions/text""",
     "cli/test_help.py": """
-        cli/ci cli/every_day cli/judge cli/nights cli/options
-        cli/request_options cli/run cli/start model/defaults""",
-    "commands/test_batch_target.py": "targets/batch_command",
-    "commands/test_judge_calibrate.py": """
-        calibration/calibration calibration/gate calibration/measure""",
-    "commands/test_probe.py": "probe/measure probe/output probe/plan",
-    "commands/test_generate.py": """
-        drafting/review drafting/rewrite drafting/select""",
-    "commands/test_generate_pr.py": "drafting/pull_request",
-    "commands/test_init.py": "project/before_init",
-    "commands/test_history.py": """
-        history/forecast history/runs_text""",
-    "commands/test_judge_label.py": "calibration/label_file calibration/label_session",
-    "commands/test_baseline_rejudge.py": "calibration/rejudge_report",
-    "commands/test_run.py": """
-        grading/cost_estimate grading/setup grading/tasks
-        publish/files""",
-    "commands/test_run_against.py": """
-        run/grade run/sides run/tool run/inputs""",
-    "commands/test_run_against_counts.py": "run/forecast",
-    "commands/test_run_choice.py": "run/finished selection/last_failed",
-    "commands/test_run_judge_down.py": "llm/preflight",
-    "commands/test_run_killed.py": "system/coroutines",
-    "commands/test_http_target.py": "llm/http_service",
-    "commands/test_shards.py": "commands/plan",
-    "commands/test_validate.py": """
-        project/checker project/fixer validation/output/__init__""",
-    "commands/test_case_files.py": "yaml_text/case_files",
-    "commands/test_several_targets.py": "render/summary report/matrix",
-    "commands/test_prompt_targets.py": "yaml_text/prompt_file",
-    "commands/test_waivers.py": """
-        commands/waive""",
-    "editing/test_insertions.py": "editing/insertion_point",
-    "kinds/test_field_accuracy.py": """
-        kinds/json_compare model/json_value""",
-    "kinds/test_specs.py": "kinds/kind",
-    "judge/test_injection_scan.py": "judge/injection_patterns",
-    "llm/test_openai_http.py": "llm/direct_http",
-    "llm/test_workload_identity.py": "model/hosts",
-    "parsing/test_typed_json.py": "model/json_value",
-    "project/test_load_config.py": "parsing/config parsing/program_targets",
-    "kinds/test_read.py": """
-        kinds/code_judge kinds/llm_judge kinds/rubric""",
-    "project/test_project.py": "validation/config_summary",
-    "render/test_golden.py": "render/junit",
+        cli/ci cli/every_day cli/judge cli/nights cli/options cli/request_options cli/run
+        cli/start model/defaults""",
+    "cli/commands/test_batch_target.py": "grading/targets/batch_command",
+    "cli/commands/test_judge_calibrate.py": """
+        services/calibration/calibration services/calibration/gate
+        services/calibration/measure""",
+    "cli/commands/test_probe.py": """
+        services/probe/measure services/probe/output services/probe/plan""",
+    "cli/commands/test_generate.py": """
+        services/drafting/review services/drafting/rewrite services/drafting/select""",
+    "cli/commands/test_generate_pr.py": "services/drafting/pull_request",
+    "cli/commands/test_init.py": "files/project/before_init",
+    "cli/commands/test_history.py": "reports/history/forecast reports/history/runs_text",
+    "cli/commands/test_judge_label.py": """
+        services/calibration/label_file services/calibration/label_session""",
+    "cli/commands/test_baseline_rejudge.py": "services/calibration/rejudge_report",
+    "cli/commands/test_run.py": """
+        grading/cost_estimate grading/setup grading/tasks services/publish/files""",
+    "cli/commands/test_run_against.py": """
+        services/run/grade services/run/sides services/run/tool services/run/inputs""",
+    "cli/commands/test_run_against_counts.py": "services/run/forecast",
+    "cli/commands/test_run_choice.py": "services/run/finished gate/selection/last_failed",
+    "cli/commands/test_run_judge_down.py": "models/llm/preflight",
+    "cli/commands/test_run_killed.py": "system/coroutines",
+    "cli/commands/test_http_target.py": "models/llm/http_service",
+    "cli/commands/test_shards.py": "cli/commands/plan",
+    "cli/commands/test_validate.py": """
+        files/project/checker files/project/fixer files/validation/output/__init__""",
+    "cli/commands/test_case_files.py": "files/yaml_text/case_files",
+    "cli/commands/test_several_targets.py": "reports/render/summary gate/report/matrix",
+    "cli/commands/test_prompt_targets.py": "files/yaml_text/prompt_file",
+    "cli/commands/test_waivers.py": "cli/commands/waive",
+    "files/editing/test_insertions.py": "files/editing/insertion_point",
+    "files/kinds/test_field_accuracy.py": "files/kinds/json_compare model/json_value",
+    "files/kinds/test_specs.py": "files/kinds/kind",
+    "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
+    "models/llm/test_openai_http.py": "models/llm/direct_http",
+    "models/llm/test_workload_identity.py": "model/hosts",
+    "files/parsing/test_typed_json.py": "model/json_value",
+    "files/project/test_load_config.py": "files/parsing/config files/parsing/program_targets",
+    "files/kinds/test_read.py": "files/kinds/code_judge files/kinds/llm_judge files/kinds/rubric",
+    "files/project/test_project.py": "files/validation/config_summary",
+    "reports/render/test_golden.py": "reports/render/junit",
     "security/test_committed_cache.py": "git/committed",
     "security/test_workflow_commands.py": "system/output",
-    "selection/test_changed_cases.py": """
-        project/difference selection/prefilter""",
-    "targets/test_agent.py": """
-        system/scratch targets/work targets/answer_format
-        targets/workspace""",
-    "assertions/test_work.py": "assertions/calls assertions/folder",
-    "targets/test_targets.py": """
-        targets/answer_format targets/llm targets/recorded""",
-    "validation/test_corpus.py": """
-        validation/ambiguous_scalars validation/assertion_rules
-        kinds/field_rules validation/diagnostics
-        validation/other_tools
-        validation/reference_rules
-        validation/shape_rules validation/target_rules validation/variable_rules
-        yaml_text/constructor yaml_text/limits yaml_text/syntax_errors""",
+    "gate/selection/test_changed_cases.py": "files/project/difference gate/selection/prefilter",
+    "grading/targets/test_agent.py": """
+        system/scratch grading/targets/work grading/targets/answer_format
+        grading/targets/workspace""",
+    "files/assertions/test_work.py": "files/assertions/calls files/assertions/folder",
+    "grading/targets/test_targets.py": """
+        grading/targets/answer_format grading/targets/llm grading/targets/recorded""",
+    "files/validation/test_corpus.py": """
+        files/validation/ambiguous_scalars files/validation/assertion_rules
+        files/kinds/field_rules files/validation/diagnostics files/validation/other_tools
+        files/validation/reference_rules files/validation/shape_rules
+        files/validation/target_rules files/validation/variable_rules
+        files/yaml_text/constructor files/yaml_text/limits files/yaml_text/syntax_errors""",
 }
 EFFECTS: Final = """
     asyncio concurrent ctypes getpass github http litellm logging multiprocessing os pathlib random
@@ -105,43 +106,54 @@ EFFECTS: Final = """
 """
 # Packages and modules that have effects or import one that has; all others are pure.
 IMPURE: Final = """
-    __main__ adoption/tools cli commands git github llm system targets
-    run/base_comparison run/confirmation run/forecast run/grade
-    run/sides run/finished run/inputs run/tool
-    calibration/sentinel calibration/correction calibration/gate calibration/label_file
-    calibration/cascade calibration/label_session calibration/measure calibration/rejudge
-    calibration/rejudge_report
-    drafting/check drafting/engine drafting/publish drafting/pull_request drafting/review
-    drafting/rewrite
-    drafting/select
-    evaluators/__init__ evaluators/code_judge evaluators/composite
-    evaluators/llm_judge evaluators/rubric
-    evaluators/scripts
-    grading/cost_estimate grading/engine grading/expected_work grading/limits
-     grading/setup grading/tasks
-    grading_changes/changes
-    history/database history/forecast
-    judge/panel judge/request
-    model/context model/options
-    policy/checkout policy/source
-    project/base_state project/before_init project/change project/checker
-    project/difference project/discovery project/eval_search
-    project/file_kinds project/fixer project/loaded_project
-    probe/measure
-    project/near_files project/project project/working_tree
-    comparison/baseline comparison/merge_decision comparison/reference_folder
-    publish/comment publish/files publish/issue publish/workflow
-    render/progress report/report_file
-     selection/changed_cases selection/last_failed selection/prefilter
-    waivers/file
+    __main__ cli files/project/base_state files/project/before_init files/project/change
+    files/project/checker files/project/difference files/project/discovery
+    files/project/eval_search files/project/file_kinds files/project/fixer
+    files/project/loaded_project files/project/near_files files/project/project
+    files/project/working_tree gate/comparison/baseline gate/comparison/merge_decision
+    gate/comparison/reference_folder gate/grading_changes/changes gate/policy/checkout
+    gate/policy/source gate/report/report_file gate/selection/changed_cases
+    gate/selection/last_failed gate/selection/prefilter gate/waivers/file git github
+    grading/cost_estimate grading/engine grading/evaluators/__init__
+    grading/evaluators/code_judge grading/evaluators/composite
+    grading/evaluators/llm_judge grading/evaluators/rubric grading/evaluators/scripts
+    grading/expected_work grading/limits grading/setup grading/targets grading/tasks
+    model/context model/options models/judge/panel models/judge/request models/llm
+    reports/history/database reports/history/forecast reports/render/progress
+    services/adoption/tools services/calibration/cascade services/calibration/correction
+    services/calibration/gate services/calibration/label_file
+    services/calibration/label_session services/calibration/measure
+    services/calibration/rejudge services/calibration/rejudge_report
+    services/calibration/sentinel services/drafting/check services/drafting/engine
+    services/drafting/publish services/drafting/pull_request services/drafting/review
+    services/drafting/rewrite services/drafting/select services/probe/measure
+    services/publish/comment services/publish/files services/publish/issue
+    services/publish/workflow services/run/base_comparison services/run/confirmation
+    services/run/finished services/run/forecast services/run/grade services/run/inputs
+    services/run/sides services/run/tool system
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
-    *("calibration/rejudge", "grading/tasks", "llm/litellm_client", "llm/openai_http"),
-    *("llm/anthropic_http", "llm/gemini_http", "llm/judge_command", "llm/workload_identity"),
-    *("llm/direct_http", "project/change", "project/checker", "project/loaded_project"),
-    *("publish/files", "run/finished"),
+    *(
+        "services/calibration/rejudge",
+        "grading/tasks",
+        "models/llm/litellm_client",
+        "models/llm/openai_http",
+    ),
+    *(
+        "models/llm/anthropic_http",
+        "models/llm/gemini_http",
+        "models/llm/judge_command",
+        "models/llm/workload_identity",
+    ),
+    *(
+        "models/llm/direct_http",
+        "files/project/change",
+        "files/project/checker",
+        "files/project/loaded_project",
+    ),
+    *("services/publish/files", "services/run/finished"),
     *("system/masking", "system/output"),
 }
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
@@ -150,7 +162,7 @@ CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytes
 def modules() -> Iterator[str]:
     """Yield modules as `folder/name`, packages with code as `folder/__init__`."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.name != "__init__.py" or len(path.read_text("utf-8").splitlines()) > 3:
+        if path.name != "__init__.py" or len(tree(path).body) > 2:
             yield path.relative_to(PACKAGE).with_suffix("").as_posix()
 
 
@@ -260,14 +272,14 @@ def effects(graph: grimp.ImportGraph, names: set[str]) -> dict[str, list[str]]:
 
 
 def listed(module: str, names: set[str]) -> bool:
-    return module in names or ".".join(module.split(".")[:2]) in names & PACKAGES
+    return any(module == name or module.startswith(f"{name}.") for name in names)
 
 
 def dotted(name: str) -> str:
     return f"rubric_ci.{name.removesuffix('/__init__').replace('/', '.')}"
 
 
-PACKAGES: Final = {dotted(name) for name in IMPURE.split() if "/" not in name}
+PACKAGES: Final = {dotted(name) for name in IMPURE.split() if (PACKAGE / name).is_dir()}
 
 
 @pytest.fixture(scope="module")
@@ -289,21 +301,21 @@ def test_an_effect_in_a_pure_module_is_found() -> None:
     for importer, imported in [
         ("rubric_ci.text.dates", "time"),
         ("rubric_ci.text.dates", "re"),
-        ("rubric_ci.render.junit", "rubric_ci.git.branch"),
-        ("rubric_ci.reports.page", "rubric_ci.publish.files"),
-        ("rubric_ci.validation.schema", "rubric_ci.system.resources"),
+        ("rubric_ci.reports.render.junit", "rubric_ci.git.branch"),
+        ("rubric_ci.reports.page", "rubric_ci.services.publish.files"),
+        ("rubric_ci.files.validation.schema", "rubric_ci.system.resources"),
     ]:
         graph.add_import(importer=importer, imported=imported)
-    assert effects(graph, {"rubric_ci.git", "rubric_ci.publish.files"}) == {
-        "rubric_ci.render.junit": ["rubric_ci.git.branch"],
-        "rubric_ci.reports.page": ["rubric_ci.publish.files"],
+    assert effects(graph, {"rubric_ci.git", "rubric_ci.services.publish.files"}) == {
+        "rubric_ci.reports.render.junit": ["rubric_ci.git.branch"],
+        "rubric_ci.reports.page": ["rubric_ci.services.publish.files"],
         "rubric_ci.text.dates": ["time"],
     }
 
 
 def test_who_reads_the_environment() -> None:
     found = {name for name in modules() if "environ" in names_of(PACKAGE / f"{name}.py")}
-    assert {name for name in found if name.split("/")[0] not in ("cli", "commands")} == ENVIRONMENT
+    assert {name for name in found if name.split("/")[0] != "cli"} == ENVIRONMENT
 
 
 def names_of(path: Path) -> set[str]:
@@ -318,12 +330,12 @@ def names_of(path: Path) -> set[str]:
 
 
 TABLES: Final = """
-    adoption agents assertions commands dialects kinds render targets validation/output
+    services/adoption models/agents files/assertions cli/commands files/dialects files/kinds
+    reports/render grading/targets files/validation/output
 """
-FRAGMENTS: Final = {  # modules under 60 lines that one module imports, with their reason
-    "yaml_text/outline": "it reads text and is pure; its importer reads files",
-}
-FRAGMENT_LINES: Final = 60
+# Modules under 40 lines that one module imports, with their reason.
+FRAGMENTS: Final[Mapping[str, str]] = {}
+FRAGMENT_LINES: Final = 40
 
 
 def fragments(graph: grimp.ImportGraph, folder: Path) -> Iterator[tuple[str, str]]:
@@ -349,22 +361,25 @@ def test_no_short_module_serves_one_other_alone(imports: grimp.ImportGraph) -> N
 def test_a_short_module_for_one_other_is_found(tmp_path: Path) -> None:
     graph = grimp.ImportGraph()
     for importer, imported in [
-        ("rubric_ci.run.grade", "rubric_ci.run.sides"),
-        ("rubric_ci.run.grade", "rubric_ci.run.long"),
-        ("rubric_ci.run.grade", "rubric_ci.kinds.cost"),
-        ("rubric_ci.run.grade", "rubric_ci.run.shared"),
-        ("rubric_ci.run.sides", "rubric_ci.run.shared"),
+        ("rubric_ci.services.run.grade", "rubric_ci.services.run.sides"),
+        ("rubric_ci.services.run.grade", "rubric_ci.services.run.long"),
+        ("rubric_ci.services.run.grade", "rubric_ci.files.kinds.cost"),
+        ("rubric_ci.services.run.grade", "rubric_ci.services.run.shared"),
+        ("rubric_ci.services.run.sides", "rubric_ci.services.run.shared"),
     ]:
         graph.add_import(importer=importer, imported=imported)
-    for name in ("run/sides", "run/long", "kinds/cost", "run/shared"):
+    for name in ("services/run/sides", "services/run/long", "files/kinds/cost"):
         path = tmp_path / f"{name}.py"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("1\n" * (60 if name == "run/long" else 59))
-    assert dict(fragments(graph, tmp_path)) == {"run/sides": "rubric_ci.run.grade"}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1\n" * (40 if name == "services/run/long" else 39))
+    (tmp_path / "services/run/shared.py").write_text("1\n" * 39)
+    assert dict(fragments(graph, tmp_path)) == {
+        "services/run/sides": "rubric_ci.services.run.grade"
+    }
 
 
 def test_one_function_asks_whether_this_is_a_workflow() -> None:
-    """`publish/workflow.py` says what follows from it."""
+    """`services/publish/workflow.py` says what follows from it."""
     found = {
         name
         for name in modules()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.report import json_format
+from rubric_ci.gate.report import json_format
 from tests.checkout import Checkout
 from tests.sample_reports import a_report, graded
 
@@ -91,7 +91,7 @@ def test_a_run_without_variables_loads_no_templates(tmp_path: Path) -> None:
         "targets:\n  - {name: default, provider: mock, response: Hello}\njudge: {model: openai/m}\n"
     )
     modules = loaded(tmp_path, "run", "--list", "a.eval.yaml")
-    assert "rubric_ci.targets.llm" in modules
+    assert "rubric_ci.grading.targets.llm" in modules
     assert modules.isdisjoint({"jinja2", "pydantic"})
 
 
@@ -119,5 +119,5 @@ def test_validate_loads_git_code_for_a_base_only(
     event.write_text(json.dumps({"pull_request": {"base": {"sha": base}}}))
     runner = {"GITHUB_REPOSITORY": "acme/shop", "GITHUB_EVENT_PATH": str(event), **environment}
     modules = loaded(tmp_path, "validate", "a.eval.yaml", **runner)
-    assert ("rubric_ci.git" in modules, "rubric_ci.policy" in modules) == (needed, needed)
+    assert ("rubric_ci.git" in modules, "rubric_ci.gate.policy" in modules) == (needed, needed)
     assert modules.isdisjoint(HEAVY)

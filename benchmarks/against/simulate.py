@@ -26,8 +26,8 @@ from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.scoring import Verdict
-from rubric_ci.run.base_comparison import compare
-from rubric_ci.run.sides import BaseSide, Sides
+from rubric_ci.services.run.base_comparison import compare
+from rubric_ci.services.run.sides import BaseSide, Sides
 
 TARGET = LlmTarget(name="default", endpoint=Endpoint(model="openai/any"))
 LIMIT = 0.05

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from rubric_ci.files.project.loader import load
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.results import CriterionResult
-from rubric_ci.probe.figures import Share, figures
-from rubric_ci.probe.plan import Subject, key, mutations, plan
-from rubric_ci.project.loader import load
+from rubric_ci.services.probe.figures import Share, figures
+from rubric_ci.services.probe.plan import Subject, key, mutations, plan
 
 ANSWER = (
     "You can return the jacket within 30 days. Bring the receipt to the shop. "

@@ -14,8 +14,6 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from rubric_ci.calibration.calibration import is_loss
-from rubric_ci.judge.panel import PanelRequest, decide
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
@@ -23,6 +21,8 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
 from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric, score
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
+from rubric_ci.models.judge.panel import PanelRequest, decide
+from rubric_ci.services.calibration.calibration import is_loss
 
 ANSWERS: Final = 2000
 CRITERIA: Final = 6

@@ -20,14 +20,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 
-from rubric_ci.history.database import History
-from rubric_ci.history.from_report import record_of
+from rubric_ci.gate.report import json_format
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import JudgeInfo, RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial
 from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.usage import Usage
-from rubric_ci.report import json_format
+from rubric_ci.reports.history.database import History
+from rubric_ci.reports.history.from_report import record_of
 
 FIRST = datetime(2024, 1, 1, 2, 43, tzinfo=UTC)
 PLAIN = (

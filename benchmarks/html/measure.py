@@ -19,7 +19,7 @@ from rubric_ci.model.report import JudgeInfo, RunReport, run_verdict, totals
 from rubric_ci.model.results import Assessed, BaseResult, CriterionResult, Graded
 from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.usage import Usage
-from rubric_ci.render.html import page
+from rubric_ci.reports.render.html import page
 from tests import chromium
 
 WORDS = ("the", "refund", "of", "an", "order", "is", "due", "within", "thirty", "days", "label")

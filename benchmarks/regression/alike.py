@@ -19,9 +19,9 @@ from random import Random
 from statistics import fmean, stdev
 from typing import Protocol
 
-from rubric_ci.comparison import alarm_budget, reference
-from rubric_ci.comparison.compare import compare
-from rubric_ci.comparison.reference import Baseline
+from rubric_ci.gate.comparison import alarm_budget, reference
+from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.grading.engine import STAGES
 from rubric_ci.model.comparison import CaseKey, Comparison, Decision, ReferenceLog, RegressionConfig
 from rubric_ci.model.gate import GateInfo

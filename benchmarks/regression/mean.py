@@ -16,9 +16,9 @@ from statistics import fmean
 
 from simulate import CONFIG, _case, _normal, _trial
 
-from rubric_ci.comparison import alarm_budget
-from rubric_ci.comparison.compare import compare
-from rubric_ci.comparison.reference import Baseline
+from rubric_ci.gate.comparison import alarm_budget
+from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial

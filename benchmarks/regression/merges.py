@@ -17,7 +17,7 @@ from random import Random
 from statistics import fmean
 
 from benchmarks.regression.alike import CONFIG, Run, case_of, started
-from rubric_ci.comparison import merge_decision
+from rubric_ci.gate.comparison import merge_decision
 from rubric_ci.model.results import Trial
 from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trials import tier

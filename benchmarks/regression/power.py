@@ -16,8 +16,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from rubric_ci.statistics import significance
-from rubric_ci.statistics.power import LOSS, POWER, Design, Variances, smallest_drop
+from rubric_ci.text.statistics import significance
+from rubric_ci.text.statistics.power import LOSS, POWER, Design, Variances, smallest_drop
 
 NEAR = 0.05  # by which the share of drops found may differ from what the sentence says
 ERRORS = 2  # standard errors of a simulated share

@@ -19,9 +19,9 @@ from math import sqrt
 from random import Random
 from statistics import fmean
 
-from rubric_ci.comparison import alarm_budget
-from rubric_ci.comparison.compare import compare
-from rubric_ci.comparison.reference import Baseline
+from rubric_ci.gate.comparison import alarm_budget
+from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.grading.engine import STAGES
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.gate import GateInfo
@@ -29,7 +29,7 @@ from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import Graded, Trial
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict, verdict
 from rubric_ci.model.trials import tier
-from rubric_ci.statistics import significance
+from rubric_ci.text.statistics import significance
 
 CONFIG = RegressionConfig()
 CLUSTER = 5  # cases per cluster

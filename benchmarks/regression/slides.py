@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from rubric_ci.comparison import drift
-from rubric_ci.comparison.drift import Observed
+from rubric_ci.gate.comparison import drift
+from rubric_ci.gate.comparison.drift import Observed
 
 Scores = NDArray[np.float64]
 """By night, case and trial."""

@@ -27,7 +27,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 
     PARTS are their report.json files, or folders that contain such files.
     """
-    from rubric_ci.commands.report import merge_reports
+    from rubric_ci.cli.commands.report import merge_reports
     from rubric_ci.model.options import RunSettings
 
     raise SystemExit(merge_reports([Path(part) for part in parts], RunSettings(**options)))
@@ -73,7 +73,7 @@ def comment(**options: Any) -> None:
 
     REPORT is the report.json of a run; GITHUB_TOKEN must be set.
     """
-    from rubric_ci.commands.report import comment as post
+    from rubric_ci.cli.commands.report import comment as post
     from rubric_ci.model.options import CommentSettings
 
     raise SystemExit(post(CommentSettings(**options), os.environ))
@@ -103,7 +103,7 @@ def comment(**options: Any) -> None:
 @option("--clear", is_flag=True, help="Delete all entries.")
 def cache(**options: Any) -> None:
     """Show the size of the judgement cache and prune it."""
-    from rubric_ci.commands.cache import cache as prune_and_show
+    from rubric_ci.cli.commands.cache import cache as prune_and_show
     from rubric_ci.model.options import CacheSettings
 
     raise SystemExit(prune_and_show(CacheSettings(**options)))

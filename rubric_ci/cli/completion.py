@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 if TYPE_CHECKING:
-    from rubric_ci.project.loaded_project import LoadedProject
+    from rubric_ci.files.project.loaded_project import LoadedProject
 
 Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -33,7 +33,7 @@ def targets(context: click.Context, _: click.Parameter, incomplete: str) -> list
 
 def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Complete the ids of rules, and `all`."""
-    from rubric_ci.validation.rules import RULES
+    from rubric_ci.files.validation.rules import RULES
 
     return _matching(incomplete, ["all", *RULES])
 
@@ -43,7 +43,7 @@ def _of_project(
 ) -> Iterable[str]:
     """Return names of the project of the current folder; none if it cannot be read."""
     from rubric_ci.errors import UserError
-    from rubric_ci.project.loaded_project import load_project, open_project
+    from rubric_ci.files.project.loaded_project import load_project, open_project
 
     try:
         with redirect_stderr(StringIO()):

@@ -68,7 +68,7 @@ def rubrics(**options: Any) -> None:
     Cases with an expected outcome get a draft. PATHS are eval files, folders or globs; default:
     `evals` of the configuration.
     """
-    from rubric_ci.commands.generate import generate_rubrics
+    from rubric_ci.cli.commands.generate import generate_rubrics
     from rubric_ci.model.options import GenerateSettings
 
     if options["diff"] and (options["commit"] or options["fixup"] or options["pr"]):
@@ -101,7 +101,7 @@ def compare(**options: Any) -> None:
     Exits with 1 on a regression, with 3 if a case lost its
     verdict.
     """
-    from rubric_ci.commands.compare import compare_reports
+    from rubric_ci.cli.commands.compare import compare_reports
     from rubric_ci.model.options import CompareSettings
 
     raise SystemExit(compare_reports(CompareSettings(**options)))
@@ -127,7 +127,7 @@ def waive(until: datetime, **options: Any) -> None:
 
     The waiver excuses the criterion with its present text, until a date.
     """
-    from rubric_ci.commands.waive import waive as add_waiver
+    from rubric_ci.cli.commands.waive import waive as add_waiver
     from rubric_ci.model.options import WaiveSettings
 
     settings = WaiveSettings(until=until.date(), **options)

@@ -66,7 +66,7 @@ def label(**options: Any) -> None:
     One criterion at a time, in the terminal. Press q to stop; run the same command again to
     continue.
     """
-    from rubric_ci.commands.judge_label import label as label_answers
+    from rubric_ci.cli.commands.judge_label import label as label_answers
     from rubric_ci.model.options import LabelSettings
 
     raise SystemExit(label_answers(LabelSettings(**options)))
@@ -103,7 +103,7 @@ def calibrate(**options: Any) -> None:
     LABELS is the file that `rubric-ci judge label` writes. PATHS are the eval files; default: the
     files that LABELS names.
     """
-    from rubric_ci.commands.judge_calibrate import calibrate_judge
+    from rubric_ci.cli.commands.judge_calibrate import calibrate_judge
     from rubric_ci.model.options import CalibrateSettings
 
     raise SystemExit(calibrate_judge(CalibrateSettings(**options)))
@@ -132,7 +132,7 @@ def attack(**options: Any) -> None:
 
     PATHS are eval files whose cases carry answers; default: the built-in corpus.
     """
-    from rubric_ci.commands.judge_attack import attack as attack_judge
+    from rubric_ci.cli.commands.judge_attack import attack as attack_judge
     from rubric_ci.model.options import AttackSettings
 
     raise SystemExit(attack_judge(AttackSettings(**options)))
@@ -207,18 +207,18 @@ def probe(aa: int | None, prompt: bool, **options: Any) -> None:
     does not find what it was written for. PATHS are eval files, folders or globs; default: `evals`
     of the configuration.
     """
-    from rubric_ci.commands.probe import probe as measure
+    from rubric_ci.cli.commands.probe import probe as measure
     from rubric_ci.model.options import ProbeSettings
 
     settings = ProbeSettings(**options)
     if aa and prompt:
         raise click.UsageError("--aa and --prompt are two probes: run one after the other")
     if prompt:
-        from rubric_ci.commands.probe_prompt import probe_prompt
+        from rubric_ci.cli.commands.probe_prompt import probe_prompt
 
         raise SystemExit(probe_prompt(settings))
     if aa:
-        from rubric_ci.commands.probe import probe_aa
+        from rubric_ci.cli.commands.probe import probe_aa
 
         raise SystemExit(probe_aa(settings, aa))
     raise SystemExit(measure(settings))

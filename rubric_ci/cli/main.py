@@ -145,10 +145,10 @@ def validate(paths: tuple[str, ...], explain: str | None, **options: Any) -> Non
     configuration and the targets files.
     """
     if explain is not None:
-        from rubric_ci.commands.validate import explain as explain_rule
+        from rubric_ci.cli.commands.validate import explain as explain_rule
 
         raise SystemExit(explain_rule(explain))
-    from rubric_ci.commands.validate import ValidateSettings
-    from rubric_ci.commands.validate import validate as check
+    from rubric_ci.cli.commands.validate import ValidateSettings
+    from rubric_ci.cli.commands.validate import validate as check
 
     raise SystemExit(check(ValidateSettings(paths, **options)))

@@ -34,7 +34,7 @@ def keep(**options: Any) -> None:
     REPORT is the report.json of a run over all cases. The first run becomes the reference; later
     ones add trials only to cases that have fewer than `regression.reference_trials`.
     """
-    from rubric_ci.commands.baseline import keep_run
+    from rubric_ci.cli.commands.baseline import keep_run
     from rubric_ci.model.options import KeepSettings
 
     raise SystemExit(keep_run(KeepSettings(**options)))
@@ -51,7 +51,7 @@ def accept(**options: Any) -> None:
     REPORT is the report.json of a run over all cases. The changes that are accepted are printed;
     commit, date and reason are kept in the folder, and later reports show them.
     """
-    from rubric_ci.commands.baseline import accept_run
+    from rubric_ci.cli.commands.baseline import accept_run
     from rubric_ci.model.options import AcceptSettings
 
     raise SystemExit(accept_run(AcceptSettings(**options)))
@@ -66,7 +66,7 @@ def accept_merge(**options: Any) -> None:
     REPORT is the report.json of a run over all cases with `--against`. A case moves if it is fixed
     and better than its reference, or if a waiver excuses it and it is worse.
     """
-    from rubric_ci.commands.baseline import accept_merged_run
+    from rubric_ci.cli.commands.baseline import accept_merged_run
     from rubric_ci.model.options import KeepSettings
 
     raise SystemExit(accept_merged_run(KeepSettings(**options)))
@@ -84,7 +84,7 @@ def rejudge(**options: Any) -> None:
     REPORT is a report.json, or the folder of a reference, and is written again. No target is asked
     for an answer, and no judgement is taken from the cache.
     """
-    from rubric_ci.commands.baseline import rejudge_report
+    from rubric_ci.cli.commands.baseline import rejudge_report
     from rubric_ci.model.options import RejudgeSettings
 
     raise SystemExit(rejudge_report(RejudgeSettings(**options)))
@@ -140,7 +140,7 @@ def add(**options: Any) -> None:
 
     REPORT is the report.json of a run. A report that was added before is not added twice.
     """
-    from rubric_ci.commands import history as commands
+    from rubric_ci.cli.commands import history as commands
 
     raise SystemExit(commands.add(**options))
 
@@ -150,7 +150,7 @@ def add(**options: Any) -> None:
 @_last(20, shown=True)
 def show(**options: Any) -> None:
     """Print score, pass rate, cost and unsteady cases."""
-    from rubric_ci.commands import history as commands
+    from rubric_ci.cli.commands import history as commands
 
     raise SystemExit(commands.show(**options))
 
@@ -163,7 +163,7 @@ def criteria(**options: Any) -> None:
     REPORTS are report files, the oldest first; default: the last one. Each past verdict is computed
     again without the criterion.
     """
-    from rubric_ci.commands import history as commands
+    from rubric_ci.cli.commands import history as commands
 
     raise SystemExit(commands.show_criteria(**options))
 
@@ -178,7 +178,7 @@ def page(**options: Any) -> None:
 
     The page refers to no other file.
     """
-    from rubric_ci.commands import history as commands
+    from rubric_ci.cli.commands import history as commands
 
     raise SystemExit(commands.write_page(**options))
 
@@ -192,7 +192,7 @@ def badge(**options: Any) -> None:
 
     It is the pass rate of the latest complete run.
     """
-    from rubric_ci.commands import history as commands
+    from rubric_ci.cli.commands import history as commands
 
     raise SystemExit(commands.write_badge(**options))
 
@@ -202,7 +202,7 @@ def badge(**options: Any) -> None:
 @_output(None, "File to write instead of standard output.")
 def export(**options: Any) -> None:
     """Write the history as JSON Lines, one run per line."""
-    from rubric_ci.commands import history as commands
+    from rubric_ci.cli.commands import history as commands
 
     raise SystemExit(commands.export(**options))
 
@@ -215,7 +215,7 @@ def import_lines(**options: Any) -> None:
 
     PARTS are files of `rubric-ci history export`. Runs that are known already are skipped.
     """
-    from rubric_ci.commands import history as commands
+    from rubric_ci.cli.commands import history as commands
 
     raise SystemExit(commands.import_lines(**options))
 
@@ -230,6 +230,6 @@ def publish(**options: Any) -> None:
     The site is history.jsonl, index.html, badge.svg, and report.html with the latest run. A
     history.jsonl that is there already is continued.
     """
-    from rubric_ci.commands import history as commands
+    from rubric_ci.cli.commands import history as commands
 
     raise SystemExit(commands.publish(**options))

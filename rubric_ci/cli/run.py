@@ -145,7 +145,7 @@ def run(stop_first: bool, **options: Any) -> None:
         raise click.UsageError("-x is --max-failures 1; use one of them")
     if stop_first:
         options["max_failures"] = 1
-    from rubric_ci.commands.run import run as run_evals
+    from rubric_ci.cli.commands.run import run as run_evals
     from rubric_ci.model.options import RunSettings
 
     raise SystemExit(run_evals(RunSettings(**_with_places(_with_targets(options)))))
@@ -208,7 +208,7 @@ def plan(cases_per_shard: int, max_shards: int, detect: float | None, **options:
 
     PATHS and options, also -k (--keyword), select cases as in `run`; pass the same to both.
     """
-    from rubric_ci.commands.plan import plan as plan_shards
+    from rubric_ci.cli.commands.plan import plan as plan_shards
     from rubric_ci.model.options import PlanSettings, RunSettings
 
     selected = RunSettings(**_with_places(options))

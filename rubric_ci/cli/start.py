@@ -40,7 +40,7 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     is the root of the repository. Existing files are kept unless --force is given; with a
     configuration, the workflows pass on the variables that it names.
     """
-    from rubric_ci.commands.init import init as create_files
+    from rubric_ci.cli.commands.init import init as create_files
     from rubric_ci.model.options import InitSettings
     from rubric_ci.system.output import is_interactive
 
@@ -54,7 +54,7 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
 
 
 def _is_configured(folder: Path) -> bool:
-    from rubric_ci.project.file_kinds import CONFIG_NAMES
+    from rubric_ci.files.project.file_kinds import CONFIG_NAMES
 
     return any((folder / name).exists() for name in CONFIG_NAMES)
 
@@ -79,7 +79,7 @@ def demo(folder: Path) -> None:
 
     Answers and judge are recorded. FOLDER is new; it receives the example and its reports.
     """
-    from rubric_ci.commands.demo import demo as run_demo
+    from rubric_ci.cli.commands.demo import demo as run_demo
     from rubric_ci.model.options import DemoSettings
 
     raise SystemExit(run_demo(DemoSettings(folder=folder)))
@@ -99,8 +99,8 @@ def import_files(files: tuple[Path, ...], output_dir: Path | None) -> None:
     FILES are of promptfoo, OpenAI Evals, GitHub Models (`.prompt.yml`), Agent Skills or AgentV, or
     CSV tables. What has no counterpart is listed with its line, and the exit code is 1.
     """
-    from rubric_ci.commands.import_files import ImportSettings
-    from rubric_ci.commands.import_files import import_files as import_all
+    from rubric_ci.cli.commands.import_files import ImportSettings
+    from rubric_ci.cli.commands.import_files import import_files as import_all
 
     raise SystemExit(import_all(ImportSettings(files, output_dir)))
 
@@ -151,7 +151,7 @@ def adopt(
     RESULTS are the files that the tool wrote. Marks, passes and errors are the tool's; gate,
     waivers, comparison, comment and history are those of rubric-ci.
     """
-    from rubric_ci.commands.adopt import adopt as adopt_results
+    from rubric_ci.cli.commands.adopt import adopt as adopt_results
     from rubric_ci.model.options import AdoptSettings, RunSettings
 
     settings = AdoptSettings(

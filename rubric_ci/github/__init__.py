@@ -1,1 +1,4 @@
-"""GitHub: the event, the REST API, comments, checks, issues and commits."""
+"""GitHub: values go in; comments, checks, issues and commits on GitHub come out.
+
+One client sends all requests, with retry. Start reading in `client.py`.
+"""

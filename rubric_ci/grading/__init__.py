@@ -1,1 +1,5 @@
-"""Grading of cases: tasks, answers, evaluators, concurrency limits and trials."""
+"""Grading: cases go in, answers and results come out.
+
+`targets/` answers a case, `evaluators/` marks the answer; the modules here run both for many cases
+within the limits of a run, its trials and its time. Start reading in `engine.py`.
+"""

@@ -7,22 +7,22 @@ from typing import Final
 
 import click
 
-from rubric_ci.evaluators.judge_choice import asked_of
+from rubric_ci.grading.evaluators.judge_choice import asked_of
 from rubric_ci.grading.expected_work import ExpectedWork, models_to_ask
 from rubric_ci.grading.resolve import Task, judges_of
-from rubric_ci.judge.freeform import freeform_messages
-from rubric_ci.judge.prompt import rubric_messages
-from rubric_ci.judge.voting import grouped, most_per_request
-from rubric_ci.llm.client import identity
-from rubric_ci.llm.direct import provider_with_entry
-from rubric_ci.llm.model_info import batch_prices_of, prices_of
-from rubric_ci.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ChatMessage
 from rubric_ci.model.report import CostEstimate
 from rubric_ci.model.results import Answer
+from rubric_ci.models.judge.freeform import freeform_messages
+from rubric_ci.models.judge.prompt import rubric_messages
+from rubric_ci.models.judge.voting import grouped, most_per_request
+from rubric_ci.models.llm.client import identity
+from rubric_ci.models.llm.direct import provider_with_entry
+from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
+from rubric_ci.models.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
 from rubric_ci.system import coroutines
 from rubric_ci.text import escape, numbers
 

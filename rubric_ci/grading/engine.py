@@ -9,13 +9,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, TypeVar
 
-from rubric_ci import evaluators, targets
 from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, UserError
-from rubric_ci.evaluators import unassessed
-from rubric_ci.evaluators.judge_choice import judge_if_any
+from rubric_ci.grading import evaluators, targets
+from rubric_ci.grading.evaluators import unassessed
+from rubric_ci.grading.evaluators.judge_choice import judge_if_any
 from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, LiveLimits
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
 from rubric_ci.grading.resolve import Task
+from rubric_ci.grading.targets import answer_cache
+from rubric_ci.grading.targets.batch_command import Batches
+from rubric_ci.grading.targets.command import HealthChecks
+from rubric_ci.grading.targets.workspace import Workspaces
 from rubric_ci.grading.trials import median_trial, with_further_trials
 from rubric_ci.model.config import (
     CliTarget,
@@ -35,10 +39,6 @@ from rubric_ci.model.results import (
     standing,
 )
 from rubric_ci.system import coroutines
-from rubric_ci.targets import answer_cache
-from rubric_ci.targets.batch_command import Batches
-from rubric_ci.targets.command import HealthChecks
-from rubric_ci.targets.workspace import Workspaces
 
 T = TypeVar("T")
 

@@ -13,11 +13,11 @@ from dataclasses import field, replace
 from typing import assert_never
 
 from rubric_ci.errors import NoVerdict, OverBudget
-from rubric_ci.evaluators.llm_judge import llm_judge
-from rubric_ci.evaluators.rubric import for_judges, rubric
+from rubric_ci.grading.evaluators.llm_judge import llm_judge
+from rubric_ci.grading.evaluators.rubric import for_judges, rubric
 from rubric_ci.grading.limits import Deadline
 from rubric_ci.grading.resolve import Task, judges_of
-from rubric_ci.llm.client import identity
+from rubric_ci.grading.targets import answer_cache, recorded
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
@@ -33,8 +33,8 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.results import Answer
 from rubric_ci.model.usage import NOTHING_USED, Usage
+from rubric_ci.models.llm.client import identity
 from rubric_ci.system import coroutines
-from rubric_ci.targets import answer_cache, recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,7 +110,9 @@ def _target_semaphores(targets: Sequence[Target]) -> Mapping[str, asyncio.Semaph
 
 T = TypeVar("T")
 
-GRACE: Final = 1.0  # seconds; llm/budget.py ends model requests before, and counts their usage
+GRACE: Final = (
+    1.0  # seconds; models/llm/budget.py ends model requests before, and counts their usage
+)
 
 
 class Deadline:

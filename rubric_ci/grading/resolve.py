@@ -8,7 +8,7 @@ from posixpath import dirname, join, normpath
 from typing import Any
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
-from rubric_ci.judge.prompt import PROMPT_VERSION
+from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.model.config import (
     CliTarget,
     Config,
@@ -30,7 +30,7 @@ from rubric_ci.model.evals import (
     every_evaluator,
 )
 from rubric_ci.model.report import JudgeInfo
-from rubric_ci.parsing.env_vars import Variables, substitute
+from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.text.suggestions import suggest
 
 DEFAULT_TARGET = "default"

@@ -10,23 +10,23 @@ from secrets import token_bytes
 from typing import Any, Final
 
 from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
+from rubric_ci.files.parsing.env_vars import credential
+from rubric_ci.files.project.discovery import find_root
 from rubric_ci.git.committed import first_tracked
-from rubric_ci.llm import batch as batch_module
-from rubric_ci.llm import preflight, recording
-from rubric_ci.llm.allowed_hosts import guard, refusal
-from rubric_ci.llm.budget import Caps
-from rubric_ci.llm.cache import Cache
-from rubric_ci.llm.client import CircuitBreaker, connect
-from rubric_ci.llm.learned import AddNote, ModelChecks, Responders
-from rubric_ci.llm.recording import log_requests
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
 from rubric_ci.model.usage import NOTHING_USED, Usage
-from rubric_ci.parsing.env_vars import credential
-from rubric_ci.project.discovery import find_root
+from rubric_ci.models.llm import batch as batch_module
+from rubric_ci.models.llm import preflight, recording
+from rubric_ci.models.llm.allowed_hosts import guard, refusal
+from rubric_ci.models.llm.budget import Caps
+from rubric_ci.models.llm.cache import Cache
+from rubric_ci.models.llm.client import CircuitBreaker, connect
+from rubric_ci.models.llm.learned import AddNote, ModelChecks, Responders
+from rubric_ci.models.llm.recording import log_requests
 from rubric_ci.system import masking
 from rubric_ci.system.model_list import known_models
 from rubric_ci.system.runner import in_workflow

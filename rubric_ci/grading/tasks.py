@@ -9,6 +9,8 @@ from posixpath import dirname
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotConfigure, MissingVariable
+from rubric_ci.files.parsing.env_vars import Variables
+from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.grading.resolve import (
     Task,
     choose_cluster,
@@ -23,13 +25,11 @@ from rubric_ci.grading.resolve import (
     resolve_target,
     without_own_judges,
 )
-from rubric_ci.llm import batch
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
 from rubric_ci.model.evals import EvalCase, EvalFile, asks_judge, every_evaluator
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.waivers import WaiverResult
-from rubric_ci.parsing.env_vars import Variables
-from rubric_ci.project.loaded_project import LoadedProject
+from rubric_ci.models.llm import batch
 
 
 def build_tasks(

@@ -67,7 +67,7 @@ class JudgeConfig:
 
     endpoint: Endpoint  # of several judges the first
     others: tuple[Endpoint, ...] = ()  # further judges: of a panel, or the last of a cascade
-    margin: int | None = None  # of a cascade, `judge/panel.py`; None: a panel, or one judge
+    margin: int | None = None  # of a cascade, `models/judge/panel.py`; None: a panel, or one judge
     mode: JudgeMode = "batched"  # of a loaded project never `auto`
     output: OutputMode | None = None  # None: from litellm's model data
     evidence: Literal["warn", "strict"] = "warn"
@@ -174,7 +174,7 @@ class LlmTarget:
 class AgentProgram:
     """An agent program that rubric-ci knows how to start."""
 
-    name: str  # a name of `agents/`
+    name: str  # a name of `models/agents/`
     model: str = ""  # empty: the program decides
     tools: tuple[str, ...] | None = None  # None: its own
     project_files: bool = False  # its instructions, settings and skills in the workspace count
@@ -198,7 +198,9 @@ class CliTarget:
     name: str
     command_template: str = ""  # empty: `agent` has the command
     agent: AgentProgram | None = None
-    trace: str = ""  # a format of `agents/`, "none", or the path of a file that the command writes
+    trace: str = (
+        ""  # a format of `models/agents/`, "none", or the path of a file that the command writes
+    )
     workspace: Workspace | None = None  # None: the repository; of an agent an empty folder
     skill: Skill | None = None
     cwd: str = "."  # relative to the repository root

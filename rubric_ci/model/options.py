@@ -42,7 +42,9 @@ class CacheOptions:
 
     folder: Path = Path(CACHE_DIR)
     enabled: bool = True
-    seal: bytes = field(default=b"", repr=False)  # what vouches for its entries; see llm/cache.py
+    seal: bytes = field(
+        default=b"", repr=False
+    )  # what vouches for its entries; see models/llm/cache.py
 
 
 _REQUESTS = RequestOptions()

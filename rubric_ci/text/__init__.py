@@ -1,1 +1,6 @@
-"""Pure text functions: escaping, numbers, globs, suggestions."""
+"""Pure functions: texts or numbers go in, texts or numbers come out.
+
+Escaping, dates, globs and suggestions are here, significance tests and intervals in `statistics/`;
+nothing here knows a case or a report. Start reading in `escape.py`, which has every rule for text
+that leaves the program.
+"""

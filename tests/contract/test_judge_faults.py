@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import NoVerdict
-from rubric_ci.evaluators.rubric import rubric
-from rubric_ci.llm.client import request
-from rubric_ci.llm.retry import with_retries
+from rubric_ci.grading.evaluators.rubric import rubric
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
@@ -24,6 +22,8 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, Usage
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.models.llm.client import request
+from rubric_ci.models.llm.retry import with_retries
 from tests.aimock import Aimock, Reply, breaks, fails, says
 from tests.forwarder import swallowing
 

@@ -5,7 +5,7 @@
 
 from pathlib import Path
 
-from rubric_ci.policy.settings import SETTINGS
+from rubric_ci.gate.policy.settings import SETTINGS
 
 PAGE = Path(__file__).parents[2] / "docs" / "grading-changes.md"
 START, END = "<!-- settings: made by `make golden` -->", "<!-- end of settings -->"

@@ -13,11 +13,11 @@ NAME = re.compile(
 DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|preview)$")
 NOT_CURRENT = {  # names that a test is about, never sent to their providers
     "tests/evals/invalid/of-github-models.yaml": {"gpt-4o"},
-    "tests/llm/test_client.py": {"gpt-3.5-turbo"},
-    "tests/llm/test_gemini_http.py": {"gemini-3.8"},
-    "tests/llm/test_model_checks.py": {"gpt-4o"},
-    "tests/llm/test_openai_http.py": {"gpt-3.5-turbo", "gpt-5.4-pro"},
-    "tests/llm/test_responders.py": {"gpt-6.1-0125"},
+    "tests/models/llm/test_client.py": {"gpt-3.5-turbo"},
+    "tests/models/llm/test_gemini_http.py": {"gemini-3.8"},
+    "tests/models/llm/test_model_checks.py": {"gpt-4o"},
+    "tests/models/llm/test_openai_http.py": {"gpt-3.5-turbo", "gpt-5.4-pro"},
+    "tests/models/llm/test_responders.py": {"gpt-6.1-0125"},
 }
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.validation.validator import check_config
-from rubric_ci.yaml_text.document import Document
+from rubric_ci.files.validation.validator import check_config
+from rubric_ci.files.yaml_text.document import Document
 from tests.docs import reference
 from tests.docs.reference import PAGES, ROOT, page, read_schema, sections
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
+from rubric_ci.files.project.loader import load
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.references import Found
 from rubric_ci.model.rubric import Judgement, Mark, Rubric, score
 from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Score, combine, verdict
-from rubric_ci.project.loader import load
 from tests.docs.code_blocks import ROOT, code_blocks
 
 PAGE = ROOT / "docs/scoring.md"

@@ -6,8 +6,8 @@ from textwrap import indent
 
 import pytest
 
+from rubric_ci.files.project.loader import load, load_targets
 from rubric_ci.model.references import Found
-from rubric_ci.project.loader import load, load_targets
 
 DOCS = Path(__file__).parents[2] / "docs"
 _BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)

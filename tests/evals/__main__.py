@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_ci.dialects import open_source
+from rubric_ci.files.dialects import open_source
 from rubric_ci.model.diagnostics import Diagnostic
-from rubric_ci.project.discovery import lookup, sidecar_of
-from rubric_ci.validation.diagnostics import to_diagnostic
-from rubric_ci.validation.rules import apply_suppressions
-from rubric_ci.validation.validator import check_evals
-from rubric_ci.yaml_text.problems import LocatedProblem
-from rubric_ci.yaml_text.source import decode
+from rubric_ci.files.project.discovery import lookup, sidecar_of
+from rubric_ci.files.validation.diagnostics import to_diagnostic
+from rubric_ci.files.validation.rules import apply_suppressions
+from rubric_ci.files.validation.validator import check_evals
+from rubric_ci.files.yaml_text.problems import LocatedProblem
+from rubric_ci.files.yaml_text.source import decode
 
 FOLDER = Path(__file__).parent
 

@@ -14,18 +14,18 @@ from collections.abc import Sequence
 import atheris
 
 with atheris.instrument_imports(include=["rubric_ci"]):
-    from rubric_ci.dialects import open_source
-    from rubric_ci.editing.fixes import fix
-    from rubric_ci.editing.jsonl import fix_lines
+    from rubric_ci.files.dialects import open_source
+    from rubric_ci.files.editing.fixes import fix
+    from rubric_ci.files.editing.jsonl import fix_lines
+    from rubric_ci.files.project.loader import load, load_config, load_targets
+    from rubric_ci.files.validation.config_summary import KnownTargets
+    from rubric_ci.files.validation.output import github, json, sarif, text
+    from rubric_ci.files.validation.rules import meanings
+    from rubric_ci.files.validation.validator import check_evals
+    from rubric_ci.files.yaml_text.problems import LocatedProblem
+    from rubric_ci.files.yaml_text.source import decode
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.model.references import Found, NotFound
-    from rubric_ci.project.loader import load, load_config, load_targets
-    from rubric_ci.validation.config_summary import KnownTargets
-    from rubric_ci.validation.output import github, json, sarif, text
-    from rubric_ci.validation.rules import meanings
-    from rubric_ci.validation.validator import check_evals
-    from rubric_ci.yaml_text.problems import LocatedProblem
-    from rubric_ci.yaml_text.source import decode
 
 MEANINGS = meanings()
 

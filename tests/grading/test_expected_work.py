@@ -109,7 +109,10 @@ def test_a_request_that_the_cache_lacks_is_written_once(
 
         return call
 
-    for module, name in (("judge.panel", "rubric_call"), ("evaluators.llm_judge", "freeform_call")):
+    for module, name in (
+        ("models.judge.panel", "rubric_call"),
+        ("grading.evaluators.llm_judge", "freeform_call"),
+    ):
         place = import_module(f"rubric_ci.{module}")
         monkeypatch.setattr(place, name, counted(getattr(place, name)))
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import MissingVariable
+from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.grading.resolve import choose_cluster, choose_target, resolve_target
 from rubric_ci.model.config import CliTarget, Config
-from rubric_ci.parsing.env_vars import Variables
 from tests.cases import build_case
 
 

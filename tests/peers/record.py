@@ -1,4 +1,4 @@
-"""Write the results of the real tools to `tests/adoption/results`; `make peers` checks them."""
+"""Write the results of the real tools to `tests/services/adoption`; `make peers` checks them."""
 
 import tempfile
 from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 from tests import platforms
 from tests.aimock import Aimock
 from tests.checkout import Checkout
-from tests.commands.test_run_judged import Judged, marks
+from tests.cli.commands.test_run_judged import Judged, marks
 from tests.invoke import invoke
 
 CACHE = ".rubric-ci/cache"

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from rubric_ci import targets
 from rubric_ci.cli.main import main
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, NoVerdict
+from rubric_ci.files.project import discovery
 from rubric_ci.git import plumbing
 from rubric_ci.git.snapshot import Snapshot
-from rubric_ci.llm.cache import Cache
+from rubric_ci.grading import targets
 from rubric_ci.model.config import CliTarget, RecordedTarget, Target
 from rubric_ci.model.references import NotFound
-from rubric_ci.project import discovery
+from rubric_ci.models.llm.cache import Cache
 from rubric_ci.system import file_io
 from tests import platforms
 from tests.cases import build_case, build_context

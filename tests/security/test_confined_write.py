@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotWriteFile
-from rubric_ci.llm import recording
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.models.llm import recording
 from tests import platforms
 from tests.cases import no_model
 from tests.security.test_confined_open import EVALS, rubric_ci

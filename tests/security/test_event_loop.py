@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci import evaluators
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.judge.reply_checks import with_quotes
-from rubric_ci.judge.request import request_valid_reply
-from rubric_ci.kinds.field_accuracy import FieldAccuracySpec
-from rubric_ci.kinds.json_compare import FieldSpec
+from rubric_ci.files.kinds.field_accuracy import FieldAccuracySpec
+from rubric_ci.files.kinds.json_compare import FieldSpec
+from rubric_ci.grading import evaluators
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric
+from rubric_ci.models.judge.reply_checks import with_quotes
+from rubric_ci.models.judge.request import request_valid_reply
 from tests.cases import build_case, build_context, span, text_answer, text_message
 
 MARK = {"c1": {"evidence": "", "reasoning": "It is.", "satisfied": True}}

@@ -89,8 +89,8 @@ ASKED = (
 )
 ASK = """\
 import asyncio, sys
-from rubric_ci.llm.client import request
-from rubric_ci.llm.retry import RequestError
+from rubric_ci.models.llm.client import request
+from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 

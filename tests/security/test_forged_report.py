@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.commands.report import comment
+from rubric_ci.cli.commands.report import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadReport
+from rubric_ci.gate.report import json_format
 from rubric_ci.github import checks, posts
 from rubric_ci.github.client import Server
 from rubric_ci.model.diagnostics import Annotation
 from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.scope import Scope
-from rubric_ci.render.markdown_case import Links
-from rubric_ci.report import json_format
+from rubric_ci.reports.render.markdown_case import Links
 from tests.contract.fake_github import BOT, Fault, GitHub, Pull, Token, User, serving
 from tests.sample_reports import a_report, errored, graded
 

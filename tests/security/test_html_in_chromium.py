@@ -8,11 +8,11 @@ from typing import Final
 import pytest
 
 from rubric_ci.model.report import RunReport
-from rubric_ci.render.html import page
-from rubric_ci.render.html.jinja import case_anchor
+from rubric_ci.reports.render.html import page
+from rubric_ci.reports.render.html.jinja import case_anchor
 from tests import chromium
 from tests.chromium import Browser, Page
-from tests.render.test_hostile import HOSTILE, hostile
+from tests.reports.render.test_hostile import HOSTILE, hostile
 
 ATTACKS: Final = {
     **HOSTILE,

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 from hypothesis import settings
 
-from rubric_ci.render.html.page import render
+from rubric_ci.reports.render.html.page import render
 from rubric_ci.text import escape
 from tests.compared import compared
-from tests.render.test_hostile import (
+from tests.reports.render.test_hostile import (
     ALLOWED_TAGS,
     HOSTILE,
     LINKED_BY_GITHUB,

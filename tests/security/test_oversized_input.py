@@ -14,22 +14,22 @@ from typing import Any
 
 import pytest
 
-from rubric_ci import targets
 from rubric_ci.errors import CannotAnswer, CannotJudge
+from rubric_ci.files.validation.agentv import guideline_problems
 from rubric_ci.github.client import MAX_BODY, ApiError, Server, connected, own_login
-from rubric_ci.judge.request import request_valid_reply
-from rubric_ci.llm import http_guard
-from rubric_ci.llm.batch import send_batch
-from rubric_ci.llm.batch_http import BatchServer
-from rubric_ci.llm.client import request
-from rubric_ci.llm.litellm_client import loaded_litellm
-from rubric_ci.llm.retry import RequestError
+from rubric_ci.grading import targets
+from rubric_ci.grading.targets import command
 from rubric_ci.model.config import Endpoint, MockTarget
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.model.references import Found
+from rubric_ci.models.judge.request import request_valid_reply
+from rubric_ci.models.llm import http_guard
+from rubric_ci.models.llm.batch import send_batch
+from rubric_ci.models.llm.batch_http import BatchServer
+from rubric_ci.models.llm.client import request
+from rubric_ci.models.llm.litellm_client import loaded_litellm
+from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.backoff import Backoff
-from rubric_ci.targets import command
-from rubric_ci.validation.agentv import guideline_problems
 from tests.cases import build_case, build_context
 from tests.http_server import serving
 

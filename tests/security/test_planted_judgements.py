@@ -9,7 +9,7 @@ import pytest
 
 from tests.aimock import Aimock
 from tests.checkout import Checkout
-from tests.commands.test_run_judged import Judged, marks
+from tests.cli.commands.test_run_judged import Judged, marks
 
 CACHE = ".rubric-ci/cache"
 KEY = "sk-of-the-repository"

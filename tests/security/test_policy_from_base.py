@@ -238,7 +238,7 @@ def test_a_waiver_of_its_own_failure(tmp_path: Path, strict: Judge) -> None:
 
 def calibrated(kappa: float, mode: str = "batched") -> str:
     judge = {"model": "openai/gpt-6-luna", "mode": mode, "votes": 1}
-    from rubric_ci.judge.prompt import PROMPT_VERSION
+    from rubric_ci.models.judge.prompt import PROMPT_VERSION
 
     known = {"version": 3, "split": "test", "judge": {**judge, "prompt_version": PROMPT_VERSION}}
     overall = {"kappa": kappa, "interval": [kappa - 0.1, kappa + 0.1]}

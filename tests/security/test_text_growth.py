@@ -18,17 +18,17 @@ from time import process_time
 import pytest
 
 import rubric_ci
-from rubric_ci.dialects import open_source
-from rubric_ci.judge.injection_scan import scan_for_injection
-from rubric_ci.judge.prompt import escaped
-from rubric_ci.judge.reply import find_object
-from rubric_ci.judge.reply_checks import _is_quoted_in
-from rubric_ci.llm.litellm_client import _without_prefixes
+from rubric_ci.files.dialects import open_source
+from rubric_ci.files.validation.validator import check_evals
+from rubric_ci.files.yaml_text.outline import count_cases
 from rubric_ci.model.references import NotFound
+from rubric_ci.models.judge.injection_scan import scan_for_injection
+from rubric_ci.models.judge.prompt import escaped
+from rubric_ci.models.judge.reply import find_object
+from rubric_ci.models.judge.reply_checks import _is_quoted_in
+from rubric_ci.models.llm.litellm_client import _without_prefixes
 from rubric_ci.text import code_blocks, escape
 from rubric_ci.text.globs import matcher
-from rubric_ci.validation.validator import check_evals
-from rubric_ci.yaml_text.outline import count_cases
 
 SIZES = (1_000, 16_000)  # linear: 16 times; quadratic: 256 times
 MARGIN = 5
@@ -146,17 +146,17 @@ def takes_one_text(function: Callable[..., object]) -> bool:
 
 FOUND = readers_of_one_text()
 NOT_READERS = {
-    "rubric_ci.drafting.review._ask": "waits for a terminal",
+    "rubric_ci.services.drafting.review._ask": "waits for a terminal",
     "rubric_ci.system.output.print_block": "prints",
-    "rubric_ci.yaml_text.document.alias_lines": "reads what `yaml_over_limits` found to be flat",
-    "rubric_ci.yaml_text.document._events": "likewise",
-    "rubric_ci.editing.yaml_fixes._scalars": "likewise",
+    "rubric_ci.files.yaml_text.document.alias_lines": "reads what `yaml_over_limits` passes",
+    "rubric_ci.files.yaml_text.document._events": "likewise",
+    "rubric_ci.files.editing.yaml_fixes._scalars": "likewise",
     "rubric_ci.git.snapshot._above": "takes a path of git's; its result is as long as its square",
     "rubric_ci.git.snapshot._upwards": "likewise",
-    "rubric_ci.project.file_kinds._upwards": "likewise",
-    "rubric_ci.project.file_kinds.targets_candidates": "likewise",
-    "rubric_ci.project.file_kinds.agentv_configs": "likewise",
-    "rubric_ci.project.links.ancestors": "likewise",
+    "rubric_ci.files.project.file_kinds._upwards": "likewise",
+    "rubric_ci.files.project.file_kinds.targets_candidates": "likewise",
+    "rubric_ci.files.project.file_kinds.agentv_configs": "likewise",
+    "rubric_ci.files.project.links.ancestors": "likewise",
 }
 
 
@@ -168,7 +168,7 @@ def test_every_function_of_one_text_is_linear(folder: str) -> None:
 
 def test_functions_are_found() -> None:
     names = {name for readers in FOUND.values() for name in readers}
-    known = {"yaml_text.scalars.resolve", "kinds.llm_judge.names_file"}
+    known = {"files.yaml_text.scalars.resolve", "files.kinds.llm_judge.names_file"}
     assert {f"rubric_ci.{name}" for name in known} <= names
     assert len(names) > 150
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.files.project.change import open_change
+from rubric_ci.files.project.loaded_project import find_evals, load_evals, open_project
 from rubric_ci.model.changes import Base
-from rubric_ci.project.change import open_change
-from rubric_ci.project.loaded_project import find_evals, load_evals, open_project
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke

@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 import pytest
 
-from rubric_ci.calibration import label_session
-from rubric_ci.calibration.labels import Label, dump
 from rubric_ci.cli.main import main
+from rubric_ci.files.project.loader import load
+from rubric_ci.gate.report import json_format
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.references import NotFound
-from rubric_ci.project.loader import load
-from rubric_ci.report import json_format
+from rubric_ci.services.calibration import label_session
+from rubric_ci.services.calibration.labels import Label, dump
 from tests.bodies import Body, answering
 from tests.invoke import in_a_process, invoke
 from tests.sample_project import clean_environment

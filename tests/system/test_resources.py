@@ -6,7 +6,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from rubric_ci.validation.schema import read_schema
+from rubric_ci.files.validation.schema import read_schema
 
 
 def fields(schema: Any, root: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,45 @@
+"""`rubric-ci cache`: show the size of the cache and prune it."""
+
+import os
+import sys
+
+from rubric_ci.errors import ExitCode
+from rubric_ci.grading.setup import why_unread
+from rubric_ci.model.options import CacheSettings
+from rubric_ci.models.llm.cache import DAY, Cache, CacheStats
+from rubric_ci.text import escape
+from rubric_ci.text.numbers import plural
+
+MEGABYTE = 1_000_000
+
+
+def cache(settings: CacheSettings) -> ExitCode:
+    """Delete the selected entries, then print what was removed and what is left."""
+    store = Cache(settings.folder)
+    removed = _prune(store, settings)
+    lines = [f"{settings.folder}: {_size(store.stats())}"]
+    if removed is not None:
+        lines.insert(0, f"removed {_size(removed)}")
+    lines.append(why_unread(settings.folder, os.environ))
+    sys.stdout.write("\n".join(map(escape.log_line, filter(None, lines))) + "\n")
+    return ExitCode.OK
+
+
+def _prune(store: Cache, settings: CacheSettings) -> CacheStats | None:
+    if settings.clear:
+        return store.prune(most_bytes=0)
+    if settings.unused_days is None and settings.max_megabytes is None:
+        return None
+    return store.prune(
+        unused_for=None if settings.unused_days is None else settings.unused_days * DAY,
+        most_bytes=None
+        if settings.max_megabytes is None
+        else int(settings.max_megabytes * MEGABYTE),
+    )
+
+
+def _size(stats: CacheStats) -> str:
+    answers = f", {plural(stats.answers, 'answer')}" if stats.answers else ""
+    setups = f", {plural(stats.setups, 'set-up')}" if stats.setups else ""
+    judgements = plural(stats.entries - stats.answers - stats.setups, "judgement")
+    return f"{judgements}{answers}{setups}, {stats.size / MEGABYTE:.1f} MB"

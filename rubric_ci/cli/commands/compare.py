@@ -1,0 +1,39 @@
+"""`rubric-ci compare`: compare two reports; in a workflow, keep an issue open while it fails."""
+
+import os
+
+import click
+
+from rubric_ci.errors import ExitCode
+from rubric_ci.gate.comparison.baseline import read_baseline
+from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.report.report_file import read_report
+from rubric_ci.model.options import CompareSettings
+from rubric_ci.model.report import RunReport
+from rubric_ci.reports.render import comparison
+from rubric_ci.services.publish.issue import Subject, update_issue
+from rubric_ci.services.publish.workflow import Workflow, write_comparison_outputs
+from rubric_ci.text import escape
+
+
+def compare_reports(settings: CompareSettings) -> ExitCode:
+    """Print the comparison; return 1 on a regression, 3 without verdicts to compare."""
+    head = read_report(settings.head)
+    baseline = read_baseline(settings.baseline, head)
+    compared = compare(head, baseline)
+    click.echo(comparison.FORMATS[settings.format](compared), nl=False)
+    lines = write_comparison_outputs(compared, Workflow.of(os.environ))
+    if settings.issue:
+        subject = Subject(head=compared, log=baseline.log)
+        lines.append(update_issue(subject, settings.issue, os.environ))
+    for line in lines:
+        click.echo(escape.log_line(line), err=True)
+    return _exit_code(compared)
+
+
+def _exit_code(compared: RunReport) -> ExitCode:
+    found = compared.comparison
+    if found and found.regressed:
+        return ExitCode.GATE
+    lost = (found and found.judge_moved) or compared.totals.errored
+    return ExitCode.NO_VERDICT if lost else ExitCode.OK

@@ -1,0 +1,44 @@
+"""`rubric-ci demo`: copy the quickstart into a folder and grade it offline."""
+
+from contextlib import chdir
+from pathlib import Path
+from typing import Final
+
+import click
+
+from rubric_ci.cli.commands.run import run
+from rubric_ci.errors import CannotWriteFile, ExitCode
+from rubric_ci.files.project.discovery import write_text
+from rubric_ci.model.options import DemoSettings, RequestOptions, RunSettings
+from rubric_ci.system import resources
+
+_FILES: Final = (
+    "rubric-ci.yaml",
+    "answers.jsonl",
+    "judge.replay.jsonl",
+    "evals/support.eval.yaml",
+    "prompts/support.md",
+)
+
+
+def demo(settings: DemoSettings) -> ExitCode:
+    """Copy and grade; the gate of the demo fails on purpose, which is a success here."""
+    folder = settings.folder
+    if folder.exists() and any(folder.iterdir()):
+        raise CannotWriteFile(f"{folder} is not empty", "name a new folder: rubric-ci demo FOLDER")
+    for name in _FILES:
+        write_text(folder / name, resources.read_example(f"quickstart/{name}"))
+    with chdir(folder):  # settings count from the current folder
+        code = run(
+            RunSettings(
+                config=Path("rubric-ci.yaml"),  # not the one of an enclosing repository
+                policy_from="head",  # nor its base, on a pull request
+                requests=RequestOptions(replay=Path("judge.replay.jsonl")),
+                reports=("json", "markdown", "html"),
+            )
+        )
+    click.echo(
+        f"Exit code {code}: one answer breaks a promise that its rubric forbids.\n"
+        f"See {folder}/evals/support.eval.yaml and {folder}/.rubric-ci/report.html."
+    )
+    return ExitCode.OK if code is ExitCode.GATE else code

@@ -1,0 +1,161 @@
+"""`rubric-ci generate rubrics`: draft rubrics for cases without any and insert them."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rubric_ci.errors import ExitCode
+from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
+from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
+from rubric_ci.gate.report.report_file import read_report
+from rubric_ci.grading.resolve import name_judge, resolve_judge
+from rubric_ci.grading.setup import build_context, readable_cache
+from rubric_ci.model.llm_calls import NOTHING_USED
+from rubric_ci.model.options import GenerateSettings
+from rubric_ci.services.drafting.check import Drafted
+from rubric_ci.services.drafting.engine import DraftFailed, DraftRequest, DraftResult, draft
+from rubric_ci.services.drafting.publish import NothingToPublish, Publish, open_commit
+from rubric_ci.services.drafting.reply import Draft
+from rubric_ci.services.drafting.review import (
+    SkippedCase,
+    echo,
+    review,
+    show_diffs,
+    show_outcome,
+    show_spent,
+)
+from rubric_ci.services.drafting.rewrite import (
+    EvalFileText,
+    Rewrite,
+    read_eval_text,
+    rewrite,
+    write,
+)
+from rubric_ci.services.drafting.select import choose_drafter, choose_requests, contrasts
+from rubric_ci.system import coroutines
+from rubric_ci.system.coroutines import run_until_terminated
+
+
+def generate_rubrics(settings: GenerateSettings) -> ExitCode:
+    """Load, select, draft, insert, publish; print the outcome of every case."""
+    loaded = load_project(settings.paths, open_project(settings.config, settings.policy_from))
+    show_policy(loaded)
+    show_problems(loaded.diagnostics)
+    broken = contrasts(read_report(settings.report)) if settings.report else {}
+    requests, skipped = choose_requests(loaded.files, settings.cases, broken)
+    pages = _pages(loaded, requests)
+    publish = _open_publication(settings, loaded.root, requests)
+    if isinstance(publish, NothingToPublish):
+        echo(publish.reason)
+        return ExitCode.USAGE if loaded.invalid else ExitCode.OK
+    drafted, failed = _split(requests, _draft(requests, loaded, settings) if requests else ())
+    interrupted = False
+    if settings.interactive:
+        reviewed = review(drafted)
+        drafted, interrupted = reviewed.accepted, reviewed.interrupted
+        skipped = [*skipped, *reviewed.dropped]
+    changes = [rewrite(page, _drafts(page, drafted), loaded.project) for page in pages]
+    if settings.diff:
+        show_diffs(changes)
+    else:
+        changes = [write(change) for change in changes]
+    show_outcome(drafted, [*skipped, *failed], changes, invalid=loaded.invalid, err=settings.diff)
+    if interrupted:
+        return ExitCode.USAGE if loaded.invalid else ExitCode.NO_VERDICT
+    publish(changes)
+    code = _exit_code(loaded, drafted, failed, changes)
+    if settings.diff and code is ExitCode.OK and any(change.diff for change in changes):
+        return ExitCode.GATE  # as `validate --diff`
+    return code
+
+
+def _open_publication(
+    settings: GenerateSettings, root: Path, requests: Sequence[DraftRequest]
+) -> Publish | NothingToPublish:
+    """Check before any model request that the drafts can be published."""
+    if requests and settings.pr:
+        from rubric_ci.services.drafting.pull_request import open_proposal
+
+        return open_proposal(root, requests, os.environ)
+    if requests and (settings.commit or settings.fixup):
+        return open_commit(root, requests, os.environ, settings.fixup)
+    return lambda _: None
+
+
+def _pages(loaded: LoadedProject, requests: Sequence[DraftRequest]) -> list[EvalFileText]:
+    """Read the files to change, before any model request."""
+    paths = {request.case.file for request in requests}
+    return [read_eval_text(file, loaded.root) for file in loaded.files if file.path in paths]
+
+
+def _drafts(page: EvalFileText, drafted: Sequence[Drafted]) -> dict[str, Draft]:
+    return {made.case.id: made.draft for made in drafted if made.case.file == page.file.path}
+
+
+def _draft(
+    requests: Sequence[DraftRequest], loaded: LoadedProject, settings: GenerateSettings
+) -> tuple[DraftResult, ...]:
+    cache, unread = readable_cache(settings.requests, settings.cache, loaded.config, os.environ)
+    if unread:
+        echo(unread, err=True)
+    variables = loaded.variables(os.environ)
+    drafter = choose_drafter(loaded.config_naming(settings.target), settings, variables)
+    judge = loaded.config.judge
+    if judge and settings.check:
+        resolve = name_judge if settings.requests.replay else resolve_judge
+        judge = resolve(judge, variables)
+    config = replace(loaded.config, judge=judge)
+    hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
+    context = build_context(
+        loaded.root, config, settings.requests, os.environ, cache=cache, hosts=hosts
+    )
+
+    done = 0
+
+    def on_result(result: DraftResult) -> None:
+        nonlocal done
+        done += 1
+        word = "draft" if isinstance(result, Drafted) else "no draft"
+        case = f"{result.case.file}: {result.case.id}"
+        echo(f"[{done}/{len(requests)}] {case}: {word}", err=True)
+
+    drafting = draft(
+        requests, drafter, context, concurrency=settings.requests.concurrency, on_result=on_result
+    )
+    results = coroutines.run(run_until_terminated(drafting))
+    for note in context.notes:
+        echo(note, err=True)
+    show_spent(sum((result.usage for result in results), NOTHING_USED))
+    return results
+
+
+def _split(
+    requests: Sequence[DraftRequest], results: Sequence[DraftResult]
+) -> tuple[list[Drafted], list[SkippedCase]]:
+    """Split drafts from cases without one; a request without a result was interrupted."""
+    by_case = {result.case.key: result for result in results}
+    drafted, failed = list[Drafted](), list[SkippedCase]()
+    for request in requests:
+        match by_case.get(request.case.key):
+            case Drafted() as made:
+                drafted.append(made)
+            case DraftFailed(reason=reason):
+                failed.append(SkippedCase(case=request.case, reason=f"no draft: {reason}"))
+            case None:
+                failed.append(SkippedCase(case=request.case, reason="no draft: interrupted"))
+    return drafted, failed
+
+
+def _exit_code(
+    loaded: LoadedProject,
+    drafted: Sequence[Drafted],
+    failed: Sequence[SkippedCase],
+    changes: Sequence[Rewrite],
+) -> ExitCode:
+    """Return 2 for invalid eval files, else 3 if any case has no checked and inserted draft."""
+    if loaded.invalid:
+        return ExitCode.USAGE
+    unchecked = any(made.unchecked for made in drafted)
+    refused = any(change.rejected for change in changes)
+    return ExitCode.NO_VERDICT if failed or unchecked or refused else ExitCode.OK

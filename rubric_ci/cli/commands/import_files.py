@@ -1,0 +1,174 @@
+"""`rubric-ci import`: eval files of other tools as files of ours."""
+
+import os
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from posixpath import join, normpath
+from typing import Any, NamedTuple
+
+import click
+import yaml
+
+from rubric_ci.errors import (
+    CannotConfigure,
+    CannotReadFile,
+    CannotWriteFile,
+    ExitCode,
+    InvalidInput,
+)
+from rubric_ci.files.dialects import csv_table, github_models, open_source, openai_evals, promptfoo
+from rubric_ci.files.dialects.translation import Beside, TranslatedSource, Translation
+from rubric_ci.files.project import discovery
+from rubric_ci.files.project.loader import load
+from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import WorkingTree
+from rubric_ci.files.validation.diagnostics import diagnose
+from rubric_ci.files.validation.output.text import headline
+from rubric_ci.model.diagnostics import Severity
+from rubric_ci.model.references import Found, Lookup
+from rubric_ci.system import file_io
+from rubric_ci.text import numbers
+from rubric_ci.text.escape import log_line
+
+_TARGETS = "targets.yaml"
+
+
+class ImportSettings(NamedTuple):
+    """Options of `rubric-ci import`."""
+
+    files: tuple[Path, ...]
+    output_dir: Path | None = None  # None: beside each file
+
+
+def import_files(settings: ImportSettings) -> ExitCode:
+    """Write a file for each; return 1 if something of them was lost, after saying what."""
+    root = discovery.find_root(Path.cwd())
+    lost = [line for file in settings.files for line in _import(file, settings, root)]
+    for line in lost:
+        click.echo(log_line(line))
+    if lost:
+        click.echo(f"{numbers.plural(len(lost), 'part')} of the files not imported, see above")
+    return ExitCode.GATE if lost else ExitCode.OK
+
+
+def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
+    """Write our file of one file; return what it lacks, each with its line."""
+    folder = settings.output_dir or file.parent
+    source = _translated(file, folder)
+    said = diagnose(source, [])  # what a notice says is kept
+    theirs = [headline(each) for each in said if each.severity is not Severity.NOTICE]
+    if not source.data["evalcases"]:
+        click.echo(log_line(f"no case of {file.as_posix()} is imported"))
+        return theirs or [f"{file.as_posix()}:1:1: there is no case"]
+    target = folder / f"{_stem(file)}.eval.yaml"
+    if target.exists():
+        raise CannotWriteFile(f"{target} exists already", "remove it, or set --output-dir")
+    theirs += _beside(source.found, file, folder)
+    lookup = discovery.lookup(root, target)
+    _keep_files(source.data, discovery.lookup(root, file), lookup)
+    text = _yaml(source.data)
+    checked = load(discovery.from_root(target, root), text, lookup)
+    discovery.write_text(target, text)
+    cases = numbers.plural(len(source.data["evalcases"]), "case")
+    click.echo(log_line(f"wrote {target.as_posix()}: {cases}"))
+    errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
+    return [*theirs, *map(headline, errors)]
+
+
+def _keep_files(data: Any, theirs: Lookup, ours: Lookup) -> None:
+    """Name files of messages and prompts from the root where the new file would not find them."""
+    for each in list(_mappings(data)):
+        key = {"file": "value", "llm_judge": "prompt"}.get(str(each.get("type")), "")
+        written = each.get(key)
+        found = theirs(written) if isinstance(written, str) else None
+        if isinstance(found, Found) and isinstance(written, str) and ours(written) != found:
+            each[key] = f"/{found.path}"
+
+
+def _moved(data: Any, base: str) -> None:
+    """Let the folders of workspaces and scripts count from the folder of the new file."""
+    workspace = data.get("workspace", {})
+    if "copy" in workspace:
+        workspace["copy"] = normpath(join(base, workspace["copy"]))
+    for each in list(_mappings(data)):
+        if "script" in each and base != ".":
+            each["cwd"] = normpath(join(base, each.get("cwd", ".")))
+
+
+def _mappings(data: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(data, dict):
+        yield data
+    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    for each in inner:
+        yield from _mappings(each)
+
+
+def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
+    """Write the scripts and the targets that the cases need; return the targets that are not."""
+    for name in sorted(found.shims):
+        shim = resources.files("rubric_ci.files.dialects") / "shims" / name
+        discovery.write_text(folder / name, shim.read_text(encoding="utf-8"))
+        click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
+    if not found.targets:
+        return []
+    targets = folder / _TARGETS
+    if targets.exists():
+        names = numbers.listed([f"`{each['name']}`" for each in found.targets])
+        return [f"{file.as_posix()}: {targets.as_posix()} exists already; define {names} in it"]
+    discovery.write_text(targets, _yaml({"targets": found.targets}))
+    count = numbers.plural(len(found.targets), "target")
+    click.echo(log_line(f"wrote {targets.as_posix()}: {count}"))
+    return []
+
+
+def _yaml(data: Any) -> str:
+    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _translated(file: Path, folder: Path) -> TranslatedSource:
+    text = discovery.read_text(file)
+    base = Path(os.path.relpath(file.parent, folder)).as_posix()
+    root = discovery.find_root(file.parent.absolute())
+    beside = Beside(lambda name: _text(file.parent / name, root), base)
+    if file.suffix == ".csv":
+        table = csv_table.Table(file.as_posix(), text)
+        return TranslatedSource(table, csv_table.translate(table.data, beside))
+    finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
+    beside_lines = discovery.sidecar_of(file)
+    sidecar = discovery.read_text(beside_lines) if beside_lines else None
+    document = open_source(file.as_posix(), text, sidecar, finder)
+    if isinstance(document, TranslatedSource):
+        _moved(document.data, base)
+        return document
+    if not document.readable:
+        raise InvalidInput(f"{file.as_posix()} is not YAML or JSON", "see `rubric-ci validate`")
+    data = document.data
+    if promptfoo.matches(data):
+        return TranslatedSource(document, promptfoo.translate(data, beside))
+    for each in (github_models, openai_evals):
+        if each.matches(data):
+            return TranslatedSource(document, each.translate(data, beside, file.name))
+    raise CannotConfigure(
+        f"{file.as_posix()} is no file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI Evals "
+        "or GitHub Models, and no table",
+        "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
+    )
+
+
+def _text(path: Path, root: Path) -> str | None:
+    """Return the text of a file of the repository, if it can be read."""
+    if not file_io.is_inside(os.path.realpath(path), os.path.realpath(root)):
+        return None
+    try:
+        return discovery.read_text(path)
+    except CannotReadFile:
+        return None
+
+
+def _stem(file: Path) -> str:
+    """Return the name without what says that it is an eval file."""
+    stem = file.stem
+    for end in (".eval", ".EVAL", ".prompt"):
+        stem = stem.removesuffix(end)
+    return stem

@@ -1,0 +1,275 @@
+"""`rubric-ci init`: create starter files; existing files are kept."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import indent
+from typing import Final
+
+import click
+
+from rubric_ci import __version__
+from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
+from rubric_ci.files.editing.yaml_layout import last_line_break
+from rubric_ci.files.project.before_init import Found, look
+from rubric_ci.files.project.discovery import read_text, write_text
+from rubric_ci.files.project.file_kinds import CONFIG_NAMES
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.options import InitSettings
+from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
+from rubric_ci.system import resources
+
+_OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
+_FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files
+_KEY: Final = _FIRST.variables[0]
+_PIN: Final = re.compile(r"@[0-9a-f]{40} # .*")  # of a workflow of ours, as examples have it
+_SECRETS: Final = re.compile(r"^    secrets:\n(?:      .*\n)+", re.MULTILINE)
+_CAP: Final = re.compile(r'max-cost-usd: "\d+"')
+_PUBLIC: Final = re.compile(r"_(?:BASE|ENDPOINT|REGION|PROJECT|LOCATION)$")  # no secret
+_EXAMPLE: Final = re.compile(r"^evals: .*\n|  # Recorded answers, .*\n(?:  .*\n)+", re.MULTILINE)
+_CAPS: Final = "A pull request may cost $5, a night $20 (max-cost-usd).\n"
+_NIGHTS: Final = (
+    "A night answers and judges every case 3 times; "
+    "`rubric-ci run --trials 3 --list` shows its cost.\n"
+)
+_OTHER_CI: Final = "https://github.com/rubric-ci/rubric-ci/blob/main/docs/other-ci.md"
+_MODEL_TARGET: Final = "  # A model answers.\n  - name: default\n    {}\n"
+_TARGETS: Final[dict[TargetKind, str]] = {
+    "model": _MODEL_TARGET,
+    "command": """\
+  # Your own program answers; a change to the files of depends_on selects its cases.
+  - name: default
+    provider: cli
+    command_template: "python3 agent.py --prompt {{PROMPT}}"
+    timeout_seconds: 120
+    env: [{variables}] # the program gets no other key
+    depends_on: [agent.py]
+""",
+    "recorded": """\
+  # Answers kept in a file, one line per case.
+  - name: default
+    provider: recorded
+    answers: evals/example.answers.jsonl
+""",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """One file of the scaffold."""
+
+    path: str  # in the project
+    source: str  # in the scaffold
+    shared: bool = False  # also edited by others: never overwritten
+    appended: bool = False  # shared, and missing lines are appended
+    example: bool = False  # written where there is no eval file and no configuration yet
+    only: TargetKind | None = None  # written for this kind of target only
+
+    @property
+    def is_workflow(self) -> bool:
+        """Whether GitHub reads it."""
+        return self.path.startswith(".github/")
+
+
+_FILES: Final = (
+    _File(path="rubric-ci.yaml", source="scaffold/rubric-ci.yaml"),
+    *(
+        _File(path=f"evals/example.{name}", source=f"scaffold/evals/example.{name}", example=True)
+        for name in ("eval.yaml", "answers.jsonl", "replay.jsonl")
+    ),
+    _File(path="agent.py", source="scaffold/agent.py", only="command", example=True),
+    *(
+        _File(path=f".github/workflows/evals-{name}.yml", source=f"workflows/evals-{name}.yml")
+        for name in ("validate", "gate", "default-branch", "nightly")
+    ),
+    _File(path=".pre-commit-config.yaml", source="scaffold/pre-commit-config.yaml", shared=True),
+    _File(path=".gitignore", source="scaffold/gitignore", shared=True, appended=True),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """The files to write: the choices of the command line, for a folder."""
+
+    settings: InitSettings
+    found: Found
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the configuration is written."""
+        return not self.found.config or self.settings.force
+
+    @property
+    def has_example(self) -> bool:
+        """Whether the example is written, too."""
+        return self.is_new and (not self.found.has_evals or self.settings.force)
+
+    @property
+    def provider(self) -> Provider:
+        """The provider of a new configuration."""
+        return PROVIDERS[self.settings.provider]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that judge and targets need."""
+        return self.provider.variables if self.is_new else self.found.variables
+
+    @property
+    def priced(self) -> bool:
+        """Whether a maximum cost can be enforced."""
+        return self.provider.priced if self.is_new else self.found.priced
+
+    def files(self) -> Iterator[_File]:
+        """Yield the files that belong into this folder."""
+        for file in _FILES:
+            left_out = (file.example and not self.has_example) or (
+                file.is_workflow and self.found.other_host
+            )
+            if not left_out and file.only in {None, self.settings.target}:
+                yield file
+
+
+def init(settings: InitSettings) -> ExitCode:
+    """Write the files that are missing and print what was written or kept."""
+    found = look(settings.folder, os.environ)
+    if found.root and found.root.resolve() != settings.folder.resolve():
+        place = f"{settings.folder} is in the repository {found.root}"
+        raise CannotWriteFile(
+            f"{place}, which needs the files at its root",
+            f"run `rubric-ci init {found.root}`",
+        )
+    plan = _Plan(settings=settings, found=found)
+    for file in plan.files():
+        for line in _create(file, plan):
+            click.echo(line)
+    click.echo("\n" + "".join(_next(plan)), nl=False)
+    return ExitCode.OK
+
+
+def _next(plan: _Plan) -> Iterator[str]:
+    """Yield the next commands, which work in this folder, and what the workflows need."""
+    yield "Next:\n"
+    if not plan.found.root:
+        yield "  git init    # the hook and the workflows need a repository\n"
+    yield "  rubric-ci validate    # offline\n"
+    if plan.has_example:
+        yield f"  {_OFFLINE}    # offline\n"
+    else:
+        yield "  rubric-ci run --list    # cases and cost; sends nothing\n"
+    values = " ".join(f"{name}=..." for name in plan.variables)
+    exports = f"export {values} && " if values else ""
+    grades = {"model": "asks the model", "command": "runs agent.py", "recorded": "needs a judge"}
+    what = grades[plan.settings.target] if plan.is_new else "grades the cases"
+    yield f"  {exports}rubric-ci run    # {what}\n"
+    if plan.found.other_host:
+        yield f"No workflows: `origin` is at {plan.found.other_host}. {_OTHER_CI}\n"
+        return
+    for name in plan.variables:
+        kind = "variable" if _PUBLIC.search(name) else "secret"
+        yield f"  gh {kind} set {name}    # for the workflows\n"
+    if plan.is_new and plan.provider.remark:
+        yield f"{plan.provider.remark}\n"
+    yield _CAPS if plan.priced else ""
+    yield _NIGHTS
+
+
+def _create(file: _File, plan: _Plan) -> Iterator[str]:
+    """Write the file or keep it; yield lines about it."""
+    settings, text = plan.settings, _text(file, plan)
+    existing = _existing(file, settings.folder)
+    if existing is None or (settings.force and not file.shared):
+        _write(existing or settings.folder / file.path, text)
+        yield f"wrote {file.path if existing is None else _name(existing, settings.folder)}"
+    elif not file.shared:
+        yield f"kept {_name(existing, settings.folder)}: it exists (--force overwrites it)"
+    elif not _is_incomplete(existing, text):
+        yield f"kept {file.path}: it contains the rubric-ci lines already"
+    elif file.appended:
+        _append(existing, text)
+        yield f"appended to {file.path}: {', '.join(text.split())}"
+    else:
+        yield f"kept {file.path}: check that it contains:"
+        yield indent(text.rstrip("\n"), "    ")
+
+
+def _text(file: _File, plan: _Plan) -> str:
+    """Return a file of the scaffold for the provider, the target and the repository."""
+    text = resources.read_example(file.source)
+    if file.is_workflow:
+        return _workflow(text, plan)
+    if file.path != "rubric-ci.yaml":
+        return text.replace(_KEY, (plan.variables or ("",))[0]) if file.only else text
+    target = _TARGETS[plan.settings.target].format(
+        _target(plan.provider), variables=", ".join(plan.provider.variables)
+    )
+    text = text.replace(_MODEL_TARGET.format(_target(_FIRST)), target)
+    text = text.replace("\n  ".join(_FIRST.settings), "\n  ".join(plan.provider.settings))
+    return text if plan.has_example else _EXAMPLE.sub("", text)
+
+
+def _target(provider: Provider) -> str:
+    lines = (line.partition(" # ")[0] for line in provider.settings)
+    return "\n    ".join(line for line in lines if not line.startswith("output:"))
+
+
+def _workflow(text: str, plan: _Plan) -> str:
+    """Return a workflow for the branch, the variables and the prices of a repository."""
+    name = plan.found.branch
+    branch = name if re.fullmatch(r"[\w./-]+", name) else json.dumps(name)
+    lines = [
+        f"        {each}=${{{{ {'vars' if _PUBLIC.search(each) else 'secrets'}.{each} }}}}\n"
+        for each in plan.variables
+    ]
+    commit = resources.released_commit()
+    pin = f"@{commit} # v{__version__}" if commit else f"@v{__version__}"
+    text = _PIN.sub(pin, text).replace("branches: [main]", f"branches: [{branch}]")
+    if not plan.priced:
+        text = _CAP.sub('max-cost-usd: ""', text)
+    if not lines:
+        return _SECRETS.sub("", text)
+    return text.replace(f"        {_KEY}=${{{{ secrets.{_KEY} }}}}\n", "".join(lines))
+
+
+def _existing(file: _File, folder: Path) -> Path | None:
+    """Return the file if the project has it; a configuration may have either suffix."""
+    names = CONFIG_NAMES if file.path in CONFIG_NAMES else (file.path,)
+    return next((folder / name for name in names if (folder / name).exists()), None)
+
+
+def _is_incomplete(path: Path, text: str) -> bool:
+    """Return True if a rubric-ci line of the text is missing in the file."""
+    try:
+        lines = {line.strip() for line in read_text(path).splitlines()}
+    except CannotReadFile:
+        return True
+    return any(line.strip() not in lines for line in text.splitlines() if "rubric-ci" in line)
+
+
+def _append(path: Path, text: str) -> None:
+    """Append lines to a file, on lines of their own; raises CannotWriteFile."""
+    try:
+        before = path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", "") or "it is not UTF-8 text"
+        raise CannotWriteFile(
+            f"{path}: cannot append to the file: {reason}", "edit it by hand"
+        ) from error
+    newline = last_line_break(before)
+    start = "" if before.endswith(newline) or not before else newline
+    _write(path, before + start + text.replace("\n", newline))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise CannotWriteFile(
+            f"{path}: cannot write the file: {error.strerror}",
+            "choose a folder that you can write to",
+        ) from error
+
+
+def _name(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix()

@@ -1,0 +1,36 @@
+"""`rubric-ci report`: merge the reports of shards; post a report on its pull request."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from rubric_ci.errors import ExitCode
+from rubric_ci.gate.comparison.baseline import find_reports, open_baseline, with_comparison
+from rubric_ci.gate.report.gate import exit_code
+from rubric_ci.gate.report.report_file import read_report
+from rubric_ci.gate.report.sharding import merge
+from rubric_ci.model.options import CommentSettings, RunSettings
+from rubric_ci.services.calibration.correction import with_merged_correction
+from rubric_ci.services.publish.comment import post
+from rubric_ci.services.publish.files import write_and_show
+from rubric_ci.services.publish.workflow import publish
+from rubric_ci.text import escape
+
+
+def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
+    """Read, merge, write, print and publish."""
+    shards = [read_report(path) for path in find_reports(paths)]
+    report = with_merged_correction(merge(shards, settings.fail_on), shards)
+    report = with_comparison(report, open_baseline(settings), settings, os.environ)
+    written = write_and_show(report, settings)
+    publish(report, written, settings, os.environ)
+    return exit_code(report)
+
+
+def comment(settings: CommentSettings, environment: Mapping[str, str]) -> ExitCode:
+    """Post the report of a file; unlike in `run`, a failure to post is an error."""
+    for line in post(read_report(settings.report), settings, environment):
+        click.echo(escape.log_line(line))
+    return ExitCode.OK

@@ -1,0 +1,126 @@
+"""`rubric-ci run`: grade cases, write and publish the report."""
+
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from time import monotonic
+
+import click
+
+from rubric_ci.errors import ExitCode, MissingExtra, MissingVariable, UserError
+from rubric_ci.gate.comparison.baseline import open_baseline, with_comparison
+from rubric_ci.gate.report.gate import exit_code
+from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_lines, total
+from rubric_ci.grading.expected_work import ExpectedWork, models_to_ask
+from rubric_ci.model.changes import NoBase
+from rubric_ci.model.config import RunnerTarget
+from rubric_ci.model.options import RunSettings
+from rubric_ci.reports.history.forecast import show_power
+from rubric_ci.services.publish.files import check_folder, write_and_show
+from rubric_ci.services.publish.workflow import (
+    Workflow,
+    annotate_problems,
+    publish,
+    publish_failure,
+)
+from rubric_ci.services.run import forecast
+from rubric_ci.services.run.finished import finish, remember
+from rubric_ci.services.run.grade import RunInput, expected_work, grade_run, open_sides
+from rubric_ci.services.run.inputs import open_inputs, runner_of, select
+from rubric_ci.services.run.sides import Sides
+from rubric_ci.system.output import wrapped
+from rubric_ci.system.runner import can_install
+from rubric_ci.text import escape
+
+FEW = 6  # cases; fewer have nothing to say about what a comparison detects
+
+
+def run(settings: RunSettings) -> ExitCode:
+    """Load, grade, write, publish; return the exit code of the report.
+
+    An error of the setup is shown on the pull request before it ends the command.
+    """
+    workflow = Workflow.of(os.environ, settings.annotations)
+    try:
+        return _run(settings, workflow)
+    except UserError as error:
+        if isinstance(error, MissingExtra) and can_install(os.environ):
+            raise  # the action starts this command again
+        event = workflow.event if workflow and isinstance(error, MissingVariable) else None
+        if event and event.without_secrets:
+            error.hint = f"{event.without_secrets}; set `offline: true`, as gate.yml does"
+        publish_failure(error, settings, workflow)
+        raise
+
+
+def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
+    started_at, clock = datetime.now(UTC), monotonic()
+    if tool := runner_of(settings):
+        return _run_tool(settings, tool, started_at)
+    loaded, selection = select(settings, started_at.date(), os.environ)
+    annotate_problems(loaded.diagnostics, workflow)
+    if selection.nothing_to_run:
+        click.echo(selection.nothing_to_run)
+        return ExitCode.USAGE if loaded.invalid else ExitCode.OK
+    # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
+    plain = True if workflow else None
+    baseline = open_baseline(settings)
+    inputs = open_inputs(loaded, selection, settings, baseline, environment=os.environ, plain=plain)
+    if settings.list_only:
+        return _list(inputs, started_at)
+    check_folder(settings)
+    with open_sides(inputs) as sides:
+        work = expected_work(inputs, sides)
+        estimate = _show_forecast(inputs, work, sides)
+        graded = grade_run(inputs, sides, models_to_ask(work))
+    report = finish(
+        inputs,
+        graded,
+        os.environ,
+        started_at=started_at,
+        seconds=monotonic() - clock,
+        forecast=total(estimate),
+    )
+    written = write_and_show(report, settings)
+    remember(inputs, graded)  # after the report is shown, which a failure to write must not cost
+    publish(report, written, settings, os.environ)
+    return exit_code(report, invalid_files=bool(loaded.invalid))
+
+
+def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -> ExitCode:
+    """Run another eval tool and report its results."""
+    from rubric_ci.services.run.tool import tool_report  # with the readers of all tools
+
+    check_folder(settings)
+    report = tool_report(settings, tool, os.environ, started_at)
+    report = with_comparison(report, open_baseline(settings), settings, os.environ)
+    written = write_and_show(report, settings)
+    publish(report, written, settings, os.environ)
+    return exit_code(report)
+
+
+def _list(inputs: RunInput, now: datetime) -> ExitCode:
+    """Print the cases and the estimate; nothing is requested."""
+    with open_sides(inputs) as sides:
+        work = expected_work(inputs, sides)
+        estimates = [
+            *estimate_lines(forecast.estimate(work, inputs)),
+            *forecast.confirmation(sides, inputs),
+        ]
+        click.echo(forecast.listing(work, sides, estimates, now), nl=False)
+    return ExitCode.USAGE if inputs.loaded.invalid else ExitCode.OK
+
+
+def _show_forecast(
+    inputs: RunInput, work: Sequence[ExpectedWork], sides: Sides | NoBase | None
+) -> Sequence[JudgeEstimate]:
+    """Show what the run may cost and detect, and return the estimate of its cost."""
+    estimate = forecast.estimate(work, inputs)
+    for line in forecast.lines(work, sides, estimate, inputs):
+        click.echo(wrapped(escape.log_line(line), sys.stderr), err=True)
+    if estimate and len(inputs.tasks) >= FEW:
+        clusters = [task.cluster for task in inputs.tasks]
+        trials = min(task.trials(inputs.settings.trials) for task in inputs.tasks)
+        show_power(clusters, inputs.baseline, os.environ, trials=trials)
+    return estimate

@@ -1,0 +1,212 @@
+"""`rubric-ci validate`: check eval files, targets and configuration, offline.
+
+NOTE: this runs at every commit, so it imports neither the classes of a run nor anything that only
+files with problems need.
+"""
+
+import gc
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from os import environ
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
+from rubric_ci.files.project.checker import Checker, open_checkout
+from rubric_ci.files.validation.output import Format, render
+from rubric_ci.system.fork_pool import in_parallel, usable_cores
+from rubric_ci.system.output import use_color
+from rubric_ci.system.runner import in_workflow, is_before_merge
+
+if TYPE_CHECKING:
+    from rubric_ci.files.project.project import Project
+    from rubric_ci.files.validation.waiver_rules import States
+    from rubric_ci.files.yaml_text.document import Document
+    from rubric_ci.model.diagnostics import Diagnostic
+
+STDIN = "-"
+FIXABLE = frozenset(
+    {
+        "not-text",
+        "ambiguous-text",
+        "score-range-type",
+        "score-range-bounds",
+        "yaml-syntax",
+        "yaml-item-in-text",
+    }
+)
+WORTH_FORKING = 64  # files; fewer are checked before a second process has started
+
+
+class ValidateSettings(NamedTuple):
+    """Options of `rubric-ci validate`."""
+
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    policy_from: str = ""
+    format: Format = "text"
+    fix: bool = False
+    diff: bool = False
+    strict: bool = False  # warnings fail
+    only_evals: bool = False  # ignore other paths: a hook passes every file
+
+
+Job: TypeAlias = Callable[[], "Sequence[Diagnostic]"]
+
+
+def validate(settings: ValidateSettings) -> ExitCode:
+    """Check the files, print the problems, return the exit code."""
+    gc.disable()  # nodes and data form no cycles: collection would only cost a fifth of the time
+    project, notes = _open_project(settings)
+    checker = Checker(project, _waiver_states, from_root=settings.format != "text")
+    if settings.fix or settings.diff:
+        from rubric_ci.files.project.fixer import fix_files
+
+        paths, _ = _paths(settings.paths, checker)
+        places = fix_files(paths, project.rules, write=not settings.diff)
+        if settings.diff:
+            return ExitCode.GATE if places else ExitCode.OK
+    jobs, errors = _jobs(settings, checker)
+    workers = usable_cores() if len(jobs) >= WORTH_FORKING else 1
+    found = [problem for some in in_parallel(_do, jobs, workers) for problem in some]
+    if jobs or not errors:
+        sys.stdout.write(_rendered(settings, found, len(jobs), notes))
+        if settings.format == "text" and not settings.fix:
+            sys.stdout.write(_fixable(found, project.rules))
+            sys.stdout.write(_left_aside(settings, checker))
+    if errors:
+        from rubric_ci.text.escape import error_text
+
+        sys.stderr.write("".join(map(error_text, errors)))
+        return ExitCode.USAGE
+    failing = {"error", "warning"} if settings.strict else {"error"}
+    failed = any(problem.severity.value in failing for problem in found)
+    return ExitCode.GATE if failed else ExitCode.OK
+
+
+def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]]":
+    """Return the project, and what a report shows of a policy that is not the checkout's own."""
+    project = open_checkout(settings.config)
+    if not _may_have_base(settings.policy_from):
+        return project, ()
+    from rubric_ci.gate.policy.source import under_rules
+
+    return under_rules(project, settings.policy_from)
+
+
+def _waiver_states(
+    document: "Document", project: "Project", evals: "Callable[[], Iterable[Path]]"
+) -> "States":
+    from rubric_ci.gate.waivers.file import find_states
+
+    return find_states(document, project, evals, datetime.now(UTC).date())
+
+
+def _may_have_base(policy_from: str) -> bool:
+    """Return False where the checkout's own rules hold; saves importing git code."""
+    if policy_from:
+        return policy_from != "head"
+    return in_workflow(environ) and is_before_merge(environ.get("GITHUB_EVENT_NAME", ""))
+
+
+def _do(job: Job) -> "Sequence[Diagnostic]":
+    return job()
+
+
+def _jobs(settings: ValidateSettings, checker: Checker) -> tuple[list[Job], list[UserError]]:
+    """Return one job per file, and an error per path that was not found."""
+    paths, errors = _paths(settings.paths, checker)
+    if settings.only_evals:
+        paths = [path for path in paths if checker.concerns(path)]
+    jobs: list[Job] = []
+    if STDIN in settings.paths:
+        jobs.append(partial(checker.check_stdin, _stdin()))
+    if not settings.paths:
+        paths = [*checker.configs(paths), *paths]
+    jobs.extend(partial(checker.check, path) for path in paths)
+    return jobs, errors
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None:  # a shell's <&-
+        raise CannotReadFile("standard input is closed")
+    return sys.stdin.buffer.read()
+
+
+def _paths(written: Sequence[str], checker: Checker) -> tuple[list[Path], list[UserError]]:
+    found: dict[str, Path] = {}
+    errors: list[UserError] = []
+    for path in written or [""]:
+        try:
+            for file in _files(path, checker):
+                found.setdefault(str(file), file)
+        except CannotFindEvals as error:
+            errors.append(error)
+    return list(found.values()), errors
+
+
+def _files(written: str, checker: Checker) -> Iterable[Path]:
+    if written == STDIN:
+        return ()
+    path = Path(written)
+    if written and path.is_file():
+        return (checker.owner_of(path),)
+    return checker.find(written)
+
+
+def _rendered(
+    settings: ValidateSettings, found: "list[Diagnostic]", checked: int, notes: Sequence[str]
+) -> str:
+    return render(
+        settings.format,
+        found,
+        checked,
+        notes,
+        color=use_color(sys.stdout, environ),
+        in_workflow=in_workflow(environ),
+        new_token=_random_token,
+    )
+
+
+def _left_aside(settings: ValidateSettings, checker: Checker) -> str:
+    """Return the files of other tools in the folders that were searched, in one line."""
+    if settings.only_evals:
+        return ""
+    from rubric_ci.files.project.eval_search import left_aside
+
+    globs = checker.project.summary.globs
+    found = left_aside(settings.paths, globs, _paths(settings.paths, checker)[0])
+    return f"{found}\n" if found else ""
+
+
+def _fixable(found: "list[Diagnostic]", rules: Mapping[str, str]) -> str:
+    """Return how many places `--fix` would change in the files with problems."""
+    if not any(problem.rule in FIXABLE for problem in found):
+        return ""
+    from rubric_ci.files.project.fixer import count_fixable
+
+    files = dict.fromkeys(problem.file for problem in found if problem.rule in FIXABLE)
+    places = count_fixable(map(Path, files), rules)
+    return f"{places:,} fixable with --fix\n" if places else ""
+
+
+def _random_token() -> str:
+    from secrets import token_hex
+
+    return token_hex(16)
+
+
+def explain(rule: str) -> ExitCode:
+    """Print the page of a rule, or of all rules."""
+    from rubric_ci.files.validation.rules import RULES, render_rule
+    from rubric_ci.text.suggestions import did_you_mean, nearest
+
+    if rule != "all" and rule not in RULES:
+        hint = did_you_mean(nearest(rule, RULES, most=len(RULES)))
+        hint = hint or "`rubric-ci validate --explain all` lists the rules"
+        raise UserError(f"unknown rule `{rule}`", hint)
+    pages = [render_rule(each) for each in (RULES.values() if rule == "all" else [RULES[rule]])]
+    sys.stdout.write("\n".join(pages))
+    return ExitCode.OK

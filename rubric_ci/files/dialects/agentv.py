@@ -1,0 +1,266 @@
+"""AgentV's eval files of 2.7 to 5: `tests` with graders in `assertions` or `assert`.
+
+Suites and tests become a suite and its cases; `agentv_graders.py` has the graders.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from rubric_ci.files.assertions.keys import KEYS
+from rubric_ci.files.dialects.agentv_graders import GRADERS, add_graders, turn_criteria
+from rubric_ci.files.dialects.agentv_suite import (
+    ABOUT,
+    IN_FILES,
+    add_suite,
+    check_threshold,
+    default_variables,
+    seen_by_judges,
+    suite_prompt,
+)
+from rubric_ci.files.dialects.translation import ReadText, Translation, filled, renamed
+from rubric_ci.files.yaml_text.problems import Path
+
+NAME: Final = "AgentV"
+CASES: Final = "tests"
+MAPPINGS: Final = IN_FILES
+
+_OF_TEST: Final = frozenset(("input", "criteria", "vars", "expected_output", *GRADERS))
+_ITS_OWN: Final = frozenset(
+    ("name", "execution", "evaluate_options", "default_test", "environment", "workspace", *GRADERS)
+)
+"""Keys of a suite that no configuration of promptfoo has."""
+
+
+def matches(data: Any) -> bool:
+    """Return True if each test has an id, which promptfoo's have not, and a key of a test."""
+    tests = data.get("tests") if isinstance(data, dict) else None
+    listed = [tests] if isinstance(tests, str) else tests
+    if not isinstance(listed, list) or not listed or "evalcases" in data:
+        return False
+    files = [each for each in listed if isinstance(each, str)]
+    own = [each for each in listed if not isinstance(each, str)]
+    if files and not own:
+        return bool(_ITS_OWN & data.keys())
+    return all(isinstance(test, dict) and "id" in test for test in own) and any(
+        _OF_TEST & test.keys() for test in own
+    )
+
+
+def edited(data: dict[str, Any]) -> tuple[str, str]:
+    """Return the keys of the cases and of the criteria to add."""
+    owners = [data, *(test for test in data[CASES] if isinstance(test, dict))]
+    used = (key for owner in owners for key in GRADERS if key in owner)
+    return CASES, next(used, "assert" if "prompts" in data else "assertions")
+
+
+def drafted(rubrics: Any, key: str) -> list[Any]:
+    """Return drafted criteria as one grader of the version that has the key, and its checks."""
+    checks = [each for each in rubrics if each.keys() & _CHECKS.keys()]
+    rest = [each for each in rubrics if each not in checks]
+    graders = [
+        {"type": name, **({} if each[ours] is True else {"value": each[ours]}), **_negated(each)}
+        for each in checks
+        for ours, name in _CHECKS.items()
+        if ours in each
+    ]
+    texts = [{k: v for k, v in each.items() if k not in _UNKNOWN} for each in rest]
+    items = renamed(texts, "expected_outcome", "outcome")
+    if key == "assert":
+        return [*graders, {"type": "llm-rubric", "value": items}]
+    return [*graders, {"type": "rubrics", "criteria": items}]
+
+
+_CHECKS: Final = {"contains": "contains", "is_json": "is-json"}
+_UNKNOWN: Final = frozenset(("max_words", "min_words"))
+
+
+def _negated(criterion: dict[str, Any]) -> dict[str, Any]:
+    return {"required": True, **({"negate": True} if criterion.get("not") else {})}
+
+
+def translate(
+    data: dict[str, Any], read: ReadText = lambda _: None, place: ReadText = lambda _: None
+) -> Translation:
+    """Return the file as ours; `read` returns the text of a prompt file, `place` its path."""
+    found = Translation(read=read, place=place)
+    add_suite(found, data)
+    prompt = suite_prompt(found, data)
+    default = default_variables(found, data.get("default_test"))
+    found.put(("evalcases",), [], ("tests",))
+    tests = data["tests"] if isinstance(data["tests"], list) else []
+    for index, test in enumerate(tests):
+        if isinstance(test, dict):
+            _test(found, data, prompt, index, _with_variables(found, test, default, index))
+        elif not isinstance(test, str):  # a file, which is not read here
+            found.refuse((CASES, index), "a test is a mapping")
+    return found
+
+
+def _with_variables(
+    found: Translation, test: dict[str, Any], default: dict[str, Any], index: int
+) -> dict[str, Any]:
+    """Return a test with its variables in every text but prompts, which have variables of theirs.
+
+    A list of texts multiplies the test there.
+    """
+    own = test.get("vars")
+    variables = {**default, **own} if isinstance(own, dict) else default
+    for key, value in variables.items():
+        if isinstance(value, list) and (not value or isinstance(value[0], str)):
+            place = ("tests", index, "vars", key)
+            found.refuse(place, f"`{key}` is a list, which stands for several tests")
+    if not variables:
+        return test
+    variables = filled(variables, variables)
+    return {**filled(test, variables, keep=_KEPT), "vars": variables}
+
+
+_KEPT: Final = frozenset(("prompt", "vars", "metadata"))
+
+
+_TEST_KEYS: Final = frozenset(
+    (
+        *("id", "input", "input_files", "criteria", "expected_output", "vars", "rubrics"),
+        *("conversation_id", "threshold", "execution", *GRADERS),
+        *("mode", "turns", "aggregation", "on_turn_failure"),
+    )
+)
+
+
+def _test(
+    found: Translation, suite: dict[str, Any], prompt: str, index: int, test: dict[str, Any]
+) -> None:
+    ours, theirs = ("evalcases", len(found.data["evalcases"])), (CASES, index)
+    found.put(ours, {}, theirs)
+    if "id" in test:
+        found.put((*ours, "id"), test["id"], (*theirs, "id"))
+    found.refuse_keys(test, _TEST_KEYS | ABOUT, theirs)
+    check_threshold(found, test, theirs)
+    for key in ("conversation_id", "metadata", "note"):
+        if key in test:
+            found.put((*ours, key), test[key], (*theirs, key))
+    tags = test.get("tags")
+    if isinstance(tags, list):
+        found.put((*ours, "tags"), tags, (*theirs, "tags"))
+    execution = test.get("execution") or {}
+    if isinstance(execution, dict):
+        found.refuse_keys(execution, ("target", "skip_defaults"), (*theirs, "execution"))
+        if "target" in execution:
+            found.put((*ours, "target"), execution["target"], (*theirs, "execution", "target"))
+    variables = test.get("vars") or {}
+    if not isinstance(variables, dict):
+        found.refuse((*theirs, "vars"), "`vars` is a mapping")
+        variables = {}
+    owner, place = (test, theirs) if "input" in test else (variables, (*theirs, "vars"))
+    skipped = isinstance(execution, dict) and execution.get("skip_defaults") is True
+    first = None if skipped else suite.get("input")
+    if "turns" not in test or first or "input" in owner:
+        _input(found, first, owner, place, ours, prompt)
+    _expected(found, test, variables, ours, theirs)
+    if "turns" in test:
+        _turns(found, test, ours, theirs)
+        test = {key: value for key, value in test.items() if key != "criteria"}
+    add_graders(found, suite, test, ours, theirs, seen_by_judges(suite))
+    if "turns" in test:
+        _check_conversation(found, ours, theirs)
+
+
+def _turns(found: Translation, test: dict[str, Any], ours: Path, theirs: Path) -> None:
+    """Add a scripted conversation, in which each turn and the whole count alike."""
+    for key, only in (("aggregation", "mean"), ("on_turn_failure", "continue")):
+        if test.get(key, only) != only:
+            found.refuse((*theirs, key), f"`{key}` has no counterpart unless it is `{only}`")
+    place, mine = (*theirs, "turns"), (*ours, "turns")
+    found.put(mine, [], place)
+    for number, turn in enumerate(test["turns"] if isinstance(test["turns"], list) else []):
+        where = (*place, number)
+        found.put((*mine, number), {"input": "-"}, where)
+        if not isinstance(turn, dict) or not isinstance(turn.get("input"), str):
+            found.refuse(where, "a turn has no counterpart unless its `input` is a text")
+            continue
+        found.put((*mine, number, "input"), turn["input"], (*where, "input"))
+        found.refuse_keys(turn, ("input", "expected_output", *GRADERS), where)
+        expected = turn.get("expected_output")
+        if isinstance(expected, str):
+            at = (*where, "expected_output")
+            found.put((*mine, number, "expected_outcome"), expected, at)
+        elif expected is not None:
+            found.refuse((*where, "expected_output"), "`expected_output` of a turn is a text")
+        criteria = turn_criteria(found, test, turn, where)
+        if not criteria:
+            found.refuse(where, "a turn without graders scores 1 in AgentV; nothing does here")
+        found.put((*mine, number, "rubrics"), [], where)
+        for index, (criterion, at) in enumerate(criteria):
+            found.put((*mine, number, "rubrics", index), criterion, at)
+
+
+def _check_conversation(found: Translation, ours: Path, theirs: Path) -> None:
+    """Report what marks a whole conversation and is no question to a judge.
+
+    Checks read what the user says as well there, and each evaluator would count like a turn here.
+    """
+    case: Any = found.data["evalcases"][ours[-1]]
+    rubrics = case.get("rubrics", [])
+    criteria = rubrics["criteria"] if isinstance(rubrics, dict) else rubrics
+    checks = [each for each in criteria if isinstance(each, dict) and each.keys() & {*KEYS}]
+    if checks or "execution" in case:
+        found.refuse(theirs, "only texts and criteria can mark a whole conversation")
+
+
+def _input(
+    found: Translation,
+    first: Any,
+    owner: dict[str, Any],
+    place: Path,
+    ours: Path,
+    prompt: str,
+) -> None:
+    """Add the input: a text or messages; the suite's come first."""
+    if prompt and place[-1] == "vars":
+        found.put((*ours, "input"), filled(prompt, owner), ("prompts", 0))
+        return
+    written: Any = owner.get("input")
+    files = owner.get("input_files") or []
+    if not files and not first:
+        found.put((*ours, "input"), written, (*place, "input"))
+        return
+    messages = (*ours, "input_messages")
+    found.put(messages, [], (*place, "input"))
+    every = [*_messages(first, ("input",)), *_messages(written, (*place, "input"))]
+    for number, (message, where) in enumerate(every):
+        found.put((*messages, number), message, where)
+    if files and every and isinstance(every[-1][0], dict):
+        _attach(found, files, (*messages, len(every) - 1), (*place, "input_files"))
+
+
+def _messages(written: Any, place: Path) -> Iterator[tuple[Any, Path]]:
+    if isinstance(written, list):
+        for index, message in enumerate(written):
+            yield dict(message) if isinstance(message, dict) else message, (*place, index)
+    elif written is not None:
+        yield {"role": "user", "content": written}, place
+
+
+def _attach(found: Translation, files: Any, message: Path, place: Path) -> None:
+    """Add files to the last message, before its text."""
+    owner: Any = found.data
+    for step in message:
+        owner = owner[step]
+    content = owner.get("content")
+    text = [{"type": "text", "value": content}] if isinstance(content, str) else content
+    names = files if isinstance(files, list) else [files]
+    owner["content"] = [*({"type": "file", "value": name} for name in names), *(text or [])]
+    for index in range(len(names)):
+        found.paths[*message, "content", index] = (*place, index)
+
+
+def _expected(
+    found: Translation, test: dict[str, Any], variables: Any, ours: Path, theirs: Path
+) -> None:
+    if "criteria" in test:
+        found.put((*ours, "expected_outcome"), test["criteria"], (*theirs, "criteria"))
+    if "expected_output" in test:
+        found.put((*ours, "expected_output"), test["expected_output"], (*theirs, "expected_output"))
+    elif isinstance(variables, dict) and "expected_output" in variables:
+        place = (*theirs, "vars", "expected_output")
+        found.put((*ours, "expected_output"), variables["expected_output"], place)

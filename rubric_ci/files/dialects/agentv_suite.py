@@ -1,0 +1,198 @@
+"""Settings of an AgentV suite for all its tests: targets, prompt, defaults, environment."""
+
+from posixpath import dirname, join, normpath
+from typing import Any, Final
+
+from rubric_ci.files.dialects.agentv_graders import GRADERS
+from rubric_ci.files.dialects.translation import Translation
+from rubric_ci.files.yaml_text.case_files import written_in
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.problems import Path
+
+ABOUT: Final = frozenset(
+    (
+        *("name", "description", "version", "author", "license", "metadata", "tags", "governance"),
+        *("$schema", "category", "note", "notes"),
+    )
+)
+IN_FILES: Final = ("default_test", "environment")
+"""Keys whose value may be `file://` and the name of a file with a mapping."""
+
+_OF_SUITE: Final = frozenset(
+    (
+        *("tests", "prompts", "providers", "execution", "evaluate_options", "input"),
+        *("default_test", "defaults", "environment", "extensions", *GRADERS),
+    )
+)
+_INPUT: Final = ("{{ input }}", "{{input}}")
+_RULES: Final = "agentv:agent-rules"
+
+
+def add_suite(found: Translation, data: dict[str, Any]) -> None:
+    """Add what holds for all tests, but for prompt and variables."""
+    for key, ours in (("name", "dataset"), ("description", "description")):
+        if isinstance(data.get(key), str):
+            found.put((ours,), data[key], (key,))
+    found.refuse_keys(data, _OF_SUITE | ABOUT, ())
+    _options(found, data.get("evaluate_options"))
+    _target(found, data)
+    _defaults(found, data.get("defaults"))
+    if not {"target", "targets"} & found.data.keys() and (name := _configured(found)):
+        found.put(("target",), name, ())
+    _environment(found, data)
+    _extensions(found, data.get("extensions"))
+
+
+def seen_by_judges(data: dict[str, Any]) -> list[str]:
+    """Return the parts of an agent's work that judges of AgentV see besides the answer."""
+    extensions = data.get("extensions")
+    agent = isinstance(extensions, list) and _RULES in extensions
+    changes = ["file_changes"] if "environment" in data else []
+    return [*(["tool_calls"] if agent else []), *changes]
+
+
+def _options(found: Translation, options: Any) -> None:
+    """Add how often a test is run; a budget decides about no score."""
+    if not isinstance(options, dict):
+        return
+    place: Path = ("evaluate_options",)
+    found.refuse_keys(options, ("max_concurrency", "budget_usd", "repeat"), place)
+    if "budget_usd" in options:
+        found.skip((*place, "budget_usd"), "the limit of the cost of a run is `--max-cost-usd`")
+    repeat = options.get("repeat", 1)
+    written = repeat if isinstance(repeat, dict) else {"count": repeat}
+    count, strategy = written.get("count"), written.get("strategy", "pass_any")
+    if not isinstance(count, int) or strategy not in ("pass_any", "pass_all"):
+        found.refuse((*place, "repeat"), "`repeat` is a count with `pass_any` or `pass_all`")
+    elif count > 1:
+        trials = {"count": count, "pass": 1 if strategy == "pass_any" else count}
+        found.put(("trials",), trials, (*place, "repeat"))
+
+
+def _defaults(found: Translation, defaults: Any) -> None:
+    """Add the target that a suite selects; the judge is that of rubric-ci.yaml."""
+    if not isinstance(defaults, dict):
+        if defaults is not None:
+            found.refuse(("defaults",), "`defaults` in another file has no counterpart")
+        return
+    selects = isinstance(defaults.get("provider"), str)
+    if selects and not {"target", "targets"} & found.data.keys():
+        found.put(("target",), defaults["provider"], ("defaults", "provider"))
+    for key in (key for key in defaults if key != "provider" or not selects):
+        what = "the judge is that of rubric-ci.yaml" if key == "grader" else "AgentV ignores it"
+        found.skip(("defaults", key), f"`{key}` has no effect: {what}")
+
+
+def _configured(found: Translation) -> str:
+    """Return the target that the nearest configuration names; the name `default` needs none."""
+    folder = ".agentv/"
+    defaults = _mapping(found, f"{folder}config.yaml").get("defaults")
+    if isinstance(defaults, str) and defaults.startswith("file://"):
+        defaults = _mapping(found, folder + defaults.removeprefix("file://"))
+    name = defaults.get("provider") if isinstance(defaults, dict) else None
+    return name if isinstance(name, str) and name != "default" else ""
+
+
+def _mapping(found: Translation, name: str) -> dict[str, Any]:
+    data = Document(name, found.read(name) or "").data
+    return data if isinstance(data, dict) else {}
+
+
+def _environment(found: Translation, data: dict[str, Any]) -> None:
+    """Add the folder of a suite as its workspace."""
+    recipe, place = data.get("environment"), ("environment",)
+    if recipe is None:
+        return
+    if not isinstance(recipe, dict) or not isinstance(recipe.get("workdir"), str):
+        found.refuse(place, "`environment` has no counterpart unless it has a `workdir`")
+        return
+    if recipe.get("type") != "host":
+        message = "only `type: host` has a counterpart; `sandbox` of a target can start a container"
+        found.refuse((*place, "type"), message)
+        return
+    found.refuse_keys(recipe, ("type", "workdir", "setup"), place)
+    folder = dirname(written_in(data, "environment"))
+    found.put(("workspace",), {}, place)
+    copied = normpath(join(folder, recipe["workdir"]))
+    found.put(("workspace", "copy"), copied, (*place, "workdir"))
+    setup = recipe.get("setup")
+    if setup is None:
+        return
+    command = setup.get("command") if isinstance(setup, dict) else None
+    if not isinstance(setup, dict) or not isinstance(command, list):
+        found.refuse((*place, "setup"), "`setup` has no counterpart unless it has a `command`")
+        return
+    found.refuse_keys(setup, ("command", "cwd", "timeout_ms"), (*place, "setup"))
+    found.put(("workspace", "setup"), command, (*place, "setup", "command"))
+    if "timeout_ms" in setup:
+        found.skip((*place, "setup", "timeout_ms"), "a set-up may take 15 minutes")
+    named = [word for word in command if str(word).startswith(("./", "../"))]
+    if setup.get("cwd") != "." and (named or "cwd" in setup):
+        message = "a set-up that does not run in the workspace (`cwd: .`) has no counterpart"
+        found.refuse((*place, "setup"), message)
+
+
+def _extensions(found: Translation, extensions: Any) -> None:
+    for index, each in enumerate(extensions if isinstance(extensions, list) else []):
+        place: Path = ("extensions", index)
+        if each == _RULES:
+            message = "an agent finds rules and skills in the workspace by itself (`project_files`)"
+            found.skip(place, message)
+        else:
+            found.refuse(place, "an extension, which is code of AgentV, has no counterpart")
+    if extensions is not None and not isinstance(extensions, list):
+        found.refuse(("extensions",), "`extensions` has no counterpart unless it is a list")
+
+
+def default_variables(found: Translation, default: Any) -> dict[str, Any]:
+    """Return the variables of every test; `agentv_graders` adds the graders."""
+    if default is None:
+        return {}
+    if not isinstance(default, dict):
+        found.refuse(("default_test",), "`default_test` in another file has no counterpart")
+        return {}
+    found.refuse_keys(default, ("vars", "threshold", *GRADERS, *ABOUT), ("default_test",))
+    check_threshold(found, default, ("default_test",))
+    variables = default.get("vars")
+    return variables if isinstance(variables, dict) else {}
+
+
+def _target(found: Translation, data: dict[str, Any]) -> None:
+    """Add the targets of a suite by their names."""
+    execution = data.get("execution") or {}
+    if not isinstance(execution, dict):
+        found.refuse(("execution",), "`execution` is not a mapping")
+        return
+    known = ("target", "targets", "threshold", "workers", "budget_usd")
+    found.refuse_keys(execution, known, ("execution",))
+    check_threshold(found, execution, ("execution",))
+    if isinstance(execution.get("target"), str):
+        found.put(("target",), execution["target"], ("execution", "target"))
+    for path, named in ((("execution", "targets"), execution), (("providers",), data)):
+        names = named.get(path[-1])
+        if not names:
+            continue
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            found.refuse(path, f"`{path[-1]}` has no counterpart unless it lists names of targets")
+        elif len(names) == 1:
+            found.put(("target",), names[0], (*path, 0))
+        else:
+            found.put(("targets",), names, path)
+
+
+def check_threshold(found: Translation, owner: dict[str, Any], path: Path) -> None:
+    """Report a limit of its own."""
+    if owner.get("threshold", 0.8) != 0.8:
+        found.refuse((*path, "threshold"), "`gate.thresholds.pass` in rubric-ci.yaml is the limit")
+
+
+def suite_prompt(found: Translation, data: dict[str, Any]) -> str:
+    """Return the prompt of the suite; empty: the input of each test."""
+    prompts = data.get("prompts")
+    if not prompts:
+        return ""
+    only = prompts[0] if isinstance(prompts, list) and len(prompts) == 1 else None
+    if not isinstance(only, str) or only.startswith("file://"):
+        found.refuse(("prompts",), "`prompts` has no counterpart unless it is one text")
+        return ""
+    return "" if only.strip() in _INPUT else only

@@ -1,0 +1,216 @@
+"""promptfoo's tests: lists, files, tables and scenarios, each with what `defaultTest` adds."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, product
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.files.dialects.promptfoo_checks import KINDS, Placed
+from rubric_ci.files.dialects.translation import Beside, Translation
+from rubric_ci.files.yaml_text.csv_cases import Broken, rows
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.problems import Path
+
+_KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")
+_OPTIONS: Final = ("transform", "postprocess", "disableDefaultAsserts")
+
+_Parts: TypeAlias = list[tuple[dict[str, Any], Path]]  # the later one wins
+
+
+class Test(NamedTuple):
+    """A test as promptfoo runs it, with the parts of `defaultTest` and of its scenario."""
+
+    name: str
+    place: Path
+    variants: list[dict[str, Any]]  # of its variables: a list in them stands for several tests
+    assertions: list[Placed]
+    threshold: float | None
+    transform: Placed  # None: without one
+
+
+def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[Test]:
+    """Yield the tests of a configuration."""
+    default = data.get("defaultTest") or {}
+    if not isinstance(default, dict):
+        found.refuse(("defaultTest",), "`defaultTest` in another file is not imported")
+        default = {}
+    written = data.get("tests") or ([] if data.get("scenarios") else [{}])
+    alone = ([each] for each in _listed(found, written, ("tests",), beside))
+    for index, parts in enumerate(chain(alone, _scenarios(found, data, beside))):
+        yield _merged(found, (default, ("defaultTest",)), parts, index, beside)
+
+
+def _listed(
+    found: Translation, written: Any, place: Path, beside: Beside
+) -> Iterator[tuple[dict[str, Any], Path]]:
+    """Yield the tests of a list, those in files included."""
+    items = written if isinstance(written, list) else [written]
+    for index, item in enumerate(items):
+        where: Path = (*place, index) if isinstance(written, list) else place
+        if isinstance(item, dict):
+            yield item, where
+            continue
+        rows = _in_file(str(item).removeprefix("file://"), beside)
+        if rows is None:
+            found.refuse(where, "tests in this file are not imported")
+        for row in rows or ():
+            if isinstance(row, dict):
+                is_test = bool({"vars", "assert"} & row.keys())
+                yield row if is_test else test_of_row(found, row, where), where
+            else:
+                found.refuse(where, "a test in this file is no mapping")
+
+
+def _in_file(name: str, beside: Beside) -> list[Any] | None:
+    """Return the rows of a table, lines or list; None without a counterpart."""
+    known = (".csv", ".json", ".jsonl", ".yaml", ".yml")
+    text = beside.read(name) if name.endswith(known) else None
+    if text is None:
+        return None
+    try:
+        if name.endswith(".csv"):
+            header, *cells = [[cell.text for cell in row] for row in rows(text)]
+            return [dict(zip(header, row, strict=True)) for row in cells if any(row)]
+        if name.endswith(".jsonl"):
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (Broken, ValueError):
+        return None
+    data = Document(name, text).data
+    return data if isinstance(data, list) else None
+
+
+def _scenarios(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[_Parts]:
+    """Yield each `config` of a scenario with each of its tests."""
+    for scenario, place in _mappings(found, data.get("scenarios"), ("scenarios",)):
+        found.refuse_keys(scenario, ("config", "tests", "description"), place)
+        written = [{}] if scenario.get("tests") is None else scenario["tests"]
+        tests = list(_listed(found, written, (*place, "tests"), beside))
+        configurations = _mappings(found, scenario.get("config"), (*place, "config"))
+        yield from ([each, test] for each, test in product(configurations, tests))
+
+
+def _mappings(found: Translation, written: Any, place: Path) -> _Parts:
+    """Return the mappings of a list."""
+    if written is not None and not isinstance(written, list):
+        found.refuse(place, f"`{place[-1]}` in another file is not imported")
+    items = list(enumerate(written)) if isinstance(written, list) else []
+    for index, item in items:
+        if not isinstance(item, dict):
+            found.refuse((*place, index), f"a part of `{place[-1]}` is no mapping")
+    return [(item, (*place, index)) for index, item in items if isinstance(item, dict)]
+
+
+def _merged(
+    found: Translation,
+    default: tuple[dict[str, Any], Path],
+    parts: _Parts,
+    index: int,
+    beside: Beside,
+) -> Test:
+    """Return a test of its parts: assertions add up, of everything else the later one wins."""
+    options: dict[str, Placed] = {}
+    values: dict[str, Any] = {}
+    threshold = None
+    for test, place in (default, *parts):
+        found.refuse_keys(test, _KEYS, place)
+        options |= _options(found, test, place)
+        values |= _vars(found, test, place, beside)
+        threshold = _number(found, test, (*place, "threshold"), threshold)
+    without = options.get("disableDefaultAsserts", (False, ()))[0] is True
+    asserting = parts if without else [default, *parts]
+    lists = [each if isinstance(each, list) else [each] for each in values.values()]
+    written = (options[key] for key in ("transform", "postprocess") if options.get(key, ("",))[0])
+    return Test(
+        name=_name([test for test, _ in reversed(parts)], index),
+        place=parts[-1][1],
+        variants=[dict(zip(values, chosen, strict=True)) for chosen in product(*lists)],
+        assertions=[each for part in asserting for each in _asserts(found, *part)],
+        threshold=threshold,
+        transform=next(written, (None, ())),
+    )
+
+
+def _options(found: Translation, test: Mapping[str, Any], place: Path) -> dict[str, Placed]:
+    options = test.get("options") or {}
+    if not isinstance(options, dict):
+        found.refuse((*place, "options"), "`options` is a mapping")
+        return {}
+    found.refuse_keys(options, _OPTIONS, (*place, "options"))
+    return {str(key): (value, (*place, "options", key)) for key, value in options.items()}
+
+
+def _number(
+    found: Translation, test: Mapping[str, Any], place: Path, otherwise: float | None
+) -> float | None:
+    value = test.get("threshold")
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
+        if value is not None:
+            found.refuse(place, "a threshold is a number")
+        return otherwise
+    return value
+
+
+def _name(tests: Iterable[Mapping[str, Any]], index: int) -> str:
+    """Return an id from the first description, else from the position."""
+    described = next((test["description"] for test in tests if test.get("description")), None)
+    words = re.findall(r"\w+", described.lower()) if isinstance(described, str) else []
+    return "-".join(words)[:60] or f"test-{index + 1}"
+
+
+def _vars(
+    found: Translation, test: Mapping[str, Any], place: Path, beside: Beside
+) -> dict[str, Any]:
+    written = test.get("vars") or {}
+    if not isinstance(written, dict):
+        found.refuse((*place, "vars"), "variables in another file are not imported")
+        return {}
+    values = {str(key): value for key, value in written.items()}
+    for key, value in values.items():
+        if isinstance(value, str) and value.startswith("file://"):
+            name = value.removeprefix("file://")
+            text = beside.read(name) if name.endswith((".txt", ".md", ".json")) else None
+            if text is None:
+                found.refuse((*place, "vars", key), f"`{key}` is a file that is not read")
+            values[key] = (text or value).strip()
+    return values
+
+
+def _asserts(found: Translation, test: Mapping[str, Any], place: Path) -> list[Placed]:
+    written = test.get("assert")
+    if written is not None and not isinstance(written, list):
+        found.refuse((*place, "assert"), "assertions in another file are not imported")
+    items = written if isinstance(written, list) else []
+    return [(each, (*place, "assert", index)) for index, each in enumerate(items)]
+
+
+_COLUMN: Final = re.compile(r"(not-)?([a-z][a-z-]*)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?", re.DOTALL)
+_SHORT: Final = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
+
+
+def test_of_row(found: Translation, row: Mapping[str, str], place: Path) -> dict[str, Any]:
+    """Return a row of a table as a test: columns that start with `__` have a meaning."""
+    test: dict[str, Any] = {"vars": {}, "assert": []}
+    for column, text in row.items():
+        if not column.startswith("__"):
+            test["vars"][column] = text
+        elif re.fullmatch(r"__expected\d*", column):
+            test["assert"] += [_expected(text.strip())] if text.strip() else []
+        elif column == "__description":
+            test["description"] = text
+        elif text.strip() and not column.startswith("__metadata"):
+            found.refuse(place, f"the column `{column}` has no counterpart")
+    return test
+
+
+def _expected(text: str) -> dict[str, Any]:
+    """Return the assertion that a cell writes as `type(0.8):value`; equality without a type."""
+    if text.startswith("file://"):
+        return {"type": "python" if ".py" in text else "javascript", "value": text}
+    written = _COLUMN.fullmatch(text)
+    plain = _SHORT.get(written[2], written[2]) if written else ""
+    if written is None or plain not in KINDS:
+        return {"type": "equals", "value": text}
+    limit = {"threshold": float(written[3])} if written[3] else {}
+    value = {} if written[4] is None else {"value": written[4].strip()}
+    return {"type": f"{written[1] or ''}{plain}", **value, **limit}

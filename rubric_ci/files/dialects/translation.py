@@ -1,0 +1,218 @@
+"""The data of another tool's file as ours, and where each value stands in that file."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.files.yaml_text.problems import (
+    GOOD_FILE,
+    LocatedProblem,
+    Location,
+    Path,
+    Place,
+    Rule,
+)
+from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.model.dataclass import dataclass
+
+_SLIP: Final = 0.85  # as alike are a name and a slip of the pen, and no two names
+_MOST_COMPARED: Final = 100  # problems of a file, of which a key names the nearest known one
+VARIABLE: Final = re.compile(r"\{\{-?\s*+(?:vars\.)?([A-Za-z_]\w*+(?:\.\w++)*+)\s*+-?\}\}")
+"""A variable in a text of AgentV or promptfoo, also below another one."""
+
+NOT_SUPPORTED: Final = Rule(
+    id="not-supported",
+    meaning=(
+        "The file is written for another tool and is read as it is, but this part of it has no "
+        "counterpart here. The file is not graded as if it were whole."
+    ),
+    hint="remove it, or write the file for rubric-ci (docs/evals.md)",
+    bad="tests:\n  - {id: a, input: Hi, criteria: Greets, workspace: {repos: []}}\n",
+    good=GOOD_FILE,
+)
+
+SKIPPED_THERE: Final = Rule(
+    id="skipped-there",
+    meaning=(
+        "The tool that the file is written for skips this part, or it decides about no score, so "
+        "it counts for nothing here either, unless the message says what it is here."
+    ),
+    hint="complete it, or remove it",
+    severity="warning",
+    bad=(
+        "prompts: ['{{ input }}']\ntests:\n"
+        "- {id: a, vars: {input: Hi}, assert: [Greets, {type: llm-rubric}]}\n"
+    ),
+    good=GOOD_FILE,
+)
+
+
+KEPT_AS_METADATA: Final = Rule(
+    id="kept-as-metadata",
+    meaning=(
+        "The file is written for another tool. No reader of its format grades by these keys, so "
+        "they are kept as metadata of the case."
+    ),
+    severity="notice",
+    bad="evals:\n  - {prompt: Hi, expected_output: Greets., slug: greet}\n",
+    good="evals:\n  - {prompt: Hi, expected_output: Greets.}\n",
+)
+
+
+ReadText: TypeAlias = Callable[[str], str | None]
+"""The name of a file, as the file of a tool has it, to its text; None: there is no such file."""
+
+
+class Beside(NamedTuple):
+    """The files that an import may read and name: those from the folder of the tool's file."""
+
+    read: ReadText = lambda _: None
+    base: str = "."  # that folder, from the folder of the new file
+
+
+@dataclass(slots=True)
+class Translation:
+    """Our data of a file; `paths` has the path in the file of each value that moved."""
+
+    data: dict[str, Any] = field(default_factory=dict)
+    paths: dict[Path, Path] = field(default_factory=dict)
+    problems: dict[tuple[Rule, Path, str], None] = field(default_factory=dict)  # each once
+    targets: list[dict[str, Any]] = field(default_factory=list)  # of an import
+    read: ReadText = lambda _: None
+    place: ReadText = lambda _: None  # of a file, from the root
+    shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
+
+    def put(self, place: Path, value: Any, theirs: Path) -> None:
+        """Add a value at a path of ours, which is written at a path of the file."""
+        owner: Any = self.data
+        for step in place[:-1]:
+            owner = owner[step]
+        last = place[-1]
+        if isinstance(owner, list):
+            owner.append(value)
+        else:
+            owner[last] = value
+        self.paths[place] = theirs
+
+    def refuse(self, path: Path, message: str) -> None:
+        """Report a part of the file that has no counterpart."""
+        self.problems[NOT_SUPPORTED, path, message] = None
+
+    def skip(self, path: Path, message: str) -> None:
+        """Report a part of the file that counts for no score there."""
+        self.problems[SKIPPED_THERE, path, message] = None
+
+    def describe(self, path: Path, message: str) -> None:
+        """Report a part of the file that is kept and grades nothing."""
+        self.problems[KEPT_AS_METADATA, path, message] = None
+
+    def refuse_keys(self, owner: Mapping[str, Any], known: Iterable[str], path: Path) -> None:
+        """Report the keys of a mapping that are not known."""
+        names = dict.fromkeys(known)
+        for key in owner:
+            if key not in names and not str(key).startswith("x-"):
+                free = [name for name in names if name not in owner]
+                few = len(self.problems) < _MOST_COMPARED
+                other = f", `{meant}` has one" if few and (meant := _slip(str(key), free)) else ""
+                self.refuse((*path, key), f"`{key}` has no counterpart{other}")
+
+    def theirs(self, path: Path) -> Path:
+        """Return where a value of ours stands in the file."""
+        for length in range(len(path), 0, -1):
+            if (found := self.paths.get(path[:length])) is not None:
+                return (*found, *path[length:])
+        return ()
+
+
+def _slip(key: str, known: Sequence[str]) -> str:
+    """Return the name that a key misspells, or ""; one that is only similar means another thing."""
+    from difflib import get_close_matches  # few files have such keys
+
+    return next(iter(get_close_matches(key, known, n=1, cutoff=_SLIP)), "")
+
+
+def renamed(value: Any, old: str, new: str) -> Any:
+    """Return data with one key renamed at every depth."""
+    if isinstance(value, list):
+        return [renamed(each, old, new) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {new if key == old else key: renamed(each, old, new) for key, each in value.items()}
+
+
+def filled(value: Any, variables: Mapping[str, Any], *, keep: frozenset[str] = frozenset()) -> Any:
+    """Return a value with variables in its texts, but for those that are not known.
+
+    A text that is one variable becomes its value; texts under the keys of `keep` stay.
+    """
+    if isinstance(value, dict):
+        return {
+            key: each if key in keep else filled(each, variables, keep=keep)
+            for key, each in value.items()
+        }
+    if isinstance(value, list):
+        return [filled(each, variables, keep=keep) for each in value]
+    if not isinstance(value, str) or "{{" not in value:
+        return value
+    if whole := VARIABLE.fullmatch(value.strip()):
+        return _value_of(whole, variables)
+    return VARIABLE.sub(lambda match: _text_of(match, variables), value)
+
+
+def _text_of(match: re.Match[str], variables: Mapping[str, Any]) -> str:
+    value = _value_of(match, variables)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _value_of(match: re.Match[str], variables: Mapping[str, Any]) -> Any:
+    owner: Any = variables
+    for step in match[1].split("."):
+        if not isinstance(owner, dict) or step not in owner:
+            return match[0]
+        owner = owner[step]
+    return owner
+
+
+class TranslatedSource:
+    """Implements `Source` with a file of another tool."""
+
+    def __init__(self, document: Source, found: Translation) -> None:
+        self.read, self.found = document, found
+        self.file = document.file
+        self.data: Any = found.data
+        self.ambiguous: list[Any] = []
+        self.text_problems = [
+            *document.text_problems,
+            *(self._located(*problem) for problem in found.problems),
+        ]
+
+    def _located(self, rule: Rule, path: Path, message: str) -> tuple[str, LocatedProblem]:
+        found = self.read.location(path, at_key=True)
+        return found.file, LocatedProblem(rule, *found.place, message, rule.hint)
+
+    @property
+    def readable(self) -> bool:
+        """Return True if there is data to check."""
+        return self.read.readable
+
+    def texts(self) -> dict[str, str]:
+        """Return the text by its file."""
+        return self.read.texts()
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file and place of the value at a path of ours."""
+        return self.read.location(self.found.theirs(path), at_key=at_key)
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return the place of the value at a path of ours."""
+        return self.read.locate(self.found.theirs(path), at_key=at_key)
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path of ours as it is written."""
+        return self.read.written(self.found.theirs(path))
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:  # noqa: ARG002
+        """Return no path: ambiguous scalars are not looked for."""
+        return {}

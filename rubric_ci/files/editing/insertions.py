@@ -1,0 +1,206 @@
+"""Insert rubrics into an eval file, and an entry into `waivers.yaml`; every character is kept.
+
+Each edit is verified: the new text is parsed again, and its data must equal the old data plus what
+is inserted, type for type. A case that fails is left unchanged, and its block to paste reported.
+"""
+
+import re
+from collections.abc import Mapping
+
+from rubric_ci.files.editing import yaml_writer
+from rubric_ci.files.editing.fixes import has_certain_data
+from rubric_ci.files.editing.insertion_point import CannotPlace, Keys, Splice, place, splice
+from rubric_ci.files.editing.yaml_layout import last_line_break, layout
+from rubric_ci.files.editing.yaml_writer import ListLayout
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.defaults import WAIVERS
+from rubric_ci.model.json_value import JSON
+
+_OURS = Keys()
+_ODD_BREAKS = re.compile("[\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditRejected:
+    """Why a case is left unchanged."""
+
+    reason: str
+    block: str  # the rubrics as YAML, to paste by hand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """The text with the inserted rubrics, and the cases that are left unchanged."""
+
+    text: str
+    refused: Mapping[int, EditRejected]  # by position in `evalcases`
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    rubrics: JSON
+    splices: tuple[Splice, ...]
+
+
+def insert_rubrics(text: str, rubrics: Mapping[int, JSON], keys: Keys = _OURS) -> Edited:
+    """Insert each value as the `rubrics` of the case at its position in `evalcases`.
+
+    The text must be valid. Cases that share content through an anchor may be valid only together:
+    all are tried at once and, if that fails, in halves until no more can be added.
+    """
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    body = text.removeprefix(mark)
+    edits, unplaced = _edits(body, rubrics, keys)
+    new, unproven = _insert_valid(body, edits, keys)
+    reasons = unplaced | unproven
+    refused = {
+        n: EditRejected(reason=reasons[n], block=rubrics_block(rubrics[n], keys.criteria))
+        for n in rubrics
+        if n in reasons
+    }
+    return Edited(text=mark + new, refused=refused)
+
+
+def rubrics_block(rubrics: JSON, key: str = _OURS.criteria) -> str:
+    """Return rubrics as a block of YAML, to paste by hand."""
+    return "".join(line + "\n" for line in yaml_writer.block_lines(key, rubrics, ListLayout()))
+
+
+def is_same(one: JSON, other: JSON) -> bool:
+    """Compare type for type: True is not 1, and 1 is not 1.0."""
+    if type(one) is not type(other):
+        return False
+    match one:
+        case dict():
+            return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+        case list():
+            return len(one) == len(other) and all(map(is_same, one, other))
+        case _:
+            return bool(one == other)
+
+
+def _edits(
+    body: str, rubrics: Mapping[int, JSON], keys: Keys
+) -> tuple[dict[int, _Edit], dict[int, str]]:
+    """Return the edit for each case, or the reason why there is none."""
+    if _ODD_BREAKS.search(body):
+        return {}, dict.fromkeys(
+            rubrics,
+            "the file has NEL, LS or PS characters, which YAML counts as line breaks and editors "
+            "do not",
+        )
+    root, cases = layout(body), Document("", body).data[keys.cases]
+    edits: dict[int, _Edit] = {}
+    reasons: dict[int, str] = {}
+    for position, value in rubrics.items():
+        try:
+            edits[position] = _Edit(value, place(body, root, position, value, keys))
+        except CannotPlace as reason:
+            reasons[position] = str(reason)
+    for position in [n for n in edits if keys.criteria in cases[n]]:
+        del edits[position]
+        reasons[position] = f"the case inherits `{keys.criteria}` through a merge key"
+    return edits, reasons
+
+
+def _insert_valid(body: str, edits: Mapping[int, _Edit], keys: Keys) -> tuple[str, dict[int, str]]:
+    if not edits:
+        return body, {}
+    before = Document("", body).data
+    accepted: dict[int, _Edit] = {}
+    left = dict(edits)
+    while True:
+        accepted, failures = _add(body, before, accepted, left, keys)
+        if not failures or len(failures) == len(left):
+            return _attempt(body, before, accepted, keys)[0], failures
+        left = {position: left[position] for position in failures}
+
+
+def _add(
+    body: str,
+    before: JSON,
+    accepted: Mapping[int, _Edit],
+    more: Mapping[int, _Edit],
+    keys: Keys,
+) -> tuple[dict[int, _Edit], dict[int, str]]:
+    """Accept all edits, or the valid ones of each half; return reasons for the others."""
+    both = {**accepted, **more}
+    _, failure = _attempt(body, before, both, keys)
+    if not failure:
+        return both, {}
+    if len(more) == 1:
+        return dict(accepted), dict.fromkeys(more, failure)
+    positions = sorted(more)
+    half = len(positions) // 2
+    start, rest = ({n: more[n] for n in part} for part in (positions[:half], positions[half:]))
+    first, failures = _add(body, before, accepted, start, keys)
+    second, other_failures = _add(body, before, first, rest, keys)
+    return second, failures | other_failures
+
+
+def _attempt(body: str, before: JSON, edits: Mapping[int, _Edit], keys: Keys) -> tuple[str, str]:
+    """Return the new text and the reason why it is invalid, or ""."""
+    new = splice(body, [part for edit in edits.values() for part in edit.splices])
+    document = Document("", new)
+    if not has_certain_data(document):
+        return new, "with the rubrics inserted, the file would no longer be valid YAML"
+    return new, _difference(_with_rubrics(before, edits, keys), document.data, keys.cases)
+
+
+def _with_rubrics(before: JSON, edits: Mapping[int, _Edit], keys: Keys) -> JSON:
+    cases = [
+        case | {keys.criteria: edits[position].rubrics} if position in edits else case
+        for position, case in enumerate(before[keys.cases])
+    ]
+    return before | {keys.cases: cases}
+
+
+def _difference(expected: JSON, after: JSON, key: str) -> str:
+    """Return the difference from the expected data, or ""."""
+    if is_same(expected, after):
+        return ""
+    same = enumerate(map(is_same, expected[key], after[key]))
+    changed = next((n for n, kept in same if not kept), None)
+    changes = "something else in the file" if changed is None else _name(expected[key], changed)
+    return f"{changes} would change with it: they share content through an anchor"
+
+
+def _name(cases: JSON, position: int) -> str:
+    return f"case `{cases[position].get('id')}` (number {position + 1})"
+
+
+def append_waiver(text: str, entry: Mapping[str, JSON]) -> str | None:
+    """Return the text with one more entry; None if it cannot be appended safely.
+
+    `text` is a valid file, or empty.
+    """
+    if not text.strip():
+        return f"waivers:\n{waiver_block(entry)}"
+    old, newline = Document(WAIVERS, text).data, last_line_break(text)
+    start = "" if text.endswith(newline) else newline
+    for indent in (2, 0):
+        new = text + start + waiver_block(entry, indent).replace("\n", newline)
+        if _is_proven(new, old, entry):
+            return new
+    block = f"waivers:\n{waiver_block(entry).rstrip()}".replace("\n", newline)
+    new = text.replace("waivers: []", block, 1)
+    return new if _is_proven(new, old, entry) else None
+
+
+def waiver_block(entry: Mapping[str, JSON], indent: int = 2) -> str:
+    """Return an entry as lines of YAML."""
+    lines = [line for key, value in entry.items() for line in _lines(key, value)]
+    margin = " " * indent
+    marked = [f"{margin}- {lines[0]}", *(f"{margin}  {line}" for line in lines[1:])]
+    return "".join(f"{line}\n" for line in marked)
+
+
+def _lines(key: str, value: JSON) -> list[str]:
+    return yaml_writer.block_lines(key, value, ListLayout())
+
+
+def _is_proven(new: str, old: JSON, entry: Mapping[str, JSON]) -> bool:
+    parsed = Document(WAIVERS, new)
+    wanted = {**old, "waivers": [*old["waivers"], dict(entry)]}
+    return parsed.readable and not parsed.text_problems and is_same(parsed.data, wanted)

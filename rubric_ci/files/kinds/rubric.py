@@ -1,0 +1,147 @@
+"""The `rubric` evaluator: a judge marks criteria, and assertions are checked without it."""
+
+import json
+from dataclasses import replace
+from typing import Any, Final
+
+from rubric_ci.files.assertions.keys import SCHEMA_KEY, keys_of
+from rubric_ci.files.assertions.table import described
+from rubric_ci.files.kinds.kind import UsedFiles, Written, common, criteria_at
+from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.files.yaml_text.source import Placed
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import RubricSpec
+from rubric_ci.model.rubric import (
+    Assertion,
+    Check,
+    Criterion,
+    Level,
+    Levelled,
+    Rubric,
+    Scored,
+    ScoreRange,
+)
+from rubric_ci.model.trace import SeenPart
+
+TEXT_KEYS: Final = ("expected_outcome", "description", "criteria")
+
+
+def read(written: Written) -> RubricSpec:
+    """Return the spec of criteria that a judge marks."""
+    data = written.data
+    return RubricSpec(
+        **common(written),
+        type=data["type"],
+        rubric=_rubric(written.source, data["rubrics"], (*written.path, "rubrics"), written.files),
+        sees=_sees(data),
+        model=data.get("model", ""),
+    )
+
+
+def inline(
+    name: str, source: Placed, rubrics: Any, path: Path, files: UsedFiles, turn: int = 0
+) -> RubricSpec:
+    """Return the spec of `rubrics`; in a turn, its name precedes the ids of the criteria."""
+    rubric = _rubric(source, *criteria_at(rubrics, path), files)
+    if turn:
+        rubric = Rubric(tuple(replace(c, id=f"{name}/{c.id}") for c in rubric))
+    span = Span(*source.locate(path, at_key=True))
+    return RubricSpec(name=name, rubric=rubric, sees=_sees(rubrics), turn=turn, span=span)
+
+
+def _sees(owner: Any) -> tuple[SeenPart, ...]:
+    return tuple(owner.get("sees", ("answer",))) if isinstance(owner, dict) else ("answer",)
+
+
+def _rubric(source: Placed, criteria: list[Any], path: Path, files: UsedFiles) -> Rubric:
+    found = (_criterion(source, c, (*path, n), n + 1, files) for n, c in enumerate(criteria))
+    return Rubric(tuple(found))
+
+
+def _criterion(
+    source: Placed, criterion: Any, path: Path, number: int, files: UsedFiles
+) -> Criterion:
+    span = Span(*source.locate(path))
+    if isinstance(criterion, str):
+        return Check(id=f"rubric-{number}", text=criterion, span=span)
+    name, text = criterion.get("id", f"rubric-{number}"), _text(criterion)
+    weight = float(criterion.get("weight", 1.0))
+    tags = tuple(criterion.get("tags", ()))
+    if "score_ranges" in criterion:
+        return Scored(
+            id=name,
+            text=text,
+            weight=weight,
+            ranges=_ranges(criterion["score_ranges"]),
+            required_min_score=criterion.get("required_min_score"),
+            tags=tags,
+            span=span,
+        )
+    if "levels" in criterion:
+        return Levelled(
+            id=name,
+            text=text,
+            weight=weight,
+            levels=_levels(criterion["levels"]),
+            required_min_level=criterion.get("required_min_level"),
+            tags=tags,
+            span=span,
+        )
+    required = criterion.get("required", True)
+    if key := next(iter(keys_of(criterion)), ""):
+        return _assertion(
+            criterion, key, files, id=name, weight=weight, required=required, tags=tags, span=span
+        )
+    return Check(id=name, text=text, weight=weight, required=required, tags=tags, span=span)
+
+
+def _assertion(criterion: dict[str, Any], key: str, files: UsedFiles, **common: Any) -> Assertion:
+    value, negated = criterion[key], criterion.get("not", False)
+    field = criterion.get("field", "")
+    text = _text(criterion) or described(key, value, negated=negated, field=field)
+    if key == SCHEMA_KEY and isinstance(value, str):
+        value = json.loads(files.read(value).text)
+    return Assertion(
+        text=text,
+        key=key,
+        value=value,
+        negated=negated,
+        ignore_case=criterion.get("ignore_case", False),
+        field=field,
+        **common,
+    )
+
+
+def _ranges(written: Any) -> tuple[ScoreRange, ...]:
+    if isinstance(written, dict):
+        lows = sorted(map(int, written))
+        highs = [*(low - 1 for low in lows[1:]), 10]
+        return tuple(
+            ScoreRange(low=low, high=high, text=written[str(low)])
+            for low, high in zip(lows, highs, strict=True)
+        )
+    ranges = (
+        ScoreRange(low=r["score_range"][0], high=r["score_range"][1], text=_text(r))
+        for r in written
+    )
+    return tuple(sorted(ranges, key=lambda scores: scores.low))
+
+
+def _levels(written: Any) -> tuple[Level, ...]:
+    if isinstance(written, dict):
+        entries = [(int(key), _level_entry(item)) for key, item in written.items()]
+    else:
+        entries = [(item["level"], item) for item in written]
+    levels = (Level(level=n, name=e.get("name", ""), text=_text(e)) for n, e in entries)
+    return tuple(sorted(levels, key=lambda level: level.level))
+
+
+def _level_entry(item: Any) -> dict[str, str]:
+    return {"criteria": item} if isinstance(item, str) else item
+
+
+def _text(owner: dict[str, Any]) -> str:
+    for key in TEXT_KEYS:
+        if key in owner:
+            return str(owner[key])
+    return ""

@@ -1,0 +1,288 @@
+"""Checked configuration data to `Config` and targets: aliases become canonical names."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from posixpath import basename, dirname
+from typing import TYPE_CHECKING, Any, Final
+
+from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program_target, with_skill
+from rubric_ci.files.validation.agentv import snake_cased
+from rubric_ci.files.validation.config_summary import (
+    JUDGE_KEYS,
+    JUDGES_KEYS,
+    glob_from_root,
+    is_of_agentv,
+)
+from rubric_ci.files.validation.reference_rules import SKILL_FILE
+from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.model.comparison import RegressionConfig
+from rubric_ci.model.config import (
+    DEFAULT_MARGIN,
+    CliTarget,
+    Config,
+    Endpoint,
+    HttpRequest,
+    JudgeCommand,
+    JudgeConfig,
+    LlmTarget,
+    MockTarget,
+    PromptTemplate,
+    RecordedTarget,
+    Skill,
+    Target,
+    UnsupportedTarget,
+)
+from rubric_ci.model.gate import GateConfig
+from rubric_ci.model.hosts import IdentitySource, WorkloadIdentity
+from rubric_ci.model.model_facts import AGENTV_AGENTS, COMMAND_TIMEOUT
+from rubric_ci.model.references import Found, Lookup
+from rubric_ci.model.scoring import Thresholds
+
+if TYPE_CHECKING:
+    from rubric_ci.files.yaml_text.prompt_file import PromptFile
+
+_NAMES: Final = ("model", "deployment", "deployment_name", "variant")
+_PREFIXES: Final = {
+    "azure-openai": "azure",
+    "google": "gemini",
+    "google-gemini": "gemini",
+}
+_OPTIONS: Final = {
+    "endpoint": "api_base",
+    "base_url": "api_base",
+    "resource": "api_base",
+    "resource_name": "api_base",
+    "version": "api_version",
+    "max_output_tokens": "max_tokens",
+}
+_NOT_OPTIONS: Final = frozenset(
+    (
+        *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
+        *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
+        *(*JUDGE_KEYS, *JUDGES_KEYS, "auth", "max_retries", "provider_batching", "cache", "prompt"),
+        "skill",
+        *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
+        *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
+    )
+)
+
+
+def read_config(document: Source, lookup: Lookup) -> Config:
+    """Return the configuration; paths become relative to the repository root.
+
+    `lookup` finds the prompt files of targets.
+    """
+    data = document.data
+    targets = read_targets(document, lookup)
+    return Config(
+        evals=tuple(glob_from_root(document.file, glob) for glob in data.get("evals", ())),
+        compare=tuple(data.get("compare", ())),
+        judge=_judge(data["judge"]) if "judge" in data else None,
+        targets={target.name: target for target in targets},
+        gate=_gate(data.get("gate", {})),
+        regression=_regression(data.get("regression", {})),
+        env_allow=tuple(data.get("env", {}).get("allow", ())),
+        rules={rule: word or "off" for rule, word in data.get("rules", {}).items()},
+    )
+
+
+def read_targets(document: Source, lookup: Lookup) -> tuple[Target, ...]:
+    """Return the targets of a configuration or of a targets file."""
+    return tuple(
+        _target(snake_cased(target), document.file, lookup)
+        for target in document.data.get("targets", ())
+    )
+
+
+def _judge(data: Any) -> JudgeConfig:
+    if isinstance(data, str):
+        return JudgeConfig(endpoint=Endpoint(model=data))
+    own = {key: data[key] for key in JUDGE_KEYS if key in data}
+    if several := data.get("panel", data.get("cascade")):
+        return _judges(several, own, data)
+    if "cli" in data or "command" in data:
+        return JudgeConfig(endpoint=_command(data), **{"canary": True, **own})
+    endpoint = _endpoint(snake_cased(data))
+    identity = _identity(data["auth"]) if "auth" in data else None
+    return JudgeConfig(endpoint=replace(endpoint, identity=identity), **own)
+
+
+def _identity(data: dict[str, Any]) -> WorkloadIdentity:
+    oidc, source = data["oidc"], data.get("identity", {})
+    custom = isinstance(oidc, dict)
+    return WorkloadIdentity(
+        exchange="" if custom else oidc,
+        token_url=(oidc if custom else data).get("token_url", ""),
+        audience=(oidc if custom else data).get("audience", ""),
+        parameters=(oidc if custom else data).get("parameters", {}),
+        source=IdentitySource(
+            variable=source.get("env", ""),
+            file=source.get("file", ""),
+            azure=source.get("azure", ""),
+        ),
+    )
+
+
+def _judges(several: list[Any], own: dict[str, Any], data: dict[str, Any]) -> JudgeConfig:
+    """Return a panel or a cascade; the canary is on if one of its judges is a command."""
+    judges = [_judge(each) for each in several]
+    first, *others = (judge.endpoint for judge in judges)
+    return JudgeConfig(
+        endpoint=first,
+        others=tuple(others),
+        margin=data.get("margin", DEFAULT_MARGIN) if "cascade" in data else None,
+        **{"canary": any(judge.canary for judge in judges), **own},
+    )
+
+
+def _command(data: dict[str, Any]) -> Endpoint:
+    """Return a command that judges, under its name in reports."""
+    command = JudgeCommand(
+        cli=data.get("cli", ""),
+        argv=tuple(data.get("command", ())),
+        model=data.get("model", ""),
+        env=tuple(data.get("env", ())),
+        concurrency=data.get("concurrency", JudgeCommand().concurrency),
+    )
+    own = f"command/{basename(command.argv[0])}" if command.argv else command.cli
+    return Endpoint(
+        model=f"{own}/{command.model}" if command.model else own,
+        timeout_seconds=float(data.get("timeout_seconds", COMMAND_TIMEOUT)),
+        command=command,
+    )
+
+
+def _gate(data: dict[str, Any]) -> GateConfig:
+    written = data.get("thresholds", {})
+    thresholds = Thresholds(
+        passing=float(written.get("pass", Thresholds().passing)),
+        borderline=float(written.get("borderline", Thresholds().borderline)),
+    )
+    rates = {tag: float(of["min_pass_rate"]) for tag, of in data.get("groups", {}).items()}
+    own = {"fail_on", "thresholds", "min_pass_rate", "groups", "targets"}
+    plain = {field.name for field in fields(GateConfig)} - own
+    return GateConfig(
+        fail_on=data.get("fail_on", "fail"),
+        thresholds=thresholds,
+        min_pass_rate=_rate(data),
+        groups=rates,
+        targets=tuple(data.get("targets", ())),
+        **{key: value for key, value in data.items() if key in plain},
+    )
+
+
+def _rate(data: dict[str, Any]) -> float | None:
+    return float(data["min_pass_rate"]) if "min_pass_rate" in data else None
+
+
+def _regression(data: dict[str, Any]) -> RegressionConfig:
+    known = {field.name for field in fields(RegressionConfig)}
+    return RegressionConfig(**{key: value for key, value in data.items() if key in known})
+
+
+def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
+    judge = data.get("judge_target", data.get("grader_target", ""))
+    shared = {"name": data["name"], "judge_target": judge}
+    depends_on = tuple(data["depends_on"]) if "depends_on" in data else None
+    match data.get("provider", "").lower():
+        case provider if provider in PROGRAMS and not (
+            provider in AGENTV_AGENTS and is_of_agentv(file)
+        ):
+            program = program_target(data, shared, file)
+            if "skill" in data and isinstance(program, CliTarget):
+                return with_skill(program, _skill(data, lookup))
+            return program
+        case "recorded":
+            answers = from_root(file, data["answers"])
+            return RecordedTarget(**shared, answers=answers, depends_on=depends_on or ())
+        case "mock":
+            response = data.get("response", "")
+            return MockTarget(**shared, response=response, depends_on=depends_on or ())
+        case provider if provider in AGENTV_AGENTS:
+            return UnsupportedTarget(**shared, provider=provider, depends_on=depends_on)
+        case provider:
+            http, prompt = provider == "http", _prompt(data, lookup)
+            options = {**_of_prompt(prompt, data), **data}
+            return LlmTarget(
+                **shared,
+                endpoint=_service(data) if http else _endpoint(options),
+                prompt=_template(prompt) if prompt else None,
+                skill=_skill(data, lookup) if "skill" in data else None,
+                concurrency=data.get("concurrency", data.get("workers")),
+                depends_on=depends_on or (),
+                cache=data.get("cache", True),
+            )
+
+
+def _skill(data: dict[str, Any], lookup: Lookup) -> Skill:
+    found = lookup(f"{data['skill']}/{SKILL_FILE}")
+    if not isinstance(found, Found):
+        raise TypeError(f"{data['skill']} was found by the checks: {found.reason}")
+    return Skill(path=dirname(found.path), text=found.text)
+
+
+def _service(data: dict[str, Any]) -> Endpoint:
+    """Return a service, whose requests have no price."""
+    headers = {"headers": data["headers"]} if "headers" in data else {}
+    return Endpoint(
+        model=f"http/{data['name']}",
+        options={
+            "api_base": data["url"],
+            **headers,
+            **dict.fromkeys(("input_cost_per_token", "output_cost_per_token"), 0.0),
+        },
+        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
+        http=HttpRequest(
+            method=data.get("method", "POST"),
+            body=data.get("body"),
+            answer=data.get("answer", ""),
+        ),
+    )
+
+
+def _prompt(data: dict[str, Any], lookup: Lookup) -> "PromptFile | None":
+    if "prompt" not in data:
+        return None
+    from rubric_ci.files.yaml_text.prompt_file import open_prompt  # few targets have a prompt
+
+    found = lookup(data["prompt"])
+    if not isinstance(found, Found):
+        raise TypeError(f"{data['prompt']} was found by the checks: {found.reason}")
+    return open_prompt(found.path, found.text)
+
+
+def _of_prompt(prompt: "PromptFile | None", data: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a prompt file, and its model unless the target has one."""
+    if prompt is None:
+        return {}
+    named = prompt.model and not any(name in data for name in _NAMES)
+    return {**prompt.options, **({"model": prompt.model} if named else {})}
+
+
+def _template(prompt: "PromptFile") -> PromptTemplate:
+    takes_input = "input" in prompt.names
+    messages: Any = prompt.messages
+    return PromptTemplate(path=prompt.path, messages=messages, takes_input=takes_input)
+
+
+def _endpoint(data: dict[str, Any]) -> Endpoint:
+    """Return the model under its litellm name; unknown keys are options of the call."""
+    provider = data.get("provider", "").lower()
+    prefix = _PREFIXES.get(provider, provider)
+    names = _NAMES
+    if prefix == "azure":
+        names = ("deployment", "deployment_name", "model", "variant")
+    name = next(data[key] for key in names if key in data)
+    return Endpoint(
+        model=f"{prefix}/{name}" if prefix and not name.startswith(f"{prefix}/") else name,
+        options=_options({**data.get("settings", {}), **data}),
+        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
+    )
+
+
+def _options(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        _OPTIONS.get(key, key): value
+        for key, value in data.items()
+        if key not in _NOT_OPTIONS and not key.startswith("x-")
+    }

@@ -1,0 +1,272 @@
+"""Checked data to an `EvalFile`: normalises aliases, short forms and inheritance.
+
+Strings become messages and criteria, maps become lists, and a case holds what it inherits from
+its suite. The data has passed every check, so nothing is checked again.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from rubric_ci.files.kinds import table
+from rubric_ci.files.kinds.kind import UsedFiles, Written, evaluators_of
+from rubric_ci.files.kinds.rubric import inline
+from rubric_ci.files.parsing.program_targets import workspace
+from rubric_ci.files.validation.agentv import guideline_matcher
+from rubric_ci.files.yaml_text.case_files import CaseFiles
+from rubric_ci.files.yaml_text.problems import Location, Path, Place
+from rubric_ci.files.yaml_text.source import Placed, Source
+from rubric_ci.model.config import Workspace
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import (
+    MAX_TURNS,
+    DataPart,
+    EvalCase,
+    EvalFile,
+    EvaluatorSpec,
+    FilePart,
+    LlmJudgeSpec,
+    Message,
+    Part,
+    Role,
+    SimulatedUser,
+    TextPart,
+    TrialRule,
+    Turn,
+)
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.references import Lookup
+from rubric_ci.text.globs import Matches
+
+
+class TargetNames(NamedTuple):
+    """The targets that answer `every` case, and those of cases that name none."""
+
+    every: Sequence[str] = ()
+    unnamed: Sequence[str] = ()
+
+
+def parse(
+    source: Source,
+    lookup: Lookup,
+    default_evaluator: str = "none",
+    targets: TargetNames = TargetNames(),  # noqa: B008 - a value
+) -> EvalFile:
+    """Return the cases of a checked eval file.
+
+    `default_evaluator` grades cases with an expected outcome and no evaluator. `targets` answer
+    every case, in place of those that the file names, `compare` the cases without a target.
+    """
+    suite = source.data
+    is_guideline = guideline_matcher(lookup)
+    stem = source.file.rsplit("/", 1)[-1].rsplit(".", 1)[0].removesuffix(".eval")
+    return EvalFile(
+        path=source.file,
+        dataset=suite.get("dataset", stem),
+        description=suite.get("description", ""),
+        in_files=isinstance(getattr(source, "read", source), CaseFiles),
+        of_other_tool=hasattr(source, "read"),
+        cases=tuple(
+            each
+            for index in range(len(suite["evalcases"]))
+            for each in _for_targets(
+                _case(source, UsedFiles(lookup), index, is_guideline, default_evaluator),
+                _targets(suite, suite["evalcases"][index], targets.unnamed),
+                targets.every,
+            )
+        ),
+    )
+
+
+def _targets(suite: dict[str, Any], case: dict[str, Any], unnamed: Sequence[str]) -> Sequence[str]:
+    """Return the targets of a suite; a case that names its own has that one."""
+    return () if _target(case) else suite.get("targets", () if _target(suite) else unnamed)
+
+
+def _for_targets(case: EvalCase, own: Sequence[str], given: Sequence[str]) -> Iterator[EvalCase]:
+    """Yield the case once for each target: those `given`, else its own.
+
+    Each has a different id if there are several, and keeps it if one of them is given.
+    """
+    if len(own) < 2 and len(given) < 2:
+        yield replace(case, target=own[0]) if own else case
+        return
+    for target in given or own:
+        yield replace(case, id=f"{case.id} [{target}]", written_id=case.id, target=target)
+
+
+def _case(
+    source: Source, files: UsedFiles, index: int, is_guideline: Matches, default_evaluator: str
+) -> EvalCase:
+    suite, path = source.data, ("evalcases", index)
+    at = source.location((*path, "id"))
+    placed = _InOneFile(source, at) if len(source.texts()) > 1 else source
+    case = suite["evalcases"][index]
+    variables = {**suite.get("vars", {}), **case.get("vars", {})}
+    shared = Contents(files, is_guideline, None if suite.get("raw") else variables)
+    raw = case.get("raw", suite.get("raw", False))
+    own = shared._replace(variables=None if raw else variables) if "raw" in case else shared
+    question = case.get("input_messages", case.get("input", []))
+    reference = case.get("expected_messages", case.get("expected_output", []))
+    unguided = own if reference == [] else own._replace(is_guideline=lambda _: False)
+    return EvalCase(
+        id=case["id"],
+        file=at.file,
+        span=Span(*at.place),
+        expected_outcome=case.get("expected_outcome", case.get("outcome", "")),
+        input_messages=(
+            *read_messages(suite.get("messages", []), "system", shared),
+            *read_messages(question, "user", own),
+        ),
+        turns=tuple(_turn(each, own) for each in case.get("turns", ())),
+        simulated_user=_user(case["simulated_user"], own) if "simulated_user" in case else None,
+        expected_messages=read_messages(reference, "assistant", unguided),
+        evaluators=_evaluators(placed, path, files, default_evaluator),
+        target=_target(case) or _target(suite),
+        workspace=_workspace(case.get("workspace", suite.get("workspace")), source.file),
+        vars=variables,
+        tags=tuple(case.get("tags", ())),
+        trials=_trials(case.get("trials", suite.get("trials"))),
+        conversation_id=case.get("conversation_id", ""),
+        note=_note(case),
+        metadata=case.get("metadata", {}),
+        depends_on=(*suite.get("depends_on", ()), *case.get("depends_on", ())),
+        references=files.paths(),
+    )
+
+
+class _InOneFile(NamedTuple):
+    """A source for one case: what another file has stands at the place of the case."""
+
+    source: Source
+    at: Location
+
+    @property
+    def file(self) -> str:
+        return self.source.file
+
+    @property
+    def data(self) -> Any:
+        return self.source.data
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        found = self.source.location(path, at_key=at_key)
+        return found.place if found.file == self.at.file else self.at.place
+
+
+def _turn(written: str | dict[str, Any], own: "Contents") -> Turn:
+    turn = {"input": written} if isinstance(written, str) else written
+    return Turn(text=own.text(turn["input"]), expected_outcome=turn.get("expected_outcome", ""))
+
+
+def _user(written: dict[str, Any], own: "Contents") -> SimulatedUser:
+    return SimulatedUser(
+        persona=own.text(written["persona"]),
+        goal=own.text(written["goal"]),
+        end=own.text(written.get("end", "")),
+        max_turns=written.get("max_turns", MAX_TURNS),
+        model=written.get("model", ""),
+    )
+
+
+def _evaluators(
+    source: Placed, path: Path, files: UsedFiles, default: str
+) -> tuple[EvaluatorSpec, ...]:
+    """Return the evaluators of the case at a path: inline rubrics first."""
+    suite, case = source.data, source.data["evalcases"][path[1]]
+    owner: Path = path if "rubrics" in case else ()
+    rubrics = case.get("rubrics", suite.get("rubrics"))
+    own = [inline("rubric", source, rubrics, (*owner, "rubrics"), files)] if rubrics else []
+    for number, turn in enumerate(case.get("turns", ()), start=1):
+        if isinstance(turn, dict) and "rubrics" in turn:
+            where: Path = (*path, "turns", number - 1, "rubrics")
+            own.append(inline(f"turn-{number}", source, turn["rubrics"], where, files, number))
+    of_case, of_suite = evaluators_of(case), evaluators_of(suite)
+    found = ((*path, *of_case[0]), of_case[1]) if of_case else of_suite or ((), [])
+    written = (Written(source, (*found[0], n), data, files) for n, data in enumerate(found[1]))
+    return (*own, *map(table.read, written)) or tuple(_default(source, path, default))
+
+
+def _default(source: Placed, path: Path, default: str) -> Iterator[EvaluatorSpec]:
+    """Yield the evaluator of a case without any: the suite's, else the configuration's."""
+    suite = source.data
+    if suite.get("evaluator", "") == "llm_judge":
+        yield LlmJudgeSpec(name="llm_judge", span=Span(*source.locate(("evaluator",))))
+        return
+    has_outcome = suite["evalcases"][path[1]].keys() & {"expected_outcome", "outcome"}
+    if default == "llm_judge" and has_outcome and "evaluator" not in suite:
+        yield LlmJudgeSpec(name="llm_judge", span=Span(*source.locate((*path, "id"))))
+
+
+def _trials(written: dict[str, int] | None) -> TrialRule | None:
+    if written is None:
+        return None
+    return TrialRule(count=written["count"], passes=written.get("pass", written["count"]))
+
+
+def _target(owner: dict[str, Any]) -> str:
+    return str(owner.get("execution", {}).get("target", owner.get("target", "")))
+
+
+def _workspace(written: dict[str, Any] | None, file: str) -> Workspace | None:
+    return None if written is None else replace(workspace(written, file), of_target=False)
+
+
+def _note(case: dict[str, Any]) -> str:
+    notes = case.get("notes", "")
+    lines = [
+        case.get("description", ""),
+        case.get("note", ""),
+        *([notes] if isinstance(notes, str) else notes),
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+class Contents(NamedTuple):
+    """How contents of messages become parts: their files, and the variables of their texts."""
+
+    files: UsedFiles
+    is_guideline: Matches = lambda _: False
+    variables: Mapping[str, JSON] | None = None  # None: texts are sent as they stand
+
+    def text(self, written: str) -> str:
+        """Return a text with its variables replaced."""
+        if self.variables is None or not ("{{" in written or "{%" in written):
+            return written
+        from rubric_ci.text.template import render  # few files have templates
+
+        return render(written, self.variables)
+
+
+def read_messages(written: Any, role: Role, contents: Contents) -> tuple[Message, ...]:
+    """Return messages; a string or an object is one message of the given role."""
+    if not isinstance(written, list):
+        return (Message(role=role, parts=_parts(written, contents)),)
+    return tuple(_message(message, contents) for message in written)
+
+
+def _message(message: dict[str, Any], contents: Contents) -> Message:
+    return Message(
+        role=message["role"],
+        parts=_parts(message["content"], contents) if "content" in message else (),
+        name=message.get("name", ""),
+        tool_calls=tuple(message.get("tool_calls", ())),
+        in_list=isinstance(message.get("content"), list),
+    )
+
+
+def _parts(content: Any, contents: Contents) -> tuple[Part, ...]:
+    match content:
+        case str():
+            return (TextPart(contents.text(content)),)
+        case list():
+            return tuple(_part(part, contents) for part in content)
+        case _:
+            return (DataPart(content),)
+
+
+def _part(part: dict[str, str], contents: Contents) -> Part:
+    if part["type"] == "text":
+        return TextPart(contents.text(part["value"]))
+    found = contents.files.read(part["value"])
+    return FilePart(found.path, found.text, guideline=contents.is_guideline(found.path))

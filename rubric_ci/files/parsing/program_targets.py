@@ -1,0 +1,119 @@
+"""Checked targets that start a program: commands, agents and runners of other tools."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from posixpath import dirname, join, normpath
+from typing import Any, Final
+
+from rubric_ci.files.validation.agentv import snake_cased
+from rubric_ci.files.validation.config_summary import STARTED, is_of_agentv
+from rubric_ci.model.config import AgentProgram, CliTarget, RunnerTarget, Skill, Workspace
+from rubric_ci.model.model_facts import AGENT_CONCURRENCY, AGENT_TIMEOUT
+
+PROGRAMS: Final = ("cli", "runner", *STARTED)
+
+
+def program_target(
+    data: dict[str, Any], shared: dict[str, Any], file: str
+) -> CliTarget | RunnerTarget:
+    """Return a target whose provider is one of `PROGRAMS`."""
+    match data["provider"].lower():
+        case "cli":
+            return _command(data, shared, file)
+        case "runner":
+            return _runner(data, file)
+        case name:
+            return _agent(data, name, shared, file)
+
+
+def with_skill(target: CliTarget, skill: Skill) -> CliTarget:
+    """Return a command with a skill; its answers depend on the folder of the skill."""
+    own = target.depends_on
+    depends_on = None if own is None else (*own, f"{skill.path}/**")
+    return replace(target, skill=skill, depends_on=depends_on)
+
+
+def _command(data: dict[str, Any], shared: dict[str, Any], file: str) -> CliTarget:
+    """Return a command; its folders count from the file, or from each eval file."""
+    return CliTarget(
+        **shared,
+        command_template=data.get("command_template") or data["command"],
+        trace=data.get("trace", ""),
+        workspace=workspace(data["workspace"], file) if "workspace" in data else None,
+        cwd=data.get("cwd", ".") if "workspace" in data else _folder(file, data.get("cwd", ".")),
+        cwd_from_eval_folder=is_of_agentv(file),
+        files_format=data.get("files_format", data.get("attachments_format", "{path}")),
+        batched=data.get("provider_batching", False),
+        timeout_seconds=float(data.get("timeout_seconds", 120.0)),
+        healthcheck=_healthcheck(data.get("healthcheck"), file),
+        env=tuple(data.get("env", ())),
+        concurrency=data.get("concurrency", data.get("workers")),
+        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
+        cache=data.get("cache", True),
+    )
+
+
+def _agent(data: dict[str, Any], name: str, shared: dict[str, Any], file: str) -> CliTarget:
+    """Return an agent; its answers depend on the files that are copied for it."""
+    own = workspace(data.get("workspace", {}), file)
+    copied = None if own.copy == "." else tuple(filter(None, (own.copy,)))
+    tools = tuple(data["tools"]) if "tools" in data else None
+    return CliTarget(
+        **shared,
+        agent=AgentProgram(
+            name=name,
+            model=data.get("model", ""),
+            tools=tools,
+            project_files=data.get("project_files", False),
+        ),
+        workspace=own,
+        timeout_seconds=float(data.get("timeout_seconds", AGENT_TIMEOUT)),
+        env=tuple(data.get("env", ())),
+        concurrency=data.get("concurrency", AGENT_CONCURRENCY),
+        depends_on=tuple(data["depends_on"]) if "depends_on" in data else copied,
+        cache=data.get("cache", True),
+    )
+
+
+def workspace(data: dict[str, Any], file: str) -> Workspace:
+    """Return the workspace of a target, a suite or a case."""
+    setup = data.get("setup", "")
+    return Workspace(
+        copy=from_root(file, data["copy"]) if "copy" in data else "",
+        setup=setup if isinstance(setup, str) else tuple(setup),
+        keep=tuple(data.get("keep", Workspace().keep)),
+        sandbox=tuple(data.get("sandbox", ())),
+    )
+
+
+def _runner(data: Mapping[str, Any], file: str) -> RunnerTarget:
+    return RunnerTarget(
+        name=data["name"],
+        command_template=data["command_template"],
+        reads=data["reads"],
+        only=data.get("only", ""),
+        cwd=_folder(file, data.get("cwd", ".")),
+        timeout_seconds=float(data.get("timeout_seconds", 1800.0)),
+        env=tuple(data.get("env", ())),
+        graders=tuple(data.get("graders", ())),
+        depends_on=tuple(data["depends_on"]) if "depends_on" in data else None,
+    )
+
+
+def _healthcheck(written: dict[str, Any] | None, file: str) -> dict[str, Any] | None:
+    if written is None:
+        return None
+    check = snake_cased(written)
+    return {**check, "cwd": _folder(file, check["cwd"])} if "cwd" in check else check
+
+
+def _folder(file: str, folder: str) -> str:
+    """Resolve a folder relative to the file, unless the eval file or a variable decides it."""
+    if is_of_agentv(file) or folder.startswith("${{"):
+        return folder
+    return from_root(file, folder)
+
+
+def from_root(file: str, path: str) -> str:
+    """Resolve a path relative to the file."""
+    return normpath(join(dirname(file), path))

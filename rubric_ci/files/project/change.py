@@ -1,0 +1,228 @@
+"""The base commits that a checkout is compared with, each found and read once, when asked for.
+
+A pull request has two: the tip of its base branch, whose policy holds, and the merge base, which
+its cases are compared with. An old merge base could hold a policy that the branch has replaced.
+NOTE: `validate` imports this on pull requests, so the values of a run are imported late.
+"""
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rubric_ci.errors import CannotUseGit
+from rubric_ci.files.project.difference import Difference, read_difference
+from rubric_ci.files.project.project import Project
+from rubric_ci.git import base_revision, plumbing
+from rubric_ci.git.process import Repository
+from rubric_ci.git.snapshot import Snapshot, of_objects
+from rubric_ci.github.actions import Event, read_event
+from rubric_ci.model.changes import Base, Entry, FoundBase, NoBase
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.system.runner import in_other_ci, in_workflow, is_before_merge
+
+if TYPE_CHECKING:
+    from rubric_ci.files.project.base_state import BaseState
+    from rubric_ci.model.evals import EvalFile
+
+CHANGED_SINCE = "--changed-since"
+AGAINST = "--against"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseOptions:
+    """The options that name a base."""
+
+    policy_from: str = ""
+    changed_since: str = ""  # a revision or `auto`; empty: not given
+    against: str = ""
+    outputs: str = ""  # the report folder, from the root: its files are no part of a change
+    paths: tuple[str, ...] = ()  # PATHS of the command
+
+
+NO_OPTIONS = BaseOptions()
+
+
+def open_change(
+    root: Path,
+    options: BaseOptions = NO_OPTIONS,
+    environment: Mapping[str, str] = os.environ,
+) -> "Change":
+    """Return the change that options and event name; nothing is read yet."""
+    return Change(root, options, environment)
+
+
+class Change:
+    """The base commits of a checkout."""
+
+    def __init__(self, root: Path, options: BaseOptions, environment: Mapping[str, str]) -> None:
+        self.root, self._options, self._environment = root, options, environment
+        self._commits: dict[str, BaseCommit] = {}
+        self._found: dict[str, FoundBase] = {}
+
+    @cached_property
+    def repository(self) -> Repository:
+        """The repository; raises CannotUseGit if there is none."""
+        return plumbing.open_repository(self.root, self._environment)
+
+    @cached_property
+    def policy(self) -> FoundBase | None:
+        """The base whose policy holds; None: no base is known, and none is required."""
+        if self._options.policy_from not in {"", "base"}:
+            return None
+        event = self._event if in_workflow(self._environment) else None
+        named = self._named
+        before_merge = event is not None and is_before_merge(event.name)
+        branch = event is not None and event.ref != f"refs/heads/{event.default_branch}"
+        guarded = branch or in_other_ci(self._environment)
+        required = self._options.policy_from == "base"
+        if not (required or before_merge or (guarded and named)):
+            return None
+        try:
+            if event and before_merge:
+                return base_revision.of_policy(self.repository, event.trigger)
+            if named:
+                return self._since(*named)
+            return base_revision.of_checkout(self.repository, self._option)
+        except CannotUseGit as error:
+            return NoBase(reason=error.message)
+
+    @cached_property
+    def selection(self) -> FoundBase | None:
+        """The base of `--changed-since`; None without it."""
+        return self._asked_for(self._options.changed_since, CHANGED_SINCE)
+
+    @cached_property
+    def against(self) -> FoundBase | None:
+        """The base of `--against`; None without it."""
+        return self._asked_for(self._options.against, AGAINST)
+
+    @property
+    def grading(self) -> Base | None:
+        """The base that the grading is compared with: the policy's, else a named one."""
+        bases = (self.policy, self.selection, self.against)
+        return next((base for base in bases if isinstance(base, Base)), None)
+
+    def at(self, base: Base) -> "BaseCommit":
+        """Return the files of a base."""
+        if base.commit not in self._commits:
+            self._commits[base.commit] = BaseCommit(self, base.commit)
+        return self._commits[base.commit]
+
+    @cached_property
+    def untracked(self) -> Sequence[str]:
+        """The files that git neither tracks nor ignores."""
+        return plumbing.untracked(self.repository)
+
+    @cached_property
+    def ignored(self) -> Sequence[str]:
+        """The files that git ignores."""
+        return plumbing.ignored(self.repository)
+
+    @property
+    def options(self) -> BaseOptions:
+        """The options that name a base."""
+        return self._options
+
+    @cached_property
+    def _event(self) -> Event | None:
+        return read_event(self._environment)
+
+    @property
+    def _named(self) -> tuple[str, str] | None:
+        """The revision that an option names, and the option."""
+        given = ((self._options.changed_since, CHANGED_SINCE), (self._options.against, AGAINST))
+        return next((each for each in given if each[0] not in {"", "auto"}), None)
+
+    @property
+    def _option(self) -> str:
+        """The option to name a base with."""
+        only_against = self._options.against and not self._options.changed_since
+        return AGAINST if only_against else CHANGED_SINCE
+
+    def _asked_for(self, revision: str, option: str) -> FoundBase | None:
+        """Return the base that an option names; `auto`: from the event or the branch."""
+        if not revision:
+            return None
+        if revision != "auto":
+            return self._since(revision, option)
+        if self._event is None:
+            return base_revision.of_checkout(self.repository, option)
+        if revision not in self._found:
+            trigger = self._event.trigger
+            self._found[revision] = base_revision.of_trigger(self.repository, trigger)
+        return self._found[revision]
+
+    def _since(self, revision: str, option: str) -> FoundBase:
+        if revision not in self._found:
+            self._found[revision] = base_revision.since(self.repository, revision, option)
+        return self._found[revision]
+
+
+class BaseCommit:
+    """The files of one base commit, and what differs from them."""
+
+    def __init__(self, change: Change, commit: str) -> None:
+        self._change, self._commit = change, commit
+        self._state: tuple[Project, Sequence[EvalFile], BaseState] | None = None
+
+    @cached_property
+    def entries(self) -> Mapping[str, Entry]:
+        """Every file, link and submodule of the commit, by path."""
+        return plumbing.tree(self._change.repository, self._commit)
+
+    @cached_property
+    def committed(self) -> Snapshot:
+        """The files, each read from git's objects and none from the working tree."""
+        return of_objects(self._change.repository, self.entries)
+
+    @cached_property
+    def files(self) -> Snapshot:
+        """The files; one that is the same in the working tree is read there."""
+        rewritten = self.difference.may_be_rewritten
+        return Snapshot(
+            root=self._change.root,
+            entries=self.entries,
+            changed=frozenset(self.entries) if rewritten else self.difference.changed,
+            read_blob=self._change.repository.objects.read,
+        )
+
+    @cached_property
+    def difference(self) -> Difference:
+        """The paths of the working tree that differ."""
+        change = self._change
+        return read_difference(
+            change.repository,
+            self._commit,
+            change.options.outputs,
+            entries=self.entries,
+            untracked=change.untracked,
+            ignored=change.ignored,
+        )
+
+    def state(
+        self, project: Project, files: "Sequence[EvalFile]", found: Collection[str]
+    ) -> "BaseState":
+        """Return the project and the cases of the base.
+
+        `project` and `files` are those of now; `found` names every eval file of now.
+        """
+        from rubric_ci.files.project.base_state import load_base_state
+
+        if self._state and self._state[0] is project and self._state[1] is files:
+            return self._state[2]
+        lost = self._lost(project, found)
+        state = load_base_state(project, files, self.files, self.difference, lost)
+        self._state = project, files, state
+        return state
+
+    def _lost(self, project: Project, found: Collection[str]) -> "list[EvalFile]":
+        """Return the eval files that a search of the base finds, and that of now does not."""
+        from rubric_ci.files.project.base_state import BaseSearch
+
+        was = Project(self.committed, project.named_config, targets=project.targets)
+        search = BaseSearch(was, self.committed)
+        names = search.find(self._change.options.paths, found.__contains__)
+        loaded = (was.load(name) for name in dict.fromkeys(names))
+        return [each.eval_file for each in loaded if each and each.eval_file]

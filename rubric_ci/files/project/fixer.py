@@ -1,0 +1,84 @@
+"""Apply the fixes of `validate --fix` to files, or print them as a diff."""
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from rubric_ci.errors import CannotReadFile
+from rubric_ci.files.editing.fixes import MAX_ATTEMPTS, FixResult, fix, unified
+from rubric_ci.files.editing.jsonl import fix_lines
+from rubric_ci.files.project import discovery
+from rubric_ci.files.project.file_kinds import CONFIG_NAMES, is_targets_file
+from rubric_ci.files.yaml_text.problems import LocatedProblem
+from rubric_ci.files.yaml_text.source import decode
+from rubric_ci.system import file_io
+from rubric_ci.system.output import print_block
+
+MAX_COUNTED: Final = 200_000  # characters: a check must not cost as much as a fix
+Rules: TypeAlias = Mapping[str, str]  # severities by rule
+
+
+def fix_files(paths: Iterable[Path], rules: Rules, *, write: bool) -> int:
+    """Fix unambiguous problems, or print the fixes as a diff; return the number of places.
+
+    What a rule reports that `rules` switches off is kept.
+    """
+    named = [path for path in paths if _is_eval(path)]
+    sidecars = (discovery.sidecar_of(path) for path in named)
+    evals = dict.fromkeys([*named, *filter(None, sidecars)])
+    off = _switched_off(rules)
+    places = [_fix_file(path, off, write=write) for path in evals]
+    changed = sum(map(bool, places))
+    if changed:
+        verb = "fixed" if write else "would fix"
+        from rubric_ci.text.numbers import plural  # not for every check
+
+        done = f"{plural(sum(places), 'place')} in {plural(changed, 'file')}"
+        sys.stderr.write(f"rubric-ci: {verb} {done}\n")
+    return sum(places)
+
+
+def count_fixable(paths: Iterable[Path], rules: Rules) -> int:
+    """Return the number of places that `--fix` changes in eval files whose fixes all hold."""
+    files = [path for path in paths if _is_eval(path)]
+    texts = ((path, _read(path)[1]) for path in files)
+    counted = ((path, text) for path, text in texts if text and len(text) <= MAX_COUNTED)
+    off = _switched_off(rules)
+    return sum(_fixed(text, path, off, attempts=1).places for path, text in counted)
+
+
+def _is_eval(path: Path) -> bool:
+    return not (path.name in CONFIG_NAMES or is_targets_file(path.absolute().as_posix()))
+
+
+def _switched_off(rules: Rules) -> frozenset[str]:
+    return frozenset(rule for rule, severity in rules.items() if severity == "off")
+
+
+def _fix_file(path: Path, switched_off: frozenset[str], *, write: bool) -> int:
+    data, text = _read(path)
+    if text is None:
+        return 0
+    fixed = _fixed(text, path, switched_off)
+    if fixed.places and write:
+        file_io.replace(path, data, fixed.text.encode())
+    elif fixed.places:
+        print_block(unified(path.as_posix(), text, fixed.text))
+    return fixed.places
+
+
+def _read(path: Path) -> tuple[bytes, str | None]:
+    """Return the bytes and the text of a file; None: `validate` reports why there is none."""
+    try:
+        data = discovery.read_bytes(path, discovery.find_root(Path.cwd()))
+    except CannotReadFile:
+        return b"", None
+    text = decode(data)
+    return data, None if isinstance(text, LocatedProblem) else text
+
+
+def _fixed(
+    text: str, path: Path, switched_off: frozenset[str], attempts: int = MAX_ATTEMPTS
+) -> FixResult:
+    return fix_lines(text) if path.suffix == ".jsonl" else fix(text, attempts, switched_off)

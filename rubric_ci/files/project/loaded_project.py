@@ -1,0 +1,185 @@
+"""The eval files that a command works on, loaded together with what serves them."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from posixpath import dirname
+
+import click
+
+from rubric_ci.errors import CannotConfigure, InvalidInput
+from rubric_ci.files.parsing import env_vars
+from rubric_ci.files.parsing.env_vars import Variables
+from rubric_ci.files.project import discovery, eval_search
+from rubric_ci.files.project.base_state import BaseState
+from rubric_ci.files.project.change import Change, open_change
+from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import WorkingTree
+from rubric_ci.files.validation.output.text import headline
+from rubric_ci.model.changes import Base
+from rubric_ci.model.config import Config
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.diagnostics import Diagnostic
+from rubric_ci.model.evals import EvalCase, EvalFile
+from rubric_ci.system import masking
+from rubric_ci.system.output import wrapped
+from rubric_ci.text import escape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedProject:
+    """Eval files with their problems, and the project that they belong to."""
+
+    project: Project
+    files: tuple[EvalFile, ...]  # those without errors
+    diagnostics: tuple[Diagnostic, ...]
+    invalid: tuple[str, ...]  # eval files with errors, as reports name them
+    change: Change  # what the checkout is compared with
+    unread: tuple[str, ...] = ()  # eval files that were found and need not be read
+
+    @property
+    def root(self) -> Path:
+        """The folder of the repository."""
+        return self.project.root
+
+    @property
+    def cases(self) -> tuple[EvalCase, ...]:
+        """The cases of all files without errors, in order."""
+        return tuple(case for file in self.files for case in file.cases)
+
+    def check_valid(self) -> None:
+        """Raise InvalidInput if an eval file has errors."""
+        if self.invalid:
+            raise InvalidInput(f"{', '.join(self.invalid)}: invalid", "run `rubric-ci validate`")
+
+    @property
+    def config(self) -> Config:
+        """The configuration with the targets that serve the root: for all but targets."""
+        return self.project.config_for("")
+
+    def config_for(self, eval_file: str) -> Config:
+        """Return the configuration with every target that serves an eval file."""
+        return self.project.config_for(eval_file)
+
+    def variables(self, environment: Mapping[str, str], eval_file: str = "") -> Variables:
+        """Return the variables that the configuration of an eval file may use."""
+        listed = self.config_for(eval_file).env_allow
+        place = partial(self.project.place_of_variable, eval_file)
+        return Variables(environment=environment, listed=listed, place=place)
+
+    @property
+    def found(self) -> frozenset[str]:
+        """The names of the eval files that the search found."""
+        return frozenset((*(file.path for file in self.files), *self.invalid, *self.unread))
+
+    def at_base(self, base: Base) -> BaseState:
+        """Return the project and the cases of a base."""
+        return self.change.at(base).state(self.project, self.files, self.found)
+
+    def config_naming(self, target: str) -> Config:
+        """Return the configuration for a target that serves every eval file.
+
+        Raises CannotConfigure if eval files have different targets of that name.
+        """
+        configs = list(map(self.config_for, dict.fromkeys(file.path for file in self.files)))
+        first, *others = configs or [self.config]
+        if any(each.targets.get(target) != first.targets.get(target) for each in others):
+            raise CannotConfigure(
+                f"the eval files have different targets `{target}`",
+                "run it for the eval files of one folder, or name a model",
+            )
+        return first
+
+
+def load_project(paths: Sequence[str], project: Project) -> LoadedProject:
+    """Load every eval file that the paths name.
+
+    Problems of eval files are values. Raises InvalidInput if a targets file has errors,
+    CannotFindEvals if a path names no eval file.
+    """
+    return load_evals(project, find_evals(project, paths))
+
+
+def open_project(config: Path | None, targets: Sequence[str] = ()) -> Project:
+    """Read the configuration and the targets files of the repository's root.
+
+    `targets` answer every case. Raises InvalidInput if the files have errors.
+    """
+    root = discovery.find_root(Path.cwd())
+    if config:
+        discovery.read_bytes(config, root)  # raises if there is none
+    name = discovery.from_root(config, root) if config else ""
+    project = Project(WorkingTree(root=root), name, targets=targets)
+    show_problems(project.own_config.diagnostics)
+    _show_problems_of_targets(project, project.targets_files(""))
+    mask_secrets(project.config_for(""))
+    return project
+
+
+def find_evals(project: Project, paths: Sequence[str]) -> tuple[Path, ...]:
+    """Return the eval files that the paths name; reads the targets files that serve them.
+
+    Raises InvalidInput if a targets file has errors, CannotFindEvals if a path names no eval file.
+    """
+    found = tuple(eval_search.find_evals(project, paths))
+    names = {dirname(name): name for name in map(project.name_of, found)}.values()  # one a folder
+    serving = dict.fromkeys(file for name in names for file in project.targets_files(name))
+    shown = project.targets_files("")
+    _show_problems_of_targets(project, [file for file in serving if file not in shown])
+    for name in names:
+        mask_secrets(project.config_for(name))
+    return found
+
+
+def load_evals(
+    project: Project, paths: Sequence[Path], change: Change | None = None
+) -> LoadedProject:
+    """Load eval files that were found; without a change, no option names a base."""
+    places = {project.name_of(path): path for path in paths}
+    loaded = {
+        name: each
+        for name, path in places.items()
+        if (each := project.load(name, place=path.absolute().as_posix()))
+    }
+    files = tuple(each.eval_file for each in loaded.values() if each.eval_file)
+    _check_owners(files)
+    return LoadedProject(
+        project=project,
+        files=files,
+        diagnostics=tuple(problem for each in loaded.values() for problem in each.diagnostics),
+        invalid=tuple(name for name, each in loaded.items() if not each.eval_file),
+        change=change or open_change(project.root),
+    )
+
+
+def _check_owners(files: Sequence[EvalFile]) -> None:
+    """Raise CannotConfigure for a file of cases that several suites name."""
+    owners: dict[str, str] = {}
+    for suite in files:
+        for name in dict.fromkeys(case.file for case in suite.cases):
+            first = owners.setdefault(name, suite.path)
+            if first != suite.path:
+                raise CannotConfigure(
+                    f"the cases of {name} belong to {first} and to {suite.path}",
+                    "reports identify a case by its file and id: name the file in one suite",
+                )
+
+
+def mask_secrets(config: Config) -> None:
+    """Replace the secrets of a configuration by `***` in every output from now on."""
+    substituted = tuple(env_vars.substituted(config, os.environ))
+    masking.hide((*env_vars.written(config), *substituted))
+    masking.mask_on_runner(substituted)
+
+
+def show_problems(diagnostics: Sequence[Diagnostic]) -> None:
+    """Print problems on standard error, one line each, with workflow commands disabled."""
+    for problem in diagnostics:
+        click.echo(wrapped(escape.log_line(headline(problem)), sys.stderr), err=True)
+
+
+def _show_problems_of_targets(project: Project, names: Iterable[str]) -> None:
+    for name in names:
+        show_problems(project.load_targets(name).diagnostics)

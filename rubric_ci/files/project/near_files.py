@@ -1,0 +1,159 @@
+"""The files and folders near a path that does not exist, and matches of `depends_on`.
+
+Paths of the first half are plain strings, as in `discovery`: `Path` (PTH) is several times slower.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+from posixpath import join
+from typing import Final, TypeAlias
+
+from rubric_ci.errors import CannotReadFile
+from rubric_ci.files.project.file_kinds import foreign_tool
+from rubric_ci.system import file_io
+from rubric_ci.text.globs import matcher
+from rubric_ci.text.numbers import listed, plural
+from rubric_ci.text.suggestions import did_you_mean, nearest
+
+IsKind: TypeAlias = Callable[[str], bool]
+
+MAX_NAMES: Final = 1_000  # of a folder that are compared
+
+
+def near_file(reference: str, folder: str, top: str) -> str:
+    """Return the reference with the names of files that exist; empty: none is close.
+
+    Folders are searched from the eval file's upwards; `folder` and `top` are real paths.
+    """
+    start = "/" if reference.startswith("/") else ""
+    steps = [step for step in reference.split("/") if step]
+    for place in [top] if start else _upwards(folder, top):
+        found = _resolved(steps, place, top, os.path.isfile)
+        if found:
+            return start + "/".join(found)
+    return ""
+
+
+def near_path(path: str, here: str) -> str:
+    """Return a path of the command line with the names of files or folders that exist, or ""."""
+    return "/".join(_resolved([step for step in path.split("/") if step], here, here, _exists))
+
+
+def _resolved(steps: Sequence[str], place: str, top: str, is_last: IsKind) -> list[str]:
+    """Return each step, or the nearest name where it does not exist; empty: none is close."""
+    found: list[str] = []
+    for at, step in enumerate(steps):
+        kind = is_last if at == len(steps) - 1 else os.path.isdir
+        name = step if _fits(place, step, top, kind) else ""
+        if not name:
+            name = nearest(step, _names(place, top, kind), most=MAX_NAMES)
+        if not name:
+            return []
+        found.append(name)
+        place = os.path.realpath(os.path.join(place, name))  # noqa: PTH118
+    return found
+
+
+def _names(place: str, top: str, kind: IsKind) -> list[str]:
+    try:
+        names = sorted(name for name in os.listdir(place) if not name.startswith("."))  # noqa: PTH208
+    except OSError:
+        return []
+    return list(islice((n for n in names if _fits(place, n, top, kind)), MAX_NAMES))
+
+
+def _fits(place: str, name: str, top: str, kind: IsKind) -> bool:
+    real = os.path.realpath(os.path.join(place, name))  # noqa: PTH118
+    return kind(real) and file_io.is_inside(real, top)
+
+
+def _exists(real: str) -> bool:
+    return os.path.isfile(real) or os.path.isdir(real)  # noqa: PTH112, PTH113
+
+
+def _upwards(folder: str, top: str) -> Iterator[str]:
+    yield folder
+    while folder != top and file_io.is_inside(folder, top):
+        folder = os.path.dirname(folder)  # noqa: PTH120
+        yield folder
+
+
+FROM_ROOT: Final = "globs count from the root of the repository"
+
+
+def nearest_path(root: Path, glob: str) -> str | None:
+    """Return a hint with the nearest existing path, or None if the glob matches a file.
+
+    A glob that takes files away (`!glob`) need not match any.
+    """
+    if glob.startswith("!"):
+        return None
+    root = root.resolve()
+    parts = [part for part in glob.split("/") if part not in {"", "."}]
+    known = _existing(root, parts)
+    if any(map(matcher([glob]), _paths(root, "/".join(known)))):
+        return None
+    return _hint(root, parts, known)
+
+
+def _existing(root: Path, parts: list[str]) -> list[str]:
+    """Return the first parts that name a path, without wildcards."""
+    known: list[str] = []
+    for part in parts:
+        if part in {"..", ".git"} or any(sign in part for sign in "*?["):
+            break
+        if not root.joinpath(*known, part).exists():
+            break
+        known.append(part)
+    return known
+
+
+def _hint(root: Path, parts: list[str], known: list[str]) -> str:
+    folder = root.joinpath(*known)
+    names = sorted(_names_in(folder)) if folder.is_dir() else []
+    missing, *rest = parts[len(known) :] or [""]
+    if close := get_close_matches(missing, names, n=1):  # names of three letters are close too
+        return did_you_mean("/".join([*known, *close, *rest]))
+    return f"the nearest existing path is `{'/'.join(known)}`" if known else FROM_ROOT
+
+
+def _paths(root: Path, name: str, above: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the files at or below a path; an empty folder too, as it may be a submodule.
+
+    Links are followed, but not out of the repository and not to a folder above them.
+    """
+    real = os.path.realpath(root / name)
+    if real in above or not Path(real).is_relative_to(root):
+        return
+    if not (root / name).is_dir():
+        yield name
+        return
+    names = sorted(_names_in(root / name))
+    for each in names:
+        yield from _paths(root, join(name, each), (*above, real))
+    if not names:
+        yield name
+
+
+def _names_in(folder: Path) -> Iterator[str]:
+    return (path.name for path in folder.iterdir() if path.name != ".git")
+
+
+def foreign_files(paths: Iterable[Path]) -> str:
+    """Return a sentence about files of other tools, and what to do with them; or ""."""
+    tools: Counter[str] = Counter()
+    for path in paths:
+        with suppress(CannotReadFile):
+            known = foreign_tool(file_io.read_start(path))
+            tools[known or ("Agent Skills" if path.name == "evals.json" else "")] += 1
+    del tools[""]
+    found = [f"{plural(count, 'file')} of {tool}" for tool, count in tools.items()]
+    if not found:
+        return ""
+    seen = listed(found)
+    return f"; it holds {seen}: `rubric-ci import` writes eval files, `adopt` gates results"

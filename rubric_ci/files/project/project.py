@@ -1,0 +1,300 @@
+"""The files that serve an eval file: the configuration, the targets files, the rule switches.
+
+The configuration comes first, then the targets file nearest to the eval file, then those of the
+folders above it. One instance reads one state of the repository: the working tree or a commit.
+NOTE: `validate` needs little of it, so what creates the values of a run is imported late.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import chain
+from pathlib import Path
+from posixpath import dirname, join, normpath
+from typing import TYPE_CHECKING, NamedTuple
+
+from rubric_ci.errors import CannotReadFile, InvalidInput
+from rubric_ci.files.dialects import open_config
+from rubric_ci.files.project import discovery
+from rubric_ci.files.project.file_kinds import (
+    CONFIG_NAMES,
+    RepositoryFiles,
+    agentv_configs,
+    sidecar_name,
+    targets_candidates,
+)
+from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_config
+from rubric_ci.files.yaml_text.problems import LocatedProblem
+from rubric_ci.files.yaml_text.source import UNREADABLE, decode
+from rubric_ci.model.defaults import CALIBRATION
+from rubric_ci.model.references import FindFiles, Found, NotFound
+from rubric_ci.system.model_list import known_models
+
+if TYPE_CHECKING:
+    from rubric_ci.files.project.loader import Loaded, LoadedConfig, LoadedTargets
+    from rubric_ci.model.config import Config
+    from rubric_ci.model.diagnostics import Diagnostic
+
+
+class Policy(NamedTuple):
+    """Another project whose judge, gate and rule switches hold."""
+
+    project: "Project"
+    govern: "Callable[[Config, Config, bool], Config]"
+    """Head's configuration, the base's, and whether the base has one, to what holds."""
+
+
+class Project:
+    """Finds and reads what the eval files of a repository depend on, each file once."""
+
+    def __init__(
+        self,
+        files: RepositoryFiles,
+        named_config: str = "",
+        policy: Policy | None = None,
+        *,
+        origin: str = "",
+        targets: Sequence[str] = (),
+    ) -> None:
+        """Use `named_config`, if given, instead of the configuration at the root.
+
+        `origin` is what messages call the files if they are not the working tree; `targets`, if
+        given, answer every case.
+        """
+        self.targets = targets
+        self.files = files
+        self.named_config = named_config
+        self.origin = origin
+        self.policy = policy
+        self.name_of = cache(lambda path: discovery.from_root(path, files.root))
+        self._lookup = cache(lambda folder: cache(files.lookup(join(folder, "any"))))
+        self._text = cache(self._read_text)
+        self._targets_files = cache(self._find_targets_files)
+        self.load_targets = cache(self._load_targets)
+        self.config_with = cache(self._build_config)
+        self._governed = cache(self._build_governed)
+
+    @property
+    def root(self) -> Path:
+        """The folder of the repository."""
+        return self.files.root
+
+    @cached_property
+    def config_name(self) -> str:
+        """The file that holds the configuration; empty: there is none."""
+        return next(filter(self._exists, self._config_candidates()), "")
+
+    @cached_property
+    def summary(self) -> ConfigSummary:
+        """The parts of the configuration that have the right shape, errors or not."""
+        return self.summarize(self.config_name) if self.config_name else ConfigSummary()
+
+    @property
+    def rules(self) -> Mapping[str, str]:
+        """The severities that the policy gives to rules."""
+        return self._policy_owner.summary.rules
+
+    @property
+    def policy_files(self) -> RepositoryFiles:
+        """The files that hold what belongs to the policy, such as the calibration."""
+        return self._policy_owner.files
+
+    @property
+    def _policy_owner(self) -> "Project":
+        policy = self.policy.project if self.policy else self
+        return policy if policy.config_name else self
+
+    def targets_files(self, eval_file: str) -> tuple[str, ...]:
+        """Return the targets files that serve an eval file, the nearest first."""
+        return self._targets_files(dirname(eval_file))
+
+    def serving(self, folder: str) -> tuple[str, ...]:
+        """Return the files that define targets for the eval files of a folder, the first wins."""
+        return (*filter(None, [self.config_name]), *self._targets_files(folder))
+
+    def candidates(self, eval_file: str) -> tuple[str, ...]:
+        """Return the files that serve an eval file if they exist, in the order of precedence."""
+        folder = dirname(eval_file)
+        return (
+            *self._config_candidates(),
+            *targets_candidates(folder),
+            *agentv_configs(folder),
+        )
+
+    def summarize(self, name: str) -> ConfigSummary:
+        """Return the parts of a configuration or a targets file that have the right shape."""
+        if isinstance(text := self._text(name), str):
+            return summarize_config(open_config(name, text))
+        return ConfigSummary()
+
+    @cached_property
+    def own_config(self) -> "LoadedConfig":
+        """The configuration without the targets of targets files, and its problems."""
+        from rubric_ci.files.project.loader import LoadedConfig, load_config
+        from rubric_ci.model.config import Config
+
+        match self._text(self.config_name) if self.config_name else None:
+            case None:
+                return LoadedConfig(Config(), ())
+            case str(text):
+                lookup = self.files.lookup(self.config_name)
+                return load_config(
+                    self.config_name, text, self.rules, lookup=lookup, models=known_models
+                )
+            case problem:
+                return LoadedConfig(None, (_diagnostic(self.config_name, problem),))
+
+    def config_for(self, eval_file: str) -> "Config":
+        """Return the configuration with every target that serves an eval file, under the policy.
+
+        Raises InvalidInput if a file that serves it has errors.
+        """
+        return self._governed(dirname(eval_file))
+
+    def policy_for(self, eval_file: str) -> "Config":
+        """Return the configuration that serves an eval file; files with errors have no targets."""
+        from dataclasses import replace
+
+        from rubric_ci.model.config import Config
+
+        config = self.own_config.config or Config()
+        files = map(self.load_targets, self.targets_files(eval_file))
+        found = (target for file in files for target in file.targets)
+        targets = {target.name: target for target in reversed([*config.targets.values(), *found])}
+        return replace(config, targets=targets)
+
+    def place_of_variable(self, eval_file: str, name: str) -> str:
+        """Return `file:line` of `${{ name }}` in the files that serve an eval file."""
+        for file in self.serving(dirname(eval_file)):
+            text = self._text(file)
+            for number, line in enumerate(text.splitlines() if isinstance(text, str) else (), 1):
+                if "{{" in line and name in line and not line.lstrip().startswith("#"):
+                    return f"{file}:{number}"
+        if self.policy is None:
+            return self.config_name or "the configuration"
+        policy = self.policy.project
+        return f"{policy.place_of_variable(eval_file, name)} of {policy.origin}"
+
+    def first_error(self, eval_file: str) -> "Diagnostic | None":
+        """Return the first error of the files that serve an eval file."""
+        loaded = map(self.load_targets, self.targets_files(eval_file))
+        found = chain(self.own_config.diagnostics, *(each.diagnostics for each in loaded))
+        return next(_errors(found), None)
+
+    def load(self, name: str, *, place: str = "") -> "Loaded | None":
+        """Check and parse an eval file; None: there is no such file.
+
+        `place` is the link through which it was found: references are looked up from there.
+        """
+        match self._read_text(place or name):
+            case None:
+                return None
+            case str(text):
+                return self.load_text(name, text, place=place)
+            case problem:
+                return _invalid(name, problem)
+
+    def load_text(self, name: str, text: str, *, place: str = "") -> "Loaded":
+        """Check and parse a text as the content of an eval file."""
+        from rubric_ci.files.parsing.eval_file import TargetNames
+        from rubric_ci.files.project.loader import load
+
+        place = place or name
+        sidecar = self._read_text(side) if (side := sidecar_name(place)) else None
+        if isinstance(sidecar, LocatedProblem):
+            return _invalid(sidecar_name(name), sidecar)
+        return load(
+            name,
+            text,
+            self._lookup(dirname(place)),
+            sidecar,
+            self.rules,
+            default_evaluator=self.summary.default_evaluator,
+            find=self.case_finder(name, place),
+            targets=TargetNames(self.targets, self.summary.compare),
+        )
+
+    def case_finder(self, name: str, place: str = "") -> FindFiles:
+        """Return the search of the files that `evalcases` of an eval file names."""
+        lookup = self._lookup(dirname(place or name))
+
+        def find(reference: str) -> Sequence[Found | NotFound]:
+            if not any(sign in reference for sign in "*?["):
+                return [lookup(reference)]
+            glob = normpath(join("/", dirname(name), reference)).lstrip("/")
+            names = sorted(self.files.matching(glob))
+            return [lookup(f"/{name}") for name in names] or [NotFound("no file matches")]
+
+        return find
+
+    def _load_targets(self, name: str) -> "LoadedTargets":
+        from rubric_ci.files.project.loader import LoadedTargets, load_targets
+
+        match self._text(name):
+            case None:
+                return LoadedTargets((), ())
+            case str(text):
+                lookup = self.files.lookup(name)
+                return load_targets(name, text, self.rules, lookup=lookup, models=known_models)
+            case problem:
+                return LoadedTargets((), (_diagnostic(name, problem),))
+
+    def _build_config(self, targets_files: tuple[str, ...]) -> "Config":
+        from dataclasses import replace
+
+        config = self.own_config.config
+        if config is None:
+            raise _has_problems(self.config_name)
+        targets = dict(config.targets)
+        for name in targets_files:
+            loaded = self.load_targets(name)
+            if any(_errors(loaded.diagnostics)):
+                raise _has_problems(name)
+            for target in loaded.targets:
+                targets.setdefault(target.name, target)
+        return replace(config, targets=targets)
+
+    def _build_governed(self, folder: str) -> "Config":
+        from rubric_ci.files.project.loader import with_mode
+
+        config = self.config_with(self._targets_files(folder))
+        if self.policy:
+            policy = self.policy.project
+            base = policy.policy_for(f"{folder}/any" if folder else "any")
+            config = self.policy.govern(config, base, bool(policy.config_name))
+        return with_mode(config, lambda: self.policy_files.read(CALIBRATION))
+
+    def _config_candidates(self) -> tuple[str, ...]:
+        return (self.named_config,) if self.named_config else CONFIG_NAMES
+
+    def _find_targets_files(self, folder: str) -> tuple[str, ...]:
+        return tuple(filter(self._exists, targets_candidates(folder)))
+
+    def _exists(self, name: str) -> bool:
+        return self._text(name) is not None
+
+    def _read_text(self, name: str) -> str | LocatedProblem | None:
+        try:
+            data = self.files.read(name)
+        except CannotReadFile as error:
+            return LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message)
+        return None if data is None else decode(data)
+
+
+def _errors(found: "Iterable[Diagnostic]") -> "Iterator[Diagnostic]":
+    return (diagnostic for diagnostic in found if diagnostic.severity.value == "error")
+
+
+def _diagnostic(name: str, problem: LocatedProblem) -> "Diagnostic":
+    from rubric_ci.files.validation.diagnostics import to_diagnostic
+
+    return to_diagnostic(name, problem, [])
+
+
+def _invalid(name: str, problem: LocatedProblem) -> "Loaded":
+    from rubric_ci.files.project.loader import Loaded
+
+    return Loaded(None, (_diagnostic(name, problem),))
+
+
+def _has_problems(name: str) -> InvalidInput:
+    return InvalidInput(f"{name} has problems", "fix them and run again (no case was graded)")

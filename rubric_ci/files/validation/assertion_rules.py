@@ -1,0 +1,101 @@
+"""Rules of assertions that a schema cannot express: patterns, schemas and options."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from rubric_ci.files.assertions.json_data import schema_problem
+from rubric_ci.files.assertions.keys import SCHEMA_KEY, keys_of
+from rubric_ci.files.assertions.table import TABLE
+from rubric_ci.files.validation.reference_rules import missing_file
+from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, with_rubrics
+from rubric_ci.model.references import Found, Lookup, NearFile
+
+ASSERTION_OPTION: Final = Rule(
+    id="assertion-option",
+    meaning=(
+        "`not`, `ignore_case` and `field` belong to assertions, and `ignore_case` to those that "
+        "compare texts or names of tools. Elsewhere they would change nothing."
+    ),
+    hint="remove it, or write the criterion as an assertion such as `contains`",
+    bad=with_rubrics("- {expected_outcome: Promises a refund, not: true}"),
+    good=with_rubrics("- {contains: a refund, not: true}"),
+)
+ASSERTION_VALUE: Final = Rule(
+    id="assertion-value",
+    meaning=(
+        "The value of an assertion cannot be used: a regular expression is not in the syntax of "
+        "RE2, which has no lookaround and no backreferences, or a JSON Schema is not complete in "
+        "itself."
+    ),
+    hint="write a value that can be checked",
+    bad=with_rubrics('- matches: "(?=refund)"'),
+    good=with_rubrics("- matches: refund"),
+)
+_HINTS: Final = {
+    SCHEMA_KEY: "write a JSON Schema that loads nothing and whose patterns have no lookaround",
+    "matches": "https://github.com/google/re2/wiki/Syntax lists what a pattern can have",
+}
+
+
+def assertion_problems(
+    data: Any, lookup: Lookup, near_file: NearFile = lambda _: ""
+) -> Iterator[Problem]:
+    """Yield options without effect, and patterns, numbers and schemas that cannot be used."""
+    for path, criterion in _criteria(data, ()):
+        for key in keys_of(criterion)[:1]:
+            yield from _option(criterion, key, path)
+            yield from _value(criterion[key], key, (*path, key), lookup, near_file)
+
+
+def _option(criterion: dict[str, Any], key: str, path: Path) -> Iterator[Problem]:
+    if criterion.get("ignore_case") is True and not TABLE[key].folds:
+        message = f"`ignore_case` has no effect on `{key}`"
+        yield Problem(ASSERTION_OPTION, (*path, "ignore_case"), message, "remove it", at_key=True)
+    if "field" in criterion and TABLE[key].of != "text":
+        message = f"`field` has no effect on `{key}`"
+        yield Problem(ASSERTION_OPTION, (*path, "field"), message, "remove it", at_key=True)
+
+
+def _value(
+    value: Any, key: str, path: Path, lookup: Lookup, near_file: NearFile
+) -> Iterator[Problem]:
+    if key == SCHEMA_KEY and isinstance(value, str):
+        found = lookup(value)
+        if not isinstance(found, Found):
+            yield missing_file(path, value, found, near_file)
+        elif reason := _of_file(found.text):
+            yield _unusable(key, path, f"{found.path}: {reason}")
+    elif reason := TABLE[key].problem(value):
+        yield _unusable(key, path, reason)
+
+
+def _unusable(key: str, path: Path, reason: str) -> Problem:
+    hint = _HINTS.get(key, "")
+    return Problem(ASSERTION_VALUE, path, f"`{key}`: {reason}", hint)
+
+
+def _of_file(text: str) -> str:
+    try:
+        schema = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return f"it is not JSON ({error})"
+    return schema_problem(schema) if isinstance(schema, dict) else "it is not a JSON object"
+
+
+_HOLDERS: Final = frozenset(
+    ("evalcases", "turns", "execution", "evaluators", "rubrics", "criteria")
+)
+
+
+def _criteria(value: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield every criterion of a file, wherever evaluators nest it."""
+    if isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _criteria(each, (*path, index))
+    elif isinstance(value, dict) and len(path) > 1 and path[-2] in {"rubrics", "criteria"}:
+        yield path, value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            if key in _HOLDERS:
+                yield from _criteria(each, (*path, key))

@@ -1,0 +1,123 @@
+"""The part of the configuration that checking eval files needs, without the classes of a run."""
+
+from collections.abc import Iterator, Mapping
+from posixpath import basename, dirname, join, normpath
+from typing import Any, Final, NamedTuple
+
+from rubric_ci.files.yaml_text.problems import (
+    mappings,
+)
+from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.model.model_facts import AGENTV_AGENTS
+
+STARTED: Final = ("claude-code", "codex", "copilot", "gemini-cli")
+"""Agent programs that rubric-ci starts, but not from a targets file of AgentV."""
+
+JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary")
+"""Settings of `judge` that are not options of the model call."""
+
+JUDGES_KEYS: Final = ("panel", "cascade", "margin")
+"""Settings of several judges."""
+
+
+class ConfigSummary(NamedTuple):
+    """Globs of eval files, severities of rules and names of targets."""
+
+    globs: tuple[str, ...] = ()  # relative to the repository root
+    rules: Mapping[str, str] = {}
+    targets: frozenset[str] = frozenset()
+    agents: frozenset[str] = frozenset()  # targets whose provider is in `AGENTV_AGENTS`
+    prompts: Mapping[str, tuple[str, str]] = {}  # by target: this file, and the prompt as written
+    compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
+    bodies: Mapping[str, tuple[str, Any]] = {}  # by target: this file, and the body of requests
+    default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
+
+
+def summarize_config(document: Source) -> ConfigSummary:
+    """Read the valid parts of a configuration or a targets file."""
+    data = document.data if isinstance(document.data, dict) else {}
+    rules = data.get("rules")
+    return ConfigSummary(
+        globs=tuple(glob_from_root(document.file, glob) for glob in _texts(data.get("evals"))),
+        rules={
+            name: word or "off"
+            for name, word in (rules.items() if isinstance(rules, dict) else ())
+            if word is False or word in {"error", "warning", "notice", "off"}
+        },
+        targets=frozenset(name for name, _ in _providers(data)),
+        agents=frozenset(
+            name
+            for name, provider in _providers(data)
+            if provider in AGENTV_AGENTS
+            and (provider not in STARTED or is_of_agentv(document.file))
+        ),
+        prompts={name: (document.file, prompt) for name, prompt in _prompts(data)},
+        compare=tuple(_texts(data.get("compare"))),
+        bodies={
+            target["name"]: (document.file, target["body"])
+            for _, target in mappings(data, "targets")
+            if isinstance(target.get("name"), str)
+            and target.get("provider") == "http"
+            and "body" in target
+        },
+        default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
+    )
+
+
+def is_of_agentv(file: str) -> bool:
+    """Return True for a targets file of AgentV, which has agents for itself."""
+    return basename(dirname(file)) == ".agentv"
+
+
+def _texts(items: Any) -> Iterator[str]:
+    yield from (item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
+
+
+def _providers(data: Any) -> Iterator[tuple[str, str]]:
+    """Yield name and provider of each target."""
+    for _, target in mappings(data, "targets"):
+        name, provider = target.get("name"), target.get("provider")
+        if isinstance(name, str):
+            yield name, provider.lower() if isinstance(provider, str) else ""
+
+
+def _prompts(data: Any) -> Iterator[tuple[str, str]]:
+    for _, target in mappings(data, "targets"):
+        name, prompt = target.get("name"), target.get("prompt")
+        if isinstance(prompt, str) and isinstance(name, str):
+            yield name, prompt
+
+
+def texts_of(body: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the texts of a body, which are templates, each with its place."""
+    match body:
+        case str():
+            yield (), body
+        case dict() | list():
+            items = body.items() if isinstance(body, dict) else enumerate(body)
+            for key, value in items:
+                yield from (((key, *path), text) for path, text in texts_of(value))
+
+
+def glob_from_root(file: str, glob: str) -> str:
+    """Return a glob relative to the repository root; it was relative to the file."""
+    negation = "!" if glob.startswith("!") else ""
+    return negation + normpath(join(dirname(file), glob.removeprefix("!")))
+
+
+class Prompt(NamedTuple):
+    """The prompt of a target: its file, and the variables that it uses."""
+
+    target: str
+    path: str
+    names: frozenset[str]
+
+
+class KnownTargets(NamedTuple):
+    """The targets that an eval file can name."""
+
+    names: frozenset[str] = frozenset()  # without any, they are not checked
+    agents: frozenset[str] = frozenset()  # those that rubric-ci does not start
+    prompts: Mapping[str, Prompt] | None = {}
+    """Prompts by target, the default one's under ""; None: they are not known, and unused
+    variables are not reported."""

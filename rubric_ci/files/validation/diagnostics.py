@@ -1,0 +1,187 @@
+"""Problems to diagnostics, sorted by file, line and column, and comments that turn a rule off.
+
+A comment `# rubric-ci: ignore[rule-id, rule-id]` turns those rules off on its line.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Final, NamedTuple
+
+from rubric_ci.files.yaml_text.problems import (
+    GOOD_FILE,
+    MAX_PROBLEMS,
+    LocatedProblem,
+    Place,
+    Problem,
+    Rule,
+)
+from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.files.yaml_text.syntax_errors import BREAK, split_lines
+from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
+from rubric_ci.text.suggestions import did_you_mean, nearest
+
+MAX_MESSAGE: Final = 600
+
+TOO_MANY_PROBLEMS: Final = Rule(
+    id="too-many-problems",
+    meaning="At most 1,000 problems are reported per file. A file with more is usually not an eval "
+    "file.",
+    hint="fix the problems above first",
+)
+
+UNUSED_IGNORE: Final = Rule(
+    id="unused-ignore",
+    severity="warning",
+    switchable=True,
+    meaning="A comment that turns nothing off would hide the next real problem on its line.",
+    bad=f"{GOOD_FILE}    note: x # rubric-ci: ignore[unknown-key]\n",
+    good=f"{GOOD_FILE}    nota: x # rubric-ci: ignore[unknown-key]\n",
+)
+
+_COMMENT = re.compile(r"(?:^|\s)#\s*rubric-ci:\s*ignore\[([^#\]\n]*+)\]", re.MULTILINE)
+
+
+class Ignored(NamedTuple):
+    """One rule id in a comment, and its position from 1."""
+
+    line: int
+    column: int
+    rule: str
+
+
+def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
+    """Return the problems as diagnostics, sorted by place."""
+    texts = source.texts()
+    lines_of = cache(lambda file: split_lines(texts[file]))
+    located = [
+        to_diagnostic(file, problem, lines_of(file)) for file, problem in source.text_problems
+    ]
+    seen: set[tuple[str, Place, str]] = set()
+    for problem in found:
+        file, place, alias_line = source.location(problem.path, at_key=problem.at_key)
+        if problem.part:
+            place = _within(place, problem.part, lines_of(file))
+        if (problem.rule.id, place, problem.message) in seen:
+            continue  # the same value through another alias
+        seen.add((problem.rule.id, place, problem.message))
+        message = problem.message + _by_alias(alias_line, place[0])
+        found_at = LocatedProblem(problem.rule, *place, message, _hint(problem, source))
+        located.append(to_diagnostic(file, found_at, lines_of(file)))
+    return _bounded(sorted(dict.fromkeys(located), key=position))
+
+
+def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Limit the diagnostics of a file; the last one reports that there are more."""
+    if len(found) <= MAX_PROBLEMS:
+        return tuple(found)
+    more = replace(
+        found[MAX_PROBLEMS],
+        rule=TOO_MANY_PROBLEMS.id,
+        severity=Severity(TOO_MANY_PROBLEMS.severity),
+        message=f"more than {MAX_PROBLEMS:,} problems in this file; the rest are not shown",
+        hint=TOO_MANY_PROBLEMS.hint,
+    )
+    return (*found[:MAX_PROBLEMS], more)
+
+
+def _within(place: Place, part: str, lines: Sequence[str]) -> Place:
+    """Return the place of a part of a value, or of the whole value if it lacks the part."""
+    start = place[1] - 1
+    for line in range(place[0], _last_line(place, lines) + 1):
+        if (found := lines[line - 1].find(part, start)) >= 0:
+            return line, found + 1, line, found + 1 + len(part)
+        start = 0
+    return place
+
+
+def _last_line(place: Place, lines: Sequence[str]) -> int:
+    """Return the last line of a value; the place of a block scalar is its first one."""
+    line, column, end, _ = place
+    if line > len(lines) or lines[line - 1][column - 1 : column] not in ("|", ">"):
+        return min(end, len(lines))
+    depth = _depth(lines[line - 1])
+    below = enumerate(lines[line:], line)
+    return next((n for n, text in below if text.strip() and _depth(text) <= depth), len(lines))
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _hint(problem: Problem, source: Source) -> str:
+    if not problem.first:
+        return problem.hint
+    return f"{problem.rule.hint}; the first one is in line {source.locate(problem.first)[0]}"
+
+
+def _by_alias(line: int | None, own: int) -> str:
+    return f" (through the alias on line {line})" if line is not None and line > own else ""
+
+
+def to_diagnostic(file: str, problem: LocatedProblem, lines: Sequence[str]) -> Diagnostic:
+    """Return a located problem as a diagnostic."""
+    return Diagnostic(
+        rule=problem.rule.id,
+        severity=Severity(problem.rule.severity),
+        file=file,
+        span=Span(problem.line, problem.column, problem.end_line, problem.end_column),
+        message=_short(problem.message),
+        hint=problem.hint or problem.rule.hint,
+        line_text=lines[problem.line - 1] if problem.line <= len(lines) else "",
+    )
+
+
+def _short(message: str) -> str:
+    """Cut the middle of a message that quotes a very long value."""
+    half = MAX_MESSAGE // 2
+    return message if len(message) <= MAX_MESSAGE else f"{message[:half]} … {message[-half:]}"
+
+
+def has_errors(found: tuple[Diagnostic, ...]) -> bool:
+    """Return True if a diagnostic is an error."""
+    return any(diagnostic.severity is Severity.ERROR for diagnostic in found)
+
+
+def position(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
+    """Return the sort key of a diagnostic: its place, then its rule."""
+    span = diagnostic.span
+    return diagnostic.file, span.line, span.column, diagnostic.rule
+
+
+def ignored_rules(text: str) -> Iterator[Ignored]:
+    """Yield every rule id in the comments of a text."""
+    line, start, seen = 1, 0, 0
+    for comment in _COMMENT.finditer(text):
+        for found in BREAK.finditer(text, seen, comment.start(1)):
+            line, start = line + 1, found.end()
+        seen = comment.start(1)
+        for name in re.finditer(r"[^\s,]+", comment[1]):
+            yield Ignored(line, comment.start(1) + name.start() - start + 1, name[0])
+
+
+def unused_ignores(
+    file: str, text: str, unused: list[Ignored], rules: Mapping[str, Rule]
+) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each rule id that turned nothing off; `rules` are all rules."""
+    lines = split_lines(text)
+    for line, column, rule in unused:
+        message, hint = _why_unused(rule, rules)
+        yield Diagnostic(
+            rule=UNUSED_IGNORE.id,
+            severity=Severity(UNUSED_IGNORE.severity),
+            file=file,
+            span=Span(line, column, line, column + len(rule)),
+            message=message,
+            hint=hint,
+            line_text=lines[line - 1],
+        )
+
+
+def _why_unused(rule: str, rules: Mapping[str, Rule]) -> tuple[str, str]:
+    if rule not in rules:
+        return f"there is no rule `{rule}`", did_you_mean(nearest(rule, rules))
+    if not rules[rule].switchable:
+        return f"`{rule}` cannot be ignored", "grading depends on it"
+    return f"`{rule}` reports nothing on this line", "remove it"

@@ -1,0 +1,120 @@
+"""Rules of the gate: pass rates at the present number of cases."""
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from math import ceil
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.files.yaml_text.problems import GOOD_FILE, Path, Problem, Rule, mappings
+
+
+class CaseName(NamedTuple):
+    """A case of an eval file; the target is empty where the file names none."""
+
+    file: str
+    id: str
+    target: str = ""
+
+
+class Sizes(NamedTuple):
+    """The number of cases of the eval files of a configuration, their names, and how to read."""
+
+    cases: int
+    by_tag: Mapping[str, int]
+    names: tuple[CaseName, ...] = ()
+    read: Callable[[str], bytes | None] | None = None  # a file of the repository, by its name
+
+
+FindSizes: TypeAlias = Callable[[], Sizes]
+
+PASS_RATE_SIZE: Final = Rule(
+    id="pass-rate-size",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "At the present number of cases the pass rate tolerates no failure, so it is no more "
+        "lenient than a gate without it."
+    ),
+    hint="lower the rate, add cases, or set it to 1 to say so",
+)
+GROUP_WITHOUT_CASES: Final = Rule(
+    id="group-without-cases",
+    severity="warning",
+    switchable=True,
+    meaning="A group of the gate has no case, so its pass rate checks nothing.",
+    hint="set the tag on cases, or remove the group",
+)
+UNUSED_PASS_RATE: Final = Rule(
+    id="unused-pass-rate",
+    severity="warning",
+    switchable=True,
+    meaning="With `fail_on: never` or `fail_on: regression`, pass rates are not checked.",
+    hint="set `fail_on: fail` or `fail_on: borderline`, or remove the pass rates",
+    bad="gate: {fail_on: never, min_pass_rate: 0.9}\n",
+    good="gate: {fail_on: fail, min_pass_rate: 0.9}\n",
+)
+TRIALS_PASS: Final = Rule(
+    id="trials-pass",
+    meaning="More trials must pass than there are.",
+    hint="set `pass` to at most `count`",
+    bad=GOOD_FILE.replace("evalcases", "trials: {count: 3, pass: 4}\nevalcases"),
+    good=GOOD_FILE.replace("evalcases", "trials: {count: 5, pass: 4}\nevalcases"),
+)
+
+
+def pass_rate_problems(data: Any, sizes: FindSizes | None = None) -> Iterator[Problem]:
+    """Yield pass rates that are not used, tolerate no failure, or have no case."""
+    gate = data.get("gate") if isinstance(data, dict) else None
+    rates = list(_rates(gate)) if isinstance(gate, dict) else []
+    if rates and isinstance(gate, dict) and gate.get("fail_on") in {"never", "regression"}:
+        message = f"`fail_on: {gate['fail_on']}` does not check the pass rate"
+        yield from (Problem(UNUSED_PASS_RATE, path, message) for path, _, _ in rates)
+    elif rates and sizes:
+        found = sizes()
+        for path, tag, rate in rates:
+            size = found.by_tag.get(tag, 0) if tag else found.cases
+            yield from _of_size(path, tag, rate, size)
+
+
+def trial_problems(data: Any) -> Iterator[Problem]:
+    """Yield trials of which more must pass than there are."""
+    if not isinstance(data, dict):
+        return
+    yield from _trials(data, ())
+    for path, case in mappings(data, "evalcases"):
+        yield from _trials(case, path)
+
+
+def _rates(gate: dict[str, Any]) -> Iterator[tuple[Path, str, float]]:
+    """Yield the path, the tag and the value of each rate of the right type."""
+    if _is_rate(gate.get("min_pass_rate")):
+        yield ("gate", "min_pass_rate"), "", gate["min_pass_rate"]
+    groups = gate.get("groups")
+    for tag, group in groups.items() if isinstance(groups, dict) else ():
+        rate = group.get("min_pass_rate") if isinstance(group, dict) else None
+        if isinstance(rate, int | float) and _is_rate(rate):
+            yield ("gate", "groups", tag, "min_pass_rate"), tag, rate
+
+
+def _is_rate(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1
+
+
+def _of_size(path: Path, tag: str, rate: float, size: int) -> Iterator[Problem]:
+    if not size:
+        if tag:
+            yield Problem(GROUP_WITHOUT_CASES, path[:-1], f"no case has the tag `{tag}`")
+    elif rate < 1 and ceil(Fraction(repr(rate)) * size) == size:
+        cases = "the only case" if size == 1 else f"{size:,} cases"
+        of = f" with the tag `{tag}`" if tag else ""
+        yield Problem(PASS_RATE_SIZE, path, f"of {cases}{of} at {rate} none may fail")
+
+
+def _trials(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
+    trials = owner.get("trials")
+    if not isinstance(trials, dict):
+        return
+    count, needed = trials.get("count"), trials.get("pass")
+    if isinstance(count, int) and isinstance(needed, int) and needed > count >= 1:
+        message = f"{needed} of {count} trials cannot pass"
+        yield Problem(TRIALS_PASS, (*path, "trials", "pass"), message)

@@ -1,0 +1,263 @@
+"""Rules of models and judges: models live and take parameters, judges differ and may log in."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from rubric_ci.files.kinds.kind import written_evaluators
+from rubric_ci.files.validation.agentv import snake_case, snake_cased
+from rubric_ci.files.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS
+from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings
+from rubric_ci.model.model_facts import (
+    COMMAND_KEYS,
+    SWITCH,
+    Models,
+    end_of,
+    ending,
+    refused_parameters,
+)
+
+MODEL_END: Final = Rule(
+    id="model-end",
+    severity="warning",
+    switchable=True,
+    meaning="The provider has switched the model off: requests to it fail.",
+    hint=SWITCH,
+)
+MODEL_ENDS_SOON: Final = Rule(
+    id="model-ends-soon",
+    severity="notice",
+    switchable=True,
+    meaning=(
+        "The provider has announced the day on which it switches the model off; the notice begins "
+        "90 days before, and fails no command. From that day on it is `model-end`."
+    ),
+    hint=SWITCH,
+)
+MODEL_PARAMETER: Final = Rule(
+    id="model-parameter",
+    switchable=True,
+    meaning=(
+        "The provider refuses requests to this model with this parameter, so that no case would "
+        "get a verdict."
+    ),
+    hint="remove the parameter, or choose a model that takes it",
+    bad="judge: {model: openai/gpt-6-luna, temperature: 0}\n",
+    good="judge: {model: openai/gpt-6-luna, temperature: 0, reasoning_effort: none}\n",
+)
+
+_OWN: Final = {"panel": {"panel"}, "cascade": {"cascade", "margin"}}
+
+JUDGES: Final = Rule(
+    id="judges",
+    meaning=(
+        "A `panel` has an odd number of judges, so that there is a majority. The settings of its "
+        "members are their own; `votes`, `mode`, `output`, `evidence` and `canary` hold for all."
+    ),
+    hint="give each member its settings, and the panel or the cascade those of all judges",
+    bad="judge: {panel: [openai/a, anthropic/b, gemini/c], temperature: 0}\n",
+    good="judge: {panel: [openai/a, anthropic/b, gemini/c], votes: 3}\n",
+)
+AUTH_AND_KEY: Final = Rule(
+    id="auth-and-key",
+    meaning="A judge has an API key or a workload identity: which of both counts would be a guess.",
+    hint="remove the key, and its secret from the repository",
+    bad='judge: {model: openai/a, api_key: "${{ OPENAI_API_KEY }}", auth: {oidc: openai}}\n',
+    good="judge: {model: openai/a, auth: {oidc: openai}}\n",
+)
+PANEL_FAMILY: Final = Rule(
+    id="panel-family",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Models of one family make the same mistakes, and prefer answers of their own family: a "
+        "panel of them has fewer independent votes than members."
+    ),
+    hint="choose models of different families",
+    bad="judge: {panel: [openai/gpt-6-luna, openai/gpt-6.1-sol, gemini/gemini-3.8-flash]}\n",
+    good=(
+        "judge: {panel: [openai/gpt-6-luna, anthropic/claude-sonnet-5-5, gemini/gemini-3.8-flash]}"
+        "\n"
+    ),
+)
+
+# Those of one family share training, and with it mistakes and preferences.
+_FAMILIES: Final = (
+    ("GPT", r"gpt|chatgpt|codex|o\d"),
+    ("Claude", r"claude"),
+    ("Gemini", r"gemini|gemma"),
+    ("Llama", r"(?:meta-)?llama|meta"),
+    ("Mistral", r"mistral|mixtral|magistral|ministral|codestral|pixtral"),
+    ("Qwen", r"qwen|qwq"),
+    ("DeepSeek", r"deepseek"),
+    ("Grok", r"grok"),
+    ("Command", r"command"),
+    ("Nova", r"nova|amazon"),
+    ("Phi", r"phi"),
+    ("Kimi", r"kimi|moonshot"),
+    ("GLM", r"glm|chatglm"),
+)
+_PATTERNS: Final = tuple((name, re.compile(rf"(?:{start})(?![a-z])")) for name, start in _FAMILIES)
+_COMMANDS: Final = {"claude-code": "Claude", "codex": "GPT", "gemini-cli": "Gemini"}
+
+
+def model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]:
+    """Yield the models of a configuration that end soon, and the parameters that they refuse."""
+    for path, owner in _owners(data):
+        settings = owner if isinstance(owner, dict) else {"model": owner}
+        name = _name(settings)
+        if ("/" not in name and "cli" not in settings) or "${{" in name:
+            continue
+        known = models()
+        place: Path = (*path, "model") if isinstance(owner, dict) else path
+        yield from _end(name, place, known)
+        yield from _parameters(name, settings, path, known.info(name))
+
+
+def evaluator_model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]:
+    """Yield the models of evaluators in an eval file that ended, or end soon."""
+    for path, name in _evaluator_models(data):
+        if "/" in name and "${{" not in name:
+            yield from _end(name, path, models())
+
+
+def _evaluator_models(data: Any) -> Iterator[tuple[Path, str]]:
+    """Yield the `model` of every evaluator and aggregator."""
+    for path, evaluator in written_evaluators(data):
+        for place in ((), ("aggregator",)):
+            owner = evaluator.get("aggregator") if place else evaluator
+            model = owner.get("model") if isinstance(owner, dict) else None
+            if isinstance(model, str):
+                yield (*path, *place, "model"), model
+
+
+def _end(name: str, place: Path, known: Models) -> Iterator[Problem]:
+    end = known.info(name).get("deprecation_date")
+    if message := ending(name, end, known.today):
+        over = (end_of(end) or known.today) <= known.today
+        yield Problem(MODEL_END if over else MODEL_ENDS_SOON, place, message)
+
+
+def _parameters(
+    name: str, settings: Mapping[str, Any], path: Path, info: Mapping[str, Any]
+) -> Iterator[Problem]:
+    nested = settings.get("settings")
+    inner = nested if isinstance(nested, dict) else {}
+    options = snake_cased({**inner, **settings})
+    for parameter in refused_parameters(name, options, info):
+        message = f"`{name}` does not take `{parameter}: {options[parameter]}`"
+        for owner, at in ((settings, path), (inner, (*path, "settings"))):
+            keys = [key for key in owner if snake_cased({key: 0}).keys() == {parameter}]
+            if keys:
+                yield Problem(MODEL_PARAMETER, (*at, keys[0]), message)
+                break
+
+
+def _owners(data: Any) -> Iterator[tuple[Path, Any]]:
+    if not isinstance(data, dict):
+        return
+    judge = data.get("judge")
+    if isinstance(judge, dict) and (members := [*members_of(judge)]):
+        yield from members
+    elif isinstance(judge, dict | str):
+        yield ("judge",), judge
+    yield from mappings(data, "targets")
+
+
+def _name(settings: Mapping[str, Any]) -> str:
+    """Return the model with its provider; empty: none is named."""
+    model, provider = settings.get("model"), settings.get("provider")
+    if not isinstance(model, str):
+        return ""
+    named = not isinstance(provider, str) or model.startswith(f"{provider}/")
+    return model if named else f"{provider}/{model}"
+
+
+JUDGE_COMMAND: Final = Rule(
+    id="judge-command",
+    meaning=(
+        "A judge that is a command takes no parameters of a model request: rubric-ci cannot pass "
+        "them on, and would mark with other ones than those that are written."
+    ),
+    hint="remove the key, or name a model in place of the command",
+    bad="judge: {cli: claude-code, model: claude-sonnet-5-5, temperature: 0}\n",
+    good="judge: {cli: claude-code, model: claude-sonnet-5-5}\n",
+)
+JUDGE_WITHOUT_MODEL: Final = Rule(
+    id="judge-without-model",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Without `model` a command-line tool marks with its default, which changes with its "
+        "version or the account, and marks change with it."
+    ),
+    hint="set `model` to one of the models of the tool",
+    bad="judge: {cli: claude-code}\n",
+    good="judge: {cli: claude-code, model: claude-sonnet-5-5}\n",
+)
+
+
+def judge_command_problems(judge: dict[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield the keys that a judge that is a command cannot have, and a missing model."""
+    kind = "cli" if "cli" in judge else "command"
+    other = ("command",) if kind == "cli" else ("cli", "model")
+    known = {*COMMAND_KEYS, *JUDGE_KEYS} - {"output", *other}
+    for key in judge:
+        if snake_case(key) not in known and not key.startswith("x-"):
+            message = f"`{key}` has no effect on a judge with `{kind}`"
+            yield Problem(JUDGE_COMMAND, (*path, key), message, at_key=True)
+    if kind == "cli" and "model" not in judge:
+        message = f"`cli: {judge['cli']}` has no `model`"
+        yield Problem(JUDGE_WITHOUT_MODEL, (*path, "cli"), message)
+
+
+def members_of(judge: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """Yield each judge of a panel or a cascade with its place."""
+    for key in ("panel", "cascade"):
+        members = judge.get(key)
+        for index, member in enumerate(members if isinstance(members, list) else ()):
+            if isinstance(member, dict | str):
+                yield ("judge", key, index), member
+
+
+def judges_problems(judge: dict[str, Any], several: str) -> Iterator[Problem]:
+    """Yield the settings that a panel or a cascade cannot have."""
+    for key in judge:
+        if snake_case(key) not in {*JUDGE_KEYS, *_OWN[several]} and not key.startswith("x-"):
+            message = f"`{key}` has no effect beside `{several}`"
+            yield Problem(JUDGES, ("judge", key), message, at_key=True)
+    for place, member in members_of(judge):
+        shared = {*JUDGE_KEYS, *JUDGES_KEYS}
+        for key in member if isinstance(member, dict) else ():
+            if snake_case(key) in shared:
+                message = f"`{key}` is a setting of all judges, not of one"
+                yield Problem(JUDGES, (*place, key), message, at_key=True)
+    if several == "panel" and isinstance(judge["panel"], list):
+        yield from _panel(judge["panel"])
+
+
+def _panel(members: list[Any]) -> Iterator[Problem]:
+    if len(members) > 2 and len(members) % 2 == 0:
+        message = f"a panel needs an odd number of judges, not {len(members)}"
+        yield Problem(JUDGES, ("judge", "panel"), message)
+    families: dict[str, str] = {}
+    for index, member in enumerate(members):
+        settings = member if isinstance(member, dict) else {"model": member}
+        name = str(settings.get("model") or "")
+        found = family(name, str(settings.get("cli") or ""))
+        if found in families:
+            message = f"`{name}` and `{families[found]}` are of one family, {found}"
+            yield Problem(PANEL_FAMILY, ("judge", "panel", index), message)
+        elif found:
+            families[found] = name
+
+
+def family(model: str, cli: str = "") -> str:
+    """Return the family of a model, or of a command-line tool with it; empty: not known."""
+    # bedrock/eu.anthropic.claude-sonnet-5-5-v1:0, openrouter/meta-llama/llama-3.3-70b
+    parts = [part for part in re.split(r"[/.:@]", model.casefold()) if part]
+    for part in reversed(parts):
+        for name, pattern in _PATTERNS:
+            if pattern.match(part):
+                return name
+    return _COMMANDS.get(cli, "")

@@ -1,0 +1,179 @@
+"""Files and names of other tools and of later AgentV versions, and what to write instead.
+
+A file is recognised by its keys, and only if it has problems.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rubric_ci.files.assertions.keys import KEYS
+from rubric_ci.files.yaml_text.problems import GOOD_FILE, Path, Problem, Rule
+
+OTHER_TOOL: Final = Rule(
+    id="other-tool",
+    meaning=(
+        "The file is written for another tool or for another version of AgentV. Its keys have "
+        "other meanings, so its other problems are not reported."
+    ),
+    bad="prompts: ['Say {{word}}']\nproviders: [openai:gpt-6-sol]\ntests: [{vars: {word: hi}}]\n",
+    good=GOOD_FILE,
+)
+
+_CASES: Final = "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)"
+_PROMPTFOO: Final = frozenset(("prompts", "providers", "defaultTest", "scenarios"))
+_PROMPTFOO_TEST: Final = frozenset(("vars", "assert", "threshold", "assertScoringFunction"))
+_AGENTV_5: Final = frozenset(("default_test", "environment", "execution"))
+_LATER_CASE: Final = frozenset(
+    ("criteria", "input", "expected_output", "assertions", "rubrics", "graders", "id")
+)
+
+
+def recognise(data: Any) -> Problem | None:
+    """Return the one problem of a file that another tool or version reads, if it is recognised."""
+    if not isinstance(data, dict) or any(map(_means_evalcases, data)):
+        return None
+    if "testData" in data:
+        return _problem("testData", "GitHub Models", _CASES)
+    tests = data.get("tests")
+    keys = _keys_of(tests)
+    if data.keys() & _PROMPTFOO or (keys & _PROMPTFOO_TEST and not keys & {"input", "criteria"}):
+        key = next(key for key in data if key in {*_PROMPTFOO, "tests"})
+        return _problem(key, "AgentV 5" if data.keys() & _AGENTV_5 else "promptfoo", _CASES)
+    if _asks(data) or (isinstance(tests, list) and tests and all(map(_asks, tests))):
+        return _problem("tests" if "tests" in data else "input", "EvalView", _CASES)
+    for name, tool in (("tests", "AgentV 2.7 or later"), ("cases", "another tool")):
+        keys = _keys_of(data.get(name))
+        if name in data and _is_later(data[name], keys):
+            return _problem(name, tool, _renamed(keys, data, name))
+    return None
+
+
+def tool_of(data: Any) -> str:
+    """Return the tool that a file is written for, if it is recognised; else ""."""
+    found = recognise(data)
+    return found.message.removeprefix(_WRITTEN_FOR).partition(":")[0] if found else ""
+
+
+_WRITTEN_FOR: Final = "the file is written for "
+
+
+def recognise_lines(cases: Any) -> Problem | None:
+    """Return the one problem of JSON Lines in which every line is a case of another tool."""
+    lines = cases if isinstance(cases, list) else []
+    for key, tool in _LINES.items():
+        if lines and all(
+            isinstance(line, dict) and key in line and _OWN.isdisjoint(line) for line in lines
+        ):
+            message = f"the file is written for {tool}: its lines have `{key}` and no `rubrics`"
+            return Problem(OTHER_TOOL, ("evalcases", 0, key), message, _LINE_HINT, at_key=True)
+    return None
+
+
+_LINES: Final = {"vars": "promptfoo", "item": "OpenAI Evals", "target": "Inspect"}
+_OWN: Final = frozenset(("id", "rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
+_LINE_HINT: Final = "write `id`, `input` and `rubrics` in each line (docs/evals.md)"
+
+
+def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
+    """Return the hint for a key of another tool or version, or ""."""
+    if key == "min_score" and len(path) > 1 and path[-2] == "rubrics":
+        return _min_score(owner)
+    return _HINTS.get(key, "") if _is_suite_or_case(path) else ""
+
+
+_CHECKS: Final = (
+    "write criteria and checks such as `contains` as `rubrics`, scripts as `execution.evaluators`"
+)
+_HINTS: Final = {
+    "assertions": f"a key of AgentV 3 and 4; {_CHECKS}",
+    "assert": f"a key of promptfoo and AgentV 2 and 5; {_CHECKS}",
+    "prompts": "a key of promptfoo and AgentV 5; write the prompt in `input` of each case",
+    "providers": "a key of promptfoo and AgentV 5; define `targets` in rubric-ci.yaml",
+    "testData": f"a key of GitHub Models; {_CASES}",
+    "sidecar": "no documented key; suite fields of `cases.jsonl` are in `cases.yaml` next to it",
+    "tests": "a key of promptfoo and AgentV 2.7 to 4; move the cases to `evalcases`",
+}
+
+
+def _means_evalcases(key: str) -> bool:
+    return key.lower().replace("_", "").startswith("evalcase")
+
+
+def _is_suite_or_case(path: Path) -> bool:
+    return not path or (len(path) == 2 and path[0] == "evalcases")
+
+
+def _min_score(criterion: Mapping[str, Any]) -> str:
+    if "score_ranges" not in criterion:
+        return "a criterion with `score_ranges` has `required_min_score`, from 0 to 10"
+    if "required_min_score" in criterion:
+        return "`required_min_score` is the gate"
+    value = criterion.get("min_score")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "write `required_min_score`, an integer from 0 to 10"
+    score = value if isinstance(value, int) and value > 1 else value * 10
+    if score != round(score) or not 0 <= score <= 10:
+        return "write `required_min_score`, an integer from 0 to 10"
+    return f"write `required_min_score: {round(score)}`; scores are integers from 0 to 10"
+
+
+def _problem(key: str, tool: str, hint: str) -> Problem:
+    message = f"the file is written for {tool}: it has `{key}` and no `evalcases`"
+    return Problem(OTHER_TOOL, (key,), message, hint, at_key=True)
+
+
+def _keys_of(tests: Any) -> frozenset[str]:
+    """Return the keys of all entries of a list of tests."""
+    entries = tests if isinstance(tests, list) else ()
+    return frozenset(key for entry in entries if isinstance(entry, dict) for key in entry)
+
+
+def _is_later(tests: Any, keys: frozenset[str]) -> bool:
+    return isinstance(tests, str) or bool(keys & _LATER_CASE)
+
+
+def _asks(test: Any) -> bool:
+    """Return True for a test of EvalView: a query with expectations."""
+    asked = test.get("input") if isinstance(test, dict) else None
+    return isinstance(asked, dict) and "query" in asked and "expected" in test
+
+
+def _renamed(keys: frozenset[str], data: Mapping[str, Any], cases: str = "tests") -> str:
+    """Return the renames that the file needs."""
+    given = keys | data.keys()
+    names = [f"`{cases}` to `evalcases`"]
+    names += ["`criteria` to `expected_outcome`"] if "criteria" in given else []
+    moved = [f"`{key}`" for key in ("assertions", "assert") if key in given]
+    rest = f", and {' and '.join(moved)} to `rubrics` or `execution.evaluators`" if moved else ""
+    return f"rename {' and '.join(names)}{rest} (docs/from-agentv.md)"
+
+
+_CRITERIA: Final = "write what it checks as criteria under `rubrics`, or use an `llm_judge`"
+_SCRIPT: Final = "use a `code_judge` with a `script`, such as `node check.js` or `python check.py`"
+
+_ASSERTIONS: Final = (
+    *((key, f"{{{key}: …}}") for key in KEYS),
+    ("icontains", "{contains: …, ignore_case: true}"),
+    ("icontains_any", "{contains_any: […], ignore_case: true}"),
+    ("icontains_all", "{contains_all: […], ignore_case: true}"),
+    ("not_contains", "{contains: …, not: true}"),
+    ("regex", "{matches: …}"),
+    ("word_count", "{max_words: …}"),
+)
+
+TYPES: Final[Mapping[str, str]] = {
+    "execution_metrics": "`latency`, `cost` and `token_usage` limit one measure each",
+    "expected_messages": "`tool_trajectory` compares tool calls, `field_accuracy` the contents",
+    **{name: f"write it as a criterion under `rubrics`: {form}" for name, form in _ASSERTIONS},
+    **dict.fromkeys(("llm_grader", "llm_rubric", "rubrics", "g_eval", "factuality"), _CRITERIA),
+    **dict.fromkeys(("model_graded_closedqa", "answer_relevance"), _CRITERIA),
+    "similar": f"there are no embeddings; {_CRITERIA}",
+    **dict.fromkeys(("code_grader", "script", "javascript", "python"), _SCRIPT),
+    "assert_set": "use a `composite`",
+}
+"""Instead of evaluator types; `-` is read as `_`."""
+
+
+def instead_of_type(name: str) -> str:
+    """Return the replacement of an evaluator type, or ""."""
+    return TYPES.get(name.replace("-", "_"), "")

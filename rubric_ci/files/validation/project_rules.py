@@ -1,0 +1,179 @@
+"""Rules across the files of a project: targets, globs, recorded answers.
+
+No target is shadowed, each glob matches a file, and each case has a recorded answer.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.files.validation.agentv import snake_case
+from rubric_ci.files.validation.gate_rules import CaseName, FindSizes
+from rubric_ci.files.yaml_text.problems import Path, Problem, Rule
+from rubric_ci.text.numbers import listed
+from rubric_ci.text.suggestions import did_you_mean, nearest
+
+
+class Winner(NamedTuple):
+    """A file whose target of the same name is used instead."""
+
+    file: str
+    folder: str  # for the eval files of this folder; empty: for all
+
+
+Winners: TypeAlias = Callable[[], Mapping[str, Winner]]
+"""The names of targets that another file defines with precedence."""
+
+NearestPath: TypeAlias = Callable[[str], str | None]
+"""A glob to a hint with the nearest existing path, or to None if it matches a file."""
+
+TARGET_SHADOWED: Final = Rule(
+    id="target-shadowed",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Another file defines a target of this name and comes first: `rubric-ci.yaml`, then the "
+        "targets file nearest to the eval file."
+    ),
+    hint="rename one of the two, or remove it",
+)
+DEPENDS_ON_UNMATCHED: Final = Rule(
+    id="depends-on-unmatched",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "A glob under `depends_on` matches no file, so no change runs its cases. Globs are "
+        "relative to the root of the repository."
+    ),
+)
+
+RECORDING_MISSING: Final = Rule(
+    id="recording-missing",
+    severity="notice",
+    switchable=True,
+    meaning=(
+        "The file of recorded answers does not exist here. Unless a step writes it before the run, "
+        "no case of the target has an answer."
+    ),
+    hint="fix the path, which is relative to the root of the repository, or record the answers",
+)
+RECORDED_ANSWERS: Final = Rule(
+    id="recorded-answers",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "A case has no recorded answer, or shares it with a case of another file that has the same "
+        "id, or a line cannot be read: the case would be errored, or graded by another's answer."
+    ),
+    hint='add a line {"id": …, "answer": …}, with "file" for an id that several files have',
+)
+SHOWN: Final = 3  # cases in a message
+
+
+class _Recorded(NamedTuple):
+    """The ids of a recording, and those that name their file."""
+
+    ids: frozenset[str]
+    files: frozenset[tuple[str, str]]
+    problem: str = ""
+
+
+def shadowed_targets(data: Any, winners: Winners) -> Iterator[Problem]:
+    """Yield targets of a configuration or a targets file that other files shadow."""
+    for index, target in enumerate(_list(data, "targets")):
+        name = target.get("name") if isinstance(target, dict) else None
+        winner = winners().get(name) if isinstance(name, str) else None
+        if winner:
+            where = f" for eval files in `{winner.folder}`" if winner.folder else ""
+            message = f"`{name}` is also defined in `{winner.file}`, which comes first{where}"
+            yield Problem(TARGET_SHADOWED, ("targets", index, "name"), message)
+
+
+def unmatched_dependencies(data: Any, nearest_path: NearestPath) -> Iterator[Problem]:
+    """Yield globs under `depends_on` that match no file of the repository."""
+    yield from _unmatched(data, (), nearest_path)
+    for key in ("evalcases", "targets"):
+        for index, owner in enumerate(_list(data, key)):
+            yield from _unmatched(owner, (key, index), nearest_path)
+
+
+def _unmatched(owner: Any, path: Path, nearest_path: NearestPath) -> Iterator[Problem]:
+    for key in owner if isinstance(owner, dict) else ():
+        if isinstance(key, str) and snake_case(key) == "depends_on":
+            for index, glob in enumerate(_list(owner, key)):
+                hint = nearest_path(glob) if isinstance(glob, str) else None
+                if hint is not None:
+                    message = f"no file matches `{glob}`"
+                    yield Problem(DEPENDS_ON_UNMATCHED, (*path, key, index), message, hint)
+
+
+def _list(owner: Any, key: str) -> list[Any]:
+    found = owner.get(key) if isinstance(owner, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def recorded_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
+    """Yield recordings of a configuration that are missing, cannot be read or lack cases."""
+    targets = data.get("targets") if isinstance(data, dict) else None
+    targets = targets if isinstance(targets, list) else []
+    default = targets[0].get("name") if _is_one_mapping(targets) else "default"
+    for index, target in enumerate(targets):
+        answers = target.get("answers") if isinstance(target, dict) else None
+        if not isinstance(answers, str) or target.get("provider") != "recorded" or "${{" in answers:
+            continue
+        place: Path = ("targets", index, "answers")
+        read = sizes().read
+        if read is None:
+            return
+        content = read(answers)
+        if content is None:
+            yield Problem(RECORDING_MISSING, place, f"there is no file `{answers}`")
+            continue
+        used = [case for case in sizes().names if (case.target or default) == target.get("name")]
+        for message, hint in _problems(answers, _read(content), used):
+            yield Problem(RECORDED_ANSWERS, place, message, hint)
+
+
+def _is_one_mapping(targets: list[Any]) -> bool:
+    return len(targets) == 1 and isinstance(targets[0], dict)
+
+
+def _read(content: bytes) -> _Recorded:
+    ids, files = set[str](), set[tuple[str, str]]()
+    for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            return _Recorded(frozenset(), frozenset(), f"line {number} is not JSON: {error}")
+        if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
+            return _Recorded(frozenset(), frozenset(), f"line {number} has no `id` that is text")
+        if isinstance(file := value.get("file"), str):
+            files.add((file, value["id"]))
+        else:
+            ids.add(value["id"])
+    return _Recorded(frozenset(ids), frozenset(files))
+
+
+def _problems(
+    answers: str, recorded: _Recorded, used: Sequence[CaseName]
+) -> Iterator[tuple[str, str]]:
+    if recorded.problem:
+        yield f"`{answers}`: {recorded.problem}", 'write one {"id": …, "answer": …} a line'
+        return
+    shared = [case for case in used if (case.file, case.id) not in recorded.files]
+    missing = [case.id for case in shared if case.id not in recorded.ids]
+    if missing:
+        unused = recorded.ids - {case.id for case in used}
+        meant = nearest(missing[0], [*unused], most=1_000)
+        hint = f"its `{meant}` is no case; {did_you_mean(missing[0])}" if meant else ""
+        cases = listed([f"`{name}`" for name in missing], SHOWN)
+        yield f"`{answers}` has no answer for {cases}", hint
+    by_id: dict[str, dict[str, None]] = {}
+    for case in shared:
+        by_id.setdefault(case.id, {})[case.file] = None
+    for name, files in by_id.items():
+        if len(files) > 1 and name in recorded.ids:
+            where = " and of ".join(f"`{file}`" for file in [*files][:SHOWN])
+            yield f"`{name}` is a case of {where}, which get the same answer", ""

@@ -1,0 +1,281 @@
+"""Rules of criteria that a schema cannot express: ids, weights, gates, ranges and levels."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from rubric_ci.files.assertions.keys import keys_of
+from rubric_ci.files.kinds.kind import criteria_at
+from rubric_ci.files.validation.wording import wording_problems
+from rubric_ci.files.yaml_text.problems import (
+    WEIGHT_TOTAL,
+    WRONG_TYPE,
+    Path,
+    Problem,
+    Rule,
+    with_rubrics,
+)
+from rubric_ci.files.yaml_text.scalars import is_short_decimal
+
+MAX_RANGES: Final = 11
+
+CRITERION_ID_DUPLICATE: Final = Rule(
+    id="criterion-id-duplicate",
+    meaning=(
+        "The judge marks criteria by id, so ids are unique in a list. A criterion without an id "
+        "gets `rubric-<n>` from its position."
+    ),
+    hint="give every criterion of a list its own id",
+    bad=with_rubrics(
+        "- {id: greets, expected_outcome: Says hello}\n- {id: greets, expected_outcome: Is warm}"
+    ),
+    good=with_rubrics(
+        "- {id: greets, expected_outcome: Says hello}\n- {id: warm, expected_outcome: Is warm}"
+    ),
+)
+GATE_KIND: Final = Rule(
+    id="gate-kind",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Each kind of criterion has its own gate: `required` for checklists, `required_min_score` "
+        "with `score_ranges`, `required_min_level` with `levels`. Any other gate has no effect."
+    ),
+    bad=with_rubrics("- required: true\n  score_ranges: {0: cold, 6: warm}"),
+    good=with_rubrics("- required_min_score: 6\n  score_ranges: {0: cold, 6: warm}"),
+)
+GATE_OUT_OF_REACH: Final = Rule(
+    id="gate-out-of-reach",
+    switchable=True,
+    meaning="No level reaches `required_min_level`, so every answer would fail.",
+    hint="lower it to a declared level",
+    bad=with_rubrics("- required_min_level: 3\n  levels: {1: cold, 2: warm}"),
+    good=with_rubrics("- required_min_level: 2\n  levels: {1: cold, 2: warm}"),
+)
+SCORE_RANGE_TYPE: Final = Rule(
+    id="score-range-type",
+    meaning="A range is a list of two integers, because judges give integer scores.",
+    hint="write [low, high] with two integers from 0 to 10",
+    bad=with_rubrics("- score_ranges:\n    - {score_range: [0, 10.0], expected_outcome: a}"),
+    good=with_rubrics("- score_ranges:\n    - {score_range: [0, 10], expected_outcome: a}"),
+)
+SCORE_RANGE_BOUNDS: Final = Rule(
+    id="score-range-bounds",
+    meaning="Scores are 0 to 10, and the low bound of a range is not above its high bound.",
+    hint="keep 0 <= low <= high <= 10",
+    bad=with_rubrics("- score_ranges:\n    - {score_range: [10, 0], expected_outcome: a}"),
+    good=with_rubrics("- score_ranges:\n    - {score_range: [0, 10], expected_outcome: a}"),
+)
+SCORE_RANGE_OVERLAP: Final = Rule(
+    id="score-range-overlap",
+    meaning="A score that belongs to two ranges is ambiguous.",
+    hint="ranges must not share a value",
+    bad=with_rubrics(
+        "- score_ranges:\n    - {score_range: [0, 6], expected_outcome: cold}\n"
+        "    - {score_range: [6, 10], expected_outcome: warm}"
+    ),
+    good=with_rubrics(
+        "- score_ranges:\n    - {score_range: [0, 5], expected_outcome: cold}\n"
+        "    - {score_range: [6, 10], expected_outcome: warm}"
+    ),
+)
+SCORE_RANGE_COVERAGE: Final = Rule(
+    id="score-range-coverage",
+    meaning=(
+        "Every score from 0 to 10 must belong to a range. In a map, the first range starts at 0."
+    ),
+    hint="together the ranges must cover 0 to 10",
+    bad=with_rubrics(
+        "- score_ranges:\n    - {score_range: [0, 5], expected_outcome: cold}\n"
+        "    - {score_range: [7, 10], expected_outcome: warm}"
+    ),
+    good=with_rubrics(
+        "- score_ranges:\n    - {score_range: [0, 5], expected_outcome: cold}\n"
+        "    - {score_range: [6, 10], expected_outcome: warm}"
+    ),
+)
+LEVELS_TYPE: Final = Rule(
+    id="levels-type",
+    meaning="Levels are integers, as a list of `{level, criteria}` or as the keys of a map.",
+    hint="write levels as integers",
+    bad=with_rubrics("- levels: {low: cold, high: warm}"),
+    good=with_rubrics("- levels: {1: cold, 2: warm}"),
+)
+LEVELS_DUPLICATE: Final = Rule(
+    id="levels-duplicate",
+    meaning="A level is declared once.",
+    hint="declare every level once",
+    bad=with_rubrics(
+        "- levels:\n    - {level: 1, criteria: cold}\n    - {level: 1, criteria: warm}"
+    ),
+    good=with_rubrics(
+        "- levels:\n    - {level: 1, criteria: cold}\n    - {level: 2, criteria: warm}"
+    ),
+)
+
+
+def criteria_problems(rubrics: Any, path: Path) -> Iterator[Problem]:
+    """Yield the problems of criteria."""
+    criteria, path = criteria_at(rubrics, path)
+    if not isinstance(criteria, list):
+        return
+    yield from _same_ids(criteria, path)
+    yield from _no_weight(criteria, path)
+    yield from wording_problems(criteria, path)
+    for index, criterion in enumerate(criteria):
+        if isinstance(criterion, dict):
+            yield from _criterion(criterion, (*path, index))
+
+
+def _same_ids(criteria: list[Any], path: Path) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for index, criterion in enumerate(criteria):
+        given = criterion.get("id") if isinstance(criterion, dict) else None
+        name = given if isinstance(given, str) else f"rubric-{index + 1}"
+        first = seen.setdefault(name, index)
+        if first != index:
+            where: Path = (*path, index, "id") if given else (*path, index)
+            message = f"the id `{name}` is taken by an earlier criterion"
+            yield Problem(CRITERION_ID_DUPLICATE, where, message, first=(*path, first))
+
+
+def _no_weight(criteria: list[Any], path: Path) -> Iterator[Problem]:
+    if criteria and all(isinstance(c, dict) and c.get("weight") == 0 for c in criteria):
+        yield Problem(WEIGHT_TOTAL, path, "every criterion has weight 0, so nothing is graded")
+
+
+def _criterion(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
+    ranges, levels = "score_ranges" in criterion, "levels" in criterion
+    if ranges and not _is_partition(criterion["score_ranges"]):
+        yield from _ranges(criterion["score_ranges"], (*path, "score_ranges"))
+    elif levels and not ranges:
+        yield from _levels(criterion, path)
+    if not (_GATE_NAMES.isdisjoint(criterion) or (ranges and levels)):
+        kind = "score_ranges" if ranges else "levels" if levels else "checklist"
+        kind = "assertion" if keys_of(criterion) else kind
+        yield from _gates(criterion, kind, path)
+
+
+_GATES = {
+    "checklist": ("required", "a checklist criterion"),
+    "assertion": ("required", "an assertion"),
+    "score_ranges": ("required_min_score", "a criterion with `score_ranges`"),
+    "levels": ("required_min_level", "a criterion with `levels`"),
+}
+_GATE_NAMES = dict.fromkeys(gate for gate, _ in _GATES.values()).keys()
+
+
+def _gates(criterion: dict[str, Any], kind: str, path: Path) -> Iterator[Problem]:
+    own, owner = _GATES[kind]
+    for gate in _GATE_NAMES:
+        if gate in criterion and gate != own:
+            message = f"`{gate}` has no effect on {owner}"
+            yield Problem(GATE_KIND, (*path, gate), message, f"use `{own}`", at_key=True)
+        value = criterion.get(gate)
+        if isinstance(value, float) and value.is_integer():  # the schema reports other floats
+            message = f"`{gate}` must be an integer, not {value}"
+            yield Problem(WRONG_TYPE, (*path, gate), message)
+
+
+def _ranges(ranges: Any, path: Path) -> Iterator[Problem]:
+    if isinstance(ranges, dict):
+        yield from _range_map(ranges, path)
+    elif isinstance(ranges, list):
+        floats = list(_float_bounds(ranges, path))
+        yield from floats
+        bounds = [_bounds(entry) for entry in ranges]
+        yield from _reversed(bounds, path)
+        known = [pair for pair in bounds if pair and pair[0] <= pair[1]]
+        if not floats and 0 < len(known) == len(ranges) <= MAX_RANGES:
+            yield from _overlaps(bounds, path)
+            yield from _gaps(known, path)
+
+
+def _is_partition(ranges: Any) -> bool:
+    """Return True if the ranges cover 0 to 10 once: the quick check for valid ranges."""
+    if not isinstance(ranges, list):
+        return False
+    pairs = [_bounds(entry) for entry in ranges]
+    covered = [n for pair in pairs if pair for n in range(pair[0], pair[1] + 1)]
+    return len(covered) == 11 and None not in pairs and len(set(covered)) == 11
+
+
+def _range_map(ranges: dict[str, Any], path: Path) -> Iterator[Problem]:
+    if ranges and all(map(is_short_decimal, ranges)):
+        first = min(int(key) for key in ranges)
+        if 0 < first <= 10:
+            yield Problem(SCORE_RANGE_COVERAGE, path, f"no range covers {_list(range(first))}")
+
+
+def _float_bounds(ranges: list[Any], path: Path) -> Iterator[Problem]:
+    for index, entry in enumerate(ranges):
+        pair = entry.get("score_range") if isinstance(entry, dict) else None
+        for place, bound in enumerate(pair if isinstance(pair, list) else ()):
+            if isinstance(bound, float) and bound.is_integer():  # others fail the schema
+                where: Path = (*path, index, "score_range", place)
+                message = f"a bound of `score_range` must be an integer, not {bound}"
+                yield Problem(SCORE_RANGE_TYPE, where, message)
+
+
+def _bounds(entry: Any) -> tuple[int, int] | None:
+    pair = entry.get("score_range") if isinstance(entry, dict) else None
+    if not isinstance(pair, list) or len(pair) != 2:
+        return None
+    whole = all(type(bound) is int and 0 <= bound <= 10 for bound in pair)
+    return (pair[0], pair[1]) if whole else None
+
+
+def _reversed(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Problem]:
+    for index, pair in enumerate(bounds):
+        if pair and pair[0] > pair[1]:
+            message = f"the low bound {pair[0]} is above the high bound {pair[1]}"
+            hint = f"write [{pair[1]}, {pair[0]}]"
+            yield Problem(SCORE_RANGE_BOUNDS, (*path, index, "score_range"), message, hint)
+
+
+def _overlaps(bounds: list[tuple[int, int] | None], path: Path) -> Iterator[Problem]:
+    for index, pair in enumerate(bounds):
+        for earlier in bounds[:index]:
+            if pair and earlier and pair[0] <= earlier[1] and earlier[0] <= pair[1]:
+                message = f"{list(pair)} overlaps {list(earlier)}"
+                yield Problem(SCORE_RANGE_OVERLAP, (*path, index, "score_range"), message)
+
+
+def _gaps(bounds: list[tuple[int, int]], path: Path) -> Iterator[Problem]:
+    missing = [n for n in range(11) if not any(low <= n <= high for low, high in bounds)]
+    if missing:
+        yield Problem(SCORE_RANGE_COVERAGE, path, f"no range covers {_list(missing)}")
+
+
+def _levels(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
+    levels, where = criterion["levels"], (*path, "levels")
+    if isinstance(levels, list):
+        yield from _same_levels(levels, where)
+        numbers = [entry.get("level") if isinstance(entry, dict) else None for entry in levels]
+    else:
+        keys = levels if isinstance(levels, dict) else ()
+        numbers = [int(key) if is_short_decimal(key.removeprefix("-")) else None for key in keys]
+    least = criterion.get("required_min_level")
+    whole = [number for number in numbers if type(number) is int]
+    if type(least) is int and len(whole) == len(numbers) > 0 and least > max(whole):
+        message = f"no level reaches {least}; the highest is {max(whole)}"
+        yield Problem(GATE_OUT_OF_REACH, (*path, "required_min_level"), message)
+
+
+def _same_levels(levels: list[Any], path: Path) -> Iterator[Problem]:
+    seen = set()
+    for index, entry in enumerate(levels):
+        number = entry.get("level") if isinstance(entry, dict) else None
+        where: Path = (*path, index, "level")
+        if isinstance(number, float) and number.is_integer():
+            yield Problem(LEVELS_TYPE, where, f"`level` must be an integer, not {number}")
+        elif type(number) is int:
+            if number in seen:
+                message = f"the level {number} is declared twice"
+                yield Problem(LEVELS_DUPLICATE, where, message)
+            seen.add(number)
+
+
+def _list(numbers: Any) -> str:
+    """Return numbers as a phrase: "3", "3 and 4", "1, 2 and 9"."""
+    words = [str(number) for number in numbers]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

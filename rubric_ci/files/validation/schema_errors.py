@@ -1,0 +1,286 @@
+"""Errors of jsonschema as problems with readable messages."""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from rubric_ci.files.assertions.keys import KEYS
+from rubric_ci.files.validation.assertion_rules import ASSERTION_OPTION
+from rubric_ci.files.validation.other_tools import hint_for_key, instead_of_type
+from rubric_ci.files.validation.schema_wording import (
+    KINDS,
+    diagnose_shape,
+    hint_for,
+    one_of,
+    owner_name,
+    shown,
+    value_name,
+)
+from rubric_ci.files.validation.shape_rules import (
+    ALIAS_CONFLICT,
+    CRITERION_KIND,
+    EMPTY_TEXT,
+    EVALUATOR_TYPE,
+    MISSING_KEY,
+    MISSING_VALUE,
+    NOT_TEXT,
+    OUT_OF_RANGE,
+    TOO_FEW,
+    UNKNOWN_VALUE,
+    rule_of,
+)
+from rubric_ci.files.yaml_text.problems import MAX_PROBLEMS, UNKNOWN_KEY, WRONG_TYPE, Path, Problem
+from rubric_ci.text.suggestions import did_you_mean, nearest
+
+Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
+
+Written: TypeAlias = Callable[[Path], str | None]
+
+
+def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
+    """Return one problem per cause, and at most one more than a report shows."""
+    found = islice(_problems(schema, data, written), MAX_PROBLEMS + 1)
+    return _merge_misspelt(list(found))
+
+
+def _problems(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
+    for error in Draft202012Validator(schema).iter_errors(data):
+        path = tuple(error.absolute_path)
+        meant = diagnose_shape(path, error.instance) if error.validator in _OF_KEYS else None
+        if meant is not None:
+            yield meant
+        elif error.validator is None:
+            yield from _mutually_exclusive(error, path, data)
+        elif error.validator == "type" and path and error.instance is None:
+            yield _missing_value(path)
+        elif error.validator == "type" and _is_unquoted(error):
+            yield _unquoted(error, path, written(path))
+        else:
+            yield from _EXPLAIN.get(error.validator, _other_error)(error, path)
+
+
+def _type(error: ValidationError, path: Path) -> Iterator[Problem]:
+    wanted: Any = error.validator_value
+    kinds = [wanted] if isinstance(wanted, str) else wanted
+    name, value = value_name(path), error.instance
+    expected = " or ".join(KINDS[kind] for kind in kinds)
+    rule = rule_of(path, "type", WRONG_TYPE)
+    message = f"{name} must be {expected}, not {shown(value)}"
+    yield Problem(rule, path, message, hint_for(path, kinds, value))
+
+
+def _missing_value(path: Path) -> Problem:
+    hint = "write one, or remove the `-`" if isinstance(path[-1], int) else ""
+    return Problem(MISSING_VALUE, path, f"{value_name(path)} has no value", hint)
+
+
+def _is_unquoted(error: ValidationError) -> bool:
+    wanted: Any = error.validator_value
+    return "string" in wanted and isinstance(error.instance, bool | int | float)
+
+
+def _unquoted(error: ValidationError, path: Path, written: str | None) -> Problem:
+    """Return the problem of a scalar that YAML reads as another type than text."""
+    text = shown(error.instance)[1:-1] if written is None else written
+    kind = "true or false" if isinstance(error.instance, bool) else "a number"
+    message = f"{value_name(path)} must be text; `{text}` reads as {kind}"
+    return Problem(NOT_TEXT, path, message, f'quote it: "{text}"')
+
+
+def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
+    wanted: Any = error.validator_value
+    instance: Any = error.instance
+    for key in wanted:
+        if key not in instance:
+            rule = rule_of((*path, key), "required", MISSING_KEY)
+            setting = next((each for each in _PROVIDERS if each in instance), "")
+            of_provider = key == "model" and path[:1] == ("targets",) and setting
+            keys = ("provider",) if of_provider else _ALTERNATIVES.get(key, (key,))
+            message = f"{owner_name(path)} has no {one_of(keys)}"
+            other = next((other for other in _OTHERS.get(key, ()) if other in instance), "")
+            hint = f"write `{key}` in place of `{other}`" if other else ""
+            if of_provider:
+                hint = f"`{setting}` is a setting of `provider: {_PROVIDERS[setting]}`"
+            yield Problem(rule, path, message, hint, missing=keys)
+
+
+_OTHERS: Final = {"tool": ("name", "function"), "script": ("command", "cmd")}
+"""Wrong keys for a required one, in mappings that accept any key."""
+
+_PROVIDERS: Final = {
+    "reads": "runner",
+    **dict.fromkeys(("command_template", "command"), "cli"),
+    "url": "http",
+    "answers": "recorded",
+    "response": "mock",
+}
+"""Settings of a target that is no model, and the provider that it lacks."""
+
+_ALTERNATIVES: Final = {
+    "input_messages": ("input_messages", "input"),
+    "max_total": ("max_total", "max_input", "max_output"),
+}
+"""Keys of which any one is enough, by the key that the schema names."""
+
+
+def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
+    schema: Any = error.schema
+    instance: Any = error.instance
+    known = schema["properties"]
+    patterns = schema.get("patternProperties", {})
+    for key in instance:
+        if key not in known and not any(re.search(pattern, key) for pattern in patterns):
+            message = f"unknown key `{key}` in {owner_name(path)}"
+            hint = hint_for_key(key, path, instance)
+            meant = nearest(key, known)
+            where, hint = (*path, key), hint or did_you_mean(meant) or _after_comma(instance, key)
+            yield Problem(UNKNOWN_KEY, where, message, hint, at_key=True, meant=meant)
+
+
+def _after_comma(instance: dict[str, Any], key: str) -> str:
+    """Return a hint for a key without a value that is the rest of the text before it."""
+    before = [name for name in list(instance)[: list(instance).index(key)] if instance[name]]
+    if instance[key] is not None or not before or not isinstance(instance[before[-1]], str):
+        return ""
+    return f"quote the text of `{before[-1]}`: inside {{ }} a comma ends a text without quotes"
+
+
+def _enum(error: ValidationError, path: Path) -> Iterator[Problem]:
+    wanted: Any = error.validator_value
+    values = [value for value in wanted if isinstance(value, str)]  # `off` may read as false
+    rule = rule_of(path, "enum", UNKNOWN_VALUE)
+    words = ", ".join(f"`{value}`" for value in values or ("true",))
+    value = error.instance
+    hint = ""
+    if isinstance(value, str):
+        other = instead_of_type(value) if rule == EVALUATOR_TYPE else ""
+        hint = other or did_you_mean(nearest(value, values))
+    elif value is False and path[-1] in KEYS:
+        hint = f"write `{path[-1]}: true` and `not: true`"
+    allowed = f"one of {words}" if values else words
+    message = f"{value_name(path)} must be {allowed}, not {shown(value)}"
+    yield Problem(rule, path, message, hint)
+
+
+def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:
+    if "propertyNames" in error.absolute_schema_path:
+        key = error.instance
+        rule = rule_of((*path, str(key)), "key", UNKNOWN_KEY)
+        wanted = "integers 0 to 10" if "score_ranges" in path else "integers"
+        if path[-1:] == ("vars",):
+            wanted = "letters, digits and underscores, without a digit first"
+        message = f"the keys of {value_name(path)} must be {wanted}, not `{key}`"
+        yield Problem(rule, (*path, str(key)), message, at_key=True)
+    elif error.validator_value == "\\S":
+        rule = rule_of(path, "pattern", EMPTY_TEXT)
+        yield Problem(rule, path, f"{value_name(path)} must not be empty")
+    else:
+        schema = error.schema if isinstance(error.schema, dict) else {}
+        examples = " or ".join(f"`{each}`" for each in schema.get("examples", ()))
+        hint = f"write a value such as {examples}" if examples else ""
+        message = f"{value_name(path)} cannot be `{error.instance}`"
+        yield Problem(UNKNOWN_VALUE, path, message, hint)
+
+
+def _bound(error: ValidationError, path: Path) -> Iterator[Problem]:
+    words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
+    bound = f"{words[str(error.validator)]} {error.validator_value}"
+    rule = rule_of(path, "bounds", OUT_OF_RANGE)
+    given: Any = error.instance
+    percent = error.validator == "maximum" and error.validator_value == 1 and 1 < given <= 100
+    hint = f"write {given / 100:g}" if percent else ""
+    yield Problem(rule, path, f"{value_name(path)} must be {bound}, not {given}", hint)
+
+
+def _count(error: ValidationError, path: Path) -> Iterator[Problem]:
+    few = "at least" if str(error.validator).startswith("min") else "at most"
+    rule = rule_of(path, few, TOO_FEW)
+    instance: Any = error.instance
+    number, have = error.validator_value, len(instance)
+    unit = "entry" if number == 1 else "entries"
+    if have == 0:
+        drafted = "remove the key and run `rubric-ci generate rubrics` to draft them"
+        hint = drafted if path[-1] == "rubrics" else ""
+        yield Problem(rule, path, f"{value_name(path)} must not be empty", hint)
+    else:
+        size = f"{few} {number:,} {unit}, not {have:,}"
+        yield Problem(rule, path, f"{value_name(path)} must have {size}")
+
+
+def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterator[Problem]:
+    """Yield the key that is excluded by the one that `dependentSchemas` names.
+
+    NOTE: for the schema `false`, jsonschema does not include the key in the path of the error.
+    """
+    steps = list(error.absolute_schema_path)
+    other = str(steps[len(steps) - steps[::-1].index("dependentSchemas")])
+    for step in path:
+        data = data[step]
+    key = next(key for key in _EXCLUDED_KEYS[other] if data.get(key) is error.instance)
+    if other == "levels" or other in KEYS:
+        message = f"a criterion has either `{key}` or `{other}`, not both"
+        yield Problem(CRITERION_KIND, (*path, key), message, at_key=True)
+    else:
+        same = f"{other}.{key}" if other == "execution" else other
+        message = f"`{key}` and `{same}` mean the same; use one of them"
+        yield Problem(ALIAS_CONFLICT, (*path, key), message, at_key=True)
+
+
+def _needs_assertion(error: ValidationError, path: Path) -> Iterator[Problem]:
+    """Yield the option of an assertion in a criterion that is none."""
+    key = str(list(error.absolute_schema_path)[-2])
+    message = f"`{key}` has no effect on a criterion that is no assertion"
+    yield Problem(ASSERTION_OPTION, (*path, key), message, at_key=True)
+
+
+def _other_error(error: ValidationError, path: Path) -> Iterator[Problem]:
+    yield Problem(WRONG_TYPE, path, str(error.message))
+
+
+_OF_KEYS: Final = frozenset(("required", "additionalProperties"))
+_EXCLUDED_KEYS: Final = {
+    "outcome": ("expected_outcome",),
+    "input": ("input_messages",),
+    "expected_output": ("expected_messages",),
+    "execution": ("target", "evaluators"),
+    "description": ("expected_outcome", "criteria"),
+    "expected_outcome": ("criteria",),
+    "levels": ("score_ranges",),
+    **{key: ("score_ranges", "levels", *(other for other in KEYS if other != key)) for key in KEYS},
+}
+_EXPLAIN: Final[dict[str, Explain]] = {
+    "type": _type,
+    "required": _required,
+    "additionalProperties": _additional,
+    "enum": _enum,
+    "const": _enum,
+    "pattern": _pattern,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum"), _bound),
+    "not": _needs_assertion,
+    **dict.fromkeys(("minItems", "maxItems", "minProperties"), _count),
+}
+
+
+def _explains(meant: str, missing: Problem) -> bool:
+    """Return True if a misspelt key is why another one is missing; an assertion has no text."""
+    return meant in missing.missing or (meant in KEYS and "expected_outcome" in missing.missing)
+
+
+def _merge_misspelt(found: list[Problem]) -> list[Problem]:
+    """Merge a missing-key problem into the misspelt key that explains it.
+
+    The misspelt key gets the rule of the missing one: an unknown key may be ignored, a missing one
+    may not.
+    """
+    kept = {(p.path, p.message): p for p in found}
+    for unknown in found:
+        if unknown.rule == UNKNOWN_KEY and unknown.meant:
+            for missing in found:
+                if missing.path == unknown.path[:-1] and _explains(unknown.meant, missing):
+                    kept.pop((missing.path, missing.message), None)
+                    kept[unknown.path, unknown.message] = unknown._replace(rule=missing.rule)
+    return list(kept.values())

@@ -1,0 +1,207 @@
+"""Messages about the schema: names of values and places, and hints for a wrong type."""
+
+import json
+import re
+from typing import Any, Final
+
+from rubric_ci.files.assertions.keys import KEYS, OPTIONS
+from rubric_ci.files.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
+from rubric_ci.files.yaml_text.problems import Path, Problem
+from rubric_ci.text.suggestions import nearest
+
+KINDS: Final = {
+    "string": "text",
+    "number": "a number",
+    "integer": "an integer",
+    "boolean": "`true` or `false`",
+    "array": "a list",
+    "object": "a mapping",
+    "null": "nothing",
+}
+
+
+def value_name(path: Path) -> str:
+    """Return the name of the value at a path."""
+    if not path:
+        return "an eval file"
+    if isinstance(path[-1], str):
+        return f"`{path[-1]}`"
+    keys = [step for step in path if isinstance(step, str)]
+    if keys and keys[-1] == "score_range":
+        return "a bound of `score_range`"
+    return f"an entry of `{keys[-1]}`" if keys else "an entry"
+
+
+def owner_name(path: Path) -> str:
+    """Return the name of the mapping at a path."""
+    if not path:
+        return "the file"
+    if isinstance(path[-1], str):
+        return f"`{path[-1]}`"
+    keys = [step for step in path if isinstance(step, str)]
+    return _OWNERS.get(keys[-1], f"an entry of `{keys[-1]}`") if keys else "an entry"
+
+
+_OWNERS = {
+    "evalcases": "the case",
+    **dict.fromkeys(("rubrics", "criteria"), "the criterion"),
+    "turns": "the turn",
+    "score_ranges": "the range",
+    "levels": "the level",
+    "evaluators": "the evaluator",
+    "messages": "the message",
+    "input_messages": "the message",
+    "input": "the message",
+    "expected_messages": "the message",
+    "expected_output": "the message",
+    "content": "the part",
+    "targets": "the target",
+}
+
+
+def one_of(keys: tuple[str, ...]) -> str:
+    """Return keys as alternatives: "`a`", "`a` or `b`", "`a`, `b` or `c`"."""
+    *others, last = (f"`{key}`" for key in keys)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def shown(value: Any) -> str:
+    """Return a value, or its type if it is long."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case int() | float():
+            return f"`{value}`"
+        case str():
+            return f"the text `{value}`" if len(value) < 40 else "a text"
+        case list():
+            return "a list"
+        case _:
+            return "a mapping"
+
+
+MESSAGES: Final = frozenset(
+    ("messages", "input_messages", "input", "expected_messages", "expected_output")
+)
+ROLES: Final = ("system", "user", "assistant", "tool")
+
+_CRITERION: Final = (
+    *("id", "expected_outcome", "description", "weight", "required", "score_ranges", "levels"),
+    *("required_min_score", "required_min_level"),
+    *KEYS,
+    *OPTIONS,
+)
+_ENTRIES: Final = {
+    **dict.fromkeys(("input_messages", "input"), "{{role: user, content: {0}}}"),
+    **dict.fromkeys(("expected_messages", "expected_output"), "{{role: assistant, content: {0}}}"),
+    "content": "{{type: text, value: {0}}}",
+    "expected": "{{tool: {0}}}",
+    "tool_calls": "{{tool: {0}}}",
+    "fields": "{{path: {0}, match: exact}}",
+}
+_LISTS_OF_TEXT: Final = frozenset(
+    ("rubrics", "criteria", "tags", "depends_on", "formats", "env", "evals")
+)
+_SHORT = 40
+_PLAIN = re.compile(r"[A-Za-z][\w ./-]*")
+
+
+def hint_for(path: Path, wanted: list[str], value: Any) -> str:
+    """Return the correct spelling of a value of the wrong type, or ""."""
+    owner = path[-1] if path else ""
+    if owner == "score_range" and isinstance(value, str):
+        return _range(value)
+    if owner == "required_min_score" and isinstance(value, float) and 0 < value < 1:
+        return "scores are integers from 0 to 10" + _times_ten(value)
+    if isinstance(value, str) and {"number", "integer"} & {*wanted}:
+        return _number(value)
+    if "array" in wanted:
+        return _list(str(owner), wanted, value)
+    if wanted == ["object"]:
+        return _mapping(path, value)
+    return ""
+
+
+def diagnose_shape(path: Path, value: Any) -> Problem | None:
+    """Return one problem for a mapping that was meant as something else, if it is recognised."""
+    owner = path[-2] if len(path) > 1 and isinstance(path[-1], int) else ""
+    if not isinstance(value, dict):
+        return None
+    if owner in {"rubrics", "criteria"} and len(value) == 1:
+        return _text_with_colon(path, value)
+    if owner in MESSAGES and "role" not in value:
+        role = next((role for role in ROLES if role in value), None)
+        return _named_by_key(path, role, "message", "role", "content") if role else None
+    if owner == "content" and "type" not in value:
+        kind = next((kind for kind in ("text", "file") if kind in value), None)
+        return _named_by_key(path, kind, "part", "type", "value") if kind else None
+    return None
+
+
+def _text_with_colon(path: Path, value: dict[str, Any]) -> Problem | None:
+    [(key, rest)] = value.items()
+    if isinstance(rest, dict | list) or nearest(key, _CRITERION):
+        return None
+    text = f"{key}: {rest}" if isinstance(rest, str) else f"{key}:"
+    hint = f"quote it: {json.dumps(text, ensure_ascii=False)}" if isinstance(rest, str) else ""
+    message = f"`{text}` reads as a mapping because of its `:`"
+    return Problem(CRITERION_TEXT, path, message, hint or "quote the whole text")
+
+
+def _named_by_key(path: Path, key: str, kind: str, first: str, second: str) -> Problem:
+    message = f"a {kind} does not start with `{key}:`"
+    hint = f"write `{first}: {key}` and `{second}: …`"
+    return Problem(MISSING_KEY, (*path, key), message, hint, at_key=True)
+
+
+def _list(owner: str, wanted: list[str], value: Any) -> str:
+    if owner == "env" and isinstance(value, dict):
+        return f"write the names of variables: [{', '.join(map(_written, value))}]"
+    if isinstance(value, dict):
+        return "start each entry with `- `"
+    if owner in _LISTS_OF_TEXT and wanted == ["array"] and isinstance(value, str):
+        return f"write a list: [{_written(value)}]" if len(value) < _SHORT else "write a list"
+    return ""
+
+
+def _mapping(path: Path, value: Any) -> str:
+    owner = path[-1] if path else ""
+    keys = [step for step in path if isinstance(step, str)]
+    if owner == "healthcheck" and isinstance(value, str):
+        return f"write {{type: command, command_template: {_written(value)}}}"
+    if owner == "aggregator" and isinstance(value, str):
+        return f"write {{type: {_written(value)}}}"
+    if isinstance(owner, int) and keys[-1] == "score_ranges" and isinstance(value, list):
+        return f"write {{score_range: {json.dumps(value)}, expected_outcome: …}}"
+    if isinstance(owner, int) and keys[-1] == "evaluators" and isinstance(value, str):
+        return "write the evaluator itself, with its `name` and `type`"
+    if isinstance(owner, int) and isinstance(value, str) and len(value) < _SHORT:
+        form = _ENTRIES.get(keys[-1], "")
+        return f"write {form.format(_written(value))}" if form else ""
+    return ""
+
+
+def _range(text: str) -> str:
+    found = re.fullmatch(r"\s*(\d{1,2})\s*(?:-|to|\.\.)\s*(\d{1,2})\s*", text)
+    return f"write [{found[1]}, {found[2]}]" if found else ""
+
+
+def _times_ten(share: float) -> str:
+    score = round(share * 10, 6)
+    return f"; write {score:g}" if score == int(score) else ""
+
+
+def _number(text: str) -> str:
+    """Return the hint for a text that was meant as a number."""
+    if re.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", text):
+        return f"write {text} without quotes"
+    if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]{1,2}", text):
+        return f"write {float(text)}"
+    amount = re.fullmatch(r"[$€£]\s?([0-9]+(?:\.[0-9]+)?)", text)
+    return f"write {amount[1]}" if amount else ""
+
+
+def _written(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)

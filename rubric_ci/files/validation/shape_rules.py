@@ -1,0 +1,164 @@
+"""Rules that the JSON Schema checks; some places of a file have rules of their own."""
+
+from typing import Final
+
+from rubric_ci.files.validation.rubric_rules import (
+    LEVELS_TYPE,
+    SCORE_RANGE_BOUNDS,
+    SCORE_RANGE_COVERAGE,
+    SCORE_RANGE_OVERLAP,
+    SCORE_RANGE_TYPE,
+)
+from rubric_ci.files.yaml_text.problems import (
+    GOOD_CASE,
+    GOOD_FILE,
+    Path,
+    Rule,
+    with_cases,
+    with_evaluator,
+    with_rubrics,
+)
+
+_TEXT_KEYS = ("expected_outcome", "description", "criteria")
+
+
+MISSING_KEY: Final = Rule(
+    id="missing-key",
+    meaning="A required field is missing.",
+    bad=with_cases("  - input: Say hello\n    rubrics: [Greets]\n"),
+    good=with_cases(GOOD_CASE),
+)
+MISSING_VALUE: Final = Rule(
+    id="missing-value",
+    meaning="A key has no value.",
+    hint="write a value, or remove the key",
+    bad=with_cases("  - id: greeting\n    input:\n    rubrics: [Greets]\n"),
+    good=with_cases(GOOD_CASE),
+)
+NOT_TEXT: Final = Rule(
+    id="not-text",
+    meaning=(
+        "The field requires text, and YAML reads the value as another type: `no` is a boolean, "
+        "`007` a number."
+    ),
+    hint="quote it",
+    bad=with_cases("  - id: 007\n    input: Say hello\n    rubrics: [Greets]\n"),
+    good=with_cases('  - id: "007"\n    input: Say hello\n    rubrics: [Greets]\n'),
+)
+UNKNOWN_VALUE: Final = Rule(
+    id="unknown-value",
+    meaning="The field accepts only certain values.",
+    bad=with_cases(
+        "  - id: greeting\n    input: [{role: human, content: Hello}]\n    rubrics: [Greets]\n"
+    ),
+    good=with_cases(
+        "  - id: greeting\n    input: [{role: user, content: Hello}]\n    rubrics: [Greets]\n"
+    ),
+)
+EMPTY_TEXT: Final = Rule(
+    id="empty-text",
+    meaning="The text is empty.",
+    hint="write text, or remove the key",
+    bad=with_cases('  - id: ""\n    input: Say hello\n    rubrics: [Greets]\n'),
+    good=with_cases(GOOD_CASE),
+)
+OUT_OF_RANGE: Final = Rule(
+    id="out-of-range",
+    meaning="The number is too small or too large for its field.",
+    bad=with_rubrics("- expected_outcome: Greets\n  weight: -1"),
+    good=with_rubrics("- expected_outcome: Greets\n  weight: 1"),
+)
+TOO_FEW: Final = Rule(
+    id="too-few",
+    meaning="The list needs more entries.",
+    bad="evalcases: []\n",
+    good=GOOD_FILE,
+)
+ALIAS_CONFLICT: Final = Rule(
+    id="alias-conflict",
+    meaning="Two spellings of one field are given, and only one of them would be used.",
+    hint="remove the older spelling",
+    bad=with_cases(
+        f"{GOOD_CASE}    outcome: A greeting\n    expected_outcome: A friendly greeting\n"
+    ),
+    good=with_cases(f"{GOOD_CASE}    expected_outcome: A friendly greeting\n"),
+)
+EVALUATOR_TYPE: Final = Rule(
+    id="evaluator-type",
+    meaning="No evaluator has this type, so this entry would grade nothing.",
+    bad=with_evaluator("- {name: check, type: code, script: ./check}"),
+    good=with_evaluator("- {name: check, type: code_judge, script: ./check}"),
+)
+CRITERION_TEXT: Final = Rule(
+    id="criterion-text",
+    meaning="A criterion needs text that describes what the judge should look for.",
+    hint="describe what to look for in `expected_outcome`",
+    bad=with_rubrics("- {id: greets, weight: 2}"),
+    good=with_rubrics("- {id: greets, expected_outcome: Greets the reader, weight: 2}"),
+)
+CRITERION_KIND: Final = Rule(
+    id="criterion-kind",
+    meaning=(
+        "A criterion is a checklist item, has `score_ranges`, has `levels`, or has one key of an "
+        "assertion."
+    ),
+    hint="split it into two criteria",
+    bad=with_rubrics("- score_ranges: {0: cold, 6: warm}\n  levels: {1: cold, 2: warm}"),
+    good=with_rubrics("- score_ranges: {0: cold, 6: warm}\n- levels: {1: cold, 2: warm}"),
+)
+SCORE_RANGE_TEXT: Final = Rule(
+    id="score-range-text",
+    meaning="Each range describes the answers that get such a score.",
+    hint="describe such an answer in `expected_outcome`",
+    bad=with_rubrics("- score_ranges:\n    - {score_range: [0, 10]}"),
+    good=with_rubrics("- score_ranges:\n    - {score_range: [0, 10], expected_outcome: a}"),
+)
+LEVELS_COUNT: Final = Rule(
+    id="levels-count",
+    meaning="A scale has at least two levels.",
+    hint="declare at least two levels",
+    bad=with_rubrics("- levels: {1: cold}"),
+    good=with_rubrics("- levels: {1: cold, 2: warm}"),
+)
+LEVELS_TEXT: Final = Rule(
+    id="levels-text",
+    meaning="Each level describes the answers that reach it.",
+    hint="describe such an answer in `criteria`",
+    bad=with_rubrics("- levels:\n    - {level: 1, name: Cold}\n    - {level: 2, criteria: warm}"),
+    good=with_rubrics(
+        "- levels:\n    - {level: 1, name: Cold, criteria: no greeting}\n"
+        "    - {level: 2, criteria: warm}"
+    ),
+)
+
+_OF_RANGES: Final = {
+    "type": SCORE_RANGE_TYPE,
+    "bounds": SCORE_RANGE_BOUNDS,
+    "text": SCORE_RANGE_TEXT,
+}
+
+
+def rule_of(path: Path, check: str, otherwise: Rule) -> Rule:  # noqa: PLR0911 - one line per rule
+    """Return the rule for a failed check at a path: some places have rules of their own."""
+    if path and path[-1] == "score_ranges" and check in {"at least", "at most"}:
+        return SCORE_RANGE_COVERAGE if check == "at least" else SCORE_RANGE_OVERLAP
+    if "score_ranges" in path:
+        kind = {"type": "type", "bounds": "bounds", "key": "bounds"}.get(check)
+        if path[-1] == "score_range":
+            kind = "type"
+        elif path[-1] in _TEXT_KEYS or kind is None:
+            kind = "text" if check in {"required", "pattern", "type"} else None
+        if isinstance(path[-1], str) and path[-2] == "score_ranges" and check != "key":
+            kind = "text"
+        return _OF_RANGES[kind] if kind else otherwise
+    if path and path[-1] == "levels":
+        return LEVELS_COUNT if check == "at least" else LEVELS_TYPE
+    if "levels" in path and (path[-1] == "level" or check == "key"):
+        return LEVELS_TYPE
+    if "levels" in path and (path[-1] in _TEXT_KEYS or path[-2] == "levels"):
+        return LEVELS_TEXT
+    if "rubrics" in path and path[-1] == "expected_outcome":
+        return CRITERION_TEXT
+    if len(path) > 2 and path[-1] == "type" and path[-3] == "evaluators":
+        return EVALUATOR_TYPE if check == "enum" else otherwise
+    return otherwise

@@ -1,0 +1,279 @@
+"""Rules of targets that a schema cannot express, and settings without effect."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from rubric_ci.files.validation.agentv import conflicting_aliases, snake_case, snake_cased
+from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED, texts_of
+from rubric_ci.files.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
+from rubric_ci.files.validation.shape_rules import MISSING_KEY
+from rubric_ci.files.yaml_text.problems import Path, Problem, Rule
+from rubric_ci.model.model_facts import AGENTV_AGENTS
+from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
+
+PLACEHOLDERS: Final = (
+    *("PROMPT", "PROMPT_FILE", "GUIDELINES", "EVAL_ID", "EVAL_FILE", "ROOT", "ATTEMPT", "FILES"),
+    "OUTPUT_FILE",
+)
+
+OF_RUNNER: Final = {
+    "command_template": ("RESULTS", "ONLY"),
+    "only": ("CASE_REGEX", "CASE_IDS"),
+}
+"""The placeholders of a runner's texts."""
+
+Names: TypeAlias = Callable[[], frozenset[str]]
+"""The names of targets in other files, read only when they are needed."""
+
+_PLACEHOLDER = re.compile(r"(?<![$\w{])\{([A-Z_]+)\}")
+_IN_SMALL_LETTERS = re.compile(rf"(?<![$\w{{]){{({'|'.join(PLACEHOLDERS)})}}".lower())
+_SHARED = ("name", "provider", "judge_target", "grader_target", "depends_on", "cache")
+_COMMAND = (
+    *_SHARED,
+    *("command_template", "command", "cwd", "env", "healthcheck", "timeout_seconds"),
+    *("concurrency", "workers", "files_format", "attachments_format", "provider_batching"),
+    *("trace", "workspace", "skill"),
+)
+_AGENT = (
+    *_SHARED,
+    *("model", "tools", "project_files", "workspace", "env", "timeout_seconds", "concurrency"),
+    "skill",
+)
+_RUNNER = (
+    *("name", "provider", "depends_on", "command_template", "reads", "only", "graders"),
+    *("cwd", "env", "timeout_seconds"),
+)
+_SERVICE = (
+    *_SHARED,
+    *("url", "method", "headers", "body", "answer", "timeout_seconds", "concurrency", "workers"),
+)
+_OF_KIND: Final = {
+    "cli": ("a command", _COMMAND),
+    "recorded": ("recorded answers", (*_SHARED, "answers")),
+    "runner": ("a runner", _RUNNER),
+    "http": ("a service", _SERVICE),
+    "mock": ("a fixed answer", (*_SHARED, "response")),
+    **dict.fromkeys(STARTED, ("an agent", _AGENT)),
+}
+NAMES: Final = ("model", "deployment", "deployment_name", "variant")
+_RETRIES: Final = (
+    "max_retries",
+    *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor", "retry_status_codes"),
+)
+_NO_BATCHES = "RUBRIC_CI_BATCH sends the requests of `rubric-ci run` to models in batches"
+_OF_ONE_CASE: Final = ("PROMPT", "PROMPT_FILE", "GUIDELINES")
+_OWN_RETRIES = "model requests are retried up to 4 times, commands never"
+_WITHOUT_EFFECT: Final = {
+    **dict.fromkeys(("provider_batching", "batch_requests"), _NO_BATCHES),
+    **dict.fromkeys(_RETRIES, _OWN_RETRIES),
+    **dict.fromkeys(
+        ("verbose", "cli_verbose"), "a command's output is part of the error message when it fails"
+    ),
+    **dict.fromkeys(("keep_temp_files", "keep_output_files"), "the answer is in the report"),
+    **dict.fromkeys(JUDGE_KEYS, "it is a setting of `judge` in rubric-ci.yaml"),
+}
+
+
+TARGET_NAME_DUPLICATE: Final = Rule(
+    id="target-name-duplicate",
+    meaning="Eval files refer to targets by name, so names are unique.",
+    hint="give every target its own name",
+    bad="targets:\n  - {name: default, model: openai/a}\n  - {name: default, model: openai/b}\n",
+    good="targets:\n  - {name: default, model: openai/a}\n  - {name: other, model: openai/b}\n",
+)
+JUDGE_TARGET: Final = Rule(
+    id="judge-target",
+    meaning="Only a model target can be a judge.",
+    hint="name a target with `model`",
+    bad=(
+        "targets:\n  - {name: default, model: openai/a, judge_target: agent}\n"
+        "  - {name: agent, provider: cli, command_template: 'agent {PROMPT}'}\n"
+    ),
+    good=(
+        "targets:\n  - {name: default, model: openai/a, judge_target: strict}\n"
+        "  - {name: strict, model: openai/b}\n"
+    ),
+)
+UNKNOWN_PLACEHOLDER: Final = Rule(
+    id="unknown-placeholder",
+    meaning="Only known placeholders are replaced: the command would run with the braces in it.",
+    bad="targets: [{name: default, provider: cli, command_template: 'agent {PROMT}'}]\n",
+    good="targets: [{name: default, provider: cli, command_template: 'agent {PROMPT}'}]\n",
+)
+BODY_TEMPLATE: Final = Rule(
+    id="body-template",
+    meaning="A text in the body of a request is a template of the case's variables.",
+    hint="write `{{ input }}`, or a variable of `vars`",
+    bad="targets: [{name: default, provider: http, url: 'https://a.example', body: '{{ input'}]\n",
+    good=(
+        "targets: [{name: default, provider: http, url: 'https://a.example', "
+        "body: '{{ input }}'}]\n"
+    ),
+)
+AGENT_PROVIDER: Final = Rule(
+    id="agent-provider",
+    severity="warning",
+    switchable=True,
+    meaning="rubric-ci does not start this agent program by name, so its cases have no answer.",
+    hint="write `provider: cli` with the program's command line as `command_template`",
+    bad="targets: [{name: default, provider: claude-sdk}]\n",
+    good="targets: [{name: default, provider: cli, command_template: 'claude -p {PROMPT}'}]\n",
+)
+
+
+def target_rules(targets: Any, others: Names | None, *, agentv: bool) -> Iterator[Problem]:
+    """Yield the problems of targets; without `others`, judges are not looked up."""
+    if not isinstance(targets, list):
+        return
+    own = {t["name"]: t for t in reversed(targets) if isinstance(t, dict) and _has_name(t)}
+    known = cache(lambda: frozenset(own).union(others())) if others else None
+    for index, target in enumerate(targets):
+        if not isinstance(target, dict):
+            continue
+        path: Path = ("targets", index)
+        if _has_name(target) and own[target["name"]] is not target:
+            message = f"the name `{target['name']}` is taken by an earlier target"
+            first: Path = ("targets", targets.index(own[target["name"]]), "name")
+            yield Problem(TARGET_NAME_DUPLICATE, (*path, "name"), message, first=first)
+        yield from conflicting_aliases(target, path)
+        yield from _provider_problems(target, path, agentv=agentv)
+        yield from _judge_references(target, path, own, known)
+
+
+def agent_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield the provider of a target if it is an agent program that is not started."""
+    provider = target.get("provider")
+    if isinstance(provider, str) and provider.lower() in AGENTV_AGENTS.difference(STARTED):
+        message = f"provider `{provider}` is not supported"
+        yield Problem(AGENT_PROVIDER, (*path, "provider"), message)
+
+
+def is_idle(key: str) -> bool:
+    """Return True for a setting of other tools that has no effect on any target."""
+    return snake_case(key) in _WITHOUT_EFFECT
+
+
+def is_model(target: dict[str, Any]) -> bool:
+    """Return True if a target is a model, as far as the file shows."""
+    provider = target.get("provider", "")
+    return not isinstance(provider, str) or provider.lower() not in {*_OF_KIND, *AGENTV_AGENTS}
+
+
+def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> Iterator[Problem]:
+    provider = target.get("provider")
+    kind = provider.lower() if isinstance(provider, str) else ""
+    if kind == "cli":
+        yield from _placeholders(target, path)
+    if kind == "runner":
+        yield from _of_runner(target, path)
+    if kind == "http":
+        yield from _of_service(target.get("body"), (*path, "body"))
+    if kind in _OF_KIND and not (agentv and kind in AGENTV_AGENTS):
+        yield from _unused(target, path, *_OF_KIND[kind])
+    elif kind not in AGENTV_AGENTS:
+        yield from _missing_model(target, path, kind)
+        for key, value in target.items():
+            if is_idle(key) and value is not False:
+                yield _idle(key, path, "a model", _WITHOUT_EFFECT[snake_case(key)])
+
+
+def _unused(
+    target: dict[str, Any], path: Path, kind: str, known: tuple[str, ...]
+) -> Iterator[Problem]:
+    free = [key for key in known if key not in snake_cased(target)]
+    for key, value in target.items():
+        meant = snake_case(key)
+        if meant in known or key.startswith("x-") or (is_idle(key) and value is False):
+            continue
+        similar = "" if is_idle(key) else nearest(meant, free)
+        hint = _WITHOUT_EFFECT.get(meant) or did_you_mean(similar)
+        yield _idle(key, path, kind, hint, similar)
+
+
+def _idle(key: str, path: Path, kind: str, hint: str, meant: str = "") -> Problem:
+    message = f"`{key}` has no effect on {kind}"
+    return Problem(UNUSED_SETTING, (*path, key), message, hint, at_key=True, meant=meant)
+
+
+def _missing_model(target: dict[str, Any], path: Path, kind: str) -> Iterator[Problem]:
+    settings = target.get("settings")
+    if kind and not any(snake_case(key) in NAMES for key in target):
+        inside = isinstance(settings, dict) and any(snake_case(key) in NAMES for key in settings)
+        hint = "move it up from `settings`" if inside else ""
+        message = "the target has no `model`"
+        yield Problem(MISSING_KEY, path, message, hint, missing=("model",))
+
+
+def _placeholders(target: dict[str, Any], path: Path) -> Iterator[Problem]:
+    for key in ("command_template", "commandTemplate", "command"):
+        template = target.get(key)
+        if not isinstance(template, str):
+            continue
+        for name in _IN_SMALL_LETTERS.findall(template):
+            message, hint = f"`{{{name}}}` is not replaced", did_you_mean(f"{{{name.upper()}}}")
+            yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=f"{{{name}}}")
+        for name in _PLACEHOLDER.findall(template):
+            if name not in PLACEHOLDERS:
+                message = f"`{{{name}}}` is not a known placeholder"
+                hint, part = _placeholder_hint(name), f"{{{name}}}"
+                yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, hint, part=part)
+            elif name in _OF_ONE_CASE and snake_cased(target).get("provider_batching") is True:
+                message = f"`{{{name}}}` is empty where one process answers all cases"
+                hint = "read the cases from standard input, one JSON object per line"
+                yield Problem(UNUSED_SETTING, (*path, key), message, hint, part=f"{{{name}}}")
+
+
+def _of_runner(target: dict[str, Any], path: Path) -> Iterator[Problem]:
+    """Yield unknown placeholders, and a command or a choice of cases that lacks its own."""
+    for key, known in OF_RUNNER.items():
+        template = target.get(key)
+        if not isinstance(template, str):
+            continue
+        found = _PLACEHOLDER.findall(template)
+        listed = known_names(f"{{{name}}}" for name in known)
+        for name in found:
+            if name not in known:
+                message = f"`{{{name}}}` is not a known placeholder of `{key}`"
+                yield Problem(
+                    UNKNOWN_PLACEHOLDER, (*path, key), message, listed, part=f"{{{name}}}"
+                )
+        if not set(found) & {*known} - {"ONLY"}:
+            message = f"`{key}` holds no placeholder"
+            yield Problem(UNKNOWN_PLACEHOLDER, (*path, key), message, listed)
+
+
+def _of_service(body: Any, path: Path) -> Iterator[Problem]:
+    """Yield the texts of a body that are no templates."""
+    for place, text in texts_of(body):
+        if "{{" in text or "{%" in text:
+            from rubric_ci.text.template import used  # few targets need Jinja2
+
+            if fault := used(text).fault:
+                yield Problem(BODY_TEMPLATE, (*path, *place), fault.reason)
+
+
+def _placeholder_hint(name: str) -> str:
+    close = nearest(name, PLACEHOLDERS)
+    if close:
+        return did_you_mean(f"{{{close}}}")
+    return known_names(f"{{{placeholder}}}" for placeholder in PLACEHOLDERS)
+
+
+def _judge_references(
+    target: dict[str, Any], path: Path, own: Mapping[str, Any], known: Names | None
+) -> Iterator[Problem]:
+    for key in ("judge_target", "judgeTarget", "grader_target", "graderTarget"):
+        name = target.get(key)
+        if not isinstance(name, str):
+            continue
+        if name in own and not is_model(own[name]):
+            yield Problem(JUDGE_TARGET, (*path, key), f"`{name}` is not a model and cannot judge")
+        elif known is not None and name not in own and name not in known():
+            message = f"no target is called `{name}`"
+            yield Problem(UNKNOWN_TARGET, (*path, key), message, suggest(name, known()))
+
+
+def _has_name(target: dict[str, Any]) -> bool:
+    return isinstance(target.get("name"), str)

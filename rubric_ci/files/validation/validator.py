@@ -1,0 +1,230 @@
+"""Check a file: its text, its schema, its rules and its references.
+
+NOTE: modules that describe problems are imported late: a file without problems needs none.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rubric_ci.files.assertions.keys import KEYS
+from rubric_ci.files.validation.config_summary import KnownTargets
+from rubric_ci.files.validation.eval_rules import eval_problems, target_problems, ungraded_cases
+from rubric_ci.files.validation.reference_rules import reference_problems
+from rubric_ci.files.validation.rubric_rules import GATE_KIND
+from rubric_ci.files.validation.schema import problems as schema_problems
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.problems import MAX_PROBLEMS, Problem
+from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.model.references import Lookup, Machine, NearFile
+
+if TYPE_CHECKING:
+    from rubric_ci.files.validation.config_summary import Prompt
+    from rubric_ci.files.validation.gate_rules import FindSizes
+    from rubric_ci.files.validation.project_rules import NearestPath, Winners
+    from rubric_ci.files.validation.waiver_rules import FindStates
+    from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.model.model_facts import Models
+
+_MARK = "rubric-ci:"  # of comments that silence a rule
+_KINDS = frozenset(("score_ranges", "levels"))  # the keys that make a criterion of another kind
+
+
+def check_evals(
+    source: Source,
+    lookup: Lookup,
+    known: KnownTargets = KnownTargets(),  # noqa: B008 (a value)
+    nearest_path: "NearestPath | None" = None,
+    *,
+    machine: "Callable[[], Machine] | None" = None,
+    near_file: NearFile = lambda _: "",
+    default_evaluator: str = "",
+    models: "Callable[[], Models] | None" = None,
+) -> "tuple[Diagnostic, ...]":
+    """Return all problems of an eval file.
+
+    Without `nearest_path`, globs under `depends_on` are not checked; without `machine`, scripts
+    are not. `near_file` names the file that a missing one probably is. `default_evaluator` is the
+    configuration's; only `none` leaves cases ungraded.
+    """
+    other = _other_tool(source)
+    if other:
+        return _diagnosed(source, [other])
+    found = list(_eval_problems(source, lookup, near_file))
+    if source.readable and (known.prompts or any(map(_has_variables, source.texts().values()))):
+        found.extend(_first(_variable_problems(source, known.prompts)))
+    if known.names and source.readable:
+        found.extend(_first(target_problems(source.data, known.names, known.agents)))
+    if default_evaluator == "none" and source.readable:
+        found.extend(ungraded_cases(source.data, source.file))
+    if nearest_path and _mentions(source, "depends_on"):
+        from rubric_ci.files.validation.project_rules import unmatched_dependencies
+
+        found.extend(_first(unmatched_dependencies(source.data, nearest_path)))
+    if models and source.readable and _mentions(source, "model"):
+        from rubric_ci.files.validation.model_rules import evaluator_model_problems
+
+        found.extend(_first(evaluator_model_problems(source.data, models)))
+    if machine and _mentions(source, "evaluators"):
+        from rubric_ci.files.validation.command_rules import script_problems
+
+        found.extend(_first(script_problems(source.data, machine())))
+    return _diagnosed(source, found)
+
+
+def check_config(
+    document: Source,
+    *,
+    targets_only: bool = False,
+    others: Callable[[], frozenset[str]] | None = None,
+    winners: "Winners | None" = None,
+    nearest_path: "NearestPath | None" = None,
+    machine: "Callable[[], Machine] | None" = None,
+    sizes: "FindSizes | None" = None,
+    models: "Callable[[], Models] | None" = None,
+) -> "tuple[Diagnostic, ...]":
+    """Return all problems of a configuration or a targets file.
+
+    The functions find what is outside of the file; without one, what needs it is not checked.
+    """
+    from rubric_ci.files.validation.config_rules import config_problems
+    from rubric_ci.files.validation.gate_rules import pass_rate_problems
+    from rubric_ci.files.validation.project_rules import shadowed_targets, unmatched_dependencies
+
+    problems = config_problems(document, _rule_ids, targets_only=targets_only, others=others)
+    found = list(_first(problems))
+    found.extend(_first(pass_rate_problems(document.data, sizes)))
+    if models:
+        from rubric_ci.files.validation.model_rules import model_problems
+
+        found.extend(_first(model_problems(document.data, models)))
+    if sizes and not targets_only:
+        from rubric_ci.files.validation.project_rules import recorded_problems
+
+        found.extend(_first(recorded_problems(document.data, sizes)))
+    if winners:
+        found.extend(_first(shadowed_targets(document.data, winners)))
+    if nearest_path:
+        found.extend(_first(unmatched_dependencies(document.data, nearest_path)))
+    if machine:
+        from rubric_ci.files.validation.command_rules import target_command_problems
+
+        found.extend(_first(target_command_problems(document.data, machine())))
+    return _diagnosed(document, found)
+
+
+def check_prompts(
+    document: Source, lookup: Lookup, near_file: NearFile = lambda _: ""
+) -> "tuple[Diagnostic, ...]":
+    """Return the problems of the prompt files and skills that targets name."""
+    if not (_mentions(document, "prompt") or _mentions(document, "skill")):
+        return ()
+    from rubric_ci.files.validation.reference_rules import prompt_problems
+
+    found = list(_first(prompt_problems(document.data, lookup, near_file)))
+    of_text = _diagnosed(document, [])  # `check_config` has them
+    return tuple(each for each in _diagnosed(document, found) if each not in of_text)
+
+
+def check_waivers(
+    document: Document, find_states: "FindStates | None" = None
+) -> "tuple[Diagnostic, ...]":
+    """Return all problems of `waivers.yaml`; without `find_states`, of the file alone."""
+    from rubric_ci.files.validation.waiver_rules import waiver_problems
+
+    return _diagnosed(document, list(_first(waiver_problems(document, find_states))))
+
+
+def switched(
+    found: "tuple[Diagnostic, ...]", texts: Mapping[str, str], rules: Mapping[str, str]
+) -> "tuple[Diagnostic, ...]":
+    """Return the remaining diagnostics of a file and its sidecar, with configured severities."""
+    if not found and not any(_MARK in text for text in texts.values()):
+        return ()
+    from rubric_ci.files.validation.rules import apply_suppressions  # with every rule
+
+    return apply_suppressions(found, texts, rules)
+
+
+def _mentions(source: Source, word: str) -> bool:
+    """Return False where no text has a word, and so the data has not; a dialect's data may."""
+    return hasattr(source, "found") or any(word in text for text in source.texts().values())
+
+
+def _other_tool(source: Source) -> Problem | None:
+    if not isinstance(source.data, dict):
+        return None
+    if "evalcases" in source.data:
+        return _other_lines(source) if source.file.endswith(".jsonl") else None
+    from rubric_ci.files.validation.other_tools import recognise
+
+    return recognise(source.data)
+
+
+def _other_lines(source: Source) -> Problem | None:
+    from rubric_ci.files.validation.other_tools import recognise_lines
+
+    return recognise_lines(source.data["evalcases"])
+
+
+def _rule_ids() -> Collection[str]:
+    from rubric_ci.files.validation.rules import RULES  # for a configuration that has `rules`
+
+    return RULES
+
+
+def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
+    if not source.readable:
+        return
+    found = schema_problems("eval", source)
+    kinds = {problem.path[:-1] for problem in found if problem.meant in _KINDS}  # misspelt
+    rules = _first(eval_problems(source.data))
+    found.extend(p for p in rules if p.rule != GATE_KIND or p.path[:-1] not in kinds)
+    if source.ambiguous:
+        from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
+
+        found.extend(_first(ambiguous_scalar_problems(source, found)))
+    found.extend(_first(reference_problems(source.data, lookup, near_file)))
+    if _mentions(source, "trials"):
+        from rubric_ci.files.validation.gate_rules import trial_problems
+
+        found.extend(_first(trial_problems(source.data)))
+    if any(_mentions(source, key) for key in KEYS):
+        from rubric_ci.files.validation.assertion_rules import assertion_problems
+
+        found.extend(_first(assertion_problems(source.data, lookup, near_file)))
+    if _mentions(source, "evaluators"):
+        from rubric_ci.files.kinds.table import KINDS
+
+        for name, kind in KINDS.items():
+            if _mentions(source, name):
+                found.extend(_first(kind.problems_of_file(source.data, lookup)))
+    yield from found
+
+
+def _has_variables(text: str) -> bool:
+    return "{{" in text or "{%" in text or "vars" in text
+
+
+def _variable_problems(source: Source, prompts: "Mapping[str, Prompt] | None") -> Iterator[Problem]:
+    from rubric_ci.files.validation.variable_rules import case_prompt_problems, variable_problems
+
+    if prompts is None:
+        yield from variable_problems(source.data, source.written, None)
+        return
+    used = frozenset[str]().union(*(each.names for each in prompts.values()))
+    yield from variable_problems(source.data, source.written, used)
+    yield from case_prompt_problems(source.data, prompts)
+
+
+def _first(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Limit problems to one more than are reported, to know whether there are more."""
+    return islice(problems, MAX_PROBLEMS + 1)
+
+
+def _diagnosed(source: Source, found: list[Problem]) -> "tuple[Diagnostic, ...]":
+    if not found and not source.text_problems:
+        return ()
+    from rubric_ci.files.validation.diagnostics import diagnose
+
+    return diagnose(source, found)

@@ -1,0 +1,292 @@
+"""Rules of variables: those of a case, and those that the prompt of its target uses.
+
+A text uses variables that a case has, and a case has none that are never used.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.files.kinds.kind import execution_of
+from rubric_ci.files.validation.config_summary import Prompt
+from rubric_ci.files.validation.shape_rules import MISSING_KEY, NOT_TEXT
+from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_cases
+from rubric_ci.text.suggestions import suggest
+
+INPUT: Final = "input"
+JUDGED: Final = ("expected_outcome", "rubrics")
+MESSAGES: Final = ("input_messages", "input", "expected_messages", "expected_output")
+
+UNDEFINED_VARIABLE: Final = Rule(
+    id="undefined-variable",
+    meaning=(
+        "`{{ name }}` in a message is replaced by the variable of this name under `vars` of the "
+        "case or the suite. Without it, the target would be asked a question with braces in it."
+    ),
+    hint="add it to `vars`, or set `raw: true` if the braces are part of the text",
+    bad=with_cases('  - id: greeting\n    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'),
+    good=with_cases(
+        "  - id: greeting\n    vars: {name: Ada}\n"
+        '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
+    ),
+)
+UNUSED_VARIABLE: Final = Rule(
+    id="unused-variable",
+    severity="warning",
+    switchable=True,
+    meaning="No message and no prompt of a target uses the variable: it changes nothing.",
+    hint="use it as `{{ name }}` in a message, or remove it",
+    bad=with_cases(
+        "  - id: greeting\n    vars: {name: Ada}\n    input: Say hello\n    rubrics: [Greets]\n"
+    ),
+    good=with_cases(
+        "  - id: greeting\n    vars: {name: Ada}\n"
+        '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
+    ),
+)
+VARIABLE_NAME: Final = Rule(
+    id="variable-name",
+    meaning="In the prompt of a target `{{ input }}` is the input of the case.",
+    hint="give the variable another name",
+    bad=with_cases(
+        "  - id: greeting\n    vars: {input: Ada}\n"
+        '    input: "Greet {{ input }}"\n    rubrics: [Greets]\n'
+    ),
+    good=with_cases(
+        "  - id: greeting\n    vars: {name: Ada}\n"
+        '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
+    ),
+)
+TEMPLATE_SYNTAX: Final = Rule(
+    id="template-syntax",
+    meaning=(
+        "A text with `{{` or `{%` is a template of Jinja2: variables, `if`, `for`, `{% raw %}` and "
+        "the filters `trim`, `lower`, `upper`, `join`, `tojson`."
+    ),
+    hint="correct it, or set `raw: true` if the braces are part of the text",
+    bad=with_cases(
+        "  - id: greeting\n    vars: {name: Ada}\n"
+        '    input: "Greet {{ name"\n    rubrics: [Greets]\n'
+    ),
+    good=with_cases(
+        "  - id: greeting\n    vars: {name: Ada}\n"
+        '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
+    ),
+)
+LITERAL_VARIABLE: Final = Rule(
+    id="literal-variable",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "Criteria and expected outcomes are judged as they are written, braces included: variables "
+        "are replaced in messages and prompts only."
+    ),
+    hint="write it without the variable, or in each case with its value",
+    bad=with_cases(
+        '  - id: greeting\n    vars: {name: Ada}\n    input: "Greet {{ name }}"\n'
+        '    rubrics: ["Says {{ name }}"]\n'
+    ),
+    good=with_cases(
+        '  - id: greeting\n    vars: {name: Ada}\n    input: "Greet {{ name }}"\n'
+        "    rubrics: [Says Ada]\n"
+    ),
+)
+
+_INPUTS: Final = {"input", "input_messages", "turns", "simulated_user", "vars"}
+
+_Case: TypeAlias = tuple[Path, dict[str, Any]]
+
+
+class Text(NamedTuple):
+    """A text of a message, and its path."""
+
+    path: Path
+    text: str
+
+
+def variable_problems(
+    data: Any, written: Callable[[Path], str | None], used_by_prompts: frozenset[str] | None
+) -> Iterator[Problem]:
+    """Yield templates that cannot be rendered, and variables that nothing uses.
+
+    `written` returns a scalar as its file has it. Without `used_by_prompts`, unused variables are
+    not reported.
+    """
+    cases: list[_Case] = [*mappings(data, "evalcases")]
+    if not cases:
+        return
+    yield from _values(data, ("vars",), written)
+    for path, case in cases:
+        yield from _values(case, (*path, "vars"), written)
+    shared = [] if data.get("raw") is True else list(_texts(data.get("messages"), ("messages",)))
+    from rubric_ci.text.template import used  # files without variables do not need Jinja2
+
+    of_suite = {name for each in shared for name in used(each.text).names}
+    of_suite |= used_by_prompts or set()
+    anywhere = set(of_suite)
+    faulty = used_by_prompts is None or any(used(each.text).fault for each in shared)
+    for path, case in cases:
+        raw = case.get("raw", data.get("raw")) is True
+        own = list(_own_texts(case, path, raw=raw))
+        names = {name for each in own for name in used(each.text).names}
+        faults = any(used(each.text).fault for each in own)
+        faulty = faulty or faults
+        if not faults and used_by_prompts is not None:
+            yield from _unused(_vars(case).keys() - names - of_suite, (*path, "vars"))
+        anywhere |= names
+        for each in own:
+            yield from _problems(each, {**_vars(data), **_vars(case)})
+        yield from _literal(case, path, () if raw else {**_vars(data), **_vars(case)})
+    if not faulty:
+        yield from _unused(_vars(data).keys() - anywhere, ("vars",))
+    for each in shared:
+        yield from _of_suite(each, _vars(data), cases)
+    every = set[str]().union(_vars(data), *(_vars(case) for _, case in cases))
+    yield from _literal(data, (), () if data.get("raw") is True else every)
+
+
+def _literal(owner: dict[str, Any], path: Path, known: Collection[str]) -> Iterator[Problem]:
+    """Yield the texts that are judged as they are written and name a variable."""
+    from rubric_ci.text.template import used
+
+    for key in JUDGED if known else ():
+        for place, text in _templates(owner.get(key), (*path, key)):
+            for name in sorted(used(text).names.intersection(known)):
+                part = _written(text, name)
+                message = f"`{part}` is not replaced here: braces in criteria are text"
+                yield Problem(LITERAL_VARIABLE, place, message, part=part)
+
+
+def _templates(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str) and "{{" in value:
+        yield path, value
+    pairs = enumerate(value) if isinstance(value, list) else ()
+    for key, each in value.items() if isinstance(value, dict) else pairs:
+        yield from _templates(each, (*path, key))
+
+
+def _values(
+    owner: dict[str, Any], path: Path, written: Callable[[Path], str | None]
+) -> Iterator[Problem]:
+    for name, value in _vars(owner).items():
+        if name == INPUT:
+            message = "`input` is the input of the case"
+            yield Problem(VARIABLE_NAME, (*path, name), message, at_key=True)
+        text = written((*path, name)) if isinstance(value, bool) else None
+        if text not in (None, "true", "false"):
+            message = f"`{text}` reads as {'true' if value else 'false'}"
+            yield Problem(NOT_TEXT, (*path, name), message, f'quote it: "{text}"')
+
+
+def _of_suite(shared: Text, suite: dict[str, Any], cases: list[_Case]) -> Iterator[Problem]:
+    """Yield the problems of a suite's message, at the cases that lack a variable."""
+    from rubric_ci.text.template import used
+
+    every = suite.keys() | set[str]().union(*(_vars(case) for _, case in cases))
+    if used(shared.text).fault or used(shared.text).names - every:
+        yield from _problems(shared, dict.fromkeys(every))
+        return
+    for path, case in cases:
+        yield from _problems(shared, {**suite, **_vars(case)}, (*path, "id"))
+
+
+def _problems(of: Text, known: Mapping[str, Any], case: Path = ()) -> Iterator[Problem]:
+    """Yield the undefined variables of a template, else why it cannot be rendered.
+
+    `case` is the place if the text is the suite's.
+    """
+    from rubric_ci.text.template import NotRendered, render, used
+
+    found, path, where = used(of.text), case or of.path, "`messages` of the suite: " * bool(case)
+    if found.fault:
+        line, reason = found.fault
+        place = f"line {line} of the text: " if "\n" in of.text.strip() else ""
+        yield Problem(TEMPLATE_SYNTAX, path, f"{where}{place}{reason}")
+        return
+    for name in sorted(found.names - known.keys()):
+        message = f"{where}`{{{{ {name} }}}}` is not a variable of the case"
+        hint = suggest(name, known) if known else ""
+        yield Problem(UNDEFINED_VARIABLE, path, message, hint, part=_written(of.text, name))
+    if not found.plain and found.names <= known.keys():
+        try:
+            render(of.text, known)
+        except NotRendered as error:
+            yield Problem(UNDEFINED_VARIABLE, path, f"{where}{error}")
+
+
+def _written(text: str, name: str) -> str:
+    """Return the first expression that uses a name, as it is written."""
+    for piece in text.split("{{")[1:]:
+        inner, end, _ = piece.partition("}}")
+        if end and name in inner:
+            return f"{{{{{inner}}}}}"
+    return ""
+
+
+def _unused(names: set[str], path: Path) -> Iterator[Problem]:
+    for name in sorted(filter(str.isidentifier, names - {INPUT})):
+        hint = f"use it as `{{{{ {name} }}}}` in a message, or remove it"
+        yield Problem(UNUSED_VARIABLE, (*path, name), f"nothing uses `{name}`", hint, at_key=True)
+
+
+def _vars(owner: dict[str, Any]) -> dict[str, Any]:
+    found = owner.get("vars")
+    return found if isinstance(found, dict) else {}
+
+
+def _own_texts(case: dict[str, Any], path: Path, *, raw: bool) -> Iterator[Text]:
+    for key in () if raw else MESSAGES:
+        yield from _texts(case.get(key), (*path, key))
+    turns = case.get("turns")
+    for number, turn in enumerate(turns if isinstance(turns, list) and not raw else ()):
+        where: Path = (*path, "turns", number)
+        yield from _texts(turn, where) if isinstance(turn, str) else ()
+        yield from _texts(turn.get("input"), (*where, "input")) if isinstance(turn, dict) else ()
+    user = case.get("simulated_user")
+    if isinstance(user, dict) and not raw:
+        for key in ("persona", "goal", "end"):
+            yield from _texts(user.get(key), (*path, "simulated_user", key))
+
+
+def _texts(written: Any, path: Path) -> Iterator[Text]:
+    """Yield the templates among the texts of messages and of parts."""
+    if isinstance(written, str):
+        if "{{" in written or "{%" in written:
+            yield Text(path, written)
+    elif isinstance(written, list):
+        for index, each in enumerate(written):
+            key = "content" if isinstance(each, dict) and "role" in each else "value"
+            if isinstance(each, dict) and each.get("type") != "file":
+                yield from _texts(each.get(key), (*path, index, key))
+
+
+def case_prompt_problems(data: Any, prompts: Mapping[str, Prompt]) -> Iterator[Problem]:
+    """Yield cases without a variable of their target's prompt, and cases without an input.
+
+    `prompts` has the targets' prompts by name; "" is the default target.
+    """
+    suite = _target(data) if isinstance(data, dict) else ""
+    for path, case in mappings(data, "evalcases"):
+        known = {*_vars(data), *_vars(case), INPUT}
+        several = data.get("targets") if not _target(case) else None
+        names = several if isinstance(several, list) else [_target(case) or suite]
+        found = [prompts[name] for name in names if isinstance(name, str) and name in prompts]
+        for prompt in found:
+            yield from _undefined(prompt, known, path)
+        if len(found) == len(names):
+            continue
+        if "messages" not in data and case.keys() & _INPUTS == {"vars"}:
+            message = "the case has no `input_messages` or `input`"
+            hint = "add one, `messages` to the suite, or a `prompt` to the target"
+            yield Problem(MISSING_KEY, path, message, hint)
+
+
+def _undefined(prompt: Prompt, known: set[str], case: Path) -> Iterator[Problem]:
+    for name in sorted(prompt.names - known):
+        where = f"`{prompt.path}`, the prompt of the target `{prompt.target}`, uses "
+        message = f"{where}`{{{{ {name} }}}}`, which is not a variable of the case"
+        yield Problem(UNDEFINED_VARIABLE, (*case, "id"), message, suggest(name, known))
+
+
+def _target(owner: dict[str, Any]) -> str:
+    name = execution_of(owner).get("target", owner.get("target", ""))
+    return name if isinstance(name, str) else ""

@@ -1,0 +1,264 @@
+"""Wording of criteria in English that two judges mark differently: one rule, seven kinds.
+
+The linter of drafts uses the same kinds. Each is found by its words, so that a criterion without
+one costs a look at its words only.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, with_rubrics
+
+MOST: Final = 100  # criteria of a list that are compared with each other
+ALIKE: Final = 0.8  # share of common content words from which two criteria are duplicates
+
+WORDING: Final = Rule(
+    id="wording",
+    severity="notice",
+    switchable=True,
+    meaning=(
+        "Judges mark such a criterion differently from one answer to the next: it checks more than "
+        "one thing, counts (`2 of 3`), is vague, negates a negation, refers to a text that the "
+        "judge does not get, asks a checklist for a degree, or repeats another criterion. The "
+        "words are English; other languages are not checked. `docs/good-rubrics.md` has a bad and "
+        "a good example of each."
+    ),
+    hint="see docs/good-rubrics.md",
+    bad=with_rubrics(
+        "- Names the limit and explains the procedure\n"
+        "- Names at least two of the three documents\n"
+        "- Gives a helpful answer\n"
+        "- Does not fail to mention the fee\n"
+        "- Gives the steps as in the ticket\n"
+        "- How well it explains the risk\n"
+        "- States the price of shipping\n"
+        "- States the shipping price"
+    ),
+    good=with_rubrics(
+        "- Names the limit\n"
+        "- Explains the procedure\n"
+        "- {expected_outcome: Names the receipt, required: false}\n"
+        "- {expected_outcome: Names the form, required: false}\n"
+        "- Says which form the customer has to fill in\n"
+        "- Mentions the fee of 5 euros\n"
+        "- Says to reset the router\n"
+        "- Names one risk\n"
+        "- States the price of shipping"
+    ),
+)
+
+
+class Kind(NamedTuple):
+    """A kind of wording."""
+
+    name: str
+    words: frozenset[str]  # a criterion has one of them, in lower case
+    pattern: re.Pattern[str]
+    advice: str  # after the words that were found
+    checklist: bool = False  # of checklist criteria only
+    unless: re.Pattern[str] | None = None  # what follows makes it precise
+    clause: re.Pattern[str] | None = None  # what stands before makes it a part of one thing
+
+
+class Wording(NamedTuple):
+    """A finding about one criterion."""
+
+    kind: str
+    message: str
+
+
+def wording(text: str, *, checklist: bool = True) -> Iterator[Wording]:
+    """Yield the findings about one criterion, one of each kind."""
+    yield from _of_kinds(text, words_of(text), checklist=checklist)
+
+
+def _of_kinds(text: str, words: set[str], *, checklist: bool) -> Iterator[Wording]:
+    if _TRIGGERS.isdisjoint(words):
+        return
+    for kind in KINDS:
+        if kind.words.isdisjoint(words) or (kind.checklist and not checklist):
+            continue
+        found = kind.pattern.search(text)
+        if found and not _is_fine(kind, text, found):
+            yield Wording(kind.name, f"“{found.group().strip()}” {kind.advice}")
+
+
+def _is_fine(kind: Kind, text: str, found: re.Match[str]) -> bool:
+    after = kind.unless and kind.unless.search(text, found.end())
+    before = kind.clause and kind.clause.search(text, 0, found.start())
+    return bool(after or before)
+
+
+def repeated(texts: Sequence[set[str]]) -> Iterator[tuple[int, int]]:
+    """Yield the positions of a criterion and of an earlier one that checks the same, by words.
+
+    Criteria of one word are not compared, and neither is a list of more than `MOST`.
+    """
+    if len(texts) > MOST:
+        return
+    content = [words - FILLERS for words in texts]
+    for n, m in combinations(range(len(content)), 2):
+        one, other = content[n], content[m]
+        common = 0 if one.isdisjoint(other) else len(one & other)
+        if common > 1 and common >= ALIKE * (len(one) + len(other) - common):
+            yield m, n
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words in lower case; a semicolon is a separate word."""
+    return set(
+        text.casefold()
+        .replace(";", " ; ")
+        .replace(",", " ")
+        .replace(":", " ")
+        .rstrip(".!?")
+        .split()
+    )
+
+
+def wording_problems(criteria: Sequence[Any], path: Path) -> Iterator[Problem]:
+    """Yield a problem per finding about a list of criteria."""
+    words: list[set[str]] = []
+    texts: list[str] = []
+    places: list[Path] = []
+    for index, criterion in enumerate(criteria):
+        key, text = _text(criterion)
+        if not text:
+            continue
+        where: Path = (*path, index, key) if key else (*path, index)
+        checklist = isinstance(criterion, str) or _GRADED.isdisjoint(criterion)
+        words.append(words_of(text))
+        for found in _of_kinds(text, words[-1], checklist=checklist):
+            yield Problem(WORDING, where, found.message)
+        texts.append(text)
+        places.append(where)
+    for later, first in repeated(words):
+        message = f"“{texts[later].strip()}” checks the same as an earlier criterion: remove one"
+        yield Problem(WORDING, places[later], message, first=places[first])
+
+
+def _text(criterion: Any) -> tuple[str, str]:
+    """Return the key and the text of a criterion; empty if it has none."""
+    if isinstance(criterion, str):
+        return "", criterion
+    for key in ("expected_outcome", "description") if isinstance(criterion, dict) else ():
+        if isinstance(text := criterion.get(key), str):
+            return key, text
+    return "", ""
+
+
+_GRADED: Final = frozenset({"score_ranges", "levels"})
+_VERBS: Final = (
+    "acknowledges|apologi[sz]es|asks|avoids|calculates|cites|clarifies|compares|computes|"
+    "concludes|contains|covers|defines|demonstrates|describes|explains|gives|has|"
+    "identifies|includes|is|justifies|lists|mentions|offers|promises|"
+    "provides|recommends|refers|returns|says|shows|specifies|states|suggests|summari[sz]es|"
+    "tells|warns"
+)
+_NUMBER: Final = r"(?:two|three|four|five|six|\d+)"
+FILLERS: Final = frozenset(
+    {"a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "its"}
+    | {"of", "on", "or", "that", "the", "to", "with"}
+)
+
+
+_COMPOUND: Final = re.compile(
+    rf"\b(?:and|but|plus|as well as|while) (?:also |then )?(?:{_VERBS})\b|\band/or\b|[^&\w]\w+; ",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = re.compile(r"\b(?:that|which|who|whether|if|when)\b", re.IGNORECASE)
+_COUNT: Final = re.compile(
+    rf"\b(?:at least |any |exactly )?{_NUMBER} (?:out )?of (?:the|these|those|{_NUMBER})\b",
+    re.IGNORECASE,
+)
+_VAGUE_WORDS: Final = frozenset(
+    {"good", "great", "nice", "high-quality", "high", "appropriate", "appropriately", "proper"}
+    | {"properly", "adequate", "adequately", "reasonable", "reasonably", "satisfactory", "well"}
+    | {"satisfactorily", "suitable", "suitably", "helpful", "helpfully", "useful", "usefully"}
+    | {"sufficient", "sufficiently", "well-written", "well-structured", "well-explained"}
+    | {"well-done"}
+)
+_VAGUE: Final = re.compile(
+    r"\b(?:good|great|nice|high[- ]quality|appropriate(?:ly)?|proper(?:ly)?|"
+    r"adequate(?:ly)?|reasonabl[ey]|satisfactor(?:y|ily)|suitabl[ey]|helpful(?:ly)?|"
+    r"useful(?:ly)?|sufficient(?:ly)?|well[- ](?:written|structured|done|explained))\b",
+    re.IGNORECASE,
+)
+_ANCHOR: Final = re.compile(r"[:(]|such as|e\.g\.|i\.e\.|for example|that is|\bby \w+ing\b")
+_TWO_NEGATIONS: Final = re.compile(
+    r"\b(?:not|never|without|no|doesn't|don't|cannot) (?:\w+ )?(?:fail(?:s|ing)? to|"
+    r"omit(?:s|ting)?|forget(?:s|ting)?|neglect(?:s|ing)?|skip(?:s|ping)?|lack(?:s|ing)?|unaware)\b",
+    re.IGNORECASE,
+)
+_NOT_SEEN: Final = re.compile(
+    r"\b(?:the (?:ticket|wiki|spreadsheet)|(?:in|on|from|see) (?:jira|confluence|slack|notion)|"
+    r"as (?:we )?(?:discussed|agreed)|(?:as|see) above|same as (?:above|before)|"
+    r"(?:previous|earlier) (?:case|criterion|test)|(?:case|criterion) above)\b",
+    re.IGNORECASE,
+)
+_DEGREE: Final = re.compile(
+    r"\b(?:how (?:well|clearly|completely|good)|to (?:what|which) extent|the degree to which|"
+    r"on a scale|rate (?:the|how)|score (?:the|how|from))\b",
+    re.IGNORECASE,
+)
+
+KINDS: Final = (
+    Kind(
+        "compound",
+        frozenset({"and", "but", "plus", "as", "while", "and/or", ";"}),
+        _COMPOUND,
+        "checks a second thing: split it into two criteria",
+        clause=_CLAUSE,
+    ),
+    Kind(
+        "count",
+        frozenset({"two", "three", "four", "five", "six", *map(str, range(2, 21))}),
+        _COUNT,
+        "counts: write a criterion for each, or `score_ranges`",
+    ),
+    Kind(
+        "vague",
+        _VAGUE_WORDS,
+        _VAGUE,
+        "is vague: say what the answer must contain",
+        unless=_ANCHOR,
+    ),
+    Kind(
+        "double-negation",
+        frozenset({"not", "never", "no", "without", "doesn't", "don't", "cannot"}),
+        _TWO_NEGATIONS,
+        "negates a negation: say what the answer does",
+    ),
+    Kind(
+        "not-seen",
+        frozenset(
+            [
+                "ticket",
+                "wiki",
+                "spreadsheet",
+                "jira",
+                "confluence",
+                "slack",
+                "notion",
+                "discussed",
+                "agreed",
+                "above",
+                "before",
+                "previous",
+                "earlier",
+            ]
+        ),
+        _NOT_SEEN,
+        "is not shown to the judge: write what it says",
+    ),
+    Kind(
+        "degree",
+        frozenset({"how", "extent", "degree", "rate", "score", "scale"}),
+        _DEGREE,
+        "asks for a degree: use `score_ranges` or `levels`",
+        checklist=True,
+    ),
+)
+_TRIGGERS: Final = frozenset[str]().union(*(kind.words for kind in KINDS))

@@ -1,0 +1,245 @@
+"""A suite whose cases are in other files: one value, each place in the file that has it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from posixpath import basename, dirname
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
+from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, CsvCases, OfRow
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.jsonlines import JsonLines
+from rubric_ci.files.yaml_text.problems import LocatedProblem, Location, Path, Place
+from rubric_ci.model.references import FindFiles, Found, NotFound
+
+if TYPE_CHECKING:
+    from rubric_ci.files.yaml_text.document import LeaveOut
+
+PROMPTS: Final = (".prompt.yml", ".prompt.yaml")
+
+
+_IN_FILE: Final = "x-in-file-"
+
+
+def written_in(data: Mapping[str, Any], key: str) -> str:
+    """Return the file that has the mapping of a key; empty: the suite itself."""
+    return str(data.get(_IN_FILE + key, "")).removeprefix("file://")
+
+
+class Opened(NamedTuple):
+    """The cases of one file, and the path of each in the data of the file."""
+
+    file: Document | JsonLines | CsvCases
+    cases: list[Any]
+    prefix: Path = ()
+    at_root: bool = False  # the file is one case
+
+    @property
+    def placed(self) -> Iterator[tuple[Any, "Origin"]]:
+        """Each case, and where it is."""
+        for index, case in enumerate(self.cases):
+            yield case, Origin(self.file, () if self.at_root else (*self.prefix, index))
+
+
+class Origin(NamedTuple):
+    """The file that has a case, and the path of the case in it."""
+
+    file: Document | JsonLines | CsvCases
+    path: Path
+
+    def inside(self, rest: Path) -> Path:
+        """Return the path of a value of the case in the data of its file."""
+        return (*self.path, *(_in_test_data(rest) if self.path[:1] == ("testData",) else rest))
+
+
+class CaseFiles:
+    """Implements `Source` with a suite and the files that `evalcases`, or another key, names."""
+
+    def __init__(
+        self,
+        suite: Document,
+        find: FindFiles,
+        key: str = "evalcases",
+        mappings: Sequence[str] = (),
+        of_row: OfRow | None = None,
+    ) -> None:
+        """Read the cases; the values of `mappings` may be in files, `of_row` reads a table."""
+        self.file, self._key = suite.file, key
+        self._of_row = of_row
+        self.suite = suite
+        self.text_problems = list(suite.text_problems)
+        self._texts = suite.texts()
+        placed = list(self._cases(suite.data[key], find))
+        self._origins = [origin for _, origin in placed]
+        cases = [case for case, _ in placed]
+        self._mappings = {name: each for name in mappings if (each := self._mapping(name, find))}
+        others = {name: each.data for name, each in self._mappings.items()}
+        files = {_IN_FILE + name: suite.data[name] for name in others}
+        self.data: Any = {**suite.data, **others, **files, key: cases} if cases else None
+        self.ambiguous: list[AmbiguousScalar] = [
+            scalar for each in self._documents() for scalar in each.ambiguous
+        ]
+
+    def texts(self) -> dict[str, str]:
+        """Return every text by its file."""
+        return self._texts
+
+    @property
+    def readable(self) -> bool:
+        """Return True if there is data to check."""
+        return self.data is not None
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file, place and alias of the value at a path."""
+        origin = self._origin(path)
+        if origin is None and len(path) > 1 and path[0] in self._mappings:
+            return self._mappings[str(path[0])].location(path[1:], at_key=at_key)
+        if origin is None:
+            return self.suite.location(path, at_key=at_key)
+        return origin.file.location(origin.inside(path[2:]), at_key=at_key)
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return the place of the value at a path or of its key, else of the nearest parent."""
+        return self.location(path, at_key=at_key).place
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as it is written, if the text has it."""
+        origin = self._origin(path)
+        if origin is None and len(path) > 1 and path[0] in self._mappings:
+            return self._mappings[str(path[0])].written(path[1:])
+        if origin is None:
+            return self.suite.written(path)
+        if isinstance(origin.file, CsvCases):
+            return None
+        return origin.file.written(origin.inside(path[2:]))
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
+        """Return a path to each YAML node, by `id`, that avoids the values in `leave_out`."""
+        known = list(nodes)
+        cases = {(id(each.file), each.path): n for n, each in enumerate(self._origins)}
+        found: dict[int, Path] = {}
+        for document in self._documents():
+            for node, path in document.paths_of(known, leave_out).items():
+                lengths = (n for n in range(3) if (id(document), path[:n]) in cases)
+                length = next(lengths, 0)
+                if length:
+                    found[node] = (self._key, cases[id(document), path[:length]], *path[length:])
+                elif document is self.suite:
+                    found[node] = path
+        return found
+
+    def _documents(self) -> list[Document]:
+        files = {id(each.file): each.file for each in self._origins}
+        others = (each for each in files.values() if isinstance(each, Document))
+        return [self.suite, *(each for each in others if each is not self.suite)]
+
+    def _origin(self, path: Path) -> Origin | None:
+        of_case = len(path) > 1 and path[0] == self._key and isinstance(path[1], int)
+        return self._origins[int(path[1])] if of_case else None
+
+    def _cases(self, written: Any, find: FindFiles) -> Iterator[tuple[Any, Origin]]:
+        entries: list[tuple[Any, Path]] = [(written, (self._key,))]
+        if isinstance(written, list):
+            entries = [(each, (self._key, index)) for index, each in enumerate(written)]
+        for entry, path in entries:
+            if isinstance(entry, str):
+                name = entry.removeprefix("file://")
+                in_folders = name.endswith("/") and self._key != "evalcases"
+                for found in find(f"{name}*/case.y*ml" if in_folders else name):
+                    yield from self._opened(found, entry, path).placed
+                if in_folders and isinstance(find(f"{name}*/workspace/**")[0], Found):
+                    self._note(path, f"`{entry}`: a folder `workspace` of a case is not read")
+            else:
+                yield entry, Origin(self.suite, path)
+
+    def _mapping(self, key: str, find: FindFiles) -> Document | None:
+        """Return the file that a value names; None: it is no name, or there is a problem."""
+        written = self.suite.data.get(key)
+        if not isinstance(written, str) or not written.startswith("file://"):
+            return None
+        (found,) = find(written.removeprefix("file://"))[:1]
+        if isinstance(found, Found):
+            self._texts[found.path] = found.text
+            document = Document(found.path, found.text)
+            self.text_problems += document.text_problems
+            if isinstance(document.data, dict) or document.text_problems:
+                return document if isinstance(document.data, dict) else None
+        reason = found.reason if isinstance(found, NotFound) else "it has no mapping"
+        self._note((key,), f"`{written}`: {reason}")
+        return None
+
+    def _opened(self, found: Found | NotFound, entry: str, path: Path) -> Opened:
+        """Return the cases of a file; none if there is a problem, which is noted."""
+        reason = f"`{entry}`: {found.reason}" if isinstance(found, NotFound) else ""
+        if isinstance(found, Found) and found.path in self._texts:
+            reason = f"`{found.path}` is named twice"
+        if isinstance(found, Found) and not reason:
+            self._texts[found.path] = found.text
+            opened = open_cases(found, self._of_row)
+            if isinstance(opened, Opened):
+                self.text_problems += opened.file.text_problems
+                return opened
+            reason = f"`{found.path}`: {opened}"
+        self._note(path, reason)
+        return Opened(self.suite, [])
+
+    def _note(self, path: Path, reason: str) -> None:
+        place = self.suite.locate(path)
+        self.text_problems.append((self.file, LocatedProblem(CASE_FILE, *place, reason)))
+
+
+def open_cases(found: Found, of_row: OfRow | None = None) -> Opened | str:
+    """Return the cases of a file, or why it has none."""
+    path, text = found
+    if path.endswith(".csv"):
+        table = CsvCases(path, text, of_row)
+        return Opened(table, table.cases)
+    if path.endswith(".jsonl"):
+        lines = JsonLines(path, text)
+        return Opened(lines, lines.data["evalcases"] if lines.data else [], ("evalcases",))
+    if not path.endswith((".yaml", ".yml", ".json")):
+        return "cases are in `.yaml`, `.yml`, `.json`, `.jsonl` or `.csv` files"
+    document = Document(path, text)
+    if not document.readable:
+        return Opened(document, [])
+    if path.endswith(PROMPTS):
+        return _test_data(document)
+    return _of_yaml(document)
+
+
+def _of_yaml(document: Document) -> Opened | str:
+    data = document.data
+    if isinstance(data, list):
+        return Opened(document, data)
+    if basename(document.file) in {"case.yaml", "case.yml"} and isinstance(data, dict):
+        name = basename(dirname(document.file))
+        return Opened(document, [data if "id" in data else {"id": name, **data}], at_root=True)
+    if isinstance(data, dict) and isinstance(data.get("evalcases"), list):
+        others = [key for key in data if key != "evalcases" and not key.startswith(("x-", "$"))]
+        if others:
+            return f"it is a suite, with `{others[0]}`; a file of cases is a list"
+        return Opened(document, data["evalcases"], ("evalcases",))
+    return "it has no list of cases"
+
+
+def _test_data(document: Document) -> Opened | str:
+    rows = document.data.get("testData") if isinstance(document.data, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        return "it has no list `testData`"
+    stem = basename(document.file).partition(".")[0]
+    cases = [_of_test_data(row, f"{stem}-{number}") for number, row in enumerate(rows, 1)]
+    return Opened(document, cases, ("testData",))
+
+
+def _of_test_data(row: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return an entry of `testData` as a case; all but `input` and `expected` are variables."""
+    case = {"id": row.get("id", name)}
+    case |= {"input": row["input"]} if "input" in row else {}
+    case |= {"expected_output": row["expected"]} if "expected" in row else {}
+    values = {key: value for key, value in row.items() if key not in ("id", "input", "expected")}
+    return case | ({"vars": values} if values else {})
+
+
+def _in_test_data(path: Path) -> Path:
+    if path[:1] == ("vars",):
+        return path[1:]
+    return ("expected", *path[1:]) if path[:1] == ("expected_output",) else path

@@ -1,0 +1,187 @@
+"""A CSV table of cases (RFC 4180): one row a case, with the place of each cell."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.files.yaml_text.problems import (
+    GOOD_FILE,
+    LocatedProblem,
+    Location,
+    Path,
+    Place,
+    Rule,
+)
+
+COLUMNS: Final = ("id", "input", "expected_outcome", "expected_output", "rubrics", "tags")
+"""Columns with a meaning of their own; every other one is a variable."""
+
+CASE_FILE: Final = Rule(
+    id="case-file",
+    meaning=(
+        "`evalcases` is a list of cases, or names files with cases: `.yaml` or `.json` with a "
+        "list, `.jsonl`, `.csv` with a column `id`, or the `testData` of a `.prompt.yml`. The "
+        "files are in the repository."
+    ),
+    hint="correct the file, or its name under `evalcases`",
+    bad="evalcases: gone.csv\n",
+    good=GOOD_FILE,
+)
+
+
+_PLAIN: Final = re.compile(r"[^,\n]*")
+
+
+class Cell(NamedTuple):
+    """The text of a cell, and its place."""
+
+    text: str
+    place: Place
+
+
+class Broken(Exception):
+    """A table cannot be read; the place, and the reason."""
+
+    def __init__(self, line: int, column: int, reason: str) -> None:
+        super().__init__(reason)
+        self.problem = LocatedProblem(CASE_FILE, line, column, line, column + 1, reason)
+
+
+class Row(NamedTuple):
+    """A row as a case of another tool, and the column of each value by its path."""
+
+    case: dict[str, Any]
+    columns: Mapping[Path, str]
+
+
+OfRow: TypeAlias = Callable[[Mapping[str, str], int], Row]
+"""The texts of a row by column, and its number from 1, as a case."""
+
+
+class CsvCases:
+    """The rows of a table as cases."""
+
+    def __init__(self, file: str, text: str, of_row: OfRow | None = None) -> None:
+        """Read the cases; `of_row` gives the columns the meaning of another tool."""
+        self.file = file
+        self._of_row = of_row
+        self._columns: list[Mapping[Path, str]] = []
+        self.text_problems: list[tuple[str, LocatedProblem]] = []
+        self.cases: list[dict[str, Any]] = []
+        self._header: list[Cell] = []
+        self._rows: list[list[Cell]] = []
+        try:
+            self._read([row for row in rows(text) if any(cell.text.strip() for cell in row)])
+        except Broken as error:
+            self.text_problems.append((file, error.problem))
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return the place of a value of a case: its cell; of a variable's name its header."""
+        return Location(self.file, self._locate(int(path[0]), path[1:], at_key=at_key))
+
+    def _locate(self, index: int, path: Path, *, at_key: bool) -> Place:
+        name = path[1] if len(path) > 1 and path[0] == "vars" else (path or ("id",))[0]
+        if self._columns:
+            known, at_key = self._columns[index], at_key and path in self._columns[index]
+            name = next((known[path[:n]] for n in range(len(path), 0, -1) if path[:n] in known), "")
+        columns = [each.text for each in self._header]
+        column = columns.index(
+            str(name if name in columns else "id" if "id" in columns else columns[0])
+        )
+        if at_key and name in columns:
+            return self._header[column].place
+        cell = self._rows[index][column]
+        if path[:1] == ("rubrics",) and len(path) > 1 and isinstance(path[1], int):
+            return _line_of(cell, path[1])
+        return cell.place
+
+    def _read(self, rows: list[list[Cell]]) -> None:
+        if not rows:
+            raise Broken(1, 1, "the table is empty")
+        self._header = [cell._replace(text=cell.text.strip()) for cell in rows[0]]
+        names = [cell.text for cell in self._header]
+        for number, cell in enumerate(self._header):
+            if cell.text in names[:number]:
+                raise Broken(*cell.place[:2], f"the column `{cell.text}` occurs twice")
+            plain = cell.text.isidentifier() and cell.text.isascii()
+            if not (self._of_row or plain or cell.text in COLUMNS):
+                reason = "is not the name of a variable: letters, digits and `_`, no digit first"
+                raise Broken(*cell.place[:2], f"the column `{cell.text}` {reason}")
+        if "id" not in names and not self._of_row:
+            raise Broken(*self._header[0].place[:2], "the table has no column `id`")
+        for row in rows[1:]:
+            if len(row) != len(names):
+                reason = f"the row has {len(row)} cells, and the header {len(names)}"
+                problem = Broken(*row[0].place[:2], reason).problem
+                self.text_problems.append((self.file, problem))
+                continue
+            self._rows.append(row)
+            self._add(dict(zip(names, (cell.text for cell in row), strict=True)))
+        if len(rows) == 1:
+            raise Broken(*self._header[0].place[:2], "the table has no rows")
+
+    def _add(self, cells: dict[str, str]) -> None:
+        if self._of_row is None:
+            self.cases.append(_case(cells))
+            return
+        found = self._of_row(cells, len(self._rows))
+        self.cases.append(found.case)
+        self._columns.append(found.columns)
+
+
+def _case(cells: dict[str, str]) -> dict[str, Any]:
+    case: dict[str, Any] = {name: cells[name] for name in COLUMNS[:4] if cells.get(name)}
+    if rubrics := [line.strip() for line in cells.get("rubrics", "").splitlines() if line.strip()]:
+        case["rubrics"] = rubrics
+    if tags := cells.get("tags", "").replace(",", " ").split():
+        case["tags"] = tags
+    if values := {name: text for name, text in cells.items() if name not in COLUMNS}:
+        case["vars"] = values
+    return case
+
+
+def _line_of(cell: Cell, number: int) -> Place:
+    """Return the place of a line that is not blank, of the lines in a cell."""
+    lines = [n for n, line in enumerate(cell.text.splitlines()) if line.strip()]
+    below = lines[number] if number < len(lines) else 0
+    if not below:
+        return cell.place
+    text = cell.text.splitlines()[below]
+    return cell.place[0] + below, 1, cell.place[0] + below, len(text) + 1
+
+
+def rows(text: str) -> Iterator[list[Cell]]:
+    """Yield the rows; raises Broken for a quotation mark that is not closed, or text after one."""
+    row: list[Cell] = []
+    position, line, start = 0, 1, 0  # `start` is where the line starts
+    while position < len(text) or row:
+        at = (line, position - start + 1)
+        if text[position : position + 1] == '"':
+            value, end = _quoted(text, position, at)
+            line += value.count("\n")
+            start = max(start, text.rfind("\n", start, end) + 1)
+        else:
+            end = _PLAIN.match(text, position).end()  # type: ignore[union-attr]
+            value = text[position:end].removesuffix("\r")
+        row.append(Cell(value, (*at, line, end - start + 1)))
+        following = text[end : end + 1]
+        if following == ",":
+            position = end + 1
+            continue
+        if following not in ("", "\n"):
+            raise Broken(line, end - start + 1, "there is text after the closing quotation mark")
+        yield row
+        row, position, line, start = [], end + 1, line + 1, end + 1
+
+
+def _quoted(text: str, position: int, at: tuple[int, int]) -> tuple[str, int]:
+    """Return the text between quotation marks, and the position after it."""
+    pieces, place = [], position + 1
+    while True:
+        close = text.find('"', place)
+        if close < 0:
+            raise Broken(*at, "the quotation mark is not closed")
+        pieces.append(text[place:close])
+        if text[close + 1 : close + 2] != '"':
+            return '"'.join(pieces), close + 1
+        place = close + 2

@@ -1,0 +1,250 @@
+"""A JSON Lines text, one case per line, with the suite fields in a YAML sidecar."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from rubric_ci.files.yaml_text.constructor import (
+    MAX_DEPTH,
+    YAML_DEPTH,
+    YAML_DUPLICATE_KEY,
+    YAML_NUMBER_SIZE,
+    AmbiguousScalar,
+)
+from rubric_ci.files.yaml_text.document import YAML_EMPTY, Document
+from rubric_ci.files.yaml_text.json_positions import JsonPositions
+from rubric_ci.files.yaml_text.limits import lines_over_limits
+from rubric_ci.files.yaml_text.problems import (
+    MAX_PROBLEMS,
+    UNKNOWN_KEY,
+    LocatedProblem,
+    Location,
+    Path,
+    Place,
+    Rule,
+)
+from rubric_ci.files.yaml_text.scalars import MAX_DIGITS, NOT_FINITE
+
+if TYPE_CHECKING:
+    from rubric_ci.files.yaml_text.document import LeaveOut
+
+_WHITE: Final = " \t\r"
+
+
+JSON_SYNTAX: Final = Rule(
+    id="json-syntax",
+    meaning="Each line of a JSON Lines file is one JSON object, which is one case.",
+    hint="write one JSON object per line",
+    bad='{"id": "greeting", "input": "Say hello", "rubrics": ["Greets"],}\n',
+    good='{"id": "greeting", "input": "Say hello", "rubrics": ["Greets"]}\n',
+)
+
+
+class JsonLines:
+    """The cases of all lines as one suite, and the place of each value."""
+
+    def __init__(self, file: str, text: str, sidecar: Document | None = None) -> None:
+        self.file = file
+        self.text = text.removeprefix("\ufeff")
+        self.sidecar = sidecar
+        self.text_problems: list[tuple[str, LocatedProblem]] = (
+            list(sidecar.text_problems) if sidecar else []
+        )
+        self.ambiguous: list[AmbiguousScalar] = sidecar.ambiguous if sidecar else []
+        self._lines: list[tuple[int, str]] = []  # the number and the text of each case's line
+        self._places = JsonPositions("")  # of the line that was looked up last
+        self.data: Any = None
+        self._read()
+
+    def texts(self) -> dict[str, str]:
+        """Return every text by its file."""
+        return {self.file: self.text} | (self.sidecar.texts() if self.sidecar else {})
+
+    @property
+    def readable(self) -> bool:
+        """Return True if there is data to check."""
+        return self.data is not None
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file, place and alias of the value at a path; JSON has no aliases."""
+        sidecar = self._sidecar_with(path)
+        if sidecar is not None:
+            return sidecar.location(path, at_key=at_key)
+        return Location(self.file, self.locate(path, at_key=at_key))
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return the place of the value at a path or of its key, else of the nearest parent."""
+        sidecar = self._sidecar_with(path)
+        if sidecar is not None:
+            return sidecar.locate(path, at_key=at_key)
+        if len(path) < 2 or path[0] != "evalcases" or not isinstance(path[1], int):
+            return 1, 1, 1, 2
+        number, line = self._lines[path[1]]
+        if self._places.line is not line:
+            self._places = JsonPositions(line)
+        start, end = self._places.offset_of(path[2:], at_key=at_key)
+        return number, start + 1, number, end + 1
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path as the sidecar has it; JSON has one spelling for each."""
+        sidecar = self._sidecar_with(path)
+        return sidecar.written(path) if sidecar is not None else None
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
+        """Return a path to each node of the sidecar, by `id`, that avoids values in `leave_out`."""
+        return self.sidecar.paths_of(nodes, leave_out) if self.sidecar else {}
+
+    def _sidecar_with(self, path: Path) -> Document | None:
+        return self.sidecar if path and path[0] != "evalcases" else None
+
+    def _read(self) -> None:
+        large = lines_over_limits(self.text)
+        if large:
+            self.text_problems.append((self.file, large))
+            return
+        cases = []
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            if line.strip(_WHITE):
+                value = self._line(number, line)
+                if value is not None:
+                    self._lines.append((number, line))
+                    cases.append(value)
+        suite = self.sidecar.data if self.sidecar else None
+        own = dict(suite) if isinstance(suite, dict) else {}
+        if "evalcases" in own and self.sidecar:
+            self._report_sidecar("the cases of a JSON Lines file belong in its lines")
+        if not cases and all(file != self.file for file, _ in self.text_problems):
+            self._report(YAML_EMPTY, 1, 0, "the file is empty")
+        self.data = {**own, "evalcases": cases} if cases else None
+
+    def _report_sidecar(self, message: str) -> None:
+        if self.sidecar:
+            place = self.sidecar.locate(("evalcases",), at_key=True)
+            self.text_problems.append(
+                (self.sidecar.file, LocatedProblem(UNKNOWN_KEY, *place, message))
+            )
+
+    def _line(self, number: int, line: str) -> Any:
+        repeated: list[str] = []
+        try:
+            value = _decode(line, repeated)
+        except (ValueError, RecursionError) as error:
+            rule, offset, message = _explain(error, line)
+            return self._report(rule, number, offset, message)
+        for key in repeated:
+            message = f"the key `{key}` occurs twice"
+            self._report(YAML_DUPLICATE_KEY, number, line.rfind(json.dumps(key)), message)
+        if not isinstance(value, dict):
+            return self._report(JSON_SYNTAX, number, 0, "a line must be a JSON object")
+        if _depth(value) > MAX_DEPTH:
+            return self._report(YAML_DEPTH, number, 0, f"nested more than {MAX_DEPTH} levels")
+        return value
+
+    def _report(self, rule: Rule, number: int, offset: int, message: str) -> None:
+        if len(self.text_problems) > MAX_PROBLEMS:
+            return
+        column = max(offset, 0) + 1
+        self.text_problems.append(
+            (self.file, LocatedProblem(rule, number, column, number, column + 1, message))
+        )
+
+
+def decode_line(line: str) -> dict[str, Any] | None:
+    """Return the object of a line, or None if the checks report a problem in it."""
+    repeated: list[str] = []
+    try:
+        value = _decode(line, repeated)
+    except (ValueError, RecursionError):
+        return None
+    fit = isinstance(value, dict) and not repeated and _depth(value) <= MAX_DEPTH
+    return value if fit else None
+
+
+def _decode(line: str, repeated: list[str]) -> Any:
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(items)
+        if len(made) < len(items):
+            counts = Counter(key for key, _ in items)
+            repeated.extend(key for key, count in counts.items() if count > 1)
+        return made
+
+    value = json.loads(
+        line,
+        object_pairs_hook=pairs,
+        parse_constant=_no_constant,
+        parse_int=_bounded,
+        parse_float=_finite,
+    )
+    if "\\u" in line:
+        _no_lone_surrogates(value)
+    return value
+
+
+def _explain(error: ValueError | RecursionError, line: str) -> tuple[Rule, int, str]:
+    """Return rule, offset and message for a line that cannot be read."""
+    match error:
+        case json.JSONDecodeError():
+            return JSON_SYNTAX, *_syntax(error)
+        case _UnusableNumber():
+            return error.rule, line.find(error.token), str(error)
+        case RecursionError():
+            return YAML_DEPTH, 0, f"nested more than {MAX_DEPTH} levels"
+        case _:
+            return JSON_SYNTAX, 0, str(error)
+
+
+class _UnusableNumber(ValueError):
+    """A number that cannot be used."""
+
+    def __init__(self, rule: Rule, token: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.token = token
+
+
+def _no_constant(name: str) -> None:
+    raise _UnusableNumber(NOT_FINITE, name, f"`{name}` is not a finite number")
+
+
+def _bounded(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        message = f"a number of more than {MAX_DIGITS} digits"
+        raise _UnusableNumber(YAML_NUMBER_SIZE, digits, message)
+    return int(digits)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise _UnusableNumber(NOT_FINITE, text, f"`{text}` is not a finite number")
+    return value
+
+
+def _no_lone_surrogates(value: Any) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("unpaired surrogate") from None
+
+
+def _depth(value: Any) -> int:
+    deepest, queue = 0, [(value, 1)]
+    while queue:
+        item, depth = queue.pop()
+        deepest = max(deepest, depth)
+        if isinstance(item, dict):
+            queue.extend((child, depth + 1) for child in item.values())
+        elif isinstance(item, list):
+            queue.extend((child, depth + 1) for child in item)
+    return deepest
+
+
+def _syntax(error: json.JSONDecodeError) -> tuple[int, str]:
+    """Return offset and message of a syntax error; trailing commas as Python 3.13 reports them."""
+    before, after = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
+    if before.endswith(",") and after.startswith(("}", "]")):
+        whole = "object" if after.startswith("}") else "array"
+        return len(before) - 1, f"illegal trailing comma before end of {whole}"
+    return error.pos, (error.msg[0].lower() + error.msg[1:]).removesuffix(" at")

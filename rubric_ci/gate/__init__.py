@@ -1,0 +1,6 @@
+"""What decides: two states of a project go in; what counts, what changed and the gate come out.
+
+`selection/` finds the cases that a change affects, `comparison/` says what is worse,
+`grading_changes/` what a change does to the grading, `policy/` and `waivers/` whose rules hold,
+`report/` builds, merges and checks run reports. Start reading in `report/gate.py`.
+"""

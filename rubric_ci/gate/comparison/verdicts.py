@@ -1,0 +1,225 @@
+"""How a case differs from the base commit, and when a suspected break counts.
+
+A case that is worse or better at the head gets further trials on both sides. It is broken or fixed
+if the p-value of an exact rank-sum test of all its trials is within the budget of false alarms,
+which suspects share. Where most cases are worse, they are tested together first.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from statistics import fmean
+from typing import Final, assert_never
+
+from rubric_ci.model.comparison import Comparison, RegressionConfig
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.report import Against
+from rubric_ci.model.results import (
+    AnswerSource,
+    BaseResult,
+    CaseResult,
+    Change,
+    Errored,
+    Graded,
+    Skipped,
+    Trial,
+)
+from rubric_ci.model.scoring import DECIMALS, Verdict
+from rubric_ci.model.trials import first_trials, tier, trials_of
+from rubric_ci.text.statistics import significance
+from rubric_ci.text.statistics.significance import Observation
+
+_WORDS: Final[tuple[Verdict, ...]] = ("pass", "borderline", "fail")
+_WORST, _BEST = (0.0, 0.0), (2.0, 0.0)
+
+GROUP_LEVEL: Final = 0.001
+"""Of the test of all cases together, one-sided; it needs ten cases or clusters that differ."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """How a case differs from the base, and why it counts so."""
+
+    change: Change
+    reason: str = ""
+    suspected: bool = False
+
+
+def is_suspect(head: CaseResult, base: CaseResult) -> bool:
+    """Return True if the head has a worse verdict than the base."""
+    if not isinstance(head, Graded) or not isinstance(base, Graded):
+        return False
+    return tier(head.verdict) < tier(base.verdict)
+
+
+def level_of(suspects: int, trials: int, config: RegressionConfig) -> float:
+    """Return the level of each test; half of it where several first trials chose the suspects."""
+    return config.false_alarms / suspects / (1 if trials == 1 else 2)
+
+
+def most_trials(suspects: int, trials: int, config: RegressionConfig) -> int:
+    """Return how many further trials a side needs so that the test can be decisive."""
+    if not config.further_trials:
+        return 0
+    level = level_of(suspects, trials, config)
+    return next(
+        more
+        for more in count(config.further_trials)
+        if significance.least_p_value(trials + more, trials + more) <= level
+    )
+
+
+def is_broken(head: Graded, base: Graded, level: float) -> bool:
+    """Return True if the head's trials are worse than the base's."""
+    return significance.p_value_below(_ranked(head), _ranked(base)) <= level
+
+
+def may_be_broken(head: Graded, base: Graded, level: float, more: int) -> bool:
+    """Return True if `more` further trials on each side could still show a break."""
+    worst, best = [_WORST] * more, [_BEST] * more
+    return significance.p_value_below([*_ranked(head), *worst], [*_ranked(base), *best]) <= level
+
+
+def compare(head: CaseResult, base: CaseResult) -> Compared:
+    """Return how a case differs, before any further trial."""
+    if problem := without_verdict(head, "") or without_verdict(base, " at the base"):
+        return Compared(change="not-comparable", reason=problem)
+    assert isinstance(head, Graded)  # noqa: S101 - see above
+    assert isinstance(base, Graded)  # noqa: S101 - as above
+    if tier(head.verdict) > tier(base.verdict):
+        return Compared(change="fixed", suspected=True)
+    if is_suspect(head, base):
+        return Compared(change="broken", suspected=True)
+    return same(head)
+
+
+def may_decide_together(clusters: int) -> bool:
+    """Return True if so many clusters could show together that the change breaks cases."""
+    return 0.5**clusters <= GROUP_LEVEL
+
+
+def group_p_value(pairs: Sequence[tuple[Graded, Graded]]) -> float | None:
+    """Return the p-value of the null hypothesis that head and base differ by chance.
+
+    Sign flips of the differences of the first trials' mean verdicts, by cluster, one-sided. None
+    unless most cases are worse at the head: the few that are broken would hide among the others.
+    """
+    if 2 * sum(is_suspect(head, base) for head, base in pairs) <= len(pairs):
+        return None
+    clusters: dict[object, float] = defaultdict(float)
+    for head, base in pairs:
+        clusters[head.cluster or head.key] += _mean_tier(head) - _mean_tier(base)
+    rounded = [round(difference, DECIMALS) for difference in clusters.values()]
+    return significance.p_value(rounded) / 2 if sum(rounded) < 0 else None
+
+
+def conclude(
+    change: Change, head: Graded, base: Graded, level: float, lost: Sequence[str]
+) -> Compared:
+    """Return the conclusion for a suspect; `lost` has the reasons of trials without verdict.
+
+    `change` is `broken` or `fixed`, as the first trials have it.
+    """
+    trials = seen(head, base, "at the base")
+    low, high = (head, base) if change == "broken" else (base, head)
+    if is_broken(low, high, level):
+        return Compared(change=change, reason=f"confirmed: {trials}", suspected=True)
+    if lost and may_be_broken(low, high, level, len(lost)):
+        reason = f"suspected, and further trials gave no verdict: {lost[-1]}"
+        return Compared(change="not-comparable", reason=reason, suspected=True)
+    found = same(head) if head.verdict == base.verdict else Compared(change="unchanged")
+    return Compared(change=found.change, reason=f"not confirmed: {trials}", suspected=True)
+
+
+def without_verdict(result: CaseResult, where: str) -> str:
+    """Return why a case is in no comparison; empty if it has a verdict."""
+    match result:
+        case Graded():
+            return ""
+        case Errored(reason=reason):
+            return f"no verdict{where}: {reason}"
+        case Skipped(reason=reason):
+            return f"not graded{where}: {reason}"
+        case _:
+            assert_never(result)
+
+
+def same(head: Graded) -> Compared:
+    """Return the kind of a case that has not changed."""
+    return Compared(change="failing-before" if head.verdict == "fail" else "unchanged")
+
+
+def seen(head: Graded, base: Graded, place: str) -> str:
+    """Return the verdicts of the trials on both sides."""
+    return f"{_counted(head)} here, {_counted(base)} {place}"
+
+
+def changed(case: CaseResult, found: Compared, before: BaseResult | None = None) -> CaseResult:
+    """Return a case with how it differs, and what it was before."""
+    change, reason = found.change, found.reason
+    if isinstance(case, Skipped):
+        return replace(case, change=change, change_reason=reason)
+    suspected = found.suspected
+    return replace(case, change=change, change_reason=reason, suspected=suspected, before=before)
+
+
+def base_result(base: CaseResult) -> BaseResult:
+    """Return a case at the base as a report shows it."""
+    match base:
+        case Skipped(reason=reason):
+            return BaseResult(outcome="skipped", reason=reason)
+        case Graded():
+            result = BaseResult(outcome="graded", verdict=base.verdict, score=base.score)
+        case Errored():
+            result = BaseResult(outcome="errored")
+        case _:
+            assert_never(base)
+    return _with_details(result, base)
+
+
+def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
+    asked: AnswerSource = "reused" if base.answer_reused else "asked"
+    return BaseResult(
+        outcome=result.outcome,
+        verdict=result.verdict,
+        score=result.score,
+        reason=base.reason,
+        answer=base.answer,
+        source="recorded" if base.recorded else asked,
+        answered_at=base.answered_at,
+        trials=base.trials if isinstance(base, Graded) else (),
+        further_trials=base.further_trials if isinstance(base, Graded) else 0,
+        evaluators=base.evaluators,
+        usage=base.usage,
+    )
+
+
+def _mean_tier(case: Graded) -> float:
+    return fmean(tier(trial.verdict) for trial in first_trials(case))
+
+
+def _ranked(case: Graded) -> list[Observation]:
+    return [(float(tier(trial.verdict)), 0.0) for trial in trials_of(case)]
+
+
+def _counted(case: Graded) -> str:
+    trials: Sequence[Trial] = trials_of(case)
+    counts = Counter(trial.verdict for trial in trials)
+    words = ", ".join(f"{counts[word]} {word}" for word in _WORDS if counts[word])
+    return f"{words} of {len(trials)}"
+
+
+def of_commit(against: Against, cases: Sequence[CaseResult]) -> Comparison:
+    """Return the comparison of a run with a commit that was graded with it."""
+    return Comparison(
+        source="commit",
+        ref=against.ref,
+        commit=against.commit,
+        paired=sum(isinstance(case, Graded) and _has_verdict(case.before) for case in cases),
+        regressed=any(case.change == "broken" for case in cases),
+    )
+
+
+def _has_verdict(before: BaseResult | None) -> bool:
+    return before is not None and before.verdict is not None

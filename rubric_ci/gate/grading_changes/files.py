@@ -1,0 +1,178 @@
+"""Changes to the grading in other files: scripts, recordings, labels, calibration, waivers.
+
+The names of the files that a script uses are looked for in the text of any language, so a file may
+be listed that is not used.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from posixpath import basename, dirname, join, normpath, splitext
+from typing import Final, TypeAlias
+
+from rubric_ci.files.validation.diagnostics import ignored_rules
+from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
+from rubric_ci.model.waivers import Waiver
+from rubric_ci.text import numbers
+
+CODE: Final = frozenset(
+    (
+        *("", ".bash", ".cjs", ".cts", ".go", ".js", ".jsx", ".lua", ".mjs", ".mts", ".php"),
+        *(".pl", ".ps1", ".py", ".pyi", ".rb", ".rs", ".sh", ".ts", ".tsx", ".zsh"),
+    )
+)
+"""Suffixes of files whose text names the files that they use."""
+
+MOST: Final = 500  # files per script
+
+_PACKAGES: Final = frozenset(("__init__", "__main__", "index", "mod"))  # named by their folder
+_WORD = re.compile(r"\w[\w-]*(?:\.\w+)*")
+_PATH = re.compile(r"[\w./-]+")
+
+Read: TypeAlias = Callable[[str], bytes | None]
+"""The content of a file by its path from the root; None: there is no such file."""
+
+
+class ScriptFiles:
+    """The files of a repository, by the words that may name them."""
+
+    def __init__(self, paths: Iterable[str], read: Read) -> None:
+        self._read, self._paths = read, frozenset(paths)
+        self._named: dict[str, set[str]] = defaultdict(set)
+        for path in self._paths:
+            for name in _names(path):
+                self._named[name].add(path)
+
+    def used_by(self, spec: CodeJudgeSpec) -> frozenset[str]:
+        """Return the files that a command names, and those that these files name in turn."""
+        command = spec.script if isinstance(spec.script, str) else "\n".join(spec.script)
+        home = normpath(spec.cwd)
+        found: set[str] = set()
+        waiting = [(home, command)]
+        while waiting and len(found) < MOST:
+            folder, text = waiting.pop()
+            new = set(self._in(text, {folder, home})) - found
+            found |= new
+            waiting += [(dirname(path) or ".", self._text(path)) for path in sorted(new)]
+        return frozenset(found)
+
+    def _in(self, text: str, folders: Set[str]) -> Iterator[str]:
+        """Yield the files that a text names; a folder that is not its own is named as well."""
+        relative = {normpath(join(at, name)) for at in folders for name in _PATH.findall(text)}
+        yield from relative & self._paths
+        words = {part for word in _WORD.findall(text) for part in (word, *word.split("."))}
+        for word in words & self._named.keys():
+            for path in self._named[word]:
+                above = dirname(_module(path)) or "."
+                if above in folders or basename(above) in words:
+                    yield path
+
+    def _text(self, path: str) -> str:
+        data = self._read(path) if splitext(path)[1] in CODE else None
+        return (data or b"").decode("utf-8", "replace")
+
+
+def _module(path: str) -> str:
+    """Return the path without suffix; of `lib/__init__.py` it is the folder."""
+    stem = splitext(path)[0]
+    return dirname(stem) if basename(stem) in _PACKAGES and dirname(stem) else stem
+
+
+def _names(path: str) -> tuple[str, ...]:
+    code = splitext(path)[1] in CODE
+    return (basename(path), basename(_module(path))) if code else (basename(path),)
+
+
+def script_changes(
+    cases: Iterable[EvalCase], files: ScriptFiles, changed: Set[str]
+) -> Iterator[GradingChange]:
+    """Yield the changed files that a script of `code_judge` names or imports."""
+    specs = (spec for case in cases for spec in every_evaluator(case.evaluators))
+    scripts = {(spec.cwd, spec.script): spec for spec in specs if isinstance(spec, CodeJudgeSpec)}
+    used = {path for spec in scripts.values() for path in files.used_by(spec)}
+    for path in sorted(used & changed):
+        yield _edited("script", path, 1, "as at the base", "edited")
+
+
+def ignore_changes(path: str, before: str, after: str) -> Iterator[GradingChange]:
+    """Yield the rules that comments of an eval file turn off, or not any more."""
+    then, now = ([each.rule for each in ignored_rules(text)] for text in (before, after))
+    lines = {each.rule: each.line for each in (*ignored_rules(before), *ignored_rules(after))}
+    for rule in sorted({*then, *now}):
+        count = now.count(rule) - then.count(rule)
+        if count:
+            yield GradingChange(
+                kind="rule",
+                direction="weaker" if count > 0 else "stronger",
+                about=rule,
+                file=path,
+                line=lines[rule],
+                before=_ignored(then.count(rule)),
+                after=_ignored(now.count(rule)),
+            )
+
+
+def _ignored(count: int) -> str:
+    return f"ignored in {numbers.plural(count, 'comment')}" if count else ""
+
+
+def line_changes(
+    kind: GradingChangeKind, path: str, before: str, after: str
+) -> Iterator[GradingChange]:
+    """Yield one change of a file whose lines are entries, with the numbers of its lines."""
+    then, now = (text.replace("\r\n", "\n").split("\n") for text in (before, after))
+    then, now = (lines if lines[-1] else lines[:-1] for lines in (then, now))
+    if then == now:
+        return
+    known = set(then)
+    first = next((at for at, line in enumerate(now, 1) if line not in known), 1)
+    new, gone = len([line for line in now if line not in known]), len(set(then) - set(now))
+    counts = f"{_lines(len(now))}: {new:,} new or edited, {gone:,} of the base gone"
+    yield _edited(kind, path, first, _lines(len(then)), counts)
+
+
+def _lines(count: int) -> str:
+    return numbers.plural(count, "line")
+
+
+def _edited(
+    kind: GradingChangeKind, path: str, line: int, before: str, after: str
+) -> GradingChange:
+    return GradingChange(
+        kind=kind,
+        direction="changed",
+        about=path,
+        file=path,
+        line=line,
+        before=before,
+        after=after,
+    )
+
+
+def waiver_changes(
+    head: Sequence[Waiver], base: Sequence[Waiver], file: str
+) -> Iterator[GradingChange]:
+    """Yield the waivers that were added, removed, extended or shortened."""
+    now, then = ({waiver.key: waiver for waiver in side} for side in (head, base))
+    for key, known in {**then, **now}.items():
+        before, after = then.get(key), now.get(key)
+        if _end(before) != _end(after):
+            yield GradingChange(
+                kind="waiver",
+                direction=_moved(before, after),
+                about=f"{known.case}/{known.criterion}",
+                file=file,
+                line=known.line,
+                before=_end(before),
+                after=_end(after),
+            )
+
+
+def _end(waiver: Waiver | None) -> str:
+    return f"waived until {waiver.until}" if waiver else ""
+
+
+def _moved(before: Waiver | None, after: Waiver | None) -> Direction:
+    longer = after is not None and (before is None or after.until > before.until)
+    return "weaker" if longer else "stronger"

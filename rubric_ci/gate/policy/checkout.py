@@ -1,0 +1,118 @@
+"""Whose policy a command follows: the base's on a pull request in CI, else the checkout's own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from rubric_ci.errors import CannotConfigure, CannotReadPolicy
+from rubric_ci.files.parsing.env_vars import Variables, substitute
+from rubric_ci.files.project.change import BaseOptions, Change, open_change
+from rubric_ci.files.project.loaded_project import LoadedProject
+from rubric_ci.files.project.loaded_project import open_project as open_checkout
+from rubric_ci.files.project.project import Project
+from rubric_ci.files.validation.output.text import headline
+from rubric_ci.gate.policy.changes import PolicyChange, change_notes, policy_changes
+from rubric_ci.gate.policy.settings import endpoints
+from rubric_ci.gate.policy.source import OWN, find_policy, under
+from rubric_ci.model.config import Config, Endpoint
+from rubric_ci.model.defaults import CALIBRATION
+from rubric_ci.model.hosts import AllowedHosts
+from rubric_ci.models.llm.allowed_hosts import exchange_hosts, hosts_of
+from rubric_ci.text.escape import log_line
+
+
+def open_project(config: Path | None, policy_from: str = "") -> Project:
+    """Open the project under its policy; raises CannotReadPolicy as `under_policy` does."""
+    project = open_checkout(config)
+    change = open_change(project.root, BaseOptions(policy_from=policy_from))
+    return under_policy(project, policy_from, change)
+
+
+def under_policy(project: Project, policy_from: str, change: Change) -> Project:
+    """Return the project under its policy.
+
+    Raises CannotReadPolicy if the policy cannot be read or has errors.
+    """
+    policy = find_policy(project, policy_from, change)
+    return project if policy is None else _under(project, policy)
+
+
+def policy_notes(loaded: LoadedProject) -> tuple[str, ...]:
+    """Return the policy as a report shows it: its origin, and the settings of the change."""
+    if loaded.project.policy is None:
+        return ()
+    policy = loaded.project.policy.project
+    if not policy.config_name:
+        return (f"{policy.origin} has no configuration: this change sets judge, gate and rules",)
+    title = f"Policy (judge, gate, rules, calibration) is that of {policy.origin}"
+    changes = [*_changes(loaded, policy), *_calibration_change(loaded.project, policy)]
+    return change_notes(title, changes)
+
+
+def show_policy(loaded: LoadedProject) -> None:
+    """Print on standard error what `policy_notes` returns, for commands without a report."""
+    for note in policy_notes(loaded):
+        click.echo(log_line(note), err=True)
+
+
+def allowed_hosts(
+    loaded: LoadedProject, given: Sequence[str], environment: Mapping[str, str]
+) -> AllowedHosts | None:
+    """Return the hosts that are given, else the hosts of the base's models; None: every host."""
+    policy = loaded.project.policy.project if loaded.project.policy else None
+    if given:
+        return AllowedHosts(hosts=frozenset(given), providers=False)
+    if policy is None or not policy.config_name:
+        return None
+    configs = [policy.policy_for(name) for name in _served(loaded)]
+    found = (_hosts(each, config, environment) for config in configs for each in endpoints(config))
+    return AllowedHosts(hosts=frozenset[str]().union(*found), providers=True)
+
+
+def _hosts(endpoint: Endpoint, config: Config, environment: Mapping[str, str]) -> frozenset[str]:
+    """Return the hosts of a model; none if its variables are not set, as it cannot be asked."""
+    variables = Variables(environment=environment, listed=config.env_allow)
+    try:
+        found = hosts_of(replace(endpoint, options=substitute(endpoint.options, variables)))
+        found |= exchange_hosts(endpoint)
+    except CannotConfigure:
+        return frozenset()
+    return found - {""}
+
+
+def _served(loaded: LoadedProject) -> Iterator[str]:
+    """Yield the names of the eval files, after one for the root."""
+    yield "any"
+    yield from (file.path for file in loaded.files)
+
+
+def _under(project: Project, policy: Project) -> Project:
+    """Return the project under a policy; raises CannotReadPolicy if that has errors."""
+    loaded = policy.own_config
+    if loaded.config is None:
+        raise CannotReadPolicy(
+            f"the configuration of {policy.origin} has problems: {headline(loaded.diagnostics[0])}",
+            f"fix it there first; {OWN}",
+        )
+    return under(project, policy)
+
+
+def _changes(loaded: LoadedProject, policy: Project) -> list[PolicyChange]:
+    """Return the changes of the files that serve any eval file, each key once."""
+    own = Project(loaded.project.files, loaded.project.named_config)
+    found: dict[str, PolicyChange] = {}
+    for name in _served(loaded):
+        for change in policy_changes(own.policy_for(name), policy.policy_for(name)):
+            found.setdefault(change.key, change)
+    return list(found.values())
+
+
+def _calibration_change(project: Project, policy: Project) -> list[PolicyChange]:
+    then, now = policy.files.read(CALIBRATION), project.files.read(CALIBRATION)
+    if then == now:
+        return []
+    before = "" if then is None else "as in the base"
+    after = "" if now is None else "as in this change"
+    return [PolicyChange(key=CALIBRATION, before=before, after=after)]

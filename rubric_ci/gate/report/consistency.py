@@ -1,0 +1,300 @@
+"""Contradictions inside a report: its numbers and verdicts are computed from its cases again.
+
+A report may come from a fork, whose code wrote it. What it does not hold is not computed: the
+levels of a criterion, the aggregation of a composite, the scores of scripts and measurements.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from math import isclose
+from typing import Final
+
+from rubric_ci.files.kinds.table import KINDS
+from rubric_ci.gate.report.gate import with_gate
+from rubric_ci.model.report import RunReport, run_verdict, totals
+from rubric_ci.model.results import (
+    Assessed,
+    BaseResult,
+    CriterionResult,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+    Trial,
+    kth_best,
+    standing,
+)
+from rubric_ci.model.scope import Scope
+from rubric_ci.model.scoring import (
+    YES_OR_NO,
+    MarkValue,
+    Thresholds,
+    Verdict,
+    verdict,
+    weighted_mean,
+)
+from rubric_ci.model.trials import CriterionNoise, hidden_marks, judge_noise
+from rubric_ci.model.waivers import with_waivers
+from rubric_ci.text.numbers import shortened
+
+_MINIMUM: Final = re.compile(r"(?:score|level) >= (-?[0-9]{1,9})")
+_MEANS: Final = frozenset(name for name, kind in KINDS.items() if kind.means)
+"""Evaluators whose score is the weighted mean of their criteria."""
+
+
+def problems(report: RunReport) -> Iterator[str]:
+    """Yield the problems of a report of the right shape, each as field and reason."""
+    yield from _out_of_range(report)
+    if counts := list(_trial_counts(report)):
+        yield from counts  # what follows counts these trials
+        return
+    yield from _totals(report)
+    yield from _case_verdicts(report)
+    yield from _noise(report)
+    yield from _trials(report)
+    yield from _waived(report)
+    yield from _scope(report)
+    yield from _run_verdict(report)
+    yield from _gate(report)
+
+
+def _out_of_range(report: RunReport) -> Iterator[str]:
+    for score in _scores(report):
+        if not 0 <= score <= 1:
+            yield f"score {score:g} is not between 0 and 1"
+
+
+def _scores(report: RunReport) -> Iterator[float]:
+    if report.totals.score is not None:
+        yield report.totals.score
+    for case in report.cases:
+        if isinstance(case, Graded):
+            yield case.score
+            yield from (trial.score for trial in case.trials)
+        if not isinstance(case, Skipped):
+            yield from (e.score for e in case.evaluators if isinstance(e, Assessed))
+            yield from _base_scores(case.before)
+
+
+def _base_scores(before: BaseResult | None) -> Iterator[float]:
+    if before:
+        yield from () if before.score is None else (before.score,)
+        yield from (trial.score for trial in before.trials)
+        yield from (e.score for e in before.evaluators if isinstance(e, Assessed))
+
+
+def _totals(report: RunReport) -> Iterator[str]:
+    computed = totals(report.cases, report.preflight)
+    for field in fields(computed):
+        if field.name == "judge_noise":
+            continue
+        claimed, found = getattr(report.totals, field.name), getattr(computed, field.name)
+        yield from _same(f"totals.{field.name}", claimed, found, "its cases give")
+
+
+def _noise(report: RunReport) -> Iterator[str]:
+    """Yield judge noise that the marks do not give; marks without their answer may add to it."""
+    claimed = {(n.file, n.id, n.text): n for n in report.totals.judge_noise}
+    found = {(n.file, n.id, n.text): n for n in judge_noise(report.cases)}
+    hidden = hidden_marks(report.cases)
+    for key in dict.fromkeys((*claimed, *found)):
+        (differ, of), (least, known) = _counts(claimed.get(key)), _counts(found.get(key))
+        more = hidden.get(key, 0)
+        if not (known <= of <= known + more and least <= differ <= (of if more else least)):
+            counts = f"{differ} of {of} answers differ, its cases give {least} of {known}"
+            yield f"totals.judge_noise: {_shown(key[1])}: {counts}"
+
+
+def _counts(noise: CriterionNoise | None) -> tuple[int, int]:
+    return (noise.differing, noise.repeated) if noise else (0, 0)
+
+
+def _case_verdicts(report: RunReport) -> Iterator[str]:
+    limits = _limits(report)
+    for at, case in enumerate(report.cases):
+        if isinstance(case, Graded):
+            found = verdict(case.score, case.gated_by, limits)
+            source = "its score and gates give"
+            yield from _same(f"cases.{at}.verdict", case.verdict, found, source)
+            yield from (f"cases.{at}.{each}" for each in case_problems(case, limits))
+        if not isinstance(case, Skipped) and case.before:
+            yield from (f"cases.{at}.before.{each}" for each in case_problems(case.before, limits))
+
+
+def _trial_counts(report: RunReport) -> Iterator[str]:
+    for at, case in enumerate(report.cases):
+        if isinstance(case, Graded) and not 0 <= case.further_trials < max(1, len(case.trials)):
+            yield f"cases.{at}.further_trials is {case.further_trials} of {len(case.trials)} trials"
+
+
+def _trials(report: RunReport) -> Iterator[str]:
+    for at, case in enumerate(report.cases):
+        if not isinstance(case, Graded):
+            continue
+        rank = case.trials_to_pass
+        if rank < 0 or (rank and not case.trials):
+            yield f"cases.{at}.trials_to_pass is {rank} of {len(case.trials)} trials"
+        elif rank:
+            found = standing(kth_best(case.trials, rank))
+            if standing(case) != found:
+                yield f"cases.{at}.verdict is {standing(case)}, {rank} trials must pass: {found}"
+
+
+def _waived(report: RunReport) -> Iterator[str]:
+    """Compute what the criteria without a waiver give, and which waivers are claimed."""
+    limits = _limits(report)
+    applied = {(each.file, each.case, each.criterion) for each in report.waivers}
+    for at, case in enumerate(report.cases):
+        if not isinstance(case, Graded) or not (case.waived or case.without_waived):
+            continue
+        unknown = [name for name in case.waived if (case.file, case.id, name) not in applied]
+        if unknown:
+            yield f"cases.{at}.waived: no waiver for {unknown[0]}"
+        plain = replace(case, without_waived=None)
+        found = with_waivers(plain, set(case.waived), limits).without_waived
+        if found != case.without_waived:
+            yield f"cases.{at}.without_waived is {case.without_waived}, its criteria give {found}"
+
+
+def _scope(report: RunReport) -> Iterator[str]:
+    scope = report.scope
+    found = scope.narrowed()
+    if scope.narrowed_by != found.narrowed_by:
+        yield f"scope.narrowed_by is {_listed(scope)}, in order: {_listed(found)}"
+    if scope.complete != found.complete:
+        yield f"scope.complete is {_shown(scope.complete)}, narrowed by: {_listed(scope)}"
+    cases = len({case.key for case in report.cases})
+    if scope.suite is not None and scope.suite < cases:
+        yield f"scope.suite is {scope.suite}, the report has {cases} cases"
+
+
+def _listed(scope: Scope) -> str:
+    return ", ".join(scope.narrowed_by) or "nothing"
+
+
+def _run_verdict(report: RunReport) -> Iterator[str]:
+    scope = report.scope
+    found = run_verdict(report.cases, complete=not (scope.unread or scope.unfinished))
+    yield from _same("verdict", report.verdict, found, "its cases give")
+
+
+def _gate(report: RunReport) -> Iterator[str]:
+    found = with_gate(report).gate
+    for claimed, rate in zip(report.gate.rates, found.rates, strict=True):
+        if claimed != rate:
+            name = f"group {rate.group}" if rate.group else "all cases"
+            shown = f"{claimed.passed} of {claimed.counted}, {claimed.required} required"
+            counts = f"{rate.passed} of {rate.counted}, {rate.required} required"
+            yield f"gate.rates: {name}: {shown}; its cases give {counts}"
+    yield from _same("gate.holds", report.gate.holds, found.holds, "its cases give")
+
+
+def _limits(report: RunReport) -> Thresholds:
+    return Thresholds(passing=report.gate.passing, borderline=report.gate.borderline)
+
+
+def case_problems(case: Graded | BaseResult, limits: Thresholds) -> Iterator[str]:
+    """Yield contradictions, each as field below the case and reason."""
+    for at, each in enumerate(case.evaluators):
+        if isinstance(each, Assessed):
+            yield from (f"evaluators.{at}.{problem}" for problem in _evaluator(each, limits))
+    if case.verdict is None or case.score is None:
+        return
+    yield from _case(case.score, case.verdict, case.evaluators, limits)
+    if isinstance(case, Graded) and case.evaluators:
+        yield from _same("gated_by", case.gated_by, _gates(case.evaluators), "its evaluators give")
+    own = Trial(verdict=case.verdict, score=case.score)
+    rank = case.trials_to_pass if isinstance(case, Graded) else 0
+    yield from _median(case.trials, own, rank, limits)
+
+
+def _case(
+    score: float, said: Verdict, evaluators: Sequence[EvaluatorResult], limits: Thresholds
+) -> Iterator[str]:
+    """Compare with the evaluators; a report may leave them out, but not only some of them."""
+    if not evaluators:
+        return
+    counted = [each for each in evaluators if each.weight > 0]
+    assessed = [each for each in counted if isinstance(each, Assessed)]
+    if not assessed or len(assessed) < len(counted):
+        yield f"verdict is {said}, but an evaluator that counts has no score"
+        return
+    found = weighted_mean((each.weight, each.score) for each in assessed)
+    yield from _same("score", score, found, "its evaluators give")
+    by_gates = verdict(found, _gates(evaluators), limits)
+    yield from _same("verdict", said, by_gates, "its evaluators give")
+
+
+def _gates(evaluators: Sequence[EvaluatorResult]) -> tuple[str, ...]:
+    counted = (each for each in evaluators if isinstance(each, Assessed) and each.weight > 0)
+    return tuple(gate for each in counted for gate in each.gated_by)
+
+
+def _evaluator(found: Assessed, limits: Thresholds) -> Iterator[str]:
+    for at, criterion in enumerate(found.criteria):
+        yield from (f"criteria.{at}.{problem}" for problem in _criterion(criterion))
+    gates = tuple(criterion.id for criterion in found.criteria if criterion.gated)
+    yield from _same("gated_by", found.gated_by, gates, "its criteria give")
+    said = verdict(found.score, found.gated_by, limits)
+    yield from _same("verdict", found.verdict, said, "its score and gates give")
+    weight = sum(criterion.weight for criterion in found.criteria)
+    if found.type in _MEANS and weight > 0:
+        mean = weighted_mean((each.weight, each.normalised) for each in found.criteria)
+        is_whole = found.type == "field_accuracy" and found.score in {0.0, 1.0}  # all or nothing
+        if not is_whole or (found.score == 1) != (mean == 1):
+            yield from _same("score", found.score, mean, "its criteria give")
+
+
+def _criterion(found: CriterionResult) -> Iterator[str]:
+    expected = _normalised(found.kind, found.mark)
+    if not 0 <= found.normalised <= 1:
+        yield f"normalised is {found.normalised:g}, not between 0 and 1"
+    elif expected is not None:
+        yield from _same("normalised", found.normalised, expected, "its mark gives")
+    if found.gate in {"", "required"} or _MINIMUM.fullmatch(found.gate):
+        yield from _same("gated", found.gated, _misses(found.gate, found.mark), "its mark gives")
+
+
+def _normalised(kind: str, mark: MarkValue) -> float | None:
+    """Return the value of a mark; None: it depends on levels that the report does not hold."""
+    if kind in YES_OR_NO or isinstance(mark, bool | str):
+        return 1.0 if mark is True else 0.0
+    return min(mark, 11) / 10 if kind == "score-range" else None
+
+
+def _misses(gate: str, mark: MarkValue) -> bool:
+    if gate in {"", "required"} or isinstance(mark, bool | str):
+        return bool(gate) and mark is not True
+    return mark < int(gate.rpartition(" ")[2])
+
+
+def _median(trials: Sequence[Trial], case: Trial, rank: int, limits: Thresholds) -> Iterator[str]:
+    """Compare the case with the median of its trials, the lower of two, unless k must pass."""
+    for at, trial in enumerate(trials):
+        if trial.verdict not in {"fail", verdict(trial.score, (), limits)}:
+            yield f"trials.{at}.verdict is {trial.verdict}, not possible with its score"
+    if trials and rank == 0:  # the rule of k trials is checked with the waivers
+        found = kth_best(trials, len(trials) - (len(trials) - 1) // 2)
+        yield from _same("verdict", case.verdict, found.verdict, "its trials give")
+        yield from _same("score", case.score, found.score, "its trials give")
+
+
+def _same(field: str, said: object, found: object, source: str) -> Iterator[str]:
+    if isinstance(said, float) and isinstance(found, int | float):
+        if isclose(said, found, rel_tol=1e-6, abs_tol=1e-6):
+            return
+    elif said == found:
+        return
+    yield f"{field} is {_shown(said)}, {source} {_shown(found)}"
+
+
+def _shown(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case tuple():
+            return shortened(", ".join(map(str, value)), 100) or "empty"
+        case _:
+            return shortened(str(value), 20)

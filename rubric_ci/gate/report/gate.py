@@ -1,0 +1,107 @@
+"""The gate of a report: its settings, the counts of its pass rates, and whether it passes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from rubric_ci.errors import ExitCode
+from rubric_ci.gate.report.matrix import difference
+from rubric_ci.model.changes import GradingChange
+from rubric_ci.model.comparison import Comparison, GateState
+from rubric_ci.model.gate import (
+    GateInfo,
+    PassRate,
+    gate_passes,
+    gating,
+    is_undecided,
+    lacks_difference,
+    pass_rates,
+)
+from rubric_ci.model.report import RunReport, RunVerdict
+from rubric_ci.model.results import CaseResult
+from rubric_ci.model.waivers import WaiverResult
+
+if TYPE_CHECKING:  # a report is checked without the types of the configuration
+    from rubric_ci.model.gate import FailOn, GateConfig
+
+
+def gate_of(config: "GateConfig", fail_on: "FailOn | None") -> GateInfo:
+    """Return the settings without counts; `fail_on` of the command line comes first."""
+    rates = [PassRate(min_pass_rate=rate, group=tag) for tag, rate in config.groups.items()]
+    if config.min_pass_rate is not None:
+        rates = [PassRate(min_pass_rate=config.min_pass_rate), *rates]
+    own = {"fail_on", "thresholds", "min_pass_rate", "groups"}
+    shown = {field.name for field in fields(GateInfo)} - own
+    return GateInfo(
+        fail_on=fail_on or config.fail_on,
+        passing=config.thresholds.passing,
+        borderline=config.thresholds.borderline,
+        rates=tuple(rates),
+        holds=False,
+        **{each.name: getattr(config, each.name) for each in fields(config) if each.name in shown},
+    )
+
+
+def settings_of(gate: GateInfo) -> GateInfo:
+    """Return the settings alone, which the shards of one run share."""
+    rates = (PassRate(min_pass_rate=rate.min_pass_rate, group=rate.group) for rate in gate.rates)
+    return replace(gate, rates=tuple(rates), difference=None, holds=False)
+
+
+def concluded(
+    gate: GateInfo,
+    cases: Sequence[CaseResult],
+    verdict: RunVerdict,
+    waivers: Sequence[WaiverResult] = (),
+    changes: Sequence[GradingChange] = (),
+    comparison: Comparison | None = None,
+) -> GateInfo:
+    """Return the gate with the counts of these cases, and whether it passes."""
+    counted = replace(
+        gate,
+        rates=pass_rates(gating(cases, gate), gate.rates, changes),
+        difference=difference(cases, gate.better_than),
+    )
+    complete = verdict != "error" and not _is_open(cases, counted)
+    holds = gate_passes(cases, counted, waivers, changes, comparison)
+    return replace(counted, holds=holds and complete)
+
+
+def with_gate(report: RunReport) -> RunReport:
+    """Return a report with its gate decided again."""
+    gate = concluded(
+        report.gate,
+        report.cases,
+        report.verdict,
+        report.waivers,
+        report.grading_changes,
+        report.comparison,
+    )
+    return replace(report, gate=gate)
+
+
+def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
+    """Return the exit code: failed gate, then unusable eval files, then missing verdicts.
+
+    A report does not list its unusable eval files, so `run` passes `invalid_files`.
+    """
+    if not gate_passes(
+        report.cases, report.gate, report.waivers, report.grading_changes, report.comparison
+    ):
+        return ExitCode.GATE
+    if invalid_files:
+        return ExitCode.USAGE
+    incomplete = report.verdict == "error" or report.scope.unfinished or report.totals.errored
+    undecided = incomplete or _is_open(report.cases, report.gate)
+    return ExitCode.NO_VERDICT if undecided else ExitCode.OK
+
+
+def _is_open(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
+    """Return True if a verdict that the gate needs is missing, though each case has one."""
+    return any(is_undecided(case, gate) for case in cases) or lacks_difference(cases, gate)
+
+
+def gate_state(report: RunReport) -> GateState:
+    """Return whether the gate passes; a run that lacks verdicts and fails no gate has neither."""
+    states: Mapping[ExitCode, GateState] = {ExitCode.OK: "pass", ExitCode.GATE: "fail"}
+    return states.get(exit_code(report), "no-verdict")

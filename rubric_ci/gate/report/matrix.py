@@ -1,0 +1,95 @@
+"""Several targets side by side: a row per case, a column per target."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from math import fsum
+from statistics import fmean
+
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.gate import TargetDifference
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Graded, standing
+from rubric_ci.model.scoring import DECIMALS
+from rubric_ci.model.trials import first_mean
+from rubric_ci.text.statistics import significance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One case, and its result for each target; None: it was not answered by that one."""
+
+    file: str
+    id: str  # as the eval file has it
+    question: str
+    cells: tuple[CaseResult | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """The results of several targets."""
+
+    targets: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def passed(self, index: int) -> tuple[int, int]:
+        """Return how many graded cases of a target pass, and how many are graded."""
+        graded = [cell for row in self.rows if isinstance(cell := row.cells[index], Graded)]
+        return sum(standing(case) == "pass" for case in graded), len(graded)
+
+
+def matrix(report: RunReport) -> Matrix | None:
+    """Return the cases that several targets answered; None: there are none."""
+    return matrix_of(report.cases)
+
+
+def difference(cases: Sequence[CaseResult], than: str = "") -> TargetDifference | None:
+    """Return how much better the first target is than one of the others, the last by default."""
+    found = matrix_of(cases)
+    if found is None or (than and than not in found.targets):
+        return None
+    than = than or found.targets[-1]
+    target = next((name for name in found.targets if name != than), than)
+    places = found.targets.index(target), found.targets.index(than)
+    clusters: dict[object, list[float]] = defaultdict(list)
+    for row in found.rows:
+        one, other = (row.cells[place] for place in places)
+        if isinstance(one, Graded) and isinstance(other, Graded):
+            name = one.cluster or (row.file, row.id)
+            clusters[name].append(round(first_mean(one) - first_mean(other), DECIMALS))
+    if not clusters:
+        return None
+    p_value = significance.p_value([fsum(each) for each in clusters.values()])
+    every = [each for cluster in clusters.values() for each in cluster]
+    return TargetDifference(
+        target=target,
+        than=than,
+        cases=len(every),
+        mean=round(fmean(every), DECIMALS),
+        interval=significance.interval(list(clusters.values())),
+        p_value=p_value,
+        significant=p_value < significance.SIGNIFICANT,
+    )
+
+
+def matrix_of(cases: Iterable[CaseResult]) -> Matrix | None:
+    """Return the cases that several targets answered; None: there are none."""
+    found = [(case, name) for case in cases if (name := _target(case))]
+    targets = tuple(dict.fromkeys(name for _, name in found))
+    if len(targets) < 2:
+        return None
+    cells: dict[tuple[str, str], dict[str, CaseResult]] = {}
+    for case, name in found:
+        cells.setdefault((case.file, case.id.removesuffix(f" [{name}]")), {})[name] = case
+    rows = tuple(_row(key, by_target, targets) for key, by_target in cells.items())
+    return Matrix(targets=targets, rows=rows)
+
+
+def _row(key: tuple[str, str], cells: dict[str, CaseResult], targets: Sequence[str]) -> Row:
+    question = next(iter(cells.values())).question
+    return Row(file=key[0], id=key[1], question=question, cells=tuple(map(cells.get, targets)))
+
+
+def _target(case: CaseResult) -> str:
+    """Return the target that is part of the id of a case, or ""."""
+    name = getattr(case, "target", "") or case.id.rpartition(" [")[2].removesuffix("]")
+    return name if name and case.id.endswith(f" [{name}]") else ""

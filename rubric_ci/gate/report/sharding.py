@@ -1,0 +1,206 @@
+"""Shards: split the cases of a run, and merge the reports of the shards."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotMerge
+from rubric_ci.gate.report.gate import concluded, settings_of
+from rubric_ci.gate.waivers.report import merged
+from rubric_ci.model.config import CliTarget, LlmTarget, Target
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
+from rubric_ci.model.gate import FailOn
+from rubric_ci.model.llm_calls import NOTHING_USED
+from rubric_ci.model.report import (
+    Against,
+    CostEstimate,
+    Responder,
+    RunReport,
+    ShardInfo,
+    run_verdict,
+    totals,
+)
+from rubric_ci.model.results import CaseResult
+from rubric_ci.model.scope import Scope
+from rubric_ci.model.scope import merged as merged_scope
+
+CaseCost: TypeAlias = tuple[str, float]
+"""The unique name of a case and its estimated duration, in model requests."""
+
+_CALL, _SCRIPT, _LOOKUP = 1.0, 0.25, 0.01  # estimated durations, in model requests
+
+
+def split(cases: Sequence[CaseCost], count: int) -> tuple[tuple[int, ...], ...]:
+    """Assign every position to exactly one of `count` shards of about the same cost.
+
+    Greedy: most expensive case first, to the least loaded shard; ties are ordered by digest. The
+    result does not depend on the order of the cases or on the machine.
+    """
+    loads = [0.0] * count
+    shards: list[list[int]] = [[] for _ in range(count)]
+    for position in sorted(range(len(cases)), key=lambda n: _sort_key(cases[n])):
+        least = min(range(count), key=lambda shard: (loads[shard], len(shards[shard])))
+        loads[least] += cases[position][1]
+        shards[least].append(position)
+    return tuple(tuple(sorted(positions)) for positions in shards)
+
+
+def case_cost(case: EvalCase, target: Target) -> CaseCost:
+    """Estimate the cost of a case, in model requests."""
+    cost = _CALL if isinstance(target, LlmTarget | CliTarget) else _LOOKUP
+    for spec in every_evaluator(case.evaluators):
+        if asks_judge(spec):
+            cost += _CALL
+        elif isinstance(spec, CodeJudgeSpec):
+            cost += _SCRIPT
+    return f"{case.file}\0{case.id}", cost
+
+
+def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunReport:
+    """Merge the shards of one run into its report; raises CannotMerge.
+
+    `fail_on` replaces the gate of the shards. If a shard is missing, the run counts as interrupted
+    and a note names the shard.
+    """
+    parts = _by_index(reports)
+    shard, first = next(iter(parts.values()))
+    cases = _in_order(parts)
+    missing = [n for n in range(1, shard.count + 1) if n not in parts]
+    scope = merged_scope(report.scope for report in reports)
+    scope = scope.narrowed("shard", "interrupted") if missing else scope
+    verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
+    waivers = merged(report.waivers for report in reports)
+    gate = replace(first.gate, fail_on=fail_on) if fail_on else first.gate
+    preflight = sum((report.preflight for report in reports), NOTHING_USED)
+    return replace(
+        first,
+        started_at=min(report.started_at for report in reports),
+        duration_seconds=max(report.duration_seconds for report in reports),
+        verdict=verdict,
+        scope=scope,
+        gate=concluded(gate, cases, verdict, waivers, first.grading_changes),
+        waivers=waivers,
+        totals=totals(cases, preflight),
+        preflight=preflight,
+        forecast=_forecast(reports),
+        cases=cases,
+        responders=_responders(reports),
+        against=_against(reports),
+        removed=tuple(dict.fromkeys(case for report in reports for case in report.removed)),
+        probed=tuple(dict.fromkeys(each for report in reports for each in report.probed)),
+        notes=tuple(dict.fromkeys([*_missing(missing, shard.count), *_notes(parts)])),
+        metadata=_shared(reports),
+        comparison=None,
+        shard=None,
+    )
+
+
+def _against(reports: Sequence[RunReport]) -> Against | None:
+    """Return the base side with the sums of all shards."""
+    parts = [report.against for report in reports if report.against]
+    if not parts:
+        return None
+    return replace(
+        parts[0],
+        further_trials=max(part.further_trials for part in parts),
+        asked=sum(part.asked for part in parts),
+        reused=sum(part.reused for part in parts),
+        recorded=sum(part.recorded for part in parts),
+        shared=sum(part.shared for part in parts),
+        usage=sum((part.usage for part in parts), NOTHING_USED),
+    )
+
+
+def _responders(reports: Sequence[RunReport]) -> tuple[Responder, ...]:
+    """Return the models that replied in any shard, with the sum of their replies."""
+    counts: Counter[Responder] = Counter()
+    for each in (each for report in reports for each in report.responders):
+        counts[replace(each, replies=0)] += each.replies
+    return tuple(replace(each, replies=count) for each, count in counts.items())
+
+
+def _forecast(reports: Sequence[RunReport]) -> CostEstimate | None:
+    every = [report.forecast for report in reports if report.forecast]
+    return reduce(add, every) if every else None
+
+
+def _sort_key(case: CaseCost) -> tuple[float, str]:
+    name, cost = case
+    return -cost, hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _by_index(reports: Sequence[RunReport]) -> dict[int, tuple[ShardInfo, RunReport]]:
+    """Return the shards by number; raise CannotMerge unless all are of one run."""
+    parts: dict[int, tuple[ShardInfo, RunReport]] = {}
+    for report in reports:
+        if report.shard is None:
+            raise CannotMerge("a report was made without --shard: there is nothing to merge")
+        if report.shard.index in parts:
+            raise CannotMerge(f"shard {report.shard.index}/{report.shard.count} was passed twice")
+        parts[report.shard.index] = report.shard, report
+    if not parts:
+        raise CannotMerge("no report to merge")
+    _check_same_run([report for _, report in parts.values()])
+    return dict(sorted(parts.items()))
+
+
+def _check_same_run(reports: Sequence[RunReport]) -> None:
+    for what, found in (
+        ("counts of shards", {r.shard.count for r in reports if r.shard}),
+        ("versions of rubric-ci", {r.tool for r in reports}),
+        ("gates", {settings_of(r.gate) for r in reports}),
+        ("judges", {r.judge for r in reports}),
+        ("commits", {r.metadata.get("head_sha", "") for r in reports}),
+        ("sizes of the suite", {r.scope.suite for r in reports if not r.scope.unread}),
+        ("selections", {_selection(r.scope) for r in reports}),
+    ):
+        if len(found) > 1:
+            raise CannotMerge(
+                f"the reports have different {what}: {', '.join(sorted(map(str, found)))}",
+                "merge the shards of one run only",
+            )
+
+
+def _selection(scope: Scope) -> str:
+    """Return the reasons that narrowed the run before it was split."""
+    names = {"paths", "case", "tag", "changed-since", "last-failed"} & set(scope.narrowed_by)
+    return " and ".join(sorted(names)) or "every case"
+
+
+def _in_order(parts: dict[int, tuple[ShardInfo, RunReport]]) -> tuple[CaseResult, ...]:
+    """Return all cases in the order of the whole run."""
+    placed: dict[int, CaseResult] = {}
+    for shard, report in parts.values():
+        if len(shard.positions) != len(report.cases):
+            raise CannotMerge(
+                f"shard {shard.index}/{shard.count} lists {len(shard.positions):,} positions "
+                f"for {len(report.cases):,} cases"
+            )
+        for position, case in zip(shard.positions, report.cases, strict=True):
+            if position in placed:
+                raise CannotMerge(
+                    f"two shards contain the case at position {position}",
+                    "merge the shards of one run only",
+                )
+            placed[position] = case
+    return tuple(case for _, case in sorted(placed.items(), key=lambda item: item[0]))
+
+
+def _missing(missing: Sequence[int], count: int) -> Iterator[str]:
+    for index in missing:
+        yield f"Shard {index}/{count} is missing: its cases have no verdict."
+
+
+def _notes(parts: dict[int, tuple[ShardInfo, RunReport]]) -> Iterator[str]:
+    for _, report in parts.values():
+        yield from report.notes
+
+
+def _shared(reports: Sequence[RunReport]) -> dict[str, str]:
+    """Return the metadata that all shards share."""
+    first, *others = (report.metadata for report in reports)
+    return {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}

@@ -1,0 +1,244 @@
+"""Select the cases that a change affects: compare the working tree with git's objects."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from os.path import realpath
+from pathlib import Path
+
+from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile
+from rubric_ci.files.project import discovery, eval_search
+from rubric_ci.files.project.base_state import BaseState
+from rubric_ci.files.project.change import BaseOptions, Change, open_change
+from rubric_ci.files.project.difference import Difference
+from rubric_ci.files.project.loaded_project import (
+    LoadedProject,
+    find_evals,
+    load_evals,
+    open_project,
+)
+from rubric_ci.files.project.near_files import nearest_path
+from rubric_ci.files.project.project import Project
+from rubric_ci.gate.policy.checkout import policy_notes, under_policy
+from rubric_ci.gate.selection.compare_cases import (
+    NoSetup,
+    Revision,
+    Selection,
+    changed_only,
+    place,
+    select,
+    select_all,
+)
+from rubric_ci.gate.selection.dependencies import ChangedPaths
+from rubric_ci.gate.selection.fingerprint import Setup
+from rubric_ci.gate.selection.prefilter import find_unconcerned
+from rubric_ci.git.snapshot import Snapshot
+from rubric_ci.grading.case_choice import named_cases
+from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target
+from rubric_ci.model.changes import Base, NoBase
+from rubric_ci.model.config import Config, RecordedTarget
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.options import RunSettings
+from rubric_ci.model.scope import Narrowing, Scope
+from rubric_ci.models.judge.prompt import PROMPT_VERSION
+from rubric_ci.text import escape
+
+EVERY_CASE = "no case filter"
+
+
+def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
+    """Load the eval files, and choose the cases that are asked for and that a change affects."""
+    given = settings.targets or tuple(filter(None, [settings.target]))
+    checkout = open_project(settings.config, given)
+    options = BaseOptions(
+        policy_from=settings.policy_from,
+        changed_since=settings.changed_since,
+        against=settings.against,
+        outputs=discovery.from_root(settings.output_dir, checkout.root),
+        paths=tuple(settings.paths),
+    )
+    change = open_change(checkout.root, options)
+    project = under_policy(checkout, settings.policy_from, change)
+    paths = find_evals(project, settings.paths)
+    loaded, selection = _select(project, paths, change, settings)
+    selection = replace(selection, scope=_of_suite(selection.scope, loaded, paths, settings))
+    names = map(project.name_of, paths)
+    notes = (*policy_notes(loaded), *selection.notes, *dependency_notes(loaded, names))
+    others = eval_search.left_aside(settings.paths, project.summary.globs, paths)
+    return loaded, replace(selection, notes=(*notes, *([others] if others else [])))
+
+
+def _select(
+    project: Project, paths: Sequence[Path], change: Change, settings: RunSettings
+) -> tuple[LoadedProject, Selection]:
+    base = change.selection
+    if base is None:
+        loaded = load_evals(project, paths, change)
+        every = tuple((case, EVERY_CASE) for case in _cases(loaded))
+        selection = Selection(chosen=every, scope=Scope(suite=len(every)))
+        return loaded, _asked_for(selection, loaded, settings)
+    if isinstance(base, NoBase):
+        loaded = load_evals(project, paths, change)
+        return loaded, _asked_for(select_all(_cases(loaded), base.reason), loaded, settings)
+    unread = find_unconcerned(project, paths, change.at(base).difference, settings)
+    loaded = load_evals(project, [path for path in paths if path not in unread], change)
+    loaded = replace(loaded, unread=tuple(map(project.name_of, unread)))
+    selection = choose_changed(loaded, base, settings)
+    compared = f"{base.origin} ({escape.commit(base.commit)})"
+    suite = Scope(suite=len(_cases(loaded)) + sum(unread.values()), base=compared)
+    selection = replace(selection, scope=changed_only(suite, len(selection.chosen)))
+    return loaded, _asked_for(selection, loaded, settings)
+
+
+def choose_changed(now: LoadedProject, base: Base, settings: RunSettings) -> Selection:
+    """Choose the cases that differ from the base."""
+    before = now.change.at(base)
+    state = now.at_base(base)
+    head = _head(now, before.difference, settings)
+    then = _base(state, before.files, head, settings)
+    names = {name for file in state.files for name in now.project.candidates(file)}
+    paths = ChangedPaths(sorted(before.difference.changed_paths), {*state.files, *names})
+    return select(head, then, paths)
+
+
+def _cases(loaded: LoadedProject) -> list[EvalCase]:
+    return [case for file in loaded.files for case in file.cases]
+
+
+def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSettings) -> Selection:
+    """Leave out the cases that --case and --tag leave out."""
+    every = _cases(loaded)
+    name = partial(_from_root, loaded.root)
+    placed = named_cases(_of_paths(loaded, settings), settings.places, settings.keyword, name)
+    named = choose_cases(placed, ids=settings.cases, tags=())
+    tagged = choose_cases(every, ids=(), tags=settings.tags)
+    dropped: list[Narrowing] = ["case"] * (len(named) < len(every))
+    dropped += ["tag"] * (len(tagged) < len(every))
+    keys = {case.key for case in named} & {case.key for case in tagged}
+    chosen = tuple((case, why) for case, why in selection.chosen if case.key in keys)
+    return replace(selection, chosen=chosen, scope=selection.scope.narrowed(*dropped))
+
+
+def _of_paths(loaded: LoadedProject, settings: RunSettings) -> list[EvalCase]:
+    """Return the cases; of a suite that is meant by its files of cases, theirs."""
+    if not (settings.paths and any(file.in_files for file in loaded.files)):
+        return _cases(loaded)
+    name = loaded.project.name_of
+    asked = eval_search.asked(loaded.project, settings.paths)
+    owned = eval_search.files_of_cases(loaded.project, asked)
+    meant = {*map(name, owned.values())} - {*map(name, asked)}
+    return [
+        case
+        for file in loaded.files
+        for case in file.cases
+        if file.path not in meant or case.file in owned
+    ]
+
+
+def _from_root(root: Path, written: str) -> str:
+    return discovery.from_root(Path(written), root)
+
+
+def _of_suite(
+    scope: Scope, loaded: LoadedProject, paths: Sequence[Path], settings: RunSettings
+) -> Scope:
+    """Return the scope as the part of the whole suite; its size is unknown if files are unread."""
+    unread: list[Narrowing] = ["invalid"] * bool(loaded.invalid)
+    if settings.paths and _leave_out(paths, loaded.project):
+        unread.append("paths")
+    return replace(scope, suite=None).narrowed(*unread) if unread else scope
+
+
+def _leave_out(paths: Sequence[Path], project: Project) -> bool:
+    """Return True if a run without PATHS has more eval files."""
+    try:
+        others = {*eval_search.find_evals(project, ())} - {*paths}
+    except CannotFindEvals:
+        return False
+    return bool(others) and not {*map(realpath, others)} <= {*map(realpath, paths)}
+
+
+def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> Revision:
+    cases = tuple(case for file in now.files for case in file.cases)
+    setups = {
+        place(case): _setup(case, now.config_for(case.file), settings)
+        for case in _one_a_place(cases)
+    }
+    recordings = {
+        setup.target.answers
+        for setup in setups.values()
+        if isinstance(setup.target, RecordedTarget)
+    }
+    differing = filter(difference.may_have_changed, sorted(recordings))
+    return Revision(
+        cases=cases, setups=setups, answers={path: _text(path, now.root) for path in differing}
+    )
+
+
+def _base(state: BaseState, then: Snapshot, head: Revision, settings: RunSettings) -> Revision:
+    return Revision(
+        cases=state.cases,
+        setups={
+            place(case): _base_setup(case, state, settings) for case in _one_a_place(state.cases)
+        },
+        answers={path: then.text(path) or "" for path in head.answers},
+        unreadable=state.unreadable,
+    )
+
+
+def _setup(case: EvalCase, config: Config, settings: RunSettings) -> Setup:
+    target = choose_target(case, config, settings.target)
+    return Setup(
+        target=target,
+        judge=choose_judge(config, target, settings.judge),
+        thresholds=config.gate.thresholds,
+        prompt_version=PROMPT_VERSION,
+    )
+
+
+def _base_setup(case: EvalCase, state: BaseState, settings: RunSettings) -> Setup | NoSetup:
+    if problem := state.config_problem(case.file):
+        return NoSetup(reason=problem)
+    try:
+        return _setup(case, state.project.config_for(case.file), settings)
+    except CannotConfigure:
+        return NoSetup(reason="its target is new")
+
+
+def _one_a_place(cases: Iterable[EvalCase]) -> Iterable[EvalCase]:
+    """Return one case for each place: the others run with the same."""
+    return {place(case): case for case in cases}.values()
+
+
+def _text(name: str, root: Path) -> str:
+    """Return recorded answers; empty if they cannot be read: then each of their cases runs."""
+    try:
+        return discovery.read_text(root / name, root)
+    except CannotReadFile:
+        return ""
+
+
+def dependency_notes(loaded: LoadedProject, eval_files: Iterable[str]) -> tuple[str, ...]:
+    """Return one note for each glob that matches no file, so that no change to it runs a case.
+
+    `eval_files` are all that were found: not all of them need be loaded.
+    """
+    owners: dict[str, str] = {}
+    for glob, owner in _globs(loaded, eval_files):
+        owners.setdefault(glob, owner)
+    hints = ((glob, nearest_path(loaded.root, glob)) for glob in owners)
+    return tuple(
+        f"No file matches `{glob}` under `depends_on` of {owners[glob]}: {hint}"
+        for glob, hint in hints
+        if hint is not None
+    )
+
+
+def _globs(loaded: LoadedProject, eval_files: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each glob with its owner."""
+    for file in loaded.files:
+        for case in file.cases:
+            yield from ((glob, f"`{file.path}`") for glob in case.depends_on)
+    for name in eval_files:
+        for target in loaded.config_for(name).targets.values():
+            yield from ((glob, f"target `{target.name}`") for glob in target.depends_on or ())

@@ -1,0 +1,222 @@
+"""The cases that a change can affect, and why: cases are compared, not files.
+
+A case that was moved, or whose file was reformatted, is the same case.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import cache
+from posixpath import dirname, normpath
+from typing import TypeAlias
+
+from rubric_ci.gate.selection import fingerprint
+from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends_on_everything
+from rubric_ci.gate.selection.fingerprint import Parts, Setup
+from rubric_ci.model.changes import CASE_EDITED, NEW_CASE, GradingChange
+from rubric_ci.model.config import RecordedTarget
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.report import ShardInfo
+from rubric_ci.model.scope import WHOLE, Scope
+from rubric_ci.model.waivers import WaiverResult
+from rubric_ci.text import numbers
+
+Key: TypeAlias = tuple[str, str]
+"""File and id."""
+
+Place: TypeAlias = tuple[str, str]
+"""The folder of the eval file and the target that a case names: they decide what it runs with."""
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSetup:
+    """Why it is unknown what a case of the base ran with."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """The cases of one side of the comparison, base or head, and what they run with."""
+
+    cases: tuple[EvalCase, ...]
+    setups: Mapping[Place, Setup | NoSetup]
+    answers: Mapping[str, str] = field(default_factory=dict)  # recordings that differ, by path
+    unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to what is wrong
+
+    def setup(self, at: Place) -> Setup:
+        """Return the setup that the cases of the head at a place run with."""
+        found = self.setups[at]
+        assert isinstance(found, Setup), found  # noqa: S101 - the head is complete
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The cases to run."""
+
+    chosen: tuple[tuple[EvalCase, str], ...]  # each with the reason, one short sentence
+    scope: Scope = WHOLE
+    notes: tuple[str, ...] = ()  # for the reader of the report
+    shard: ShardInfo | None = None  # None: all shards
+    nothing_to_run: str = ""  # why no case that failed runs; empty: some do
+    waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, before the run
+    grading_changes: tuple[GradingChange, ...] = ()  # since the base
+
+
+def place(case: EvalCase) -> Place:
+    """Return the settings that decide which target a case has."""
+    return dirname(case.file), case.target
+
+
+def select_all(cases: Sequence[EvalCase], reason: str) -> Selection:
+    """Choose all cases if there is no base to compare with."""
+    why = "there is nothing to compare with"
+    note = f"Every case runs, as {why}: {reason}."
+    chosen = tuple((case, why) for case in cases)
+    return Selection(chosen=chosen, scope=Scope(suite=len(chosen)), notes=(note,))
+
+
+def changed_only(scope: Scope, chosen: int) -> Scope:
+    """Return the scope of the cases that a change affects, of all in `scope`."""
+    return scope if chosen == scope.suite else scope.narrowed("changed-since")
+
+
+def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
+    """Choose the cases of `head` that differ from those of `base`."""
+    before = matched(head.cases, base.cases)
+    change = _Change(head, base, paths)
+    reasons = [(case, change.reason(case, before.get(case.key))) for case in head.cases]
+    chosen = tuple((case, why) for case, why in reasons if why)
+    return Selection(
+        chosen=chosen,
+        scope=changed_only(Scope(suite=len(reasons)), len(chosen)),
+        notes=(*_unread(head, base), *change.too_wide(chosen), *_removed(base, before)),
+    )
+
+
+class _Change:
+    """Both revisions; what many cases share is compared once."""
+
+    def __init__(self, head: Revision, base: Revision, paths: ChangedPaths) -> None:
+        self.head, self.base, self.paths = head, base, paths
+        self.setup = cache(self._setup)
+        self.answers = cache(_by_case)
+
+    def reason(self, case: EvalCase, was: EvalCase | None) -> str:
+        """Return why a case must run; empty: nothing that it depends on has changed."""
+        if case.file in self.base.unreadable and (was is None or _edits(case, was)):
+            return f"the base does not parse: {self.base.unreadable[case.file]}"
+        if was is None:
+            return NEW_CASE
+        judged = fingerprint.is_judged(case)
+        return "; ".join(
+            filter(
+                None,
+                (
+                    *_edits(case, was),
+                    self.setup(place(case), place(was), judged),
+                    self._answer(case, was),
+                    self.paths.reason(case, self.head.setup(place(case)).target),
+                ),
+            )
+        )
+
+    def too_wide(self, chosen: Sequence[tuple[EvalCase, str]]) -> Iterator[str]:
+        """Yield how to narrow targets that depend on every file."""
+        targets = [self.head.setup(place(case)).target for case, _ in chosen]
+        for name in sorted({t.name for t in targets if depends_on_everything(t)}):
+            yield (
+                f"Target `{name}` has no `depends_on`, so it depends on every file of the "
+                "repository: list the files that it uses there, and fewer cases run."
+            )
+
+    def _setup(self, now_at: Place, then_at: Place, judged: bool) -> str:
+        now, then = self.head.setup(now_at), self.base.setups[then_at]
+        if isinstance(then, NoSetup):
+            return then.reason
+        if now.target.name != then.target.name:
+            return f"its target is `{now.target.name}`, was `{then.target.name}`"
+        parts = fingerprint.setup(now, judged=judged), fingerprint.setup(then, judged=judged)
+        names = _differing(*parts)
+        return f"{' and '.join(names)} changed" if names else ""
+
+    def _answer(self, case: EvalCase, was: EvalCase) -> str:
+        match self.head.setup(place(case)).target:
+            case RecordedTarget(answers=path) if path in self.head.answers:
+                now = _line(self.answers(self.head.answers[path]), case)
+                then = _line(self.answers(self.base.answers.get(path, "")), was)
+                return "" if now == then else f"its answer in `{path}` changed"
+        return ""
+
+
+def matched(head: Sequence[EvalCase], base: Sequence[EvalCase]) -> dict[Key, EvalCase]:
+    """Return each head case's counterpart in the base, also where it was moved."""
+    there = {case.key: case for case in base}
+    here = {case.key for case in head}
+    moved: dict[str, list[EvalCase]] = defaultdict(list)
+    for was in base:
+        if was.key not in here:
+            moved[was.id].append(was)
+    found = {c.key: _earlier(c, there.get(c.key), moved.get(c.id, [])) for c in head}
+    return {key: was for key, was in found.items() if was is not None}
+
+
+def _earlier(case: EvalCase, same: EvalCase | None, moved: list[EvalCase]) -> EvalCase | None:
+    if same is case or not moved:
+        return same
+    known = [was for was in (same, *moved) if was is not None]
+    alike = [was for was in known if not _edits(case, was)]
+    return next((was for was in alike if was.target == case.target), (alike or known)[0])
+
+
+def _edits(case: EvalCase, was: EvalCase) -> list[str]:
+    """Return the fields and files of a case that were edited."""
+    if case is was:
+        return []
+    fields = _differing(fingerprint.content(case), fingerprint.content(was))
+    now, then = fingerprint.files(case), fingerprint.files(was)
+    files = [path for path in now if path in then and now[path] != then[path]]
+    edited = [f"{CASE_EDITED}: {', '.join(fields)}"] if fields else []
+    return edited + ([changed(files)] if files else [])
+
+
+def _differing(now: Parts, then: Parts) -> list[str]:
+    return [name for name in now if now[name] != then.get(name)]
+
+
+def _by_case(text: str) -> dict[Key, str]:
+    """Index the lines of recorded answers; an invalid file counts for every case."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    try:
+        recorded = [(json.loads(line), line) for line in lines]
+        return {(_plain(r.get("file", "")), r["id"]): line for r, line in recorded}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {("", ""): text}
+
+
+def _line(answers: Mapping[Key, str], case: EvalCase) -> str:
+    keys = ((_plain(case.file), case.own_id), ("", case.own_id), ("", ""))
+    return next((answers[key] for key in keys if key in answers), "")
+
+
+def _plain(file: str) -> str:
+    return normpath(file) if file else ""
+
+
+def _unread(head: Revision, base: Revision) -> Iterator[str]:
+    for file in sorted({case.file for case in head.cases} & base.unreadable.keys()):
+        yield (
+            f"`{file}` cannot be compared with the base, so its cases run: {base.unreadable[file]}."
+        )
+
+
+def _removed(base: Revision, before: Mapping[Key, EvalCase]) -> Iterator[str]:
+    kept = {id(case) for case in before.values()}
+    gone = [f"`{case.id}`" for case in base.cases if id(case) not in kept]
+    if gone:
+        yield f"Removed since the base: {numbers.listed(gone, SHOWN)}."

@@ -1,0 +1,111 @@
+"""Changed paths that a case depends on without holding their text.
+
+These are the files that its scripts and its target's command name or get, and those under
+`depends_on`.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
+from posixpath import join, normpath
+
+from rubric_ci.files.project.links import ancestors
+from rubric_ci.gate.selection.fingerprint import files
+from rubric_ci.model.config import CliTarget, LlmTarget, Target
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
+from rubric_ci.text.globs import matcher
+
+_WORD = re.compile(r"""[^\s'"`=;:&|()<>,{}]+""")
+
+
+class ChangedPaths:
+    """The paths that differ between base and working tree, and what depends on them."""
+
+    def __init__(self, paths: Iterable[str], compared: Collection[str] = ()) -> None:
+        """Leave `compared` out, eval files and configuration: their content is compared instead."""
+        self._paths = tuple(paths)
+        self._others = tuple(path for path in self._paths if path not in compared)
+        self._below = _by_folder(self._paths)
+        self._matching = cache(self._match)
+
+    def reason(self, case: EvalCase, target: Target) -> str:
+        """Return the changed files that the case depends on, as a reason; empty: none."""
+        hits = {hit for file in _named(case, target) for hit in self._near(file)}
+        hits.update(self._matching((*case.depends_on, *(target.depends_on or ()))))
+        if hits or not depends_on_everything(target):
+            return changed(sorted(hits))
+        why = f", and target `{target.name}` depends on every file"
+        return changed(self._others) + why if self._others else ""
+
+    def concerns(self, target: Target) -> bool:
+        """Return True if the target depends on a changed file for every case."""
+        words = [*command_words(target)]
+        if isinstance(target, LlmTarget) and target.prompt:
+            words.append(target.prompt.path)
+        globs = self._matching(tuple(target.depends_on or ()))
+        everything = depends_on_everything(target) and self._others
+        return bool(globs or everything) or any(any(self._near(word)) for word in words)
+
+    def _near(self, file: str) -> Iterator[str]:
+        """Yield the changed paths at or below a file, and the link or submodule that it is in."""
+        yield from self._below.get(file, ())
+        yield from (above for above in ancestors(file) if above in self._below.get(above, ()))
+
+    def _match(self, globs: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(filter(matcher(globs), self._paths)) if globs else ()
+
+
+def depends_on_everything(target: Target) -> bool:
+    """Return True if the target depends on every file of the repository."""
+    return target.depends_on is None
+
+
+def changed(paths: Collection[str]) -> str:
+    """Return the first paths and the number of the others, as a reason."""
+    names = [f"`{path}`" for path in paths]
+    if len(names) > 2:
+        return f"{names[0]} and {len(names) - 1:,} more files changed"
+    return f"{' and '.join(names)} changed" if names else ""
+
+
+def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Index paths by themselves and by every folder above them."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        for place in (path, *ancestors(path)):
+            places[place].append(path)
+    return dict(places)
+
+
+def _named(case: EvalCase, target: Target) -> Iterator[str]:
+    """Yield words that may be paths, relative to the root; others match no changed path."""
+    yield from set(case.references) - files(case).keys()
+    for spec in every_evaluator(case.evaluators):
+        if isinstance(spec, CodeJudgeSpec):
+            yield from _words(spec.script, spec.cwd)
+    yield from command_files(case, target)
+
+
+def command_files(case: EvalCase, target: Target) -> Iterator[str]:
+    """Yield the files that a target's command may read: the named ones and the workspace."""
+    yield from command_words(target)
+    if case.workspace:
+        yield from filter(None, (case.workspace.copy,))
+        yield from _words(case.workspace.setup, case.workspace.copy)
+    if isinstance(target, CliTarget) and "{EVAL_FILE}" in target.command_template:
+        yield case.file
+
+
+def command_words(target: Target) -> Iterator[str]:
+    """Yield the words of a target's command that may be paths, relative to the root."""
+    if isinstance(target, CliTarget):
+        yield from _words(target.command_template, target.cwd)
+
+
+def _words(script: str | tuple[str, ...], folder: str) -> Iterator[str]:
+    for text in (script,) if isinstance(script, str) else script:
+        for word in _WORD.findall(text.replace("\\", "/")):
+            path = normpath(join(folder, word))
+            if path not in {normpath(folder), "."}:
+                yield path

@@ -1,0 +1,108 @@
+"""Cases that did not pass, remembered until they do, as in pytest: a file of the output folder."""
+
+import json
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotUseGit, CannotWriteFile
+from rubric_ci.files.project import discovery
+from rubric_ci.gate.selection.compare_cases import Key, Selection
+from rubric_ci.git.committed import first_tracked
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, standing
+from rubric_ci.model.scope import Narrowing
+from rubric_ci.text import numbers
+
+FILE: Final = "last-failed.json"  # of the output folder
+WHY: Final = "it did not pass when it ran last"
+NOTHING_FAILED: Final = "nothing failed; nothing to run"
+_VERSION: Final = 1
+
+
+def choose_failed(selection: Selection, failed: Set[Key]) -> Selection:
+    """Return the chosen cases that did not pass when they ran last."""
+    chosen = tuple((case, WHY) for case, _ in selection.chosen if case.key in failed)
+    dropped: list[Narrowing] = ["last-failed"] * (len(chosen) < len(selection.chosen))
+    scope = selection.scope.narrowed(*dropped)
+    others = len(failed) - len(chosen)
+    count = numbers.plural(others, "case")
+    note = f"--last-failed: {count} did not pass and is not selected now."
+    notes = (note, *selection.notes) if others else selection.notes
+    why = "" if chosen else _why_nothing_runs(failed)
+    return replace(selection, chosen=chosen, scope=scope, notes=notes, nothing_to_run=why)
+
+
+def _why_nothing_runs(failed: Set[Key]) -> str:
+    if not failed:
+        return NOTHING_FAILED
+    count = numbers.plural(len(failed), "case")
+    return f"nothing to run: {count} did not pass, and none of them is selected"
+
+
+def updated(failed: Set[Key], ended: Iterable[CaseResult], suite: Set[Key] | None) -> Set[Key]:
+    """Return the failed cases after a run: a case stays until it passes.
+
+    `suite` is the keys of all cases if they are known: a case that is not there is forgotten.
+    """
+    results = {case.key: case for case in ended if not isinstance(case, Skipped)}
+    still = {key for key in failed - results.keys() if suite is None or key in suite}
+    return still | {key for key, case in results.items() if _fails(case)}
+
+
+def _fails(case: CaseResult) -> bool:
+    if isinstance(case, Graded):
+        return standing(case) in {"fail", "borderline"}
+    return isinstance(case, Errored)
+
+
+def read(folder: Path, environment: Mapping[str, str]) -> Set[Key]:
+    """Return the failed cases of an output folder.
+
+    Raises CannotConfigure if no run has written any, or if git tracks the file.
+    """
+    found = _read(folder / FILE)
+    if found is None:
+        raise CannotConfigure(
+            f"--last-failed: {(folder / FILE).as_posix()} does not exist",
+            "run `rubric-ci run` first: it remembers the cases that do not pass",
+        )
+    try:
+        tracked = first_tracked(folder / FILE, environment)
+    except CannotUseGit as error:
+        raise CannotConfigure(f"--last-failed: {error.message}", error.hint) from error
+    if tracked:
+        raise CannotConfigure(
+            f"--last-failed: git tracks {tracked}: a change could choose what runs",
+            f"run `git rm --cached {tracked}` and commit",
+        )
+    return found
+
+
+def remember(folder: Path, ended: Iterable[CaseResult], suite: Set[Key] | None) -> None:
+    """Update the failed cases of an output folder after a run."""
+    path = folder / FILE
+    found = sorted(updated(_read(path) or frozenset(), ended, suite))
+    data = {"version": _VERSION, "failed": [{"file": file, "id": name} for file, name in found]}
+    try:
+        discovery.write_text(path, json.dumps(data, indent=2) + "\n")
+    except OSError as error:
+        raise CannotWriteFile(
+            f"{path.as_posix()}: cannot write: {error.strerror}",
+            "choose another folder with --output-dir",
+        ) from error
+
+
+def _read(path: Path) -> Set[Key] | None:
+    """Return the failed cases of a file, None if it does not exist; raises CannotReadFile."""
+    if not path.exists():
+        return None
+    try:
+        data = json.loads(discovery.read_text(path))
+        if data["version"] == _VERSION:
+            return frozenset((str(each["file"]), str(each["id"])) for each in data["failed"])
+    except (ValueError, RecursionError, TypeError, KeyError):
+        pass
+    raise CannotReadFile(
+        f"{path.as_posix()}: not a list of failed cases", "delete it, then run the suite"
+    )

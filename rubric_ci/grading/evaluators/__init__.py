@@ -1,0 +1,96 @@
+"""Evaluators: each takes a case, an answer and its spec, and returns an assessment."""
+
+from dataclasses import fields
+
+from rubric_ci.errors import NoVerdict
+from rubric_ci.files.kinds.table import KINDS
+from rubric_ci.grading.evaluators import code_judge
+from rubric_ci.grading.evaluators.composite import composite
+from rubric_ci.grading.evaluators.judge_choice import judge_model
+from rubric_ci.grading.evaluators.llm_judge import llm_judge
+from rubric_ci.grading.evaluators.rubric import for_judges, rubric
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    MeasuringSpec,
+    RubricSpec,
+)
+from rubric_ci.model.results import Answer, Assessed, Assessment, EvaluatorResult, Unassessed
+from rubric_ci.model.scoring import Thresholds, verdict
+from rubric_ci.model.usage import NOTHING_USED, Usage
+from rubric_ci.system.coroutines import worked_on
+from rubric_ci.system.masking import redactor
+
+
+async def evaluate(
+    case: EvalCase, answer: Answer, spec: EvaluatorSpec, context: RunContext
+) -> EvaluatorResult:
+    """Return the score and the verdict of one evaluator, or the reason why it has none."""
+    try:
+        found = await _assess(case, answer, spec, context)
+    except NoVerdict as error:
+        judge = judge_model(spec, context.judge)
+        return unassessed(spec, str(error), judge=judge, usage=error.usage)
+    return assessed(spec, found, context.thresholds)
+
+
+async def _assess(
+    case: EvalCase, answer: Answer, spec: EvaluatorSpec, context: RunContext
+) -> Assessment:
+    match spec:
+        case RubricSpec() | LlmJudgeSpec():
+            return await _by_judge(case, answer, spec, context)
+        case CodeJudgeSpec():
+            return await code_judge.code_judge(case, answer, spec, context)
+        case CompositeSpec():
+            return await composite(case, answer, spec, context, evaluate)
+        case _:
+            return await worked_on(len(answer.text), _measure, case, answer, spec)
+
+
+async def _by_judge(
+    case: EvalCase, answer: Answer, spec: RubricSpec | LlmJudgeSpec, context: RunContext
+) -> Assessment:
+    """Return the assessment that the estimate found in the cache, or let the judge mark."""
+    if found := context.prepared.take(case, spec, context.trial, answer):
+        return found
+    if isinstance(spec, RubricSpec):
+        return await rubric(case, answer, spec, context)
+    return await llm_judge(case, for_judges(answer), spec, context)
+
+
+def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec) -> Assessment:
+    measure = KINDS[spec.type].measure
+    assert measure  # noqa: S101 - the others are assessed above
+    return measure(case, answer, spec, redactor())
+
+
+def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> Assessed:
+    """Return the result of an evaluator that gave a score."""
+    return Assessed(
+        name=spec.name,
+        type=spec.type,
+        weight=spec.weight,
+        line=spec.span.line,
+        verdict=verdict(found.score, found.gated_by, thresholds),
+        **{each.name: getattr(found, each.name) for each in fields(found)},
+    )
+
+
+def unassessed(
+    spec: EvaluatorSpec, reason: str, *, judge: str = "", usage: Usage = NOTHING_USED
+) -> Unassessed:
+    """Return the result of an evaluator that gave no score."""
+    return Unassessed(
+        name=spec.name,
+        type=spec.type,
+        weight=spec.weight,
+        line=spec.span.line,
+        reason=reason,
+        judge=judge,
+        usage=usage,
+    )

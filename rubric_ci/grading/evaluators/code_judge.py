@@ -1,0 +1,108 @@
+"""The `code_judge` evaluator: a script scores the answer."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import assert_never
+
+from rubric_ci.errors import CannotRunScript
+from rubric_ci.grading.evaluators import scripts
+from rubric_ci.grading.evaluators.scripts import payload
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.system import processes
+from rubric_ci.system.masking import redact
+from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.shell import shell_quote
+from rubric_ci.text import code_blocks
+
+_ANSWER_FILE, _CODE_FILE = "{answer_file}", "{code_file}"
+
+
+async def code_judge(
+    case: EvalCase, answer: Answer, spec: CodeJudgeSpec, context: RunContext
+) -> Assessment:
+    """Run the script on the answer; raises CannotRunScript if it gives no score."""
+    if case.workspace and not answer.folder:
+        raise CannotRunScript(
+            "the case has a `workspace`, and the answer was not given in one: scripts look at what "
+            "a command, an agent or a model leaves there, not at recorded or fixed answers"
+        )
+    script_input = payload(case, answer, spec.config, context.root)
+    finished = await run_script(spec, script_input, answer.text, context)
+    return read_score(finished, spec)
+
+
+def read_score(finished: Finished, spec: CodeJudgeSpec) -> Assessment:
+    """Return the score of a finished script, from its output or its exit status."""
+    match spec.score_from:
+        case "output":
+            return scripts.read(finished)
+        case "exit_status":
+            return scripts.read_status(finished)
+        case None if _takes_file(spec.script):
+            found = scripts.read_status(finished)
+            return replace(found, warnings=(*found.warnings, *scripts.unused_score(finished)))
+        case None:
+            return scripts.read(finished)
+        case _:
+            assert_never(spec.score_from)
+
+
+def _takes_file(script: str | tuple[str, ...]) -> bool:
+    words = (script,) if isinstance(script, str) else script
+    return any(name in word for word in words for name in (_ANSWER_FILE, _CODE_FILE))
+
+
+async def run_script(
+    spec: CodeJudgeSpec, script_input: JSON, answer: str, context: RunContext
+) -> Finished:
+    """Run the script with its input on stdin and the answer in the files that it names."""
+    with TemporaryDirectory(prefix="rubric-ci-") as folder:
+        command = Command(
+            script=_fill_placeholders(spec.script, answer, Path(folder)),
+            cwd=context.root / spec.cwd,
+            environment=clean_environment(context.environment, spec.env),
+            known=context.environment,
+            timeout_seconds=spec.timeout_seconds,
+            stdin=json.dumps(script_input),  # ASCII only: independent of the script's locale
+        )
+        return _without_folder(f"{folder}{os.sep}", await processes.run(command))
+
+
+def _without_folder(folder: str, finished: Finished) -> Finished:
+    """Remove secrets and the temporary folder from the output, so that runs are comparable."""
+    stdout = redact(finished.stdout).replace(folder, "")
+    stderr = finished.stderr.replace(folder, "")
+    return replace(finished, stdout=stdout, stderr=stderr)
+
+
+def _fill_placeholders(
+    script: str | tuple[str, ...], answer: str, folder: Path
+) -> str | tuple[str, ...]:
+    """Write the files that the script names and replace the placeholders by their paths."""
+    paths: dict[str, str] = {}
+    words = script if isinstance(script, str) else "\0".join(script)
+    if _ANSWER_FILE in words:
+        paths[_ANSWER_FILE] = _write(folder / "answer.txt", answer)
+    if _CODE_FILE in words:
+        code = code_blocks.extract(answer)
+        paths[_CODE_FILE] = _write(folder / f"candidate{code.suffix}", code.text)
+    if isinstance(script, str):
+        return _replace(script, {name: shell_quote(path) for name, path in paths.items()})
+    return tuple(_replace(word, paths) for word in script)
+
+
+def _write(path: Path, text: str) -> str:
+    path.write_bytes(text.encode("utf-8", errors="replace"))
+    return str(path)
+
+
+def _replace(text: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace(name, value)
+    return text

@@ -1,0 +1,160 @@
+"""The `composite` evaluator: members aggregated by weighted mean, a script or a judge.
+
+A missed gate of a member with a weight is a missed gate of the composite, whatever its score.
+"""
+
+import json
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, TypeAlias, assert_never
+
+from rubric_ci.errors import NoVerdict
+from rubric_ci.grading.evaluators import code_judge
+from rubric_ci.grading.evaluators.llm_judge import llm_judge
+from rubric_ci.grading.evaluators.scripts import payload
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    WeightedAverage,
+)
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import NOTHING_USED, Usage
+from rubric_ci.model.results import (
+    Answer,
+    Assessed,
+    Assessment,
+    CriterionResult,
+    EvaluatorResult,
+    Unassessed,
+)
+from rubric_ci.model.scoring import DECIMALS, weighted_mean
+from rubric_ci.system import coroutines
+
+Evaluate: TypeAlias = Callable[
+    [EvalCase, Answer, EvaluatorSpec, RunContext], Coroutine[Any, Any, EvaluatorResult]
+]
+
+_RESULTS = "EVALUATOR_RESULTS_JSON"
+_PROMPT = """\
+Several evaluators have looked at one answer. Decide what the answer is worth as a whole.
+
+{{ question }}
+
+{{ expected_outcome }}
+
+{{ answer }}
+
+{{ EVALUATOR_RESULTS_JSON }}"""
+_HIDDEN = frozenset({"outcome", "usage", "line", "warnings", "marks", "cached_marks"})
+
+
+async def composite(
+    case: EvalCase, answer: Answer, spec: CompositeSpec, context: RunContext, evaluate: Evaluate
+) -> Assessment:
+    """Let every member assess the answer, then aggregate; raises NoVerdict if one has no score."""
+    found = await coroutines.gather_all(
+        evaluate(case, answer, member, context) for member in spec.evaluators
+    )
+    members = [replace(member, weight=_weight(spec, member)) for member in found]
+    spent = sum((member.usage for member in members), NOTHING_USED)
+    counted = _counted(members, spent)
+    assessed = [member for member in members if isinstance(member, Assessed)]
+    try:
+        whole = await _aggregate(case, answer, spec, context, members)
+    except NoVerdict as error:
+        raise error.with_usage(spent + error.usage) from error
+    judges = [*(member.judge for member in members), whole.judge]
+    return replace(
+        whole,
+        gated_by=tuple(f"{m.name}/{gate}" for m in counted for gate in m.gated_by),
+        criteria=tuple(_criteria(counted)),
+        judge=", ".join(dict.fromkeys(name for name in judges if name)),
+        marks=whole.marks + sum(member.marks for member in assessed),
+        cached_marks=whole.cached_marks + sum(member.cached_marks for member in assessed),
+        warnings=(*whole.warnings, *(f"{m.name}: {w}" for m in counted for w in m.warnings)),
+        usage=spent + whole.usage,
+    )
+
+
+def _weight(spec: CompositeSpec, member: EvaluatorResult) -> float:
+    weights = spec.aggregator.weights if isinstance(spec.aggregator, WeightedAverage) else {}
+    return weights.get(member.name, member.weight)
+
+
+def _counted(members: Sequence[EvaluatorResult], spent: Usage) -> list[Assessed]:
+    for member in members:
+        if isinstance(member, Unassessed) and member.weight > 0:
+            raise NoVerdict(f"{member.name}: {member.reason}", spent)
+    counted = [m for m in members if isinstance(m, Assessed) and m.weight > 0]
+    if not counted:
+        raise NoVerdict("every member has weight 0; set a weight above 0 for at least one", spent)
+    return counted
+
+
+async def _aggregate(
+    case: EvalCase,
+    answer: Answer,
+    spec: CompositeSpec,
+    context: RunContext,
+    members: Sequence[EvaluatorResult],
+) -> Assessment:
+    match spec.aggregator:
+        case WeightedAverage():
+            return _mean(members)
+        case CodeJudgeSpec() as judge:
+            return await _by_script(case, answer, judge, context, _results(members))
+        case LlmJudgeSpec() as judge:
+            return await _by_judge(case, answer, judge, context, _results(members))
+        case _:
+            assert_never(spec.aggregator)
+
+
+def _mean(members: Sequence[EvaluatorResult]) -> Assessment:
+    assessed = [member for member in members if isinstance(member, Assessed)]
+    counted = [(m, f"{m.name}: {m.score:g}, {m.verdict}") for m in assessed if m.weight > 0]
+    return Assessment(
+        score=weighted_mean((member.weight, member.score) for member, _ in counted),
+        hits=tuple(text for member, text in counted if member.verdict == "pass"),
+        misses=tuple(text for member, text in counted if member.verdict != "pass"),
+        details={"members": _results(members)},
+    )
+
+
+async def _by_script(
+    case: EvalCase, answer: Answer, judge: CodeJudgeSpec, context: RunContext, results: JSON
+) -> Assessment:
+    script_input = {**payload(case, answer, judge.config, context.root), "results": results}
+    finished = await code_judge.run_script(judge, script_input, answer.text, context)
+    found = code_judge.read_score(finished, judge)
+    details = {"members": results, "script": found.details}
+    return replace(found, score=round(found.score, DECIMALS), details=details)
+
+
+async def _by_judge(
+    case: EvalCase, answer: Answer, judge: LlmJudgeSpec, context: RunContext, results: JSON
+) -> Assessment:
+    spec = judge if judge.prompt else replace(judge, prompt=_PROMPT)
+    variables = {_RESULTS: json.dumps(results, ensure_ascii=False, indent=2)}
+    found = await llm_judge(case, answer, spec, context, variables)
+    return replace(found, details={"members": results})
+
+
+def _results(members: Sequence[EvaluatorResult]) -> Mapping[str, JSON]:
+    """Return the members' results by name, as scripts and judges receive them."""
+    return {
+        member.name: {k: v for k, v in asdict(member).items() if k not in _HIDDEN}
+        for member in members
+    }
+
+
+def _criteria(counted: Sequence[Assessed]) -> Iterator[CriterionResult]:
+    """Yield the members' criteria as `member/criterion`, with their share of its weight."""
+    for member in counted:
+        total = sum(criterion.weight for criterion in member.criteria)
+        for criterion in member.criteria:
+            share = round(member.weight * criterion.weight / total, DECIMALS)
+            yield replace(criterion, id=f"{member.name}/{criterion.id}", weight=share)

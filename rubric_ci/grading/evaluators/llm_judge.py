@@ -1,0 +1,108 @@
+"""The `llm_judge` evaluator: a free-form score 0..1 on a custom or the built-in prompt."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
+from rubric_ci.grading.evaluators.code_judge import run_script
+from rubric_ci.grading.evaluators.judge_choice import asked_of, judge_of
+from rubric_ci.grading.evaluators.scripts import payload
+from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec
+from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.model.scoring import DECIMALS
+from rubric_ci.model.usage import NOTHING_USED
+from rubric_ci.models.judge.freeform import (
+    VARIABLES,
+    freeform_call,
+    read_freeform_mark,
+    unknown_variables,
+)
+from rubric_ci.models.judge.request import new_fence, request_cached_reply
+from rubric_ci.system import coroutines
+from rubric_ci.system.coroutines import worked_on
+from rubric_ci.system.processes import describe_exit
+
+_NO_VARIABLES: Mapping[str, str] = {}
+
+
+async def llm_judge(
+    case: EvalCase,
+    answer: Answer,
+    spec: LlmJudgeSpec,
+    context: RunContext,
+    variables: Mapping[str, str] = _NO_VARIABLES,
+) -> Assessment:
+    """Request a score on a prompt that may use `variables`; raises NoVerdict."""
+    if spec.prompt_script:
+        prompt = await _prompt_from_script(case, answer, spec.prompt_script, context)
+        spec = replace(spec, prompt=prompt, prompt_path="the output of the prompt script")
+    _check(spec, variables)
+    judge = judge_of(spec, context.judge)
+    asked = asked_of(spec, judge)
+    work = (_score(case, answer, spec, one, context, variables) for one in asked)
+    replies = await coroutines.gather_all(work)
+    usage = sum((reply.usage for reply in replies), NOTHING_USED)
+    found = sorted((r for r in replies if isinstance(r, Assessment)), key=lambda each: each.score)
+    if 2 * len(found) <= len(asked):
+        lost = next(reply for reply in replies if isinstance(reply, NoVerdict))
+        raise lost.with_usage(usage) from lost
+    median = found[(len(found) - 1) // 2]
+    return replace(median, judge=asked[0].name if len(asked) == 1 else judge.name, usage=usage)
+
+
+async def _score(
+    case: EvalCase,
+    answer: Answer,
+    spec: LlmJudgeSpec,
+    judge: JudgeConfig,
+    context: RunContext,
+    variables: Mapping[str, str],
+) -> Assessment | NoVerdict:
+    """Return the score of one judge, or why it has none."""
+    about, prepared = f"{case.file}: {case.id}: {spec.name}", context.prepared
+    depends = id(spec), id(judge.endpoint), id(answer.messages)
+    name = *depends, about, answer.text, *variables.values()
+    call = prepared.take_call(name)
+    if call is None:
+        write = partial(freeform_call, fence=new_fence(), about=about, more=variables)
+        call = await worked_on(len(answer.text), write, case, answer, spec.prompt, judge)
+    try:
+        reply = await request_cached_reply(call, read_freeform_mark, context)
+    except NoVerdict as error:
+        if context.lacking is not None:
+            prepared.keep_call(name, (spec, answer.messages), call)
+        return error
+    return Assessment(
+        score=round(reply.value.score, DECIMALS),
+        reasoning=reply.value.reasoning,
+        hits=reply.value.hits,
+        misses=reply.value.misses,
+        judge=judge.endpoint.model,
+        marks=1,
+        cached_marks=reply.usage.cache_hits,
+        usage=reply.usage,
+    )
+
+
+async def _prompt_from_script(
+    case: EvalCase, answer: Answer, script: CodeJudgeSpec, context: RunContext
+) -> str:
+    """Return the prompt template that a script prints."""
+    script_input = payload(case, answer, script.config, context.root)
+    finished = await run_script(script, script_input, answer.text, context)
+    if finished.status != 0 or not finished.stdout.strip():
+        raise CannotRunScript(f"the prompt script printed no prompt: {describe_exit(finished)}")
+    return finished.stdout
+
+
+def _check(spec: LlmJudgeSpec, variables: Mapping[str, str]) -> None:
+    unknown = unknown_variables(spec.prompt, variables)
+    if unknown:
+        raise CannotJudge(
+            f"{spec.prompt_path or 'the prompt'} of {spec.name} uses unknown variables: "
+            f"{', '.join(f'{{{{ {name} }}}}' for name in unknown)}; "
+            f"known: {', '.join((*VARIABLES, *variables))}"
+        )

@@ -1,0 +1,159 @@
+"""Agents: a program works in a fresh folder, and reports what it did."""
+
+import asyncio
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from rubric_ci.errors import CannotAnswer
+from rubric_ci.grading.targets import command, conversation
+from rubric_ci.grading.targets.answer_format import answer_of, read
+from rubric_ci.grading.targets.work import DIFF, check_files, run_commands, work_left
+from rubric_ci.grading.targets.workspace import Folders, Workspaces
+from rubric_ci.model.config import AgentProgram, CliTarget, Workspace
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.model_facts import CREDENTIALS
+from rubric_ci.model.results import Answer
+from rubric_ci.model.trace import Trace
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.agents.agent import Start
+from rubric_ci.system import processes
+from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
+from rubric_ci.system.scratch import VARIABLE
+
+_HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
+
+
+async def answer(
+    case: EvalCase, target: CliTarget, context: RunContext, attempt: int, workspaces: Workspaces
+) -> Answer:
+    """Let an agent or a command work in its workspace; raises NoVerdict without an answer."""
+    async with workspaces.opened(target, context, keep=case.looks_in_workspace) as folders:
+
+        async def turn(one: EvalCase) -> Answer:
+            if target.agent:
+                return await _run(one, target, target.agent, context, folders)
+            confine = partial(confined_argv, target=target, folders=folders)
+            return await command.answer(one, target, context, attempt, folders.work, confine)
+
+        talk = conversation.answer(case, context, turn) if case.most_turns else turn(case)
+        given = await talk
+        return await _with_work(given, case, target, folders, context)
+
+
+def at_work(case: EvalCase, target: CliTarget) -> CliTarget:
+    """Return the target with the workspace of the case, if it has one; its sandbox stays."""
+    if case.workspace is None:
+        return target
+    own = target.workspace or Workspace()
+    return replace(
+        target,
+        workspace=replace(case.workspace, sandbox=own.sandbox),
+        cwd=target.cwd if target.workspace else ".",
+    )
+
+
+async def beside(
+    given: Answer, case: EvalCase, name: str, context: RunContext, workspaces: Workspaces
+) -> Answer:
+    """Return the answer of a model with the workspace of the case, in which nothing happened."""
+    target = CliTarget(name=name, workspace=case.workspace)
+    async with workspaces.opened(target, context, keep=case.looks_in_workspace) as folders:
+        return await _with_work(given, case, target, folders, context)
+
+
+async def _run(
+    case: EvalCase, target: CliTarget, agent: AgentProgram, context: RunContext, folders: Folders
+) -> Answer:
+    start = AGENTS[agent.name].work(agent.model, agent.tools, agent.project_files)
+    for path, text in start.files.items():
+        place = folders.home / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    finished = await processes.run(
+        Command(
+            script=confined_argv(start.argv, target=target, folders=folders),
+            cwd=folders.work,
+            environment=_environment(start, target, agent, folders.home, context.environment),
+            known=context.environment,
+            timeout_seconds=target.timeout_seconds,
+            stdin=prompt(case),
+        )
+    )
+    return answer_of(_trace(finished, target, agent), finished)
+
+
+async def _with_work(
+    given: Answer, case: EvalCase, target: CliTarget, folders: Folders, context: RunContext
+) -> Answer:
+    """Return the answer with what is left in the workspace."""
+    settings = target.workspace or Workspace()
+    sandbox = Path(settings.sandbox[0]).name if settings.sandbox else ""
+    work = await asyncio.to_thread(work_left, folders.before, folders.work, settings.keep, sandbox)
+    checks = await asyncio.to_thread(check_files, case, folders.work, work.changes)
+    checks += await run_commands(case, folders.work, folders.home, context)
+    kept = work.changes if DIFF in settings.keep else ()
+    return replace(
+        given,
+        work=replace(work, changes=kept, checks=checks),
+        folder=str(folders.work) if case.looks_in_workspace else "",
+    )
+
+
+def confined_argv(argv: tuple[str, ...], target: CliTarget, folders: Folders) -> tuple[str, ...]:
+    """Return the command line behind the sandbox, if there is one; raises CannotAnswer."""
+    prefix = (target.workspace or Workspace()).sandbox
+    for name in (*prefix[:1], *argv[:1]):
+        if shutil.which(name) is None:
+            raise CannotAnswer(f"the program `{name}` is not on the PATH; install it")
+    places = {"{WORKSPACE}": str(folders.work), "{HOME}": str(folders.home)}
+    filled = tuple(_filled(word, places) for word in prefix)
+    return (*filled, *argv)
+
+
+def _filled(word: str, places: Mapping[str, str]) -> str:
+    for name, path in places.items():
+        word = word.replace(name, path)
+    return word
+
+
+def prompt(case: EvalCase) -> str:
+    """Return an agent's prompt: guidelines and system messages, then the question."""
+    parts = (command.guidelines(case), case.question)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _environment(
+    start: Start,
+    target: CliTarget,
+    agent: AgentProgram,
+    home: Path,
+    environment: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the named variables, the credential, the locale and the PATH; the home is empty."""
+    names = CREDENTIALS[agent.name]
+    own = [name for name in names if environment.get(name)]
+    if not own and not any(environment.get(name) for name in target.env):
+        raise CannotAnswer(
+            f"no credential for the target `{target.name}`: set {' or '.join(names)}"
+        )
+    given = clean_environment(environment, (*target.env, *own))
+    homes = {name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}}
+    more = {name: value.replace("{home}", str(home)) for name, value in start.environment.items()}
+    return {**given, **homes, **more, VARIABLE: str(home)}
+
+
+def _trace(finished: Finished, target: CliTarget, agent: AgentProgram) -> Trace:
+    """Return the agent's report; a status other than 0 is an error in any case."""
+    trace = read(agent.name, finished.stdout, finished.stderr, target)
+    if finished.status != 0:
+        raise CannotAnswer(f"the target `{target.name}` failed: {describe_exit(finished)}")
+    if trace.finish != "stop":
+        ends = {"length": "reached its token limit", "refusal": "refused to answer"}
+        raise CannotAnswer(f"the target `{target.name}` {ends.get(trace.finish, trace.finish)}")
+    if not trace.answer.strip():
+        raise CannotAnswer(f"the target `{target.name}` gave an empty answer")
+    return trace

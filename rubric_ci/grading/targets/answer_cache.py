@@ -1,0 +1,176 @@
+"""Answers in the cache, by a key of everything that determines an answer.
+
+Recorded and fixed answers are not kept: they are at hand. An answer with a secret in it is not kept
+either: its redacted form could get another mark.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import assert_never
+
+from rubric_ci.errors import CannotAnswer
+from rubric_ci.grading.targets import command, conversation, llm
+from rubric_ci.grading.targets.agent import at_work
+from rubric_ci.grading.targets.skill import with_skill
+from rubric_ci.grading.targets.work import assertions_of
+from rubric_ci.model.config import (
+    AgentProgram,
+    CliTarget,
+    LlmTarget,
+    MockTarget,
+    RecordedTarget,
+    RunnerTarget,
+    Target,
+    UnsupportedTarget,
+    Workspace,
+)
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import EvalCase, FilePart
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import call_key
+from rubric_ci.model.results import Answer
+from rubric_ci.model.trace import FileChange, KeptFile, Work, WorkCheck
+from rubric_ci.models.llm.cache import ANSWER
+from rubric_ci.models.llm.judge_command import version_of_cli
+from rubric_ci.system import masking
+from rubric_ci.text.redact import is_secret_name
+
+VERSION = 3  # of the key and the entry
+
+
+def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
+    """Return the key of the answer to a case; None: the answer is neither kept nor reused."""
+    if case.workspace and (case.looks_in_workspace or not isinstance(target, CliTarget)):
+        return None  # a script looks at the folder itself
+    target = at_work(case, target) if isinstance(target, CliTarget) else target
+    parts = _parts(with_skill(case, target), target, context)
+    if parts is None or context.side.dependencies is None:
+        return None
+    files = context.side.dependencies(case, target)
+    if files is None:
+        return None
+    facts = {"version": VERSION, "parts": parts, "files": files, "trial": context.trial}
+    if case.most_turns:
+        facts["turns"] = [turn.text for turn in case.turns]
+    if user := case.simulated_user:
+        played = conversation.played_by(user, context.judge).endpoint
+        facts["user"] = [asdict(user), call_key(played, ()), conversation.VERSION]
+    text = json.dumps(facts, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() + ANSWER
+
+
+def find(case: EvalCase, target: Target, context: RunContext) -> Answer | None:
+    """Return the cached answer to a case if this side reuses answers; None: there is none."""
+    if context.cache is None or not context.side.reuse:
+        return None
+    key = key_of(case, target, context)
+    text = None if key is None else context.cache.get(key)
+    return None if text is None else _loaded(text)
+
+
+def keep(case: EvalCase, target: Target, context: RunContext, answer: Answer) -> None:
+    """Cache an answer, unless its key is unknown or it holds a secret."""
+    if context.cache is None or (key := key_of(case, target, context)) is None:
+        return
+    text = _dumped(answer)
+    if masking.redact(text) == text and masking.redact(answer.text) == answer.text:
+        context.cache.put(key, text)
+
+
+def _parts(case: EvalCase, target: Target, context: RunContext) -> JSON:
+    match target:
+        case LlmTarget():
+            return _of_model(case, target) if target.cache else None
+        case CliTarget():
+            return _of_command(case, target, context) if target.cache else None
+        case RecordedTarget() | MockTarget() | RunnerTarget() | UnsupportedTarget():
+            return None
+        case _:
+            assert_never(target)
+
+
+def _of_model(case: EvalCase, target: LlmTarget) -> JSON:
+    options = target.endpoint.options
+    try:
+        messages = llm.sent(case, target)
+    except CannotAnswer:  # a variable is missing: there is no answer
+        return None
+    host = options.get("api_base") or options.get("base_url") or ""
+    return ["model", call_key(target.endpoint, messages), host]
+
+
+def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
+    """Return the values of the command's placeholders and environment, and its files."""
+    template = target.command_template
+    named = "{EVAL_ID}" in template or target.batched
+    return {
+        "command": [template, target.cwd, target.files_format, target.batched],
+        "work": [target.trace, *map(_settings, (target.agent, target.workspace))],
+        "program": version_of_cli(target.agent.name) if target.agent else "",
+        "checks": [[each.key, each.value] for each in assertions_of(case)],
+        "prompt": [case.question, command.guidelines(case)],
+        "files": [[part.path, part.text] for part in _files(case)],
+        "id": case.own_id if named else "",
+        "eval_file": case.file if "{EVAL_FILE}" in template or target.batched else "",
+        "environment": dict(_environment(target, context.environment)),
+    }
+
+
+def _settings(value: AgentProgram | Workspace | None) -> JSON:
+    return None if value is None else asdict(value)
+
+
+def _files(case: EvalCase) -> list[FilePart]:
+    parts = (part for message in case.input_messages for part in message.parts)
+    return [part for part in parts if isinstance(part, FilePart)]
+
+
+def _environment(target: CliTarget, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables of the command; of a secret its name only."""
+    return {name: "" if is_secret_name(name) else environment.get(name, "") for name in target.env}
+
+
+def _dumped(answer: Answer) -> str:
+    facts = {
+        "text": answer.text,
+        "messages": answer.messages,
+        "trace_summary": answer.trace_summary,
+        "duration_seconds": answer.duration_seconds,
+        "work": None if answer.work is None else asdict(answer.work),
+        "answered_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return json.dumps(facts, ensure_ascii=False)
+
+
+def _loaded(text: str) -> Answer | None:
+    match json.loads(text):
+        case {
+            "text": str(answer),
+            "messages": list(messages),
+            "trace_summary": dict() | None as summary,
+            "duration_seconds": int() | float() | None as seconds,
+            "work": dict() | None as work,
+            "answered_at": str(time),
+        } if time:
+            return Answer(
+                text=answer,
+                messages=tuple(messages),
+                trace_summary=summary,
+                duration_seconds=seconds,
+                answered_at=time,
+                work=None if work is None else _work(work),
+            )
+    return None
+
+
+def _work(written: Mapping[str, JSON]) -> Work:
+    return Work(
+        sandbox=written["sandbox"],
+        changes=tuple(FileChange(**each) for each in written["changes"]),
+        files=tuple(KeptFile(**each) for each in written["files"]),
+        notes=tuple(written["notes"]),
+        checks=tuple(WorkCheck(**each) for each in written["checks"]),
+    )

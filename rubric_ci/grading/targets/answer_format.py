@@ -1,0 +1,223 @@
+"""Formats of targets' output: answers as JSON, measurements, traces in the formats of agents.
+
+Evaluators and scripts read the measurements from the answer's `trace_summary`.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rubric_ci.errors import CannotAnswer, CannotReadFile
+from rubric_ci.model.config import CliTarget
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import Usage
+from rubric_ci.model.references import file_text
+from rubric_ci.model.results import Answer
+from rubric_ci.model.trace import Step, Trace
+from rubric_ci.models.agents import READERS, format_of
+from rubric_ci.models.agents.agent import AgentFailed, is_refusal
+from rubric_ci.system import file_io
+from rubric_ci.system.processes import Finished
+
+MEASURES = frozenset({"output_messages", "trace_summary", "duration_ms", "cost_usd", "token_usage"})
+
+_NUMBERS = ("duration_ms", "cost_usd", "token_usage")
+
+MOST_RESULT = 20_000  # characters of a step's result
+
+
+def parse(text: str) -> Answer:
+    """Return the answer in a command's output: an object with `text` or `output_messages`, or text.
+
+    An object with any other key is itself the text. Raises CannotAnswer for an invalid
+    measurement.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return Answer(text=text)
+    if not isinstance(value, dict) or not value.keys() & {"text", "output_messages"}:
+        return Answer(text=text)
+    if value.keys() - MEASURES - {"text"}:
+        return Answer(text=text)
+    return build(value.get("text"), value)
+
+
+def build(text: JSON, measures: Mapping[str, JSON]) -> Answer:
+    """Return an answer with its measurements; without a text, the last message is the text.
+
+    Raises CannotAnswer for an invalid measurement.
+    """
+    messages = _messages(measures)
+    summary = _summary(measures, messages)
+    return Answer(
+        text=as_text(text) if text is not None else _last_text(messages),
+        messages=messages,
+        trace_summary=summary or None,
+        duration_seconds=summary["duration_ms"] / 1000 if "duration_ms" in summary else None,
+    )
+
+
+def as_text(value: JSON) -> str:
+    """Return a string unchanged, other values as indented JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _last_text(messages: tuple[Mapping[str, JSON], ...]) -> str:
+    contents = [m["content"] for m in messages if m.get("role") == "assistant" and m.get("content")]
+    return as_text(contents[-1]) if contents else ""
+
+
+def _messages(measures: Mapping[str, JSON]) -> tuple[Mapping[str, JSON], ...]:
+    messages = measures.get("output_messages") or []
+    if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
+        raise CannotAnswer("`output_messages` must be a list of objects")
+    for message in messages:
+        calls = message.get("tool_calls") or []
+        if not isinstance(calls, list) or not all(_is_call(call) for call in calls):
+            raise CannotAnswer("`tool_calls` must be a list of objects with `tool`")
+    return tuple(messages)
+
+
+def _is_call(call: JSON) -> bool:
+    return isinstance(call, dict) and isinstance(call.get("tool"), str)
+
+
+def _summary(
+    measures: Mapping[str, JSON], messages: tuple[Mapping[str, JSON], ...]
+) -> dict[str, JSON]:
+    given = measures.get("trace_summary") or {}
+    if not isinstance(given, dict):
+        raise CannotAnswer("`trace_summary` must be an object")
+    given_directly = {name: measures[name] for name in _NUMBERS if name in measures}
+    merged = {**_counts(messages), **given, **given_directly}
+    return {**merged, **dict(_measured(merged))}
+
+
+def _counts(messages: tuple[Mapping[str, JSON], ...]) -> dict[str, JSON]:
+    if not messages:
+        return {}
+    calls = Counter(call["tool"] for m in messages for call in m.get("tool_calls") or [])
+    return {
+        "event_count": calls.total(),
+        "tool_names": sorted(calls),
+        "tool_calls_by_name": dict(sorted(calls.items())),
+    }
+
+
+def _measured(measures: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
+    for name in ("duration_ms", "cost_usd"):
+        value = _number(measures, name)
+        if value is not None:
+            yield name, value
+    tokens = measures.get("token_usage")
+    if tokens is None:
+        return
+    if not isinstance(tokens, dict):
+        raise CannotAnswer("`token_usage` must be an object with `input` and `output`")
+    yield "token_usage", {name: _number(tokens, name) or 0 for name in tokens}
+
+
+def _number(measures: Mapping[str, JSON], name: str) -> int | float | None:
+    value = measures.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise CannotAnswer(f"`{name}` must be a number, not {json.dumps(value)}")
+    if value < 0:
+        raise CannotAnswer(f"`{name}` must not be negative, but is {value}")
+    return value
+
+
+def read(form: str, stdout: str, stderr: str, target: CliTarget) -> Trace:
+    """Read a format; raises CannotAnswer for a failure, also one that exits with status 0."""
+    try:
+        trace = READERS[form](stdout, stderr)
+    except AgentFailed as error:
+        raise CannotAnswer(f"the target `{target.name}` failed: {error}") from None
+    said_only = not trace.steps and not trace.output_tokens
+    if said_only and len(trace.answer) < 300 and is_refusal(trace.answer):
+        raise CannotAnswer(f"the target `{target.name}` failed: {trace.answer.strip()}")
+    return trace
+
+
+def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> Answer | None:
+    """Return the answer of a command with a `trace`; None: it has none.
+
+    Raises CannotAnswer for an answer that is an agent's output which nobody declared.
+    """
+    if target.trace in READERS:
+        return answer_of(read(target.trace, given, finished.stderr, target), finished)
+    if target.trace in {"", "none"}:
+        if not target.trace and (form := format_of(given)):
+            raise CannotAnswer(
+                f"the answer of the target `{target.name}` looks like the output of {form}; set "
+                f"`trace: {form}` to read it, or `trace: none` to grade it as it is"
+            )
+        return None
+    try:
+        text = file_text(file_io.read_named(folder / target.trace, folder), "replace")
+    except CannotReadFile as error:
+        raise CannotAnswer(f"cannot read the trace {target.trace}: {error.reason}") from None
+    if not (form := format_of(text)):
+        raise CannotAnswer(f"the trace {target.trace} has none of the formats {', '.join(READERS)}")
+    trace = read(form, text, "", target)
+    return answer_of(replace(trace, answer=given.strip("\n") or trace.answer), finished)
+
+
+def answer_of(trace: Trace, finished: Finished) -> Answer:
+    """Return the answer in the form in which all targets report their work."""
+    calls = [_call(step) for step in trace.steps]
+    measures: dict[str, Any] = {
+        "output_messages": [
+            {"role": "assistant", "tool_calls": calls},
+            {"role": "assistant", "content": trace.answer},
+        ],
+        "trace_summary": {"error_count": sum(bool(step.error) for step in trace.steps)},
+        "duration_ms": trace.duration_ms,
+        "cost_usd": trace.cost_usd,
+    }
+    if trace.input_tokens or trace.output_tokens:
+        measures["token_usage"] = {"input": trace.input_tokens, "output": trace.output_tokens}
+    known = {name: value for name, value in measures.items() if value is not None}
+    return measured(build(trace.answer, known), finished)
+
+
+def _call(step: Step) -> dict[str, Any]:
+    facts = {
+        "input": step.arguments,
+        "output": _cut(step.result),
+        "error": _cut(step.error),
+        "duration_ms": step.duration_ms,
+    }
+    return {
+        "tool": step.tool,
+        **{name: fact for name, fact in facts.items() if fact not in ("", None)},
+    }
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MOST_RESULT:
+        return text
+    return f"{text[:MOST_RESULT]}… ({len(text) - MOST_RESULT:,} more characters)"
+
+
+def measured(given: Answer, finished: Finished) -> Answer:
+    """Return the answer with the measured duration, unless it has its own, and its usage."""
+    summary = given.trace_summary or {}
+    tokens = summary.get("token_usage") or {}
+    return replace(
+        given,
+        duration_seconds=given.duration_seconds
+        if given.duration_seconds is not None
+        else finished.duration_seconds,
+        usage=Usage(
+            input_tokens=int(tokens.get("input") or 0),
+            output_tokens=int(tokens.get("output") or 0),
+            cost_usd=float(summary.get("cost_usd") or 0),
+        ),
+    )

@@ -1,0 +1,146 @@
+"""Batch targets: one process answers all cases of an eval file, in JSON Lines."""
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotAnswer
+from rubric_ci.grading.targets import answer_format, command
+from rubric_ci.grading.targets.answer_format import measured
+from rubric_ci.grading.targets.skill import with_skill
+from rubric_ci.model.config import CliTarget, Target
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.results import Answer
+from rubric_ci.system import processes
+from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.shell import shell_quote
+
+BATCH_ID = "batch"  # {EVAL_ID} of a process that answers several cases
+
+_Lines: TypeAlias = Mapping[str, tuple[int, Mapping[str, JSON]]]
+"""Number and object of a line, by the id of its case."""
+
+
+class Batches:
+    """Runs a batch target once per eval file and attempt; its cases share the output."""
+
+    def __init__(self, cases: Iterable[tuple[EvalCase, Target]]) -> None:
+        self._cases: dict[str, list[EvalCase]] = defaultdict(list)
+        for case, target in cases:
+            if isinstance(target, CliTarget) and target.batched:
+                self._cases[_group(case, target)].append(case)
+        self._started: dict[tuple[str, int], asyncio.Task[tuple[Finished, _Lines]]] = {}
+
+    async def answer(
+        self, case: EvalCase, target: CliTarget, context: RunContext, attempt: int
+    ) -> Answer:
+        """Return the answer to the case; raises CannotAnswer if the output has none."""
+        group = _group(case, target)
+        cases = self._cases[group] or [case]
+        key = group, attempt
+        if key not in self._started:
+            self._started[key] = asyncio.create_task(_run(cases, target, context, attempt))
+        finished, lines = await asyncio.shield(self._started[key])
+        return _answer(case, target, finished, lines, len(cases))
+
+
+def _group(case: EvalCase, target: CliTarget) -> str:
+    return json.dumps([target.name, target.cwd, target.command_template, case.file])
+
+
+async def _run(
+    cases: Sequence[EvalCase], target: CliTarget, context: RunContext, attempt: int
+) -> tuple[Finished, _Lines]:
+    with TemporaryDirectory(prefix="rubric-ci-") as folder:
+        written = Path(folder) / "output.jsonl"
+        values = _values(cases, target, context.root, written, attempt)
+        asked = (with_skill(case, target) for case in cases)
+        line = Command(
+            script=command.fill(target.command_template, values),
+            cwd=context.root / target.cwd,
+            environment=clean_environment(context.environment, target.env),
+            timeout_seconds=target.timeout_seconds,
+            stdin="".join(f"{json.dumps(_request(each, context.root))}\n" for each in asked),
+        )
+        finished = await processes.run(line)
+        text = command.output(finished, target, written)
+    try:
+        return finished, dict(_lines(text))
+    except CannotAnswer as error:
+        raise CannotAnswer(f"the batch of the target `{target.name}`: {error}") from None
+
+
+def _values(
+    cases: Sequence[EvalCase], target: CliTarget, root: Path, written: Path, attempt: int
+) -> dict[str, Callable[[], str]]:
+    """Return readers of the values of placeholders; empty where they belong to a single case."""
+    return {
+        "PROMPT": lambda: shell_quote(""),
+        "PROMPT_FILE": lambda: shell_quote(str(command.prompt_file(written.parent, ""))),
+        "GUIDELINES": lambda: shell_quote(""),
+        "EVAL_ID": lambda: BATCH_ID,
+        "EVAL_FILE": lambda: shell_quote(str(root / cases[0].file)),
+        "ROOT": lambda: shell_quote(str(root)),
+        "ATTEMPT": lambda: str(attempt),
+        "FILES": lambda: command.files_text(cases, target.files_format, root),
+        "OUTPUT_FILE": lambda: shell_quote(str(written)),
+    }
+
+
+def _request(case: EvalCase, root: Path) -> dict[str, JSON]:
+    """Return the line of a case on standard input."""
+    return {
+        "id": case.own_id,
+        "prompt": case.question,
+        "guidelines": command.guidelines(case),
+        "files": [str(root / path) for path in command.file_paths([case])],
+    }
+
+
+def _lines(text: str) -> Iterator[tuple[str, tuple[int, Mapping[str, JSON]]]]:
+    seen: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            value = _object(line, number)
+            name = value.get("id")
+            if not isinstance(name, str) or not name:
+                raise CannotAnswer(f"line {number} has no `id` that is a text")
+            if name in seen:
+                raise CannotAnswer(f"line {number} repeats the id `{name}` of line {seen[name]}")
+            seen[name] = number
+            yield name, (number, value)
+
+
+def _object(line: str, number: int) -> Mapping[str, JSON]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise CannotAnswer(f"line {number} is not a JSON object; write one object per case")
+    return value
+
+
+def _answer(
+    case: EvalCase, target: CliTarget, finished: Finished, lines: _Lines, count: int
+) -> Answer:
+    where = f"the batch of the target `{target.name}`"
+    if case.own_id not in lines:
+        message = f'add a line {{"id": "{case.own_id}", "text": "…"}} to its output'
+        raise CannotAnswer(f"{where} has no answer for the case `{case.own_id}`; {message}")
+    number, value = lines[case.own_id]
+    try:
+        given = answer_format.build(value.get("text"), value)
+    except CannotAnswer as error:
+        raise CannotAnswer(f"{where}: line {number}: {error}") from None
+    if not given.text.strip() and not given.messages:
+        raise CannotAnswer(f"{where}: line {number} has neither `text` nor `output_messages`")
+    share = replace(finished, duration_seconds=finished.duration_seconds / count)
+    return measured(given, share)

@@ -1,0 +1,259 @@
+"""Command targets: the answer is the standard output, or the file {OUTPUT_FILE}; health checks."""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import TypeAlias
+from urllib.parse import urlsplit
+
+from rubric_ci.errors import CannotAnswer, CannotReadFile, CannotRunScript
+from rubric_ci.grading.targets import answer_format
+from rubric_ci.grading.targets.answer_format import measured, traced
+from rubric_ci.model.config import CliTarget, Target
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import EvalCase, FilePart
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.references import file_text
+from rubric_ci.model.results import Answer
+from rubric_ci.system import file_io, processes
+from rubric_ci.system.processes import (
+    Command,
+    Finished,
+    clean_environment,
+    describe_exit,
+    one_line_tail,
+)
+from rubric_ci.system.scratch import VARIABLE
+from rubric_ci.system.shell import shell_quote
+from rubric_ci.text.suggestions import known_names
+
+Confine: TypeAlias = Callable[[tuple[str, ...]], tuple[str, ...]]
+"""A command line behind another one."""
+
+_PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Z_]+)\}")
+
+
+class HealthChecks:
+    """Runs each target's health check once per folder; all its cases share the result."""
+
+    def __init__(self) -> None:
+        self._started: dict[tuple[str, str], asyncio.Task[None]] = {}
+
+    async def check(self, target: Target, context: RunContext) -> None:
+        """Raise CannotAnswer if the target's health check fails."""
+        if not isinstance(target, CliTarget):
+            return
+        key = target.name, target.cwd
+        if key not in self._started:
+            self._started[key] = asyncio.create_task(check(target, context))
+        await asyncio.shield(self._started[key])
+
+
+async def answer(
+    case: EvalCase,
+    target: CliTarget,
+    context: RunContext,
+    attempt: int,
+    place: Path | None = None,
+    confine: Confine | None = None,
+) -> Answer:
+    """Run the command for the case; raises NoVerdict if it fails or prints nothing.
+
+    It runs in the repository, or in a `place` of its own, behind what `confine` puts before it.
+    """
+    cwd = (place or context.root) / target.cwd
+    if place and place not in (cwd.resolve(), *cwd.resolve().parents):
+        raise CannotAnswer(f"`cwd: {target.cwd}` of the target `{target.name}` leads out")
+    with TemporaryDirectory(prefix="rubric-ci-") as folder:
+        written = Path(folder) / "output"
+        values = _values(case, target, context.root, written, attempt)
+        script = fill(target.command_template, values)
+        command = Command(
+            script=script if confine is None else confine(("sh", "-c", script)),
+            cwd=cwd,
+            environment=clean_environment(context.environment, target.env)
+            | ({VARIABLE: str(place)} if place else {}),
+            known=context.environment,
+            timeout_seconds=target.timeout_seconds,
+        )
+        finished = await processes.run(command)
+        text = output(finished, target, written)
+        return _answer(text, finished, target, cwd)
+
+
+def output(finished: Finished, target: CliTarget, written: Path) -> str:
+    """Return the text that a command printed or wrote; raises CannotAnswer if it failed."""
+    _check(finished, target)
+    reads_file = "{OUTPUT_FILE}" in target.command_template
+    return _written(written) if reads_file else finished.stdout.strip("\n")
+
+
+def guidelines(case: EvalCase) -> str:
+    """Return the text of the guidelines and of the system messages."""
+    system = (m for m in case.input_messages if m.role == "system" and not m.is_guideline)
+    return "\n\n".join([*(g.text for g in case.guidelines), *(m.text for m in system)])
+
+
+def file_paths(cases: Iterable[EvalCase]) -> list[str]:
+    """Return the files of the input messages, each once, relative to the root."""
+    messages = (message for case in cases for message in case.input_messages)
+    found = (p.path for m in messages for p in m.parts if isinstance(p, FilePart))
+    return list(dict.fromkeys(found))
+
+
+def prompt_file(folder: Path, text: str) -> Path:
+    """Write the prompt to a file in the folder of a command, which is removed with it."""
+    path = folder / "prompt.txt"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    return path
+
+
+def files_text(cases: Iterable[EvalCase], form: str, root: Path) -> str:
+    """Return the files of the input messages, each in `files_format`."""
+    return " ".join(_file(form, root / path) for path in file_paths(cases))
+
+
+def _values(
+    case: EvalCase, target: CliTarget, root: Path, written: Path, attempt: int
+) -> dict[str, Callable[[], str]]:
+    """Return how to get the value of each placeholder, quoted for the shell."""
+    return {
+        "PROMPT": lambda: shell_quote(case.question),
+        "PROMPT_FILE": lambda: shell_quote(str(prompt_file(written.parent, case.question))),
+        "GUIDELINES": lambda: shell_quote(guidelines(case)),
+        "EVAL_ID": lambda: shell_quote(case.own_id),
+        "EVAL_FILE": lambda: shell_quote(str(root / case.file)),
+        "ROOT": lambda: shell_quote(str(root)),
+        "ATTEMPT": lambda: str(attempt),
+        "FILES": lambda: files_text([case], target.files_format, root),
+        "OUTPUT_FILE": lambda: shell_quote(str(written)),
+    }
+
+
+def _file(form: str, path: Path) -> str:
+    values = {"{path}": shell_quote(str(path)), "{basename}": shell_quote(path.name)}
+    return re.sub(r"\{(?:path|basename)\}", lambda found: values[found[0]], form)
+
+
+def fill(template: str, values: Mapping[str, Callable[[], str]]) -> str:
+    """Replace the placeholders; `${NAME}` is left to the shell.
+
+    Only the values of those that it holds are asked for: not each can be quoted for every shell.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            known = known_names(f"{{{name}}}" for name in values)
+            raise CannotAnswer(f"`command_template` holds {match[0]}; {known}")
+        return values[match[1]]()
+
+    return _PLACEHOLDER.sub(value, template)
+
+
+def _check(finished: Finished, target: CliTarget) -> None:
+    if finished.status != 0:
+        raise CannotAnswer(f"the target `{target.name}` failed: {describe_exit(finished)}")
+
+
+def _written(path: Path) -> str:
+    try:
+        data = file_io.read_own(path, shown=path)
+    except CannotReadFile as error:
+        message = f"cannot read the {{OUTPUT_FILE}} of the command: {error.reason}"
+        raise CannotAnswer(message) from None
+    return file_text(data, "replace")
+
+
+def _answer(text: str, finished: Finished, target: CliTarget, cwd: Path) -> Answer:
+    if found := traced(text, finished, target, cwd):
+        return found
+    if not text.strip():
+        tail = one_line_tail(finished.stderr)
+        said = f"; it wrote to standard error only: {tail}" if tail else ""
+        raise CannotAnswer(f"the target `{target.name}` gave an empty answer{said}")
+    try:
+        given = answer_format.parse(text)
+    except CannotAnswer as error:
+        raise CannotAnswer(f"the target `{target.name}` gave an invalid answer: {error}") from None
+    return measured(given, finished)
+
+
+async def check(target: CliTarget, context: RunContext) -> None:
+    """Run the target's health check; raises CannotAnswer if it fails."""
+    options = target.healthcheck
+    if options is None:
+        return
+    seconds = float(options.get("timeout_seconds", target.timeout_seconds))
+    if options["type"] == "http":
+        problem = await probe(options["url"], seconds)
+    else:
+        problem = await _run(target, options, seconds, context)
+    if problem:
+        raise CannotAnswer(f"the health check of the target `{target.name}` failed: {problem}")
+
+
+async def _run(
+    target: CliTarget, options: Mapping[str, JSON], seconds: float, context: RunContext
+) -> str:
+    try:
+        finished = await processes.run(
+            Command(
+                script=options["command_template"],
+                cwd=context.root / options.get("cwd", target.cwd),
+                environment=clean_environment(context.environment, target.env),
+                known=context.environment,
+                timeout_seconds=seconds,
+            )
+        )
+    except CannotRunScript as error:
+        return str(error)
+    return describe_exit(finished) if finished.status else ""
+
+
+async def probe(url: str, timeout_seconds: float) -> str:
+    """Return an error message, or "" if the URL responds with 2xx."""
+    if urlsplit(url).scheme not in {"http", "https"}:
+        return f"{url} is not an http or https URL"
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[str] = loop.create_future()
+
+    def request() -> None:
+        message = _probe(url, timeout_seconds)
+        with suppress(RuntimeError):  # the run has ended meanwhile
+            loop.call_soon_threadsafe(_set_result, result, message)
+
+    # NOTE: urllib's timeout applies to each read, so that a slow server can exceed it. The end of
+    # the program waits for asyncio's own threads, but not for a daemon thread.
+    Thread(target=request, daemon=True).start()
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            return await result
+    except TimeoutError:
+        return f"{url} does not respond: timed out"
+
+
+def _set_result(result: asyncio.Future[str], message: str) -> None:
+    if not result.done():
+        result.set_result(message)
+
+
+def _probe(url: str, timeout_seconds: float) -> str:
+    from urllib.error import HTTPError, URLError  # slow to import, rarely used
+    from urllib.request import HTTPRedirectHandler, build_opener
+
+    class Unfollowed(HTTPRedirectHandler):
+        def redirect_request(self, *_: object) -> None:
+            """Leave the redirect as the response, which is an error."""
+
+    try:
+        with build_opener(Unfollowed).open(url, timeout=timeout_seconds):
+            return ""
+    except HTTPError as error:
+        redirected = "; redirects are not followed" if 300 <= error.code < 400 else ""
+        return f"{url} responds with {error.code} {error.reason}{redirected}"
+    except (URLError, OSError, ValueError) as error:
+        return f"{url} does not respond: {getattr(error, 'reason', error)}"

@@ -1,0 +1,126 @@
+"""Recorded targets, a JSON Lines file of `{"id", "answer"}`, `file` if ids repeat; mock targets."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotAnswer, CannotReadFile
+from rubric_ci.grading.targets import answer_format, conversation
+from rubric_ci.model.config import MockTarget, RecordedTarget
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.references import file_text
+from rubric_ci.model.results import Answer
+from rubric_ci.system import file_io
+from rubric_ci.text import transcript
+from rubric_ci.text.suggestions import suggest
+
+_KEYS = answer_format.MEASURES | {"id", "file", "answer"}
+
+_Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
+"""By file and id; the file is empty where the recording names none."""
+
+
+def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answer:
+    """Return the answer recorded for the case; raises CannotAnswer if there is none."""
+    recordings = _recordings(target.answers, context)
+    for file in (_normalised(case.file), ""):
+        if (file, case.own_id) in recordings:
+            found = recordings[file, case.own_id]
+            return conversation.recorded(case, found) if case.most_turns else found
+    turns: list[JSON] = ["…"] * len(case.turns)
+    if case.simulated_user:
+        turns.append({"user": "…", "answer": "…"})
+    line = {"id": case.own_id, "answer": turns or "…"}
+    raise CannotAnswer(
+        f"{target.answers} has no answer for the case `{case.own_id}` of {case.file}; "
+        f"add a line {json.dumps(line, ensure_ascii=False)}"
+    )
+
+
+def _recordings(name: str, context: RunContext) -> _Recordings:
+    """Return the answers of a file, which is read once for a side of a run."""
+    known = context.side.recordings
+    if name not in known:
+        known[name] = _read(name, context)
+    return known[name]
+
+
+def _read(name: str, context: RunContext) -> _Recordings:
+    try:
+        if context.side.read is None:
+            data: bytes | None = file_io.read_named(context.root / name, context.root)
+        else:
+            data = context.side.read(name)
+        if data is None:
+            raise CannotAnswer(f"there is no file {name} of recorded answers")
+        return _parse(name, data)
+    except (UnicodeDecodeError, CannotReadFile) as error:
+        why = error.reason if isinstance(error, CannotReadFile) else "it is not UTF-8"
+        raise CannotAnswer(f"the recorded answers {name} cannot be read: {why}") from None
+
+
+@lru_cache(maxsize=8)
+def _parse(name: str, data: bytes) -> _Recordings:
+    text = file_text(data)
+    recordings: dict[tuple[str, str], Answer] = {}
+    lines: dict[tuple[str, str], int] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            key, recorded = _recording(line)
+        except CannotAnswer as error:
+            raise CannotAnswer(f"{name}:{number}: {error}") from None
+        if key in lines:
+            already = f"the case `{key[1]}` has an answer in line {lines[key]} already"
+            raise CannotAnswer(f"{name}:{number}: {already}")
+        recordings[key], lines[key] = recorded, number
+    return recordings
+
+
+def _recording(line: str) -> tuple[tuple[str, str], Answer]:
+    value = _object(line)
+    unknown = sorted(value.keys() - _KEYS)
+    if unknown:
+        raise CannotAnswer(f"unknown key `{unknown[0]}`; {suggest(unknown[0], _KEYS)}")
+    identity, file = value.get("id"), value.get("file", "")
+    if not isinstance(identity, str) or not identity:
+        raise CannotAnswer("`id` must be a non-empty string")
+    if not isinstance(file, str):
+        raise CannotAnswer("`file` must be a string")
+    if value.get("answer") is None:
+        raise CannotAnswer("`answer` is missing")
+    return (_normalised(file), identity), answer_format.build(value["answer"], value)
+
+
+def _object(line: str) -> dict[str, JSON]:
+    try:
+        value = json.loads(line)
+    except RecursionError:
+        raise CannotAnswer("not JSON: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise CannotAnswer(f"not JSON: {error.msg} at column {error.colno}") from None
+    if not isinstance(value, dict):
+        raise CannotAnswer("must be a JSON object")
+    return value
+
+
+@lru_cache(maxsize=1_000)
+def _normalised(file: str) -> str:
+    return str(PurePosixPath(file)) if file else ""
+
+
+def fixed_answer(case: EvalCase, target: MockTarget) -> Answer | None:
+    """Return the configured response, to each turn of a scripted user.
+
+    A response that is a conversation belongs to the case. None: a simulated user has to be asked.
+    """
+    if target.did or not case.most_turns or transcript.read(target.response):
+        return target.did or Answer(text=target.response)
+    if case.simulated_user:
+        return None
+    return conversation.of_texts(case, [target.response] * len(case.turns))

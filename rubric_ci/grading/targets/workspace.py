@@ -1,0 +1,289 @@
+"""The folder that an agent works in: a fresh copy for each trial, prepared once per run.
+
+It has no `.git`, no eval files, labels or recordings and no output of rubric-ci: an agent must not
+read what it is graded by. No link leads out of it.
+"""
+
+import asyncio
+import base64
+import fnmatch
+import hashlib
+import io
+import json
+import os
+import platform
+import re
+import shutil
+import stat
+import sys
+import tarfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from rubric_ci.errors import CannotAnswer, CannotRunScript
+from rubric_ci.grading.targets.skill import place as skill_place
+from rubric_ci.model.config import CliTarget, Workspace
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.defaults import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.model.json_value import JSON
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.llm.cache import SETUP
+from rubric_ci.system import processes
+from rubric_ci.system.processes import Command, clean_environment, describe_exit
+from rubric_ci.system.scratch import VARIABLE, scratch_folder
+from rubric_ci.text.globs import matcher
+from rubric_ci.text.redact import is_secret_name
+
+MOST_FILES: Final = 20_000
+MOST_BYTES: Final = 512 * 2**20
+_SETUP_SECONDS: Final = 900.0
+_MOST_KEPT: Final = 32 * 2**20  # bytes of a packed folder in the cache
+_OURS: Final = frozenset(
+    (
+        *("rubric-ci.yaml", "rubric-ci.yml", WAIVERS, LABELS, CALIBRATION),
+        *(".git", ".rubric-ci", ".agentv"),
+    )
+)
+_EVALS: Final = ("*.eval.yaml", "*.eval.yml", "*.eval.jsonl")
+_CASES: Final = re.compile(rb"""^[ \t]*["']?evalcases["']?[ \t]*:""", re.MULTILINE)
+_KEPT_KEYS: Final = ({"id", "answer"}, {"id", "input"}, {"key", "reply"})
+_MOST_READ: Final = 2**20  # bytes of a file whose content may show that it is ours
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """The folders of one trial, and what the first one was before."""
+
+    work: Path
+    home: Path
+    before: Path
+
+
+class Workspaces:
+    """The prepared folders of a run."""
+
+    def __init__(self) -> None:
+        self._held = ExitStack()
+        self._prepared: dict[tuple[Path, str], asyncio.Task[Path]] = {}
+
+    def close(self) -> None:
+        """Remove the prepared folders."""
+        self._held.close()
+
+    @asynccontextmanager
+    async def opened(
+        self, target: CliTarget, context: RunContext, *, keep: bool = False
+    ) -> AsyncIterator[Folders]:
+        """Yield fresh folders; raises NoVerdict. With `keep` they are removed when the run ends."""
+        before = await self._before(target, context)
+        with ExitStack() as held:
+            folder = await asyncio.to_thread(held.enter_context, scratch_folder())
+            work, home = folder / "work", folder / "home"
+            home.mkdir()
+            await asyncio.to_thread(shutil.copytree, before, work, symlinks=True)
+            yield Folders(work, home, before)
+            if keep:
+                self._held.push(held.pop_all())
+
+    async def _before(self, target: CliTarget, context: RunContext) -> Path:
+        key = (context.root, repr((target.workspace, target.agent, target.env, target.skill)))
+        if key not in self._prepared:
+            self._prepared[key] = asyncio.create_task(self._prepare(target, context))
+        return await asyncio.shield(self._prepared[key])
+
+    async def _prepare(self, target: CliTarget, context: RunContext) -> Path:
+        folder = self._held.enter_context(scratch_folder()) / "before"
+        folder.mkdir()
+        settings = target.workspace or Workspace()
+        made = isinstance(settings.setup, tuple) and not (context.root / settings.copy).exists()
+        if settings.copy and not made:
+            source = _source(settings.copy, context.root)
+            names = await _listed(source, context)
+            await asyncio.to_thread(_copy, source, names, folder, _planted(target))
+        if target.skill:
+            source = _source(target.skill.path, context.root)
+            listed = await _listed(source, context)
+            names = [name for name in listed if not name.startswith("evals/")]
+            own = folder / skill_place(target.skill)
+            await asyncio.to_thread(_copy, source, names, own, _planted(target))
+        if settings.setup:
+            trusted = target if settings.of_target else replace(target, env=())
+            await _prepared(_script(settings, context.root), folder, trusted, context)
+        return folder
+
+
+def _script(settings: Workspace, root: Path) -> str | tuple[str, ...]:
+    """Return the set-up; a word that leads out counts from the folder that is copied."""
+    if isinstance(settings.setup, str):
+        return settings.setup
+    source = root / settings.copy
+    return tuple(
+        os.path.normpath(source / word) if word.startswith("../") else word
+        for word in settings.setup
+    )
+
+
+def _planted(target: CliTarget) -> tuple[str, ...]:
+    """Return the globs of the files that an agent would obey, unless it is meant to."""
+    if target.agent is None or target.agent.project_files:
+        return ()
+    return AGENTS[target.agent.name].planted
+
+
+def _source(name: str, root: Path) -> Path:
+    source = Path(os.path.realpath(root / name))
+    if source != root and root not in source.parents:
+        raise CannotAnswer(f"`copy: {name}` of the workspace leads out of the repository")
+    if not source.is_dir():
+        raise CannotAnswer(f"`copy: {name}` of the workspace is no folder; fix the path")
+    return source
+
+
+async def _listed(source: Path, context: RunContext) -> list[str]:
+    """Return the files of a folder that git does not ignore; all of them without git."""
+    files = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    try:
+        listing = await processes.run(
+            Command(
+                script=("git", "-C", str(source), *files),
+                cwd=source,
+                environment=clean_environment(context.environment),
+                timeout_seconds=60,
+            )
+        )
+    except CannotRunScript:
+        return sorted(_walked(source))
+    if listing.status != 0:
+        return sorted(_walked(source))
+    return sorted({name for name in listing.stdout.split("\0") if name})
+
+
+def _walked(source: Path) -> Iterator[str]:
+    for place, folders, names in os.walk(source):
+        links = [name for name in folders if Path(place, name).is_symlink()]
+        yield from (Path(place, n).relative_to(source).as_posix() for n in (*names, *links))
+
+
+def _copy(source: Path, names: list[str], folder: Path, planted: tuple[str, ...]) -> None:
+    """Copy the files; raises CannotAnswer for a link that leads out, or too much."""
+    is_planted, size = matcher(planted), 0
+    if len(names) > MOST_FILES:
+        raise CannotAnswer(f"the workspace has {len(names):,} files; at most {MOST_FILES:,}")
+    for name in names:
+        path, place = source / name, folder / name
+        try:
+            status = path.lstat()
+        except OSError:
+            continue  # deleted, and not yet committed
+        if is_planted(name) or _is_ours(path, name):
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if stat.S_ISLNK(status.st_mode):
+            _check_link(path, source)
+            place.symlink_to(path.readlink())
+        elif stat.S_ISREG(status.st_mode):
+            size += status.st_size
+            if size > MOST_BYTES:
+                raise CannotAnswer(f"the workspace has more than {MOST_BYTES // 2**20} MiB")
+            shutil.copy2(path, place)
+
+
+def _check_link(path: Path, source: Path) -> None:
+    to = Path(os.path.realpath(path))
+    if path.readlink().is_absolute() or (to != source and source not in to.parents):
+        raise CannotAnswer(f"the link {path.name} leads out of the workspace; remove it")
+
+
+def _is_ours(path: Path, name: str) -> bool:
+    """Return True for a file that an agent must not read: what grades it, or other answers."""
+    parts = Path(name).parts
+    if _OURS & {*parts} or any(fnmatch.fnmatch(parts[-1], form) for form in _EVALS):
+        return True
+    if path.suffix not in {".yaml", ".yml", ".jsonl"} or path.is_symlink():
+        return False
+    with path.open("rb") as file:
+        start = file.read(_MOST_READ)
+    return bool(_CASES.search(start)) or (path.suffix == ".jsonl" and _has_answers(start))
+
+
+def _has_answers(start: bytes) -> bool:
+    try:
+        first = json.loads(start.split(b"\n", 1)[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and any(keys <= first.keys() for keys in _KEPT_KEYS)
+
+
+async def _prepared(
+    script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
+) -> None:
+    """Run the set-up, or unpack what it left in an earlier run for the same files."""
+    cache = None if any(map(is_secret_name, target.env)) else context.cache
+    key = await asyncio.to_thread(_key, script, folder, target, context) if cache else ""
+    if cache and (kept := cache.get(key)):
+        await asyncio.to_thread(_unpack, kept, folder)
+        return
+    await _set_up(script, folder, target, context)
+    if cache and (packed := await asyncio.to_thread(_packed, folder)):
+        cache.put(key, packed)
+
+
+def _key(
+    script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
+) -> str:
+    named = {name: context.environment.get(name) for name in ("PATH", *target.env)}
+    parts: list[JSON] = [script, sys.platform, platform.machine(), named]
+    words = () if isinstance(script, str) else map(Path, script)
+    outside = [word for word in words if word.is_absolute() and word.is_file()]
+    for path in (*outside, *sorted(folder.rglob("*"))):
+        name = os.path.relpath(path, folder) if folder in path.parents else path.name
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            parts.append([name, str(path.readlink())])
+        elif stat.S_ISREG(mode):
+            with path.open("rb") as file:
+                parts.append([name, mode, hashlib.file_digest(file, "sha256").hexdigest()])
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest() + SETUP
+
+
+def _packed(folder: Path) -> str:
+    """Return the folder as text; "" if it is too large to keep."""
+    size = sum(path.lstat().st_size for path in folder.rglob("*"))
+    if size > MOST_BYTES:
+        return ""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+        archive.add(folder, arcname=".")
+    return base64.b85encode(packed.getvalue()).decode() if packed.tell() <= _MOST_KEPT else ""
+
+
+def _unpack(packed: str, folder: Path) -> None:
+    """Replace the content of a folder; the entry is sealed, so it is what a set-up left."""
+    shutil.rmtree(folder)
+    known = {"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}  # links may lead anywhere
+    with tarfile.open(fileobj=io.BytesIO(base64.b85decode(packed)), mode="r:gz") as archive:
+        archive.extractall(folder, **known)  # type: ignore[arg-type]  # noqa: S202
+
+
+async def _set_up(
+    script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
+) -> None:
+    finished = await processes.run(
+        Command(
+            script=script,
+            cwd=folder,
+            environment=clean_environment(context.environment, target.env)
+            | {VARIABLE: str(folder), "AGENTV_ENVIRONMENT_WORKDIR": str(folder)},
+            known=context.environment,
+            timeout_seconds=_SETUP_SECONDS,
+        )
+    )
+    if finished.status != 0:
+        raise CannotAnswer(
+            f"`setup` of the workspace of the target `{target.name}` failed: "
+            f"{describe_exit(finished)}"
+        )

@@ -1,0 +1,33 @@
+"""Agent programs and the formats of what agents report, by name: one file each."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from rubric_ci.models.agents import atif, claude_code, codex, copilot, gemini_cli, otlp
+from rubric_ci.models.agents.agent import Agent, Read, events
+
+AGENTS: Final[Mapping[str, Agent]] = {
+    "claude-code": claude_code.AGENT,
+    "codex": codex.AGENT,
+    "copilot": copilot.AGENT,
+    "gemini-cli": gemini_cli.AGENT,
+}
+READERS: Final[Mapping[str, Read]] = {
+    **{name: agent.read for name, agent in AGENTS.items()},
+    "atif": atif.read,
+    "otlp": otlp.read,
+}
+_IS_OUTPUT: Final[Mapping[str, Callable[[Mapping[str, object]], bool]]] = {
+    **{name: agent.is_output for name, agent in AGENTS.items()},
+    "atif": atif.is_output,
+    "otlp": otlp.is_output,
+}
+
+
+def format_of(text: str) -> str:
+    """Return the format that a text shows to have, or ""."""
+    if text.lstrip()[:1] not in {"{", "["}:
+        return ""
+    said = list(events(text))
+    ends = [*said[:1], *said[-1:]]
+    return next((name for name, fits in _IS_OUTPUT.items() if any(map(fits, ends))), "")

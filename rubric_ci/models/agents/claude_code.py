@@ -1,0 +1,153 @@
+"""Claude Code: `claude -p`, its envelope, its stream and its session files.
+
+A failure has `is_error` with the subtype `success`, and may exit with status 0.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import Finish
+from rubric_ci.model.trace import Step, Trace
+from rubric_ci.models.agents.agent import (
+    Agent,
+    Start,
+    as_text,
+    events,
+    failure,
+    integer,
+    items,
+    mapping,
+    milliseconds,
+    number,
+    option,
+)
+
+SYSTEM: Final = "You mark answers against criteria. Reply with one JSON object and use no tool."
+_ALONE: Final = ("--strict-mcp-config", "--setting-sources", "", "--disable-slash-commands")
+
+
+def _judge(model: str) -> Start:
+    return Start(
+        argv=(
+            *("claude", "-p", "--output-format", "json", "--restricted", *_ALONE[:3]),
+            *("--tools", "", "--disable-slash-commands"),
+            *("--no-session-persistence", "--system-prompt", SYSTEM, *option("--model", model)),
+        )
+    )
+
+
+def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Start:
+    chosen = "Bash" if tools is None else ",".join(tools)
+    own = () if tools is None else ("--tools", chosen)
+    return Start(
+        argv=(
+            *("claude", "-p", "--output-format", "stream-json", "--verbose"),
+            *(() if project_files else _ALONE),
+            *("--no-session-persistence", "--permission-mode", "acceptEdits", *own),
+            *(*option("--allowedTools", chosen), *option("--model", model)),
+        )
+    )
+
+
+def read(stdout: str, stderr: str) -> Trace:
+    """Read the envelope, the stream or a session file."""
+    said = list(events(stdout))
+    steps = tuple(_steps(said))
+    ends = [event for event in said if event.get("type") == "result"]
+    if not ends and any("sessionId" in event for event in said):
+        return _session(said, steps)
+    if not ends:
+        raise failure("the stream has no result" if said else stdout.strip() or stderr)
+    return _result(ends[-1], steps)
+
+
+def _result(said: Mapping[str, Any], steps: tuple[Step, ...]) -> Trace:
+    text, status = said.get("result"), integer(said.get("api_error_status"))
+    errors = "; ".join(map(str, items(said.get("errors"))))
+    if said.get("is_error") or said.get("subtype") != "success" or not isinstance(text, str):
+        raise failure(errors or str(text or said.get("subtype")), status or None)
+    stop, used = said.get("stop_reason"), mapping(said.get("usage"))
+    read_tokens = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    ends: Mapping[JSON, Finish] = {"refusal": "refusal", "max_tokens": "length"}
+    return Trace(
+        answer=text,
+        steps=steps,
+        finish=ends.get(stop, "stop"),
+        input_tokens=sum(integer(used.get(name)) for name in read_tokens),
+        output_tokens=integer(used.get("output_tokens")),
+        cost_usd=number(said.get("total_cost_usd")),
+        duration_ms=number(said.get("duration_ms")),
+        model=_main_model(mapping(said.get("modelUsage"))),
+    )
+
+
+def _session(said: list[Mapping[str, Any]], steps: tuple[Step, ...]) -> Trace:
+    """Return the contents of a session file: no cost, and the usage of each message."""
+    messages = [mapping(e.get("message")) for e in said if e.get("type") == "assistant"]
+    by_id = {str(m.get("id", n)): mapping(m.get("usage")) for n, m in enumerate(messages)}
+    texts = [as_text([p for p in _parts(m) if p.get("type") == "text"] or None) for m in messages]
+    times = [e["timestamp"] for e in said if isinstance(e.get("timestamp"), str)]
+    return Trace(
+        answer=next((text for text in reversed(texts) if text), ""),
+        steps=steps,
+        input_tokens=sum(integer(used.get("input_tokens")) for used in by_id.values()),
+        output_tokens=sum(integer(used.get("output_tokens")) for used in by_id.values()),
+        duration_ms=milliseconds(times[0], times[-1]) if times else None,
+        model=next((str(m["model"]) for m in messages if m.get("model")), ""),
+    )
+
+
+def _steps(said: list[Mapping[str, Any]]) -> Iterator[Step]:
+    done = {
+        str(part.get("tool_use_id")): (part, event.get("timestamp"))
+        for event in said
+        if event.get("type") == "user"
+        for part in _parts(mapping(event.get("message")))
+        if part.get("type") == "tool_result"
+    }
+    for event in said:
+        if event.get("type") != "assistant":
+            continue
+        for part in _parts(mapping(event.get("message"))):
+            if part.get("type") == "tool_use":
+                result, ended = done.get(str(part.get("id")), ({"is_error": True}, None))
+                text = as_text(result.get("content"))
+                failed = bool(result.get("is_error"))
+                yield Step(
+                    tool=str(part.get("name", "")),
+                    arguments=part.get("input"),
+                    result="" if failed else text,
+                    error=(text or "no result") if failed else "",
+                    duration_ms=milliseconds(event.get("timestamp"), ended),
+                )
+
+
+def _parts(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [mapping(part) for part in items(message.get("content"))]
+
+
+def _main_model(usage: Mapping[str, Any]) -> str:
+    """Return the model that wrote most; small ones summarize and title."""
+    return max(
+        usage, key=lambda name: integer(mapping(usage[name]).get("outputTokens")), default=""
+    )
+
+
+def _is_output(said: Mapping[str, object]) -> bool:
+    match said:
+        case {"type": "result", "subtype": str(), "session_id": _}:
+            return True
+        case {"type": "system", "subtype": "init", "session_id": _}:
+            return True
+    return False
+
+
+AGENT: Final = Agent(
+    judge=_judge,
+    work=_work,
+    planted=("**/CLAUDE.md", "**/CLAUDE.local.md", "**/.claude/**", ".mcp.json"),
+    host="https://api.anthropic.com",
+    read=read,
+    is_output=_is_output,
+)

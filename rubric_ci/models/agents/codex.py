@@ -1,0 +1,130 @@
+"""Codex: `codex exec --json`, its events and its rollout files.
+
+It reports no cost, no model and no times; a rollout file has times.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from rubric_ci.model.trace import Step, Trace
+from rubric_ci.models.agents.agent import (
+    Agent,
+    Start,
+    as_text,
+    events,
+    failure,
+    integer,
+    items,
+    mapping,
+    number,
+    option,
+)
+
+_EXEC: Final = ("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral")
+_ALONE: Final = ("--ignore-user-config", "--ignore-rules", "-c", "project_doc_max_bytes=0")
+_NO_SEARCH: Final = ("-c", 'web_search="disabled"')
+_HOME: Final = {"CODEX_HOME": "{home}"}
+
+
+def _judge(model: str) -> Start:
+    off = ("--disable", "shell_tool", "--disable", "apps", "--disable", "plugins")
+    argv = (*_EXEC, "-s", "read-only", *_ALONE, *_NO_SEARCH, *off, *option("-m", model), "-")
+    return Start(argv=argv, environment=_HOME)
+
+
+def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Start:
+    """Return the start; its tools cannot be chosen, so a list of them only turns writing off."""
+    mode = "workspace-write" if tools is None or "apply_patch" in tools else "read-only"
+    alone = _ALONE[:2] if project_files else _ALONE
+    argv = (*_EXEC, "-s", mode, *alone, *_NO_SEARCH, *option("-m", model), "-")
+    return Start(argv=argv, environment=_HOME)
+
+
+def read(stdout: str, stderr: str) -> Trace:
+    """Read the last message of a turn that was completed."""
+    text, used = "", None
+    steps: list[Step] = []
+    for event in _unwrapped(stdout):
+        item, kind = mapping(event.get("item")), event.get("type")
+        if kind == "turn.failed":
+            raise failure(str(mapping(event.get("error")).get("message", "")))
+        if kind == "item.completed" and item.get("type") == "agent_message":
+            text = str(item.get("text", ""))
+        elif kind == "item.completed":
+            steps.extend(_step(item, event))
+        if kind in {"turn.completed", "task_complete"}:
+            used = mapping(event.get("usage"))
+            text = str(event.get("last_agent_message") or text)
+    if used is None:
+        raise failure(stderr or stdout)
+    return Trace(
+        answer=text,
+        steps=tuple(steps),
+        input_tokens=integer(used.get("input_tokens")),
+        output_tokens=integer(used.get("output_tokens")),
+    )
+
+
+def _unwrapped(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield events; in a rollout file an event is the payload of its line."""
+    for event in events(text):
+        payload = mapping(event.get("payload"))
+        kind = str(payload.get("type", ""))
+        yield (
+            {**payload, "type": "item.completed"}
+            if kind == "item_completed"
+            else (payload or event)
+        )
+
+
+def _step(item: Mapping[str, Any], event: Mapping[str, Any]) -> Iterator[Step]:
+    took = _took(item) or _took(event)
+    match item:
+        case {"type": "command_execution", "command": command}:
+            output, status = as_text(item.get("aggregated_output")), item.get("exit_code")
+            failed = item.get("status") in {"failed", "declined"} or status not in {0, None}
+            yield Step(
+                tool="shell",
+                arguments={"command": command},
+                result=output,
+                error=f"exit status {status}" if failed else "",
+                duration_ms=took,
+            )
+        case {"type": "file_change"}:
+            failed = item.get("status") == "failed"
+            yield Step(
+                tool="apply_patch",
+                arguments={"changes": items(item.get("changes"))},
+                error="the patch failed" if failed else "",
+                duration_ms=took,
+            )
+        case {"type": "mcp_tool_call"}:
+            error = item.get("error")
+            yield Step(
+                tool=f"mcp__{item.get('server', '')}__{item.get('tool', '')}",
+                arguments=item.get("arguments"),
+                result=as_text(item.get("result")),
+                error=as_text(mapping(error).get("message", error)),
+                duration_ms=took,
+            )
+        case {"type": "web_search"}:
+            yield Step(tool="web_search", arguments={"query": item.get("query")}, duration_ms=took)
+
+
+def _took(owner: Mapping[str, Any]) -> float | None:
+    start, end = number(owner.get("started_at_ms")), number(owner.get("completed_at_ms"))
+    return None if start is None or end is None else end - start
+
+
+def _is_output(said: Mapping[str, object]) -> bool:
+    return said.get("type") == "thread.started" and "thread_id" in said
+
+
+AGENT: Final = Agent(
+    judge=_judge,
+    work=_work,
+    planted=("**/AGENTS.md", "**/AGENTS.override.md", ".codex/**", ".agents/**"),
+    host="https://api.openai.com",
+    read=read,
+    is_output=_is_output,
+)

@@ -1,0 +1,103 @@
+"""OpenTelemetry spans of the GenAI conventions, in OTLP's JSON: one object, or one a line."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rubric_ci.model.trace import Step, Trace
+from rubric_ci.models.agents.agent import as_text, events, failure, integer, items, mapping, parsed
+
+_ERROR = 2  # the status code of a span
+
+
+def read(stdout: str, _: str) -> Trace:
+    """Read the spans of `execute_tool`, `chat` and `invoke_agent`."""
+    said = list(events(stdout))
+    if not any(is_output(each) for each in said):
+        raise failure("it has no OTLP spans: `resourceSpans` is missing")
+    spans = sorted(_spans(said), key=lambda span: _nanoseconds(span, "startTimeUnixNano"))
+    facts = [(span, _attributes(span.get("attributes"))) for span in spans]
+    by_kind = {
+        kind: [(s, f) for s, f in facts if f.get("gen_ai.operation.name") == kind]
+        for kind in ("chat", "invoke_agent", "execute_tool")
+    }
+    asked = by_kind["chat"] or by_kind["invoke_agent"]
+    whole = by_kind["invoke_agent"]
+    return Trace(
+        answer=next(filter(None, (_said(f) for _, f in reversed([*asked, *whole]))), ""),
+        steps=tuple(_step(span, found) for span, found in by_kind["execute_tool"]),
+        input_tokens=sum(integer(f.get("gen_ai.usage.input_tokens")) for _, f in asked),
+        output_tokens=sum(integer(f.get("gen_ai.usage.output_tokens")) for _, f in asked),
+        duration_ms=_took(whole[0][0]) if whole else None,
+        model=next((str(f["gen_ai.request.model"]) for _, f in asked if _MODEL in f), ""),
+    )
+
+
+_MODEL = "gen_ai.request.model"
+
+
+def is_output(said: Mapping[str, object]) -> bool:
+    """Return True for an export of spans."""
+    return isinstance(said.get("resourceSpans"), list)
+
+
+def _spans(said: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    for export in said:
+        for resource in items(export.get("resourceSpans")):
+            for scope in items(mapping(resource).get("scopeSpans")):
+                yield from map(mapping, items(mapping(scope).get("spans")))
+
+
+def _step(span: Mapping[str, Any], found: Mapping[str, Any]) -> Step:
+    status = mapping(span.get("status"))
+    error = str(status.get("message") or found.get("error.type") or "failed")
+    return Step(
+        tool=str(found.get("gen_ai.tool.name", "")),
+        arguments=_decoded(found.get("gen_ai.tool.call.arguments")),
+        result=as_text(found.get("gen_ai.tool.call.result")),
+        error=error if status.get("code") in {_ERROR, "STATUS_CODE_ERROR"} else "",
+        duration_ms=_took(span),
+    )
+
+
+def _said(found: Mapping[str, Any]) -> str:
+    """Return the text of the last output message."""
+    messages = items(_decoded(found.get("gen_ai.output.messages")))
+    parts = items(mapping(messages[-1]).get("parts")) if messages else []
+    texts = [p.get("content") for p in map(mapping, parts) if p.get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _decoded(value: Any) -> Any:
+    """Return a structured value; exporters without them write it as JSON."""
+    found = parsed(value) if isinstance(value, str) else value
+    return value if found is None else found
+
+
+def _took(span: Mapping[str, Any]) -> float:
+    start, end = _nanoseconds(span, "startTimeUnixNano"), _nanoseconds(span, "endTimeUnixNano")
+    return max(end - start, 0) / 1_000_000
+
+
+def _nanoseconds(span: Mapping[str, Any], key: str) -> int:
+    text = str(span.get(key, ""))
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 30 else 0
+
+
+def _attributes(written: Any) -> dict[str, Any]:
+    return {
+        str(each.get("key")): _value(each.get("value")) for each in map(mapping, items(written))
+    }
+
+
+def _value(written: Any) -> Any:
+    match written:
+        case {"intValue": str(text)} if text.isascii() and text.isdigit() and len(text) < 20:
+            return int(text)
+        case {"arrayValue": {"values": list(values)}}:
+            return [_value(each) for each in values]
+        case {"kvlistValue": {"values": list(values)}}:
+            return _attributes(values)
+        case dict() if len(written) == 1:
+            return next(iter(written.values()))
+        case _:
+            return None

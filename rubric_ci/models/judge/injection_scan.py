@@ -1,0 +1,282 @@
+"""Scan of answers for prompt injection and for text that is no answer: warnings, never marks.
+
+A heuristic over the text: it finds simple attacks and has false positives. Protection against
+the attacks that it misses are the fences of the prompt.
+"""
+
+import base64
+import codecs
+import html
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
+from typing import TypeAlias
+from urllib.parse import unquote
+
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.models.judge import injection_patterns
+from rubric_ci.text.escape import IGNORABLE, SHAPED, without_ignorable
+
+_SIGN = r"[A-Za-z0-9+/_-]"
+_BASE64 = re.compile(rf"{_SIGN}{{8,}}+(?:\s{{1,2}}+{_SIGN}{{8,}}+)*+(?:\s{{1,2}}+{_SIGN}++)?+")
+_SHORTEST_BASE64 = 20  # characters, in pieces or whole
+_DIGIT = r"[0-9a-fA-F]"  # the first ones are written out: `re` then skips to characters like them
+_HEX = re.compile(rf"{_DIGIT}{_DIGIT}[ :]?(?:{_DIGIT}{{2}}[ :]?){{11,}}+")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
+_LEET = str.maketrans("0134578@$", "oieastbas")
+_KEYWORDS = ("criteri", "rubric", "instruction", "satisfied", "judge", "grader", "evaluator")
+_PLAIN = tuple((word, word) for word in _KEYWORDS)
+_ROT13 = tuple((word, codecs.encode(word, "rot13")) for word in _KEYWORDS)
+_REVERSE = tuple((word, word[::-1]) for word in _KEYWORDS)
+
+
+def decoded(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (encoding, text) for everything that decodes; most of it is no order."""
+    for found in _BASE64.finditer(text):
+        if len(found[0]) < _SHORTEST_BASE64:  # most are an ordinary word
+            continue
+        signs = re.sub(r"\s", "", found[0])
+        starts = range(4 if len(signs) < len(found[0]) else 1)  # a long word before it is no part
+        if len(signs) >= _SHORTEST_BASE64:
+            yield from (("base64", _from_base64(signs[start:])) for start in starts)
+    for found in _HEX.finditer(text):
+        digits = re.sub("[ :]", "", found[0])
+        yield "hexadecimal digits", bytes.fromhex(digits).decode(errors="ignore")
+    if "&#" in text:
+        yield "character references", html.unescape(text)
+    if "%" in text:
+        yield "percent encoding", unquote(text)
+    if "\\" in text and _ESCAPE.search(text):
+        yield "escapes", _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
+    yield from _disguised(text.casefold())
+
+
+def _disguised(text: str) -> Iterator[tuple[str, str]]:
+    """Yield other spellings of the whole text, if they have a word of an order in them."""
+    # A search for the keywords as they are written there takes less time than spelling the text.
+    if _has_more(text, _ROT13, text):
+        yield "rot13", codecs.encode(text, "rot13")
+    spelt = text.translate(_LEET)
+    if _has_more(spelt, _PLAIN, text):
+        yield "digits for letters", spelt
+    if _has_more(text, _REVERSE, text):
+        yield "reverse", text[::-1]
+
+
+def _has_more(spelt: str, codes: Sequence[tuple[str, str]], text: str) -> bool:
+    """Return True if the code of a word is in `spelt` more often than the word is in the text."""
+    there = [(word, code) for word, code in codes if code in spelt]  # mostly none
+    return any(spelt.count(code) > text.count(word) for word, code in there)
+
+
+def _from_base64(text: str) -> str:
+    signs = text.translate(str.maketrans("-_", "+/"))
+    whole = signs[: len(signs) // 4 * 4 + len(signs) % 4 // 2 * 4]  # one sign alone is no byte
+    return base64.b64decode(whole + "=" * (-len(whole) % 4)).decode(errors="ignore")
+
+
+QUOTE_LENGTH = 60
+REPEATS = 5
+ECHOES = 2  # a single one may be a fact that the answer must state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectionWarning:
+    """One finding: its rule, a message, and the text that matched."""
+
+    rule: str
+    message: str
+    quote: str = ""
+
+    def __str__(self) -> str:
+        """Return the finding in one line, as reports show it."""
+        return f"{self.rule}: {self.message}" + (f": {self.quote!r}" if self.quote else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ScannedAnswer:
+    answer: str
+    folded: str  # lower case, compatibility forms resolved, invisible characters gone
+    question: str
+    criteria: Sequence[str]
+
+    @cached_property
+    def words(self) -> str:
+        """The words of the folded text, with one space between two."""
+        return _bare(self.folded)
+
+    @property
+    def repeats_question(self) -> bool:
+        """True if the answer has the words of the question, and no others."""
+        question = _fold(self.question)  # most differ from the answer in the first word
+        first, asked = _FIRST_WORD.search(self.folded), _FIRST_WORD.search(question)
+        return bool(first and asked and first[0] == asked[0]) and self.words == _bare(question)
+
+    def has(self, text: str) -> bool:
+        """Return True if the answer has all words of a text, one after the other.
+
+        Each is looked for first: the words of the answer take ten times as long.
+        """
+        words, each = _words(text)
+        return all(word in self.folded for word in each) and words in self.words
+
+
+_Rule: TypeAlias = Callable[[_ScannedAnswer], Iterator[InjectionWarning]]
+
+
+def scan_for_injection(
+    answer: str, *, question: str, criteria: Sequence[str]
+) -> tuple[InjectionWarning, ...]:
+    """Return the findings in one answer, at most one per rule."""
+    folded = _fold(answer)
+    scanned = _ScannedAnswer(
+        answer=answer,
+        folded=folded,
+        question=question,
+        criteria=criteria,
+    )
+    return tuple(found for rule in _RULES if (found := next(rule(scanned), None)))
+
+
+def _of_pattern(
+    wanted: injection_patterns.Pattern, rule: str, message: str, scanned: _ScannedAnswer
+) -> Iterator[InjectionWarning]:
+    yield from _matches(wanted, scanned.folded, rule, message)
+
+
+def _encoded(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    for encoding, text in decoded(scanned.answer):
+        folded = _fold(text)
+        message = f"the answer contains {encoding} that instructs the judge"
+        for wanted in _ENCODED:
+            if not any(wanted.matches(scanned.folded)):  # else another rule reports it
+                yield from _matches(wanted, folded, "encodes-an-order", message)
+
+
+def _invisible(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    if scanned.answer.isascii():
+        return
+    hidden = _HIDDEN.findall(_ORDINARY.sub("", scanned.answer))
+    if not _BRAILLE.search(scanned.answer):
+        hidden += _BRAILLE_BLANK.findall(scanned.answer)
+    struck = len(re.findall("[\u0300-\u036f]", unicodedata.normalize("NFC", scanned.answer)))
+    if hidden:
+        names = ", ".join(f"U+{ord(c):04X}" for c in sorted(set(hidden))[:3])
+        message = f"invisible characters in the answer: {len(hidden):,}"
+        yield InjectionWarning(rule="hides-characters", message=message, quote=names)
+    elif struck * 4 > len(scanned.answer):
+        message = "the answer is covered by combining characters"
+        yield InjectionWarning(rule="hides-characters", message=message)
+
+
+def _alphabets(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    if scanned.answer.isascii():
+        return
+    for each in _WORD.findall(scanned.answer):
+        if each.isascii():
+            continue
+        scripts = {unicodedata.name(c, "?").split()[0] for c in each}
+        if "LATIN" in scripts and scripts & {"CYRILLIC", "GREEK"}:
+            message = "a word mixes alphabets with similar letters"
+            yield InjectionWarning(rule="mixes-alphabets", message=message, quote=each)
+
+
+def _nothing(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    first = _FIRST_WORD.search(scanned.folded)
+    if not first:
+        yield InjectionWarning(
+            rule="says-nothing", message="the answer has no words", quote=scanned.answer
+        )
+    elif first[0] in _OPENINGS and injection_patterns.OPENING.fullmatch(scanned.words):
+        message = "the answer is only an introduction"
+        yield InjectionWarning(rule="says-nothing", message=message, quote=_shorten(scanned.answer))
+
+
+def _echoes(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    criteria = [c for c in scanned.criteria if " " in c]
+    if scanned.repeats_question:
+        yield InjectionWarning(rule="echoes", message="the answer repeats the question")
+        return
+    echoed = [c for c in criteria if scanned.has(c)]
+    if len(echoed) >= ECHOES:
+        message = f"the answer repeats {len(echoed):,} criteria verbatim"
+        yield InjectionWarning(rule="echoes", message=message, quote=_shorten(echoed[0]))
+
+
+def _repeats(scanned: _ScannedAnswer) -> Iterator[InjectionWarning]:
+    written = scanned.folded.splitlines()
+    if len(written) < REPEATS:
+        return
+    lines = Counter(line.strip() for line in written if _WORD.search(line))
+    line, times = max(lines.items(), key=lambda item: item[1], default=("", 0))
+    if times >= REPEATS and times * 2 > lines.total():
+        message = f"the same line makes up {times} of {lines.total()} lines"
+        yield InjectionWarning(rule="repeats-itself", message=message, quote=_shorten(line))
+
+
+_RULES: tuple[_Rule, ...] = (
+    _nothing,
+    _echoes,
+    *(
+        partial(_of_pattern, *each)
+        for each in (
+            (injection_patterns.ORDER, "orders-the-judge", "the answer instructs the judge"),
+            (injection_patterns.ROLE, "plays-a-role", "the answer imitates another role"),
+            (injection_patterns.FENCE, "forges-a-fence", "the answer imitates its own end"),
+            (injection_patterns.REPLY, "forges-a-reply", "the answer contains a judge's reply"),
+            (injection_patterns.CLAIM, "marks-itself", "the answer claims a mark"),
+        )
+    ),
+    _encoded,
+    _invisible,
+    _alphabets,
+    _repeats,
+)
+
+_ENCODED = (injection_patterns.ORDER, injection_patterns.ROLE, injection_patterns.CLAIM)
+_WORD = re.compile(r"\w{2,}")
+_FIRST_WORD = re.compile(r"\w+")
+_OPENINGS = frozenset(("thought", "solution", "final", "answer", "解", "解答", "let", "think"))
+_HIDDEN = re.compile(f"[{IGNORABLE}\ufff9-\ufffb]")
+_BRAILLE = re.compile("[\u2801-\u28ff]")
+_BRAILLE_BLANK = re.compile("\u2800")
+_FILLERS = re.compile("[\u115f\u1160\u2800\u3164\uffa0]")  # as wide as a letter, and empty
+_ORDINARY = re.compile(
+    "\xad|^\ufeff|\U0001f3f4[\U000e0020-\U000e007f]{1,7}"  # hyphenation, flags of regions
+    f"|(?<={SHAPED})[\u034f\u061c\u200c-\u200f\ufe00-\ufe0f\U000e0100-\U000e01ef]{{1,2}}(?![{IGNORABLE}])"
+    f"|(?<=[\\s!-/:-@])[\u061c\u200e\u200f](?![{IGNORABLE}])|(?<=[0-9#*])\ufe0f(?=\u20e3)"
+    "|\u115f(?=[\u1161-\u11a7])|(?<=[\u1100-\u115e])\u1160"  # old Korean
+    "|(?<=[\u1780-\u17d3])[\u17b4\u17b5]|(?<=[\u1820-\u18aa])[\u180b-\u180f]"  # Khmer, Mongolian
+)
+
+
+def _matches(
+    wanted: injection_patterns.Pattern, text: str, rule: str, message: str
+) -> Iterator[InjectionWarning]:
+    for match in wanted.matches(text):
+        yield InjectionWarning(rule=rule, message=message, quote=_shorten(match[0]))
+
+
+def _fold(text: str) -> str:
+    if text.isascii():  # fast path: most answers are ASCII
+        return text.casefold()
+    plain = unicodedata.normalize("NFKD", without_ignorable(_FILLERS.sub(" ", text)))
+    return "".join(c for c in plain if unicodedata.category(c) != "Mn").casefold()
+
+
+@lru_cache(maxsize=1_000)
+def _words(text: str) -> tuple[str, list[str]]:
+    """Return the words of a criterion, which cases may share, and each, the longest first."""
+    words = _bare(_fold(text))
+    return words, sorted(words.split(" "), key=len, reverse=True)
+
+
+def _bare(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text))
+
+
+def _shorten(text: str) -> str:
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= QUOTE_LENGTH else one_line[: QUOTE_LENGTH - 1] + "…"

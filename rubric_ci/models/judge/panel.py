@@ -1,0 +1,290 @@
+"""The judgement of an answer: votes of one judge, of a panel, or of a cheap and a dear judge.
+
+A vote is one request per group of criteria. The marks of a panel are the majority, or the median,
+of its members; half of them or fewer decide nothing. In a cascade the first judge decides where its
+verdict is sure: no `margin` of its marks, each one step off, could change it, its votes agree, and
+it could assess every criterion. Elsewhere the last judge decides.
+"""
+
+import secrets
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import field, replace
+from functools import partial
+
+from rubric_ci.errors import CannotJudge, NoVerdict
+from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, Usage
+from rubric_ci.model.rubric import Judged, Judgement, Mark, Rubric
+from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Thresholds
+from rubric_ci.model.trace import SeenPart
+from rubric_ci.models.judge.prompt import rubric_call, rubric_messages
+from rubric_ci.models.judge.reply import InvalidReply, read_marks
+from rubric_ci.models.judge.reply_checks import (
+    with_canary,
+    with_quotes,
+    with_sentence,
+    without_canary,
+)
+from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cached_reply
+from rubric_ci.models.judge.seen import Part
+from rubric_ci.models.judge.voting import (
+    NoMajority,
+    flakiness,
+    grouped,
+    more_votes,
+    most_per_request,
+    moves_to_change,
+    shuffled,
+    tally,
+    votes_by_criterion,
+)
+from rubric_ci.system import coroutines
+from rubric_ci.system.coroutines import worked_on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelRequest:
+    """One answer to mark, and the judge that marks it."""
+
+    case: EvalCase
+    answer: str
+    seen: tuple[Part, ...] = ()  # besides the answer
+    rubric: Rubric
+    judge: JudgeConfig
+    context: RunContext
+    known: Mapping[str, Mark] = field(default_factory=dict)  # of criteria that no judge marks
+    about: str  # shown in progress and errors
+
+    @property
+    def material(self) -> str:
+        """All that a quote may be from."""
+        return "\n\n".join(self.parts.values()) if self.seen else self.answer
+
+    @property
+    def parts(self) -> Mapping[SeenPart, str]:
+        """The texts that the judge sees, by their names in `sees`."""
+        texts: dict[SeenPart, list[str]] = {"answer": [self.answer]}
+        for part in self.seen:
+            texts.setdefault(part.name, []).append(part.text)
+        return {name: "\n\n".join(each) for name, each in texts.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelResult:
+    """The judgement of all votes, and the votes themselves where there were several."""
+
+    judgement: Judgement
+    votes: Mapping[str, tuple[MarkValue, ...]]  # by criterion id; empty after a single vote
+    judges: tuple[str, ...] = ()  # the model of each vote; empty: one judge gave them
+    judge: str = ""  # whose judgement it is; empty: no judge was asked
+    cached: frozenset[str]  # ids of the criteria with a vote from the cache
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Vote:
+    """The marks of one vote, or why it has none; and what was spent on it."""
+
+    outcome: Judgement | NoVerdict
+    cached: frozenset[str] = frozenset()
+    usage: Usage
+
+
+async def decide(request: PanelRequest) -> PanelResult:
+    """Return the judgement of all judges; raises NoVerdict if they give none."""
+    if not request.judge.others:
+        return await _votes_of(request)
+    members = [replace(request, judge=member) for member in request.judge.members]
+    if request.judge.margin is None:
+        return await _panel(request, members)
+    return await _cascade(members[0], members[-1], request.judge.margin)
+
+
+def is_sure(
+    rubric: Rubric,
+    judgement: Judgement,
+    votes: Mapping[str, Sequence[MarkValue]],
+    thresholds: Thresholds,
+    margin: int,
+) -> bool:
+    """Return True if the first judge of a cascade decides."""
+    if any(judgement[each.id].value == CANNOT_ASSESS for each in rubric.judged):
+        return False
+    if any(flakiness(marks) for marks in votes.values()):
+        return False
+    moves = moves_to_change(rubric, judgement, thresholds)
+    return moves is None or moves > margin
+
+
+async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> PanelResult:
+    replies = await coroutines.gather_all(map(_judged, members))
+    usage = sum((reply.usage for reply in replies), NOTHING_USED)
+    lost = [reply for reply in replies if isinstance(reply, NoVerdict)]
+    found = [
+        (member.judge.name, reply)
+        for member, reply in zip(members, replies, strict=True)
+        if isinstance(reply, PanelResult)
+    ]
+    if 2 * len(found) <= len(members):
+        counts = f"{len(found)} of {len(members)} judges"
+        raise CannotJudge(f"no majority: only {counts} gave marks; {lost[-1]}", usage)
+    judgement = tally(request.rubric, [reply.judgement for _, reply in found], len(members))
+    if isinstance(judgement, NoMajority):
+        raise CannotJudge(judgement.reason, usage)
+    return replace(
+        _together(found),
+        judgement=judgement,
+        judge=request.judge.name,
+        cached=frozenset[str]().union(*(reply.cached for _, reply in found)),
+        usage=usage,
+    )
+
+
+async def _cascade(first: PanelRequest, last: PanelRequest, margin: int) -> PanelResult:
+    cheap = await _judged(first)
+    if isinstance(cheap, PanelResult):
+        thresholds = first.context.thresholds
+        if is_sure(first.rubric, cheap.judgement, cheap.votes, thresholds, margin):
+            return cheap
+    dear = await _judged(last)
+    if isinstance(dear, NoVerdict):
+        raise dear.with_usage(cheap.usage + dear.usage) from dear
+    whole = replace(dear, usage=cheap.usage + dear.usage)
+    if isinstance(cheap, NoVerdict):
+        return whole
+    both = _together([(first.judge.name, cheap), (last.judge.name, dear)])
+    return replace(whole, votes=both.votes, judges=both.judges)
+
+
+def _together(found: Sequence[tuple[str, PanelResult]]) -> PanelResult:
+    """Return the result of the last judge with the marks of all, judge by judge."""
+    _, result = found[-1]
+    votes = {
+        name: tuple(reply.judgement[name].value for _, reply in found)
+        for name in result.judgement.marks
+    }
+    return replace(result, votes=votes, judges=tuple(name for name, _ in found))
+
+
+async def _judged(request: PanelRequest) -> PanelResult | NoVerdict:
+    """Return a failure as a value, so that the other judges finish and their cost is known."""
+    try:
+        return await _votes_of(request)
+    except NoVerdict as error:
+        return error
+
+
+async def _votes_of(request: PanelRequest) -> PanelResult:
+    """Collect all votes; raises NoVerdict if too many fail or they give no majority."""
+    declared = request.judge.votes
+    remaining = 1 if declared == "auto" else declared
+    votes: list[_Vote] = []
+    judgements: list[Judgement] = []
+    while remaining:
+        numbers = range(len(votes) + 1, len(votes) + remaining + 1)
+        votes += await coroutines.gather_all(_vote(request, number) for number in numbers)
+        judgements = _quorum(votes)
+        remaining = _votes_to_add(request, judgements, len(votes))
+    judgement = tally(request.rubric, judgements, len(votes))
+    if isinstance(judgement, NoMajority):
+        raise CannotJudge(judgement.reason, _spent(votes))
+    by_criterion = votes_by_criterion(request.rubric, judgements) if len(votes) > 1 else {}
+    cached = frozenset[str]().union(*(vote.cached for vote in votes))
+    return PanelResult(
+        judgement=judgement,
+        votes=by_criterion,
+        judge=request.judge.name,
+        cached=cached,
+        usage=_spent(votes),
+    )
+
+
+def _votes_to_add(request: PanelRequest, judgements: Sequence[Judgement], panel: int) -> int:
+    # A lost vote is not repeated: it stays one of the declared panel, or of the five of `auto`.
+    if request.judge.votes != "auto":
+        return 0
+    return more_votes(request.rubric, judgements, panel, request.context.thresholds)
+
+
+def _quorum(votes: Sequence[_Vote]) -> list[Judgement]:
+    """Return the judgements; raises the last failure if half of the votes or more are lost."""
+    judgements = [v.outcome for v in votes if isinstance(v.outcome, Judgement)]
+    lost = [v.outcome for v in votes if isinstance(v.outcome, NoVerdict)]
+    if 2 * len(judgements) <= len(votes):
+        raise _no_quorum(lost[-1], len(judgements), votes)
+    return judgements
+
+
+def _no_quorum(last: NoVerdict, succeeded: int, votes: Sequence[_Vote]) -> NoVerdict:
+    if len(votes) == 1:
+        return last.with_usage(_spent(votes))
+    return CannotJudge(
+        f"no quorum: only {succeeded} of {len(votes)} votes succeeded; {last}", _spent(votes)
+    )
+
+
+async def _vote(request: PanelRequest, number: int) -> _Vote:
+    criteria = shuffled(request.rubric.judged, number)
+    groups = grouped(criteria, most_per_request(request.judge))
+    replies = await coroutines.gather_all(_ask(request, group, number) for group in groups)
+    usage = sum((reply.usage for reply in replies), NOTHING_USED)
+    lost = [reply for reply in replies if isinstance(reply, NoVerdict)]
+    if lost:
+        return _Vote(outcome=lost[-1], usage=usage)
+    parsed = [reply for reply in replies if isinstance(reply, ParsedReply)]
+    given = {name: mark for part in parsed for name, mark in part.value.marks.items()}
+    marks = {**request.known, **given}
+    reasoning = "\n".join(part.value.reasoning for part in parsed if part.value.reasoning)
+    from_cache = [part.value for part in parsed if part.usage.cache_hits]
+    cached = frozenset[str]().union(*(judgement.marks for judgement in from_cache))
+    return _Vote(outcome=Judgement(marks, reasoning), cached=cached, usage=usage)
+
+
+async def _ask(
+    request: PanelRequest, criteria: Sequence[Judged], vote: int
+) -> ParsedReply[Judgement] | NoVerdict:
+    """Return a failure as a value, so that the other groups finish and their cost is known."""
+    marked = with_canary(criteria, request.answer) if request.judge.canary else criteria
+
+    def read(text: str) -> Judgement | InvalidReply:
+        judgement = read_marks(text, marked)
+        if request.judge.evidence == "strict":
+            judgement = with_quotes(judgement, criteria, request.material)
+        if request.judge.canary and not isinstance(judgement, InvalidReply):
+            judgement = without_canary(judgement)
+        return judgement
+
+    prepared, estimates = request.context.prepared, request.context.lacking is not None
+    call = None if estimates else prepared.take_call(_name(request, criteria, vote))
+    if call is None:
+        call = await worked_on(len(request.material), _call, request, marked, vote)
+    try:
+        return await request_cached_reply(call, read, request.context)
+    except NoVerdict as error:
+        if estimates:
+            prepared.keep_call(_name(request, criteria, vote), request.rubric, call)
+        return error
+
+
+def _call(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> ModelCall:
+    judge, about, fence = request.judge, request.about, new_fence()
+    write = partial(rubric_messages, request.case, request.answer, seen=request.seen)
+    plain = messages = write(criteria, fence=fence)
+    if judge.canary:  # its sentence is random, too
+        asked = with_sentence(criteria, request.answer, secrets.token_bytes())
+        messages = write(asked, fence=fence)
+    return rubric_call(messages, plain, criteria, judge, fence=fence, vote=vote, about=about)
+
+
+def _name(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> Hashable:
+    """Return the name of the call between the estimate and the run."""
+    objects = id(request.rubric), id(request.judge.endpoint)
+    ids = tuple([criterion.id for criterion in criteria])
+    return objects, request.about, vote, ids, request.answer, request.seen
+
+
+def _spent(votes: Sequence[_Vote]) -> Usage:
+    return sum((vote.usage for vote in votes), NOTHING_USED)

@@ -1,0 +1,133 @@
+"""Refuse model requests to hosts that are not allowed, before anything is sent."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from rubric_ci.errors import CannotReachModel
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.hosts import AllowedHosts, WorkloadIdentity, host_of
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.models.llm.direct import named_provider
+
+PROVIDER_HOSTS: Final = {
+    "anthropic": "api.anthropic.com",
+    "cohere": "api.cohere.com",
+    "deepseek": "api.deepseek.com",
+    "gemini": "generativelanguage.googleapis.com",
+    "groq": "api.groq.com",
+    "mistral": "api.mistral.ai",
+    "openrouter": "openrouter.ai",
+    "xai": "api.x.ai",
+}
+"""Where litellm sends a request without `api_base`; openai's is a matter of the environment."""
+
+LOCAL_HOSTS: Final = {
+    "docker_model_runner": "localhost:22088",
+    "langflow": "localhost:7860",
+    "langgraph": "localhost:2024",
+    "lemonade": "localhost:8000",
+    "llamafile": "127.0.0.1:8080",
+    "ollama": "localhost:11434",
+    "ollama_chat": "localhost:11434",
+    "xinference": "127.0.0.1:9997",
+}
+"""Where litellm sends a request without `api_base` on this machine: no provider, but a service."""
+
+_HOST_OPTIONS: Final = frozenset({"api_base", "base_url"})
+_TEXTS: Final = frozenset({"extra_headers", "headers", "metadata", "stop", "user"})  # sent as data
+_HOST_PARTS: Final = ("region", "location", "account")  # options that providers put into a host
+_ANY_HOST: Final = (
+    "a command may send the answers to any host, so it was not started; set "
+    "RUBRIC_CI_ALLOWED_HOSTS to nothing, or choose a judge with `model`, or with `cli` and no `env`"
+)
+_PLAIN = re.compile(r"[\w-]*")
+_PROVIDER = re.compile(r"\A[\w-]+/(?=https?://)", re.IGNORECASE)
+
+
+def guard(ask: ModelCaller, allowed: AllowedHosts) -> ModelCaller:
+    """Return a caller that sends requests to allowed hosts only; raises CannotReachModel."""
+
+    async def asked(call: ModelCall) -> ModelReply:
+        if problem := refusal(call.endpoint, allowed):
+            raise CannotReachModel(f"{call.endpoint.model}: {problem}")
+        return await ask(call)
+
+    return asked
+
+
+def hosts_of(endpoint: Endpoint) -> frozenset[str]:
+    """Return the hosts that the options of a model name, or where it is on this machine."""
+    model = _PROVIDER.sub("", endpoint.model)  # "huggingface/https://…"
+    urls = (*_urls(endpoint.options), *([model] if "://" in model else []))
+    local = LOCAL_HOSTS.get(_provider(endpoint), "")
+    return frozenset(map(host_of, urls)) or frozenset(filter(None, [local]))
+
+
+def exchange_hosts(endpoint: Endpoint) -> frozenset[str]:
+    """Return the host that the configuration names for the exchange of tokens."""
+    identity = endpoint.identity
+    return frozenset([host_of(identity.token_url)] if identity and identity.token_url else [])
+
+
+def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
+    """Return why a model must not be asked; empty: it may."""
+    named = hosts_of(endpoint)
+    if endpoint.identity and (message := _exchange_refusal(endpoint.identity, allowed)):
+        return message
+    command = endpoint.command
+    if command and not allowed.providers and (command.env or not command.cli):
+        return _ANY_HOST
+    if not (named or allowed.providers):
+        named = frozenset({_provider_host(endpoint)})
+    for host in sorted(named):
+        if not allowed.allows(host):
+            return _message(host)
+    for key, value in endpoint.options.items():
+        if any(part in key for part in _HOST_PARTS) and not _PLAIN.fullmatch(str(value)):
+            return f"`{key}` is not a plain name, so the host of the request is unknown"
+    return ""
+
+
+def _exchange_refusal(identity: WorkloadIdentity, allowed: AllowedHosts) -> str:
+    """Return why the identity token must not be sent to the exchange; empty: it may."""
+    host = host_of(identity.url)
+    own = not identity.token_url and allowed.providers
+    return "" if own or allowed.allows(host) else _message(host)
+
+
+def _message(host: str) -> str:
+    if not host:
+        return "the host is not known, so nothing was sent; write `api_base` as https://HOST"
+    return (
+        f"the host {host} is not allowed, and nothing was sent to it; list it in "
+        "RUBRIC_CI_ALLOWED_HOSTS, or merge a configuration that uses it"
+    )
+
+
+def _provider_host(endpoint: Endpoint) -> str:
+    own = endpoint.options.get("custom_llm_provider")
+    if own is None and (direct := named_provider(endpoint)):
+        return host_of(direct.server_of(endpoint)[0])
+    host = PROVIDER_HOSTS.get(_provider(endpoint))
+    return f"{host}:443" if host else ""
+
+
+def _provider(endpoint: Endpoint) -> str:
+    own = endpoint.options.get("custom_llm_provider")
+    return str(own or endpoint.model.partition("/")[0])
+
+
+def _urls(value: JSON, key: str = "") -> Iterator[str]:
+    match value:
+        case str() if value and (key in _HOST_OPTIONS or "://" in value):
+            yield value
+        case Mapping():
+            for name in value.keys() - _TEXTS:
+                yield from _urls(value[name], name)
+        case list() | tuple():
+            for item in value:
+                yield from _urls(item, key)
+        case _:
+            return

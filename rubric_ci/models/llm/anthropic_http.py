@@ -1,0 +1,140 @@
+"""Models of Anthropic's Messages API, asked without litellm.
+
+https://platform.claude.com/docs/en/api/messages
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import quote
+
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import Finish, ModelCall, ModelReply
+from rubric_ci.models.llm import direct_http
+from rubric_ci.models.llm.failures import find_error
+from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
+from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
+from rubric_ci.system.model_list import model_info
+
+PREFIX: Final = "anthropic/"
+_BASE = "https://api.anthropic.com"
+_VERSION = "2023-06-01"
+_DEFAULT_LIMIT = 4096  # tokens of a reply, for a model without a known limit: it must be sent
+_SENT = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k", "stop": "stop_sequences"}
+_UNDERSTOOD = CONNECTION | _SENT.keys() | {"reasoning_effort"}
+_FINISHES: Mapping[str, Finish] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+    "content_filter": "refusal",  # of other servers with this format
+}
+
+
+def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
+    """Return True if this module can ask a model; `info` is its entry of the model list."""
+    key = server_of(endpoint)[1]
+    has_token = not endpoint.identity and (
+        key.startswith("sk-ant-oat") or (not key and "ANTHROPIC_AUTH_TOKEN" in os.environ)
+    )
+    return (
+        endpoint.model.startswith(PREFIX)
+        and endpoint.options.keys() <= _UNDERSTOOD
+        and info.get("mode", "chat") == "chat"
+        and not has_token
+    )
+
+
+def server_of(endpoint: Endpoint) -> tuple[str, str]:
+    """Return the base URL of a model and its API key."""
+    given = endpoint.options.get("api_base") or endpoint.options.get("base_url")
+    from_environment = os.environ.get("ANTHROPIC_API_BASE") or os.environ.get("ANTHROPIC_BASE_URL")
+    base = str(given or from_environment or _BASE).rstrip("/")
+    key = endpoint.options.get("api_key") or os.environ.get("ANTHROPIC_API_KEY") or ""
+    return base.removesuffix("/messages").removesuffix("/v1"), str(key)
+
+
+async def ask(call: ModelCall) -> ModelReply:
+    """Send a request and return the reply; raises RequestError."""
+    url = f"{server_of(call.endpoint)[0]}/v1/messages"
+    reply, _ = await direct_http.post(url, _headers(call.endpoint), body_of(call))
+    return _read(call, reply)
+
+
+async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
+    """Return the server's entry of a model, which costs nothing to read; raises RequestError."""
+    name = quote(endpoint.model.removeprefix(PREFIX))
+    return await direct_http.get(f"{server_of(endpoint)[0]}/v1/models/{name}", _headers(endpoint))
+
+
+def body_of(call: ModelCall) -> dict[str, JSON]:
+    """Return a call in the format of the Messages API."""
+    options = call.endpoint.options
+    system = "\n\n".join(each.content for each in call.messages if each.role == "system")
+    turns = [
+        {"role": each.role, "content": each.content}
+        for each in call.messages
+        if each.role != "system"
+    ]
+    known = {_SENT[name]: value for name, value in options.items() if name in _SENT}
+    if isinstance(known.get("stop_sequences"), str):
+        known["stop_sequences"] = [known["stop_sequences"]]
+    output = _output_config(call)
+    return {
+        **known,
+        "model": call.endpoint.model.removeprefix(PREFIX),
+        "max_tokens": _limit(call),
+        "messages": turns,
+        **({"system": system} if system else {}),
+        **({"output_config": output} if output else {}),
+    }
+
+
+def _limit(call: ModelCall) -> int:
+    wanted = max_tokens_param(call).get("max_tokens")
+    most = model_info(call.endpoint.model).get("max_output_tokens", _DEFAULT_LIMIT)
+    return wanted or int(most)
+
+
+def _output_config(call: ModelCall) -> dict[str, JSON]:
+    config: dict[str, JSON] = {}
+    if effort := call.endpoint.options.get("reasoning_effort"):
+        config["effort"] = effort
+    mode = call.output_mode or known_mode(call.endpoint.model)
+    if call.output_schema is not None and mode == "json_schema":
+        config["format"] = {"type": "json_schema", "schema": call.output_schema}
+    return config
+
+
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    key = server_of(endpoint)[1]
+    if not key:
+        raise direct_http.missing_key("ANTHROPIC_API_KEY")
+    own = endpoint.options.get("extra_headers") or {}
+    if endpoint.identity:
+        token = {"Authorization": f"Bearer {key}", "anthropic-beta": "oauth-2025-04-20"}
+        return {**token, "anthropic-version": _VERSION, **own}
+    return {"x-api-key": key, "anthropic-version": _VERSION, **own}
+
+
+def _read(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
+    if error := find_error(reply):
+        raise error
+    try:
+        spent = reply.get("usage") or {}
+        text = "".join(block["text"] for block in reply["content"] if block["type"] == "text")
+        cached = spent.get("cache_read_input_tokens") or 0
+        written = spent.get("cache_creation_input_tokens") or 0
+        tokens = Tokens(
+            read=(spent.get("input_tokens") or 0) + cached + written,
+            cached=cached,
+            written=spent.get("output_tokens") or 0,
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise direct_http.broken_format() from error
+    return ModelReply(
+        text=text,
+        finish=_FINISHES.get(str(reply.get("stop_reason")), "stop"),
+        usage=usage(tokens.read, tokens.written, cost_of(call.endpoint, tokens)),
+        model=text_of(reply.get("model")),
+    )

@@ -1,0 +1,194 @@
+"""Hard caps on calls, cost and time; a request reserves its maximum cost before it is sent."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from time import monotonic
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotConfigure, OverBudget
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.models.llm.retry import RequestError
+
+OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas
+UNKNOWN_OUTPUT = 128_000  # tokens, for a model without a known limit of its replies
+CAPPED_OUTPUT = 16_384  # tokens of a reply under a cap on cost, unless `max_tokens` is set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """Limits of a run's model requests; None: no limit."""
+
+    calls: int | None = None
+    cost_usd: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Prices of a model in dollars per token, and the maximum length of its replies."""
+
+    input: float
+    output: float
+    most_output_tokens: int = UNKNOWN_OUTPUT
+    above: tuple[tuple[int, "Prices"], ...] = ()  # of prompts of more tokens than this
+
+    def worst(self, call: ModelCall) -> float:
+        """Return the maximum cost of a call: a token has at least one byte."""
+        texts = [message.content for message in call.messages]
+        texts.append(json.dumps(call.output_schema))
+        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        written = _limit(call) or self.most_output_tokens
+        read = size + OVERHEAD_TOKENS
+        passed = [self, *(prices for tokens, prices in self.above if read > tokens)]
+        return max(read * prices.input + written * prices.output for prices in passed)
+
+
+PriceOf: TypeAlias = Callable[[Endpoint], Prices | None]
+
+
+class Budget:
+    """Sends requests while all of them together are certain to stay within the caps."""
+
+    def __init__(
+        self,
+        caps: Caps,
+        price_of: PriceOf,
+        clock: Callable[[], float] = monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._caps = caps
+        self._price_of = price_of
+        self._clock = clock
+        self._sleep = sleep
+        self._began = clock()
+        self._calls = 0
+        self._spent = 0.0
+        self._reserved = 0.0
+        self._unknown = 0  # calls of unknown cost, counted at their maximum
+        self._closed = ""  # why no further request is sent
+        self._changed = asyncio.Condition()
+
+    def wrap(self, request: ModelCaller) -> ModelCaller:
+        """Return the request, sent if it fits the caps; raises OverBudget if it does not."""
+
+        async def ask(call: ModelCall) -> ModelReply:
+            call, worst = await self._reserve(call)
+            cost: float | None = None
+            try:
+                async with asyncio.timeout(self._seconds_left()) as limit:
+                    reply = await request(call)
+            except TimeoutError as error:
+                if limit.expired():
+                    cut = Usage(calls=1, unpriced_calls=1)
+                    raise OverBudget(self._close(self._time_is_up()), cut) from error
+                raise
+            except RequestError as error:
+                cost = None if error.billed else 0.0
+                raise
+            else:
+                cost = None if reply.usage.unpriced_calls else reply.usage.cost_usd
+                return reply
+            finally:
+                await self._release(worst, cost)
+
+        return ask
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep before a request is repeated, until the time limit at most."""
+        left = self._seconds_left()
+        await self._sleep(seconds if left is None else max(0.0, min(seconds, left)))
+
+    async def _reserve(self, call: ModelCall) -> tuple[ModelCall, float]:
+        """Return the call as it is sent, and its maximum cost, which is reserved."""
+        call, worst = self._limited(call)
+        async with self._changed:
+            while not self._fits(call, worst):
+                # Requests in flight are likely to cost less than was reserved for them.
+                await self._changed.wait()
+            self._calls += 1
+            self._reserved += worst
+        return call, worst
+
+    def _fits(self, call: ModelCall, worst: float) -> bool:
+        if self._closed:
+            raise OverBudget(self._closed)
+        if (left := self._seconds_left()) is not None and left <= 0:
+            raise OverBudget(self._close(self._time_is_up()))
+        if self._caps.calls is not None and self._calls >= self._caps.calls:
+            raise OverBudget(self._close(f"budget: call limit of {self._caps.calls} reached"))
+        if self._caps.cost_usd is None or self._total(worst) <= self._caps.cost_usd:
+            return True
+        if self._reserved > 0:
+            return False
+        raise OverBudget(self._close(self._would_exceed(call, worst)))
+
+    async def _release(self, worst: float, cost: float | None) -> None:
+        """Release the reserved cost that was not spent; for a call of unknown cost, none of it."""
+        async with self._changed:
+            self._reserved = max(0.0, self._reserved - worst)
+            self._spent += worst if cost is None else cost
+            self._unknown += cost is None
+            self._changed.notify_all()
+
+    def _limited(self, call: ModelCall) -> tuple[ModelCall, float]:
+        """Return the call with a limit of its reply, and its maximum cost.
+
+        A model's own limit is so high that hardly any call would fit.
+        """
+        if self._caps.cost_usd is None:
+            return call, 0.0
+        prices = priced(call.endpoint, self._price_of)
+        if not _limit(call):
+            call = replace(call, max_tokens=min(CAPPED_OUTPUT, prices.most_output_tokens))
+        return call, prices.worst(call)
+
+    def _total(self, worst: float) -> float:
+        return self._spent + self._reserved + worst
+
+    def _seconds_left(self) -> float | None:
+        if self._caps.seconds is None:
+            return None
+        return self._caps.seconds - (self._clock() - self._began)
+
+    def _time_is_up(self) -> str:
+        return f"budget: time limit of {self._caps.seconds:g} s reached"
+
+    def _would_exceed(self, call: ModelCall, worst: float) -> str:
+        calls = "1 call" if self._unknown == 1 else f"{self._unknown} calls"
+        held = f" or reserved for {calls} of unknown cost" if self._unknown else ""
+        return (
+            f"budget: ${self._spent:.4f} of ${self._caps.cost_usd:g} spent{held}; "
+            f"the next call may cost ${worst:.4f}; increase the limit, or set `max_tokens` of "
+            f"{call.endpoint.model} below {_limit(call):,}"
+        )
+
+    def _close(self, reason: str) -> str:
+        self._closed = self._closed or reason
+        return reason
+
+
+def _limit(call: ModelCall) -> int:
+    """Return the maximum length of the reply in tokens; 0: the model's maximum."""
+    options = call.endpoint.options
+    return int(
+        call.max_tokens or options.get("max_tokens") or options.get("max_completion_tokens") or 0
+    )
+
+
+def priced(endpoint: Endpoint, price_of: PriceOf) -> Prices:
+    """Return the prices of a model; raises CannotConfigure if they are unknown.
+
+    Without prices, a maximum cost could not be enforced.
+    """
+    prices = price_of(endpoint)
+    if prices is None:
+        prices_of_it = "set input_cost_per_token and output_cost_per_token of the model, or "
+        raise CannotConfigure(
+            f"{endpoint.model} has no known price, so a maximum cost cannot be enforced",
+            f"{'' if endpoint.command else prices_of_it}use --max-calls",
+        )
+    return prices

@@ -1,0 +1,224 @@
+"""The chain of a model request: circuit breaker, retry, rate limiter, budget, then the server.
+
+The circuit breaker asks a server that accepts no request no further for a while. Until a request
+succeeds, and again after one that failed, calls are sent one at a time. So a judge that is down
+costs one call, not one a case. After a pause the breaker is half-open: one call is sent as a probe.
+If it succeeds, all are sent again; if not, the pause is twice as long. An account that is refused
+stays refused.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+from time import monotonic
+from typing import Final
+
+from rubric_ci.errors import CannotReachModel
+from rubric_ci.model.config import Endpoint, OutputMode
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.models.llm import judge_command
+from rubric_ci.models.llm.budget import Budget, Caps
+from rubric_ci.models.llm.direct import provider_of
+from rubric_ci.models.llm.learned import AddNote, OutputModes
+from rubric_ci.models.llm.litellm_client import (
+    ask_litellm,
+    load_litellm,
+    loaded_litellm,
+    output_mode,
+)
+from rubric_ci.models.llm.model_info import known_mode, prices_of
+from rubric_ci.models.llm.retry import RequestError, with_retries
+from rubric_ci.models.llm.workload_identity import authenticated
+
+
+class RateLimiter:
+    """Limits concurrent requests: additive increase, multiplicative decrease (AIMD).
+
+    The limit is halved by a 429 and rises by one after as many replies as it allows requests.
+    """
+
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
+        self._limit = float(maximum)
+        self._in_flight = 0
+        self._decreases = 0
+        self._changed = asyncio.Condition()
+
+    @property
+    def limit(self) -> int:
+        """Return the number of requests that may be in flight now."""
+        return int(self._limit)
+
+    def wrap(self, request: ModelCaller) -> ModelCaller:
+        """Return the request, sent when the limit allows it."""
+
+        async def ask(call: ModelCall) -> ModelReply:
+            await self._enter()
+            decreases = self._decreases
+            try:
+                reply = await request(call)
+            except RequestError as error:
+                if error.status == 429:
+                    self._decrease(decreases)
+                raise
+            else:
+                self._increase()
+                return reply
+            finally:
+                await self._leave()
+
+        return ask
+
+    async def _enter(self) -> None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._in_flight < self.limit)
+            self._in_flight += 1
+
+    async def _leave(self) -> None:
+        async with self._changed:
+            self._in_flight -= 1
+            self._changed.notify(max(1, self.limit - self._in_flight))
+
+    def _decrease(self, decreases: int) -> None:
+        # A 429 for a request that was sent before the last decrease is not about the new limit.
+        if decreases == self._decreases:
+            self._decreases += 1
+            self._limit = max(1.0, self._limit / 2)
+
+    def _increase(self) -> None:
+        self._limit = min(float(self._maximum), self._limit + 1 / self._limit)
+
+
+MOST_FAILURES: Final = 5
+"""Calls that fail in a row, each after its retries, before the server is asked no further."""
+PAUSE_SECONDS: Final = 60.0
+"""The time without requests before the first probe; doubled after each probe that fails."""
+
+
+class CircuitBreaker:
+    """The servers that reply, by model, host and key."""
+
+    def __init__(
+        self, most: int = MOST_FAILURES, *, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._servers: dict[str, _Server] = defaultdict(lambda: _Server(most, clock))
+
+    def wrap(self, ask: ModelCaller) -> ModelCaller:
+        """Return the caller, which raises CannotReachModel at once for a server that is down."""
+
+        async def asked(call: ModelCall) -> ModelReply:
+            server = self._servers[identity(call.endpoint)]
+            if not server.replies:
+                async with server.turn:
+                    if not server.replies:  # else the call before it succeeded meanwhile
+                        return await server.send(ask, call)
+            return await server.send(ask, call)
+
+        return asked
+
+    def why_closed(self, endpoint: Endpoint) -> str:
+        """Return why a model is asked no further; empty: it is asked, or probed."""
+        return self._servers[identity(endpoint)].why_closed()
+
+    def close(self, endpoint: Endpoint, reason: str) -> None:
+        """Ask a model no further in this run."""
+        self._servers[identity(endpoint)].close(reason)
+
+
+def connect(
+    *, concurrency: int, caps: Caps, add_note: AddNote, breaker: CircuitBreaker
+) -> ModelCaller:
+    """Return an Ask for a whole run: with retries, one rate limiter and the caps of the run."""
+    limiter, budget = RateLimiter(concurrency), Budget(caps, prices_of)
+    modes = OutputModes(output_mode_of, add_note)
+    ask = modes.wrap(limiter.wrap(budget.wrap(request)))
+    return breaker.wrap(with_retries(ask, sleep=budget.sleep))
+
+
+def output_mode_of(call: ModelCall) -> OutputMode:
+    """Return the output mode used for a call that names none."""
+    model = call.endpoint.model
+    if provider_of(call.endpoint):
+        return known_mode(model)
+    return output_mode(load_litellm(), model)
+
+
+async def complete(call: ModelCall) -> ModelReply:
+    """Send a call with retries; raises CannotReachModel."""
+    return await with_retries(request)(call)
+
+
+async def request(call: ModelCall) -> ModelReply:
+    """Send one request; raises RequestError."""
+    provider = provider_of(call.endpoint)
+    if provider is None:
+        await loaded_litellm()
+    timeout = call.endpoint.timeout_seconds
+    try:
+        # NOTE: the libraries' own timeout is between two bytes; a slow server could take for ever.
+        async with judge_command.turn(call.endpoint), asyncio.timeout(timeout):
+            if call.endpoint.identity:
+                call = replace(call, endpoint=await authenticated(call.endpoint))
+            return await (provider.ask(call) if provider else ask_litellm(call))
+    except TimeoutError as error:
+        raise RequestError(f"no reply within {timeout:g} s", status=408) from error
+
+
+def identity(endpoint: Endpoint) -> str:
+    """Return the key of a model of an account: its name, host and API key."""
+    options = endpoint.options
+    host = options.get("api_base") or options.get("base_url")
+    return repr((endpoint.model, host, options.get("api_key")))
+
+
+class _Server:
+    """The state of one server."""
+
+    def __init__(self, most: int, clock: Callable[[], float]) -> None:
+        self._most = most
+        self._clock = clock
+        self._failures = 0  # in a row
+        self._down = ""  # why it is asked no further
+        self._until = 0.0  # when it is probed, by the clock
+        self._pause = PAUSE_SECONDS
+        self.replies = False  # the last call to end succeeded
+        self.turn = asyncio.Lock()  # held by the call that is sent alone
+
+    def why_closed(self) -> str:
+        return self._down if self._clock() < self._until else ""
+
+    def check(self) -> None:
+        if reason := self.why_closed():
+            raise CannotReachModel(reason)
+
+    def close(self, reason: str, seconds: float = inf) -> None:
+        self._down, self._until = reason, self._clock() + seconds
+
+    async def send(self, ask: ModelCaller, call: ModelCall) -> ModelReply:
+        self.check()
+        try:
+            reply = await ask(call)
+        except CannotReachModel as error:
+            self._count(error)
+            raise
+        self.replies, self._failures, self._down, self._pause = True, 0, "", PAUSE_SECONDS
+        return reply
+
+    def _count(self, error: CannotReachModel) -> None:
+        """Count a failure that another request would have as well."""
+        if error.scope == "request" or self.why_closed():  # closed while this call was in flight
+            return
+        first = not self.replies and not self._failures
+        self.replies = False
+        self._failures += 1
+        if first and error.scope in {"account", "host"}:
+            self._open(error, str(error))
+        elif self._down or self._failures >= self._most:
+            self._pause *= 2 if self._down else 1
+            row = f"not requested again after {self._failures} failures in a row"
+            self._open(error, f"{error}; {row}")
+
+    def _open(self, error: CannotReachModel, reason: str) -> None:
+        self.close(reason, inf if error.scope == "account" else self._pause)

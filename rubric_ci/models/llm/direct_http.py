@@ -1,0 +1,211 @@
+"""One HTTP request to a model server: session, limits, errors. Providers' formats are elsewhere."""
+
+import json
+import os
+from collections.abc import AsyncGenerator, Mapping
+from email.utils import parsedate_to_datetime
+from functools import cache
+from ssl import SSLContext, create_default_context
+from time import time
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from rubric_ci.model.json_value import JSON
+from rubric_ci.models.llm.failures import (
+    FAILED,
+    ConnectionFailure,
+    connection_error,
+    error_message,
+    find_failure,
+)
+from rubric_ci.models.llm.gateway import gateway_error
+from rubric_ci.models.llm.http_guard import MAX_BODY, MAX_ERROR, OFFERED, REDIRECTED, too_large
+from rubric_ci.models.llm.retry import RequestError
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+    from aiohttp import ClientResponse, ClientSession
+
+    _Opened = tuple[AsyncGenerator[ClientSession, None], ClientSession]
+
+
+async def get(url: str, headers: Mapping[str, str]) -> Mapping[str, JSON]:
+    """Return the object at a URL; raises RequestError."""
+    _, data = await _send("GET", url, headers)
+    return _object(data)
+
+
+async def post(
+    url: str, headers: Mapping[str, str], body: Mapping[str, JSON], *, form: bool = False
+) -> tuple[Mapping[str, JSON], Mapping[str, str]]:
+    """Send an object, or a form with its fields, and return the object and headers of the reply.
+
+    Raises RequestError.
+    """
+    response, data = await _send("POST", url, headers, body, form=form)
+    return _object(data), response.headers
+
+
+async def send(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
+    """Send a body as it is and return the reply's body; raises RequestError."""
+    _, data = await _send(method, url, headers, body)
+    return data
+
+
+def broken_format() -> RequestError:
+    """Return the error for a reply that is an object of another format."""
+    return RequestError("broken reply: not in the provider's format", retryable=True)
+
+
+def missing_key(*variables: str) -> RequestError:
+    """Return the error for a model without an API key."""
+    return RequestError(
+        f"the API key is missing; set `api_key` of the model or the variable "
+        f"{' or '.join(variables)}",
+        retryable=False,
+        billed=False,
+        reached=False,
+    )
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait by the headers of a reply; None without them."""
+    value = headers.get("retry-after") or headers.get("llm_provider-retry-after")
+    return _seconds(value) if value else None
+
+
+async def _send(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: Mapping[str, JSON] | bytes | None = None,
+    *,
+    form: bool = False,
+) -> "tuple[ClientResponse, bytes]":
+    from aiohttp import ClientError
+
+    session = await _session()
+    sent: dict[str, Any] = {"data": body} if form or isinstance(body, bytes) else {"json": body}
+    if session.trust_env or not url.startswith("http:"):  # a proxy may have a certificate as well
+        sent["ssl"] = _trusted()
+    try:
+        async with session.request(
+            method, url, headers=headers, allow_redirects=False, **sent
+        ) as response:
+            data = await _read(response)
+    except (ClientError, OSError, ValueError) as error:
+        failure = find_failure(error) or ConnectionFailure(message=FAILED, sent=True)
+        raise connection_error(failure) from error
+    if 300 <= response.status < 400:
+        message = f"HTTP {response.status}: {REDIRECTED}"
+        raise RequestError(message, status=response.status, retryable=False)
+    if response.status >= 400:
+        raise _http_error(response, data)
+    return response, data
+
+
+def _seconds(value: str) -> float | None:
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+    except (ValueError, OverflowError):
+        return None
+
+
+async def _read(response: "ClientResponse") -> bytes:
+    """Return the body, an error's cut; raise RequestError if another is too large."""
+    data = bytearray()
+    async for chunk in response.content.iter_chunked(MAX_ERROR):
+        data += chunk
+        if response.status >= 400 and len(data) >= MAX_ERROR:
+            return bytes(data[:MAX_ERROR])
+        if len(data) > MAX_BODY:
+            raise RequestError(too_large(MAX_BODY), retryable=False, billed=True)
+    return bytes(data)
+
+
+def _http_error(response: "ClientResponse", data: bytes) -> RequestError:
+    meant = gateway_error(_error_text(data) or response.reason or "")
+    return RequestError(
+        f"HTTP {response.status}: {meant.message}",
+        status=meant.status or response.status,
+        retry_after=retry_after(response.headers),
+    )
+
+
+def _error_text(data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    try:
+        return error_message(json.loads(text))
+    except (ValueError, RecursionError):
+        return error_message(text)
+
+
+def _object(data: bytes) -> Mapping[str, JSON]:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"broken reply: {error}", retryable=True) from error
+    if not isinstance(value, dict):
+        raise RequestError("broken reply: not a JSON object", retryable=True)
+    return value
+
+
+_sessions: "WeakKeyDictionary[AbstractEventLoop, _Opened]" = WeakKeyDictionary()
+
+
+async def _session() -> "ClientSession":
+    """Return the session of the running loop."""
+    from asyncio import get_running_loop
+
+    loop = get_running_loop()
+    if loop not in _sessions:
+        # asyncio.run closes it with the loop's asynchronous generators. Opening it never waits, so
+        # no other task runs in between.
+        opening = _open()
+        _sessions[loop] = (opening, await anext(opening))
+    return _sessions[loop][1]
+
+
+async def _open() -> "AsyncGenerator[ClientSession, None]":
+    from asyncio import get_running_loop
+
+    from aiohttp import ClientSession, ClientTimeout, TCPConnector
+
+    unbounded = ClientTimeout(total=None)  # the caller has a timeout for the whole call
+    connector = TCPConnector(limit=0)  # the rate limiter limits the requests
+    async with ClientSession(
+        connector=connector,
+        timeout=unbounded,
+        trust_env=_says_something(),
+        headers={"Accept-Encoding": OFFERED},
+    ) as session:
+        try:
+            yield session
+        finally:
+            _sessions.pop(get_running_loop(), None)
+
+
+def _says_something() -> bool:
+    """Return True if the environment has proxies or the home folder has logins.
+
+    aiohttp looks for both in two threads for each request, which costs more than the request.
+    """
+    from urllib.request import getproxies
+
+    logins = (os.environ.get("NETRC", ""), *map(os.path.expanduser, ("~/.netrc", "~/_netrc")))
+    return bool(getproxies()) or any(map(os.path.exists, logins))
+
+
+@cache  # it takes 40 ms, and a command may run several loops
+def _trusted() -> SSLContext:
+    """Return a context that trusts the certificates of the system and of certifi."""
+    import certifi
+
+    context = create_default_context()
+    context.load_verify_locations(certifi.where())
+    return context

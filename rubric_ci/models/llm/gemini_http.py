@@ -1,0 +1,149 @@
+"""Models of Google's Gemini API, asked without litellm.
+
+https://ai.google.dev/api/generate-content
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import quote
+
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import Finish, ModelCall, ModelReply
+from rubric_ci.models.llm import direct_http
+from rubric_ci.models.llm.failures import find_error
+from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
+from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
+from rubric_ci.models.llm.retry import RequestError
+
+PREFIX: Final = "gemini/"
+_BASE = "https://generativelanguage.googleapis.com/v1beta"
+_OPEN_MODELS = "gemini/gemma"  # take no system instruction
+_SENT = {
+    "temperature": "temperature",
+    "top_p": "topP",
+    "top_k": "topK",
+    "seed": "seed",
+    "stop": "stopSequences",
+    "frequency_penalty": "frequencyPenalty",
+    "presence_penalty": "presencePenalty",
+}
+_UNDERSTOOD = CONNECTION | _SENT.keys()
+_ROLES = {"user": "user", "assistant": "model"}
+_FINISHES: Mapping[str, Finish] = {
+    "MAX_TOKENS": "length",
+    **dict.fromkeys(("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"), "refusal"),
+}
+
+
+def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
+    """Return True if this module can ask a model; `info` is its entry of the model list."""
+    return (
+        endpoint.model.startswith(PREFIX)
+        and not endpoint.model.startswith(_OPEN_MODELS)
+        and endpoint.options.keys() <= _UNDERSTOOD
+        and info.get("mode", "chat") == "chat"
+    )
+
+
+def server_of(endpoint: Endpoint) -> tuple[str, str]:
+    """Return the base URL of a model and its API key."""
+    environment = os.environ
+    given = endpoint.options.get("api_base") or endpoint.options.get("base_url")
+    base = str(given or environment.get("GEMINI_API_BASE") or _BASE)
+    key = endpoint.options.get("api_key") or environment.get("GEMINI_API_KEY")
+    return base.rstrip("/"), str(key or environment.get("GOOGLE_API_KEY") or "")
+
+
+async def ask(call: ModelCall) -> ModelReply:
+    """Send a request and return the reply; raises RequestError."""
+    url = f"{_url(call.endpoint)}:generateContent"
+    reply, _ = await direct_http.post(url, _headers(call.endpoint), body_of(call))
+    return _read(call, reply)
+
+
+async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
+    """Return the server's entry of a model, which costs nothing to read; raises RequestError."""
+    return await direct_http.get(_url(endpoint), _headers(endpoint))
+
+
+def body_of(call: ModelCall) -> dict[str, JSON]:
+    """Return a call in the format of `generateContent`."""
+    system = [{"text": each.content} for each in call.messages if each.role == "system"]
+    turns = [
+        {"role": _ROLES[each.role], "parts": [{"text": each.content}]}
+        for each in call.messages
+        if each.role != "system"
+    ]
+    config = _generation_config(call)
+    return {
+        "contents": turns,
+        **({"systemInstruction": {"parts": system}} if system else {}),
+        **({"generationConfig": config} if config else {}),
+    }
+
+
+def _generation_config(call: ModelCall) -> dict[str, JSON]:
+    options = call.endpoint.options
+    config = {_SENT[name]: value for name, value in options.items() if name in _SENT}
+    if isinstance(config.get("stopSequences"), str):
+        config["stopSequences"] = [config["stopSequences"]]
+    if limit := max_tokens_param(call):
+        config["maxOutputTokens"] = limit["max_tokens"]
+    if call.output_schema is None:
+        return config
+    match call.output_mode or known_mode(call.endpoint.model):
+        case "json_schema":
+            config["responseMimeType"] = "application/json"
+            config["responseJsonSchema"] = call.output_schema
+        case "json_object":
+            config["responseMimeType"] = "application/json"
+        case "prompt":
+            pass
+    return config
+
+
+def _url(endpoint: Endpoint) -> str:
+    return f"{server_of(endpoint)[0]}/models/{quote(endpoint.model.removeprefix(PREFIX))}"
+
+
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    key = server_of(endpoint)[1]
+    if not key:
+        raise direct_http.missing_key("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    return {"x-goog-api-key": key, **(endpoint.options.get("extra_headers") or {})}
+
+
+def _read(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
+    if error := find_error(reply):
+        raise error
+    try:
+        text, finish = _candidate(reply)
+        spent = reply.get("usageMetadata") or {}
+        tokens = Tokens(
+            read=spent.get("promptTokenCount") or 0,
+            cached=spent.get("cachedContentTokenCount") or 0,
+            written=(spent.get("candidatesTokenCount") or 0)
+            + (spent.get("thoughtsTokenCount") or 0),
+        )
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise direct_http.broken_format() from error
+    return ModelReply(
+        text=text,
+        finish=finish,
+        usage=usage(tokens.read, tokens.written, cost_of(call.endpoint, tokens)),
+        model=text_of(reply.get("modelVersion")),
+    )
+
+
+def _candidate(reply: Mapping[str, JSON]) -> tuple[str, Finish]:
+    """Return the text of the reply, without thoughts, and why it ended."""
+    if (reply.get("promptFeedback") or {}).get("blockReason"):
+        return "", "refusal"
+    if reply.get("candidates") == []:
+        raise RequestError("broken reply: no choices", retryable=True)
+    candidate = reply["candidates"][0]
+    parts = (candidate.get("content") or {}).get("parts") or []
+    text = "".join(part["text"] for part in parts if "text" in part and not part.get("thought"))
+    return text, _FINISHES.get(str(candidate.get("finishReason")), "stop")

@@ -1,0 +1,219 @@
+"""A command as judge: the prompt on its standard input, the reply on its standard output.
+
+It runs in an empty folder with an empty home and only the variables that are named, so that no
+file of a repository reaches it. Its processes are killed when it ends, and at the timeout.
+"""
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from weakref import WeakKeyDictionary
+
+from rubric_ci.errors import CannotRunScript
+from rubric_ci.model.config import Endpoint, JudgeCommand
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.model_facts import CREDENTIALS
+from rubric_ci.model.trace import Trace
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.agents.agent import AgentFailed, Start, failure, is_refusal, last_object
+from rubric_ci.models.llm.openai_http import text_of, usage
+from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.system import processes
+
+_GRACE_SECONDS = 5.0  # the timeout of the request ends a command first
+_VERSION_SECONDS = 20.0
+_HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
+
+
+async def ask(call: ModelCall) -> ModelReply:
+    """Start the command with the prompt and return its reply; raises RequestError."""
+    command = _startable(call.endpoint)
+    with _folders(command) as (work, home):
+        try:
+            finished = await processes.run(
+                processes.Command(
+                    script=_argv(command),
+                    cwd=work,
+                    environment=_environment(command, home, os.environ),
+                    known=os.environ,
+                    timeout_seconds=call.endpoint.timeout_seconds + _GRACE_SECONDS,
+                    stdin=prompt(call),
+                )
+            )
+        except CannotRunScript as error:
+            raise RequestError(str(error), retryable=False) from error
+    try:
+        reply = _read(command, finished)
+        text = reply.answer if call.output_schema is None else marks(reply.answer)
+    except AgentFailed as error:
+        raise RequestError(str(error), status=error.status, retryable=error.retryable) from error
+    return ModelReply(
+        text=text,
+        finish=reply.finish,
+        usage=usage(reply.input_tokens, reply.output_tokens, reply.cost_usd),
+        model=text_of(reply.model),
+    )
+
+
+async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
+    """Return {} if the command can be started with a credential; raises RequestError."""
+    _startable(endpoint)
+    return {}
+
+
+def server_of(endpoint: Endpoint) -> tuple[str, str]:
+    """Return the server that a command-line tool asks; of another command it is not known."""
+    agent = AGENTS.get(_command_of(endpoint).cli)
+    return (agent.host if agent else ""), ""
+
+
+def version_of(endpoint: Endpoint) -> str:
+    """Return the version that a command-line tool prints; "" for a server or another command."""
+    command = endpoint.command
+    return version_of_cli(command.cli) if command and command.cli else ""
+
+
+def turn(endpoint: Endpoint) -> AbstractAsyncContextManager[None]:
+    """Return a context that holds one of the places for processes of a command."""
+    if endpoint.command is None:
+        return nullcontext()
+    of_loop = _places.setdefault(asyncio.get_running_loop(), {})
+    most = endpoint.command.concurrency
+    return of_loop.setdefault(endpoint.model, asyncio.Semaphore(most))
+
+
+def prompt(call: ModelCall) -> str:
+    """Return the messages of a call as one text."""
+    titles = {"assistant": "Your reply was:\n\n"}
+    parts = [titles.get(message.role, "") + message.content for message in call.messages]
+    return "\n\n".join(parts) + "\n"
+
+
+def marks(text: str) -> str:
+    """Return the last JSON object of a text, or the text; raise AgentFailed for a refusal.
+
+    Text without an object that speaks of a login or a quota is the tool's, not the model's.
+    """
+    found = last_object(text)
+    if not found and is_refusal(text):
+        raise failure(text)
+    return found or text
+
+
+def _read(command: JudgeCommand, finished: processes.Finished) -> Trace:
+    """Return the reply; a status other than 0 is an error whatever the text says."""
+    if agent := AGENTS.get(command.cli):
+        reply = agent.read(finished.stdout, finished.stderr)
+    else:
+        reply = Trace(answer=finished.stdout)
+    if finished.status:
+        raise failure(processes.describe_exit(finished))
+    return reply
+
+
+def _startable(endpoint: Endpoint) -> JudgeCommand:
+    """Return the command if its program, variables and credential are there."""
+    command = _command_of(endpoint)
+    _argv(command)
+    _named(command, os.environ)
+    names = CREDENTIALS.get(command.cli, ())
+    if names and not any(os.environ.get(name) for name in (*names, *command.env)):
+        raise _not_started(f"no credential for {command.cli}: set {' or '.join(names)}")
+    return command
+
+
+def _argv(command: JudgeCommand) -> tuple[str, ...]:
+    """Return the arguments with the path of the program; raises RequestError."""
+    argv = _start(command).argv
+    program = shutil.which(argv[0])
+    if program is None:
+        raise _not_started(f"the program `{argv[0]}` is not on the PATH; install it")
+    return (str(Path(program).absolute()), *argv[1:])
+
+
+def _start(command: JudgeCommand) -> Start:
+    agent = AGENTS.get(command.cli)
+    return agent.judge(command.model) if agent else Start(argv=command.argv)
+
+
+def _environment(
+    command: JudgeCommand, home: Path, environment: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return the named variables, the locale and the PATH; the home folder is empty."""
+    own = [name for name in CREDENTIALS.get(command.cli, ()) if environment.get(name)]
+    given = {**_named(command, environment), **{name: environment[name] for name in own}}
+    settings = _start(command).environment
+    return {
+        **given,
+        **{name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}},
+        **{name: value.replace("{home}", str(home)) for name, value in settings.items()},
+    }
+
+
+def _named(command: JudgeCommand, environment: Mapping[str, str]) -> dict[str, str]:
+    try:
+        return processes.clean_environment(environment, command.env)
+    except CannotRunScript as error:
+        raise _not_started(str(error)) from error
+
+
+@contextmanager
+def _folders(command: JudgeCommand) -> Iterator[tuple[Path, Path]]:
+    """Yield an empty working folder and a home folder, outside of every repository.
+
+    NOTE: some tools read instructions and `.env` files of all folders above, too.
+    """
+    above = Path(gettempdir()).resolve()
+    if any((folder / ".git").exists() for folder in (above, *above.parents)):
+        raise _not_started(f"the temporary folder {above} is in a repository; set TMPDIR")
+    with TemporaryDirectory(prefix="rubric-ci-judge-", ignore_cleanup_errors=True) as name:
+        work, home = Path(name).resolve() / "work", Path(name).resolve() / "home"
+        work.mkdir()
+        home.mkdir()
+        for path, text in _start(command).files.items():
+            (home / path).parent.mkdir(parents=True, exist_ok=True)
+            (home / path).write_text(text, encoding="utf-8")
+        yield work, home
+
+
+@cache
+def version_of_cli(cli: str) -> str:
+    """Return the version that an agent program prints; each is asked once per process."""
+    command = JudgeCommand(cli=cli)
+    try:
+        program = _argv(command)[0]
+        with _folders(command) as (work, home):
+            done = subprocess.run(
+                [program, "--version"],
+                cwd=work,
+                env=_environment(command, home, {"PATH": os.environ.get("PATH", "")}),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=_VERSION_SECONDS,
+                check=False,
+            )
+    except (RequestError, OSError, subprocess.TimeoutExpired):
+        return "unknown"  # nothing is cached under it: the request fails as well
+    return f"{cli} {done.stdout.strip()}"
+
+
+def _command_of(endpoint: Endpoint) -> JudgeCommand:
+    assert endpoint.command is not None  # noqa: S101 - models/llm/direct.py asks only for those
+    return endpoint.command
+
+
+def _not_started(message: str) -> RequestError:
+    return RequestError(message, retryable=False, billed=False, reached=False)
+
+
+_places: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]]" = (
+    WeakKeyDictionary()
+)

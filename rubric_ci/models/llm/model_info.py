@@ -1,0 +1,120 @@
+"""Prices and output modes of models, from the packaged list."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from rubric_ci.model.config import Endpoint, OutputMode
+from rubric_ci.model.json_value import JSON
+from rubric_ci.models.llm.budget import UNKNOWN_OUTPUT, Prices
+from rubric_ci.system.model_list import model_info
+
+# https://api-docs.deepseek.com/guides/json_mode: `json_object` only.
+_WITHOUT_SCHEMA = frozenset({"deepseek-chat", "deepseek-reasoner"})
+
+_TIER = re.compile(r"input_cost_per_token(?P<suffix>_above_(?P<thousands>\d+)k_tokens)")
+
+
+class Tokens(NamedTuple):
+    """Token counts of a server."""
+
+    read: int
+    cached: int  # of those read
+    written: int
+
+
+class _Tier(NamedTuple):
+    """Prompts of more tokens than these have prices of their own."""
+
+    tokens: int
+    suffix: str  # of the names of these prices
+
+
+def prices_of(endpoint: Endpoint) -> Prices | None:
+    """Return the configured prices of a model, else those of the model list; None if unknown.
+
+    A command adds its own prompt and tools, so the price of its model bounds no call.
+    """
+    if endpoint.command:
+        return None
+    info = model_info(endpoint.model)
+    known = {**info, **endpoint.options}
+    if known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
+        return None
+    prices = _prices(known, known["input_cost_per_token"], known["output_cost_per_token"])
+    if "input_cost_per_token" in endpoint.options:
+        return prices
+    longer = ((tier.tokens, _for_length(info, tier.tokens + 1)) for tier in _tiers(tuple(info)))
+    above = tuple(
+        (tokens, _prices(entry, entry["input_cost_per_token"], entry["output_cost_per_token"]))
+        for tokens, entry in longer
+    )
+    return replace(prices, above=above)
+
+
+def batch_prices_of(endpoint: Endpoint) -> Prices | None:
+    """Return the prices of a model in batches; None if unknown.
+
+    A model with configured prices has batch prices only if they are configured as well.
+    """
+    priced = any("_cost_per_token" in name for name in endpoint.options)
+    known = endpoint.options if priced else model_info(endpoint.model)
+    read = known.get("input_cost_per_token_batches")
+    written = known.get("output_cost_per_token_batches")
+    if read is None or written is None:
+        return None
+    return _prices(model_info(endpoint.model), read, written)
+
+
+def _prices(known: Mapping[str, JSON], read: JSON, written: JSON) -> Prices:
+    most = known.get("max_output_tokens")
+    return Prices(
+        input=float(read),
+        output=float(written),
+        most_output_tokens=most if isinstance(most, int) else UNKNOWN_OUTPUT,
+    )
+
+
+def cost_of(endpoint: Endpoint, tokens: Tokens) -> float | None:
+    """Return the cost of a call in dollars; None if unknown."""
+    known = {**_for_length(model_info(endpoint.model), tokens.read), **endpoint.options}
+    each = known.get("input_cost_per_token")
+    if tokens.read == 0 or each is None:
+        return None
+    own = "input_cost_per_token" in endpoint.options
+    cached = each if own else known.get("cache_read_input_token_cost", each)
+    fresh = tokens.read - tokens.cached
+    spent = fresh * each + tokens.cached * cached
+    return float(spent + tokens.written * known.get("output_cost_per_token", 0))
+
+
+def _for_length(known: Mapping[str, JSON], tokens: int) -> Mapping[str, JSON]:
+    """Return the entry with the prices of prompts of this length."""
+    passed = [tier for tier in _tiers(tuple(known)) if tokens > tier.tokens]
+    if not passed:
+        return known
+    suffix = max(passed).suffix
+    dearer = {name.removesuffix(suffix): value for name, value in known.items() if suffix in name}
+    return {**known, **dearer}
+
+
+@lru_cache(maxsize=100)
+def _tiers(names: tuple[str, ...]) -> list[_Tier]:
+    """Return the tiers that the names of an entry's facts show."""
+    found = filter(None, map(_TIER.fullmatch, names))
+    return [_Tier(int(each["thousands"]) * 1000, each["suffix"]) for each in found]
+
+
+def known_mode(model: str) -> OutputMode:
+    """Return the output mode of a model that is asked without litellm."""
+    known = model_info(model)
+    if known.get("supports_response_schema") and accepts_schema(model):
+        return "json_schema"
+    return "json_object" if known else "prompt"
+
+
+def accepts_schema(model: str) -> bool:
+    """Return False for a model that litellm's list wrongly gives structured output."""
+    return model.rpartition("/")[2] not in _WITHOUT_SCHEMA

@@ -1,0 +1,245 @@
+"""Models of OpenAI's chat format, asked without litellm: calls and replies in that format.
+
+litellm takes three seconds of processor time and 140 MB to load, and several milliseconds for
+each call; docs/performance.md has the figures. It is used for every other provider, and for models
+with options that this module does not support.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Final
+from urllib.parse import quote
+
+from rubric_ci.model.config import Endpoint, OutputMode
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import Finish, ModelCall, ModelReply, Usage
+from rubric_ci.models.llm import direct_http
+from rubric_ci.models.llm.failures import find_error
+from rubric_ci.models.llm.gateway import NO_GATEWAY, GatewayFacts, gateway_facts
+from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
+from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.system.masking import redact
+from rubric_ci.system.model_list import model_info
+
+PREFIX: Final = "openai/"
+DEFAULT_BASE: Final = "https://api.openai.com/v1"
+_RESPONSES = "responses/"  # litellm's name for models of OpenAI's Responses API
+
+SENT = frozenset(
+    {
+        *("temperature", "top_p", "seed", "frequency_penalty", "presence_penalty", "stop", "user"),
+        "reasoning_effort",
+    }
+)
+CONNECTION: Final = frozenset(
+    {
+        *("api_base", "api_key", "base_url", "extra_headers", "max_tokens"),
+        *("input_cost_per_token", "input_cost_per_token_batches"),
+        *("output_cost_per_token", "output_cost_per_token_batches"),
+    }
+)
+"""Options that every direct client reads, besides those that it sends."""
+_UNDERSTOOD = SENT | CONNECTION | {"organization"}
+
+_LONGEST_NAME = 120  # characters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """The body of a reply, and what a gateway says of it."""
+
+    body: Mapping[str, JSON]
+    gateway: GatewayFacts
+
+
+def supports(endpoint: Endpoint, info: Mapping[str, JSON]) -> bool:
+    """Return True if this module can ask a model; `info` is its entry of the model list."""
+    return (
+        endpoint.model.startswith(PREFIX)
+        and not endpoint.model.startswith(PREFIX + _RESPONSES)
+        and endpoint.options.keys() <= _UNDERSTOOD
+        and info.get("mode", "chat") == "chat"
+    )
+
+
+def has_entry(endpoint: Endpoint) -> bool:
+    """Return True if the server of a model has an entry of it at a known place."""
+    return (
+        endpoint.model.startswith(PREFIX)
+        and "custom_llm_provider" not in endpoint.options
+        and bool(server_of(endpoint)[1])
+    )
+
+
+def server_of(endpoint: Endpoint) -> tuple[str, str]:
+    """Return the base URL of a model and its API key."""
+    given = (
+        endpoint.options.get("api_base")
+        or endpoint.options.get("base_url")
+        # litellm reads these variables for every request as well.
+        or os.environ.get("OPENAI_BASE_URL")
+        or os.environ.get("OPENAI_API_BASE")
+        or DEFAULT_BASE
+    )
+    key = endpoint.options.get("api_key") or os.environ.get("OPENAI_API_KEY") or ""
+    return str(given), str(key)
+
+
+async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
+    """Send a chat request and return the reply; raises RequestError."""
+    url = _url(endpoint, "chat/completions")
+    reply, headers = await direct_http.post(url, headers_of(endpoint), body)
+    return ChatReply(body=reply, gateway=gateway_facts(headers))
+
+
+async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
+    """Return the server's entry of a model, which costs nothing to read; raises RequestError."""
+    name = quote(endpoint.model.removeprefix(PREFIX).removeprefix(_RESPONSES))
+    return await direct_http.get(_url(endpoint, f"models/{name}"), headers_of(endpoint))
+
+
+def headers_of(endpoint: Endpoint) -> dict[str, str]:
+    """Return the request headers: credentials, organization, and those of `extra_headers`.
+
+    Raises RequestError without an API key.
+    """
+    key = server_of(endpoint)[1]
+    if not key:
+        raise direct_http.missing_key("OPENAI_API_KEY")
+    environment = os.environ
+    organization = (
+        endpoint.options.get("organization")
+        or environment.get("OPENAI_ORGANIZATION")
+        or environment.get("OPENAI_ORG_ID")
+    )
+    named = {
+        "OpenAI-Organization": organization,
+        "OpenAI-Project": environment.get("OPENAI_PROJECT_ID"),
+    }
+    return {
+        "Authorization": f"Bearer {key}",
+        **{name: str(value) for name, value in named.items() if value},
+        **(endpoint.options.get("extra_headers") or {}),
+    }
+
+
+def _url(endpoint: Endpoint, path: str) -> str:
+    return f"{server_of(endpoint)[0].rstrip('/')}/{path}"
+
+
+def chat_body(call: ModelCall) -> dict[str, JSON]:
+    """Return a call in OpenAI's chat format."""
+    options = call.endpoint.options
+    return {
+        **{name: value for name, value in options.items() if name in SENT},
+        "model": sent_name(call.endpoint),
+        "messages": messages(call),
+        **_limit(call),
+        **response_format_param(call, known_mode),
+    }
+
+
+def _limit(call: ModelCall) -> dict[str, int]:
+    """Return the limit of the reply under the name that the model takes.
+
+    Reasoning models refuse the old name, and servers of other makers may not know the new one.
+    """
+    limit, info = max_tokens_param(call), model_info(call.endpoint.model)
+    at_openai = server_of(call.endpoint)[0] == DEFAULT_BASE
+    renamed = info.get("supports_reasoning") or (at_openai and not info)
+    return {"max_completion_tokens": limit["max_tokens"]} if limit and renamed else limit
+
+
+def sent_name(endpoint: Endpoint) -> str:
+    """Return the name of a model as requests have it, without the provider."""
+    return endpoint.model.removeprefix(PREFIX)
+
+
+def read_reply(
+    call: ModelCall,
+    reply: Mapping[str, JSON],
+    gateway: GatewayFacts = NO_GATEWAY,
+) -> ModelReply:
+    """Return a reply in OpenAI's chat format as a value; raises RequestError.
+
+    Its cost is by the configured prices, else the gateway's, else by the prices of the model list.
+    """
+    if not reply.get("choices"):
+        raise find_error(reply) or RequestError("broken reply: no choices", retryable=True)
+    try:
+        choice = reply["choices"][0]
+        if error := find_error(choice):
+            raise error
+        refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
+        text: str = (refusal or content or "") + ""
+        finish, spent = choice.get("finish_reason"), reply.get("usage") or {}
+        tokens = Tokens(
+            read=spent.get("prompt_tokens", 0),
+            cached=(spent.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+            written=spent.get("completion_tokens", 0),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RequestError(f"broken reply: {error}", retryable=True) from error
+    configured = "input_cost_per_token" in call.endpoint.options
+    own = configured or gateway.cost_usd is None
+    cost = cost_of(call.endpoint, tokens) if own else gateway.cost_usd
+    return ModelReply(
+        text=text,
+        finish=finish_of(finish, refused=bool(refusal)),
+        usage=usage(tokens.read, tokens.written, cost),
+        model=gateway.model_of(sent_name(call.endpoint), text_of(reply.get("model"))),
+        fingerprint=text_of(reply.get("system_fingerprint")),
+        fallback=gateway.fallback,
+    )
+
+
+def text_of(value: JSON) -> str:
+    """Return a text of a reply, short and without secrets; "" for anything else."""
+    return redact(value)[:_LONGEST_NAME] if isinstance(value, str) else ""
+
+
+def messages(call: ModelCall) -> list[dict[str, JSON]]:
+    """Return the messages of a call."""
+    return [{"role": message.role, "content": message.content} for message in call.messages]
+
+
+def max_tokens_param(call: ModelCall) -> dict[str, int]:
+    """Return the parameter for the length of a reply, at most the model's own limit; or {}."""
+    wanted = call.max_tokens or call.endpoint.options.get("max_tokens")
+    if not wanted:
+        return {}
+    most = model_info(call.endpoint.model).get("max_output_tokens")
+    return {"max_tokens": min(wanted, most) if isinstance(most, int) else wanted}
+
+
+def response_format_param(call: ModelCall, mode_of: Callable[[str], OutputMode]) -> dict[str, JSON]:
+    """Return the parameter for the format of the reply, as strict as the model supports; or {}."""
+    if call.output_schema is None:
+        return {}
+    match call.output_mode or mode_of(call.endpoint.model):
+        case "json_schema":
+            schema = {"name": "reply", "schema": call.output_schema, "strict": True}
+            return {"response_format": {"type": "json_schema", "json_schema": schema}}
+        case "json_object":
+            return {"response_format": {"type": "json_object"}}
+        case "prompt":
+            return {}
+
+
+def finish_of(reason: JSON, *, refused: bool) -> Finish:
+    """Return the finish reason of a reply."""
+    if reason == "length":
+        return "length"
+    return "refusal" if refused or reason == "content_filter" else "stop"
+
+
+def usage(read: int, written: int, cost: float | None) -> Usage:
+    """Return the usage of one call; with a cost of None it counts as unpriced."""
+    return Usage(
+        calls=1,
+        input_tokens=read,
+        output_tokens=written,
+        cost_usd=cost or 0.0,
+        unpriced_calls=int(cost is None),
+    )

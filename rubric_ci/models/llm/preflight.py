@@ -1,0 +1,89 @@
+"""Preflight of a model: its host must be reachable, accept the key and know the model.
+
+Servers of OpenAI's format have an entry of each model, which costs nothing to read. It proves that
+the model is there, not that it is missing: gateways have aliases that they do not list, and a key
+may be allowed to chat only. Where the entry decides nothing, the model is sent one request, the
+shortest that providers accept. A reply that refuses its parameters (400) is a reply.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from rubric_ci.errors import CannotReachModel, OverBudget
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
+from rubric_ci.model.usage import Usage
+from rubric_ci.models.llm.direct import provider_with_entry
+from rubric_ci.models.llm.retry import RequestError, with_retries
+
+LONGEST: Final = 10.0  # seconds to read an entry; a server that takes longer is sent the request
+
+PROMPT: Final = "Hi"
+PROMPT_TOKENS: Final = 10  # of the prompt and what providers add to it, about
+MOST_TOKENS: Final = 16
+"""The maximum length of the reply; OpenAI's Responses API refuses a lower one."""
+
+_OF_SCOPES = re.compile(r"scope|permission", re.IGNORECASE)
+"""A key may be allowed to chat and not to list models."""
+
+
+async def entry_of(endpoint: Endpoint) -> Mapping[str, JSON] | None:
+    """Return the server's entry of the model; None if it is not known whether there is one.
+
+    Raises CannotReachModel if no request can succeed.
+    """
+    provider = provider_with_entry(endpoint)
+    if provider is None or endpoint.identity:  # the request that is sent shows if it is accepted
+        return None
+    found: list[Mapping[str, JSON]] = []
+    read = with_retries(_read_entry(provider.look_up, found.append))
+    await read(ModelCall(endpoint=endpoint, messages=(), key=""))
+    return found[-1] if found else None
+
+
+async def ask(endpoint: Endpoint, call_model: ModelCaller) -> Usage:
+    """Send the shortest request and return its usage; the circuit breaker keeps what it shows."""
+    try:
+        return (await call_model(shortest_call(endpoint))).usage
+    except (CannotReachModel, OverBudget) as error:
+        return error.usage
+
+
+def shortest_call(endpoint: Endpoint) -> ModelCall:
+    """Return the request of the preflight; it is neither recorded nor cached, so it has no key."""
+    return ModelCall(
+        endpoint=endpoint,
+        messages=(ChatMessage(role="user", content=PROMPT),),
+        key="",
+        about="preflight",
+        max_tokens=MOST_TOKENS,
+    )
+
+
+def _read_entry(
+    look_up: Callable[[Endpoint], Awaitable[Mapping[str, JSON]]],
+    keep: Callable[[Mapping[str, JSON]], None],
+) -> ModelCaller:
+    """Return a caller that keeps the entry of a model, if it is listed; it raises RequestError."""
+
+    async def read(call: ModelCall) -> ModelReply:
+        try:
+            async with asyncio.timeout(min(LONGEST, call.endpoint.timeout_seconds)):
+                keep(await look_up(call.endpoint))
+        except TimeoutError:
+            pass
+        except RequestError as error:
+            if _is_final(error):
+                raise
+        return ModelReply(text="")
+
+    return read
+
+
+def _is_final(error: RequestError) -> bool:
+    if not error.reached:
+        return True
+    return error.status == 401 and not _OF_SCOPES.search(str(error))

@@ -1,0 +1,216 @@
+"""A report as workflow commands: each missed criterion at its line, within GitHub's caps."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from rubric_ci.gate.waivers import report as waivers
+from rubric_ci.model.changes import CASE_EDITED, NEW_CASE
+from rubric_ci.model.defaults import WAIVERS
+from rubric_ci.model.diagnostics import Annotation, AnnotationLevel
+from rubric_ci.model.gate import is_held_against, is_unneeded
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+)
+from rubric_ci.reports.render import summary, wording
+from rubric_ci.text import numbers
+from rubric_ci.text.escape import PER_LEVEL, command, within_cap
+
+LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")
+
+
+def render(report: RunReport) -> str:
+    """Return one command per line, most severe first; the last of a level may count the rest."""
+    found = annotations(report)
+    about = _about(report)
+    errors, warnings = (_capped(found, level, PER_LEVEL) for level in ("error", "warning"))
+    notices = _capped(found, "notice", PER_LEVEL - len(about))
+    lines = (*map(_command, (*errors, *warnings)), *about, *map(_command, notices))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def annotations(report: RunReport) -> list[Annotation]:
+    """Return the annotations of a report, most severe first; of those, changed cases first.
+
+    GitHub shows few annotations per step, and only those on changed lines next to the code.
+    """
+    cases = sorted(wording.by_attention(report.cases), key=lambda case: not _is_in_change(case))
+    found = [entry for case in cases for entry in _of(case, report)]
+    found += [*_of_waivers(report), *_of_grading(report)]
+    return sorted(found, key=lambda entry: LEVELS.index(entry.level))
+
+
+def _is_in_change(case: CaseResult) -> bool:
+    return case.why.startswith((NEW_CASE, CASE_EDITED))
+
+
+def _of(case: CaseResult, report: RunReport) -> Iterator[Annotation]:
+    match case:
+        case Graded():
+            yield from _of_graded(case, report)
+            yield from _of_warnings(case)
+        case Errored():
+            yield _at_case(case, "error", "no-verdict")
+        case Skipped():
+            yield _at_case(case, "notice", "skipped")
+
+
+def _of_graded(case: Graded, report: RunReport) -> Iterator[Annotation]:
+    if case.verdict == "pass":
+        return
+    if wording.status(case) == "waived":
+        yield from _of_waived(case, report)
+        return
+    level: AnnotationLevel = "error" if is_held_against(case, report.gate) else "warning"
+    missed = sorted(wording.missed(case, report), key=lambda entry: not entry[1].gated)
+    for _, criterion in missed:
+        decisive = criterion.gated or not case.gated_by
+        yield _at_criterion(case, criterion, level if decisive else "warning")
+    shown = {evaluator.name for evaluator, _ in missed}
+    others = [entry for entry in wording.not_passing(case) if entry.name not in shown]
+    for evaluator in others:
+        yield _at_evaluator(case, evaluator, level)
+    if not missed and not others:
+        yield _at_case(case, level, case.verdict)
+
+
+def _of_waived(case: Graded, report: RunReport) -> Iterator[Annotation]:
+    message = "\n".join(waivers.excuses(case, report))
+    lines = [
+        c.line
+        for e in case.evaluators
+        if isinstance(e, Assessed)
+        for c in e.criteria
+        if c.id in case.waived
+    ]
+    yield replace(
+        _at_case(case, "notice", "waived"), line=min(lines, default=case.line), message=message
+    )
+
+
+def _of_waivers(report: RunReport) -> Iterator[Annotation]:
+    for waiver, text in waivers.problems(report):
+        yield Annotation(
+            level="error" if is_unneeded(waiver) else "warning",
+            rule="waiver",
+            subject=(waiver.case, waiver.criterion),
+            file=WAIVERS,
+            line=waiver.line,
+            title=f"{numbers.shortened(waiver.case, 100)}: waiver {waiver.state}",
+            message=text,
+        )
+
+
+def _of_grading(report: RunReport) -> Iterator[Annotation]:
+    gate = report.gate
+    for change in report.grading_changes:
+        if change.direction == "stronger":
+            continue
+        if change.direction == "changed" and gate.on_changed_grading == "note":
+            continue
+        weaker = change.direction == "weaker" and gate.on_weaker_grading == "fail"
+        yield Annotation(
+            level="error" if weaker or gate.on_changed_grading == "fail" else "warning",
+            rule=f"{change.direction}-grading",
+            subject=(change.kind, change.about),
+            file=change.file,
+            line=change.line,
+            title=f"{change.direction} grading: {numbers.shortened(change.about, 100)}",
+            message=summary.change_line(change),
+        )
+
+
+def _of_warnings(case: Graded) -> Iterator[Annotation]:
+    for _, evaluator, warning in wording.warnings([case]):
+        yield Annotation(
+            level="warning",
+            rule="warning",
+            subject=(case.id, evaluator.name, warning),
+            file=case.file,
+            line=evaluator.line,
+            title=_title(case, "warning"),
+            message=warning,
+        )
+
+
+def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLevel) -> Annotation:
+    mark = wording.mark(criterion.kind, criterion.mark)
+    facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
+    lines = [f"{criterion.id}: {', '.join(facts)}", criterion.text, criterion.found]
+    source = wording.quote_source(criterion)
+    quote = f"Quote{source}: {criterion.evidence}" if criterion.evidence else ""
+    return Annotation(
+        level=level,
+        rule=case.verdict,
+        subject=(case.id, criterion.id),
+        file=case.file,
+        line=criterion.line,
+        title=_title(case, f"{case.verdict} {numbers.score(case.score)}"),
+        message="\n".join(line for line in [*lines, quote] if line),
+    )
+
+
+def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLevel) -> Annotation:
+    if evaluator.outcome == "assessed":
+        reasons = [evaluator.reasoning, *evaluator.misses]
+        head = f"{evaluator.name}: {numbers.score(evaluator.score)}"
+    else:
+        reasons = [evaluator.reason]
+        head = f"{evaluator.name}: no result"
+    return Annotation(
+        level=level,
+        rule=case.verdict,
+        subject=(case.id, evaluator.name),
+        file=case.file,
+        line=evaluator.line,
+        title=_title(case, f"{case.verdict} {numbers.score(case.score)}"),
+        message="\n".join(line for line in [head, *reasons] if line),
+    )
+
+
+def _at_case(case: CaseResult, level: AnnotationLevel, rule: str) -> Annotation:
+    return Annotation(
+        level=level,
+        rule=rule,
+        subject=(case.id,),
+        file=case.file,
+        line=case.line,
+        title=_title(case, rule.replace("-", " ")),
+        message=case.reason,
+    )
+
+
+def _title(case: CaseResult, word: str) -> str:
+    return f"{numbers.shortened(case.id, 100)}: {word}"
+
+
+def _about(report: RunReport) -> list[str]:
+    """Return one notice about the run as a whole: what its verdict rests on, and its notes."""
+    provenance = "; ".join(wording.basis(report))
+    message = "\n".join(line for line in (provenance, *report.notes) if line)
+    return [command("notice", message, {"title": "rubric-ci"})] if message else []
+
+
+def _capped(entries: Iterable[Annotation], level: AnnotationLevel, room: int) -> list[Annotation]:
+    of_level = [entry for entry in entries if entry.level == level]
+    shown, beyond = within_cap(of_level, room)
+    if not beyond:
+        return of_level
+    more = f"rubric-ci: {numbers.plural(len(beyond), f'more {level}')}"
+    message = f"GitHub shows {PER_LEVEL} per level; the summary and the report files list all."
+    return [*shown, replace(beyond[0], title=more, message=message)]
+
+
+def _command(entry: Annotation) -> str:
+    properties: dict[str, str | int] = {
+        "file": entry.file,
+        "line": entry.line,
+        "title": entry.title,
+    }
+    return command(entry.level, entry.message, properties)

@@ -1,0 +1,39 @@
+"""The report formats by name, each with its renderer."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from rubric_ci.model.defaults import ReportFormat
+from rubric_ci.model.report import RunReport
+
+
+def render(name: ReportFormat, report: RunReport) -> str:
+    """Return the report in a format."""
+    return "".join(pieces(name, report))
+
+
+def pieces(name: ReportFormat, report: RunReport) -> Iterable[str]:
+    """Return the report in a format, a long one in pieces; each renderer is imported when used."""
+    match name:
+        case "json":
+            from rubric_ci.gate.report import json_format
+
+            return json_format.pieces(report)
+        case "markdown":
+            from rubric_ci.reports.render import markdown
+
+            return (markdown.render(report),)
+        case "junit":
+            from rubric_ci.reports.render import junit
+
+            return (junit.render(report),)
+        case "sarif":
+            from rubric_ci.reports.render import sarif
+
+            return (sarif.render(report),)
+        case "html":
+            from rubric_ci.reports.render.html import page
+
+            return page.pieces(report)
+        case _:
+            assert_never(name)

@@ -1,0 +1,298 @@
+"""A case and its evaluators as the values that `templates/case.html` shows."""
+
+import json
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+)
+from rubric_ci.model.trace import CaseTrace, Step
+from rubric_ci.reports.render import comparison, palette, usage_text, wording
+from rubric_ci.reports.render.html.groups import criteria_of
+from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
+from rubric_ci.reports.render.html.quotes import quoted
+from rubric_ci.reports.render.wording import CaseStatus
+from rubric_ci.text import numbers
+
+LABELS: Final[dict[CaseStatus, str]] = {
+    "fail": "fail",
+    "errored": "no verdict",
+    "borderline": "borderline",
+    "waived": "waived",
+    "pass": "pass",
+    "skipped": "skipped",
+}
+Piece: TypeAlias = tuple[str, str]  # (kind, text): "mark" for a quote, "ins" and "del", or ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """A word in the colour of its tone."""
+
+    tone: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionView:
+    """A row of the table of an evaluator."""
+
+    anchor: str
+    id: str
+    text: str
+    about: str
+    mark: Badge
+    met: str
+    notes: tuple[str, ...]
+    reasoning: str
+    evidence: str
+    source: str  # of the evidence, where it is not the answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorView:
+    """An evaluator; `failure` is why it has no result."""
+
+    name: str
+    about: str
+    failure: str | None = None
+    score: str = ""
+    reasoning: str = ""
+    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    criteria: tuple[CriterionView, ...] = ()
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeforeView:
+    """The answer of before: folded if the case is unchanged, else as a word diff."""
+
+    noun: str
+    folded: str = ""
+    diff: tuple[Piece, ...] = ()
+    cut: str = ""
+    lower: tuple[tuple[str, str, str], ...] = ()  # name, marks, reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkView:
+    """The work of the target: a list of steps and of file changes, each folded."""
+
+    title: str
+    entries: tuple[tuple[str, str, str], ...]  # name, detail, text
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseView:
+    """A case; `facts` are visible while it is folded."""
+
+    opened: bool
+    status: Badge
+    id: str
+    change: Badge | None
+    facts: tuple[str, ...]
+    score: str
+    reason: str
+    anchor: str
+    place: str
+    tags: tuple[str, ...]
+    about: tuple[str, ...]
+    texts: tuple[tuple[str, tuple[Piece, ...]], ...]
+    work: tuple[WorkView, ...]
+    before: BeforeView | None
+    evaluators: tuple[EvaluatorView, ...]
+
+
+def case_view(case: CaseResult, report: RunReport, *, opened: bool) -> CaseView:
+    """Return the values of a case."""
+    kind = wording.status(case)
+    return CaseView(
+        opened=opened,
+        status=Badge(tone=kind, word=LABELS[kind]),
+        id=case.id,
+        change=change_badge(case),
+        facts=(*_marks(case),),
+        score=numbers.score(case.score) if isinstance(case, Graded) else "",
+        reason=wording.reason(case),
+        anchor=case_anchor(case.file, case.id),
+        place=f"{case.file}:{case.line}",
+        tags=() if isinstance(case, Skipped) else case.tags,
+        about=(*_about(case),),
+        texts=tuple((title, _pieces(case, title, text)) for title, text in wording.texts(case)),
+        work=() if isinstance(case, Skipped) else (*_work(case),),
+        before=before_view(case, compared.noun(report)),
+        evaluators=()
+        if isinstance(case, Skipped)
+        else tuple(evaluator_view(each, case, report) for each in case.evaluators),
+    )
+
+
+def _work(case: Graded | Errored) -> Iterator[WorkView]:
+    """Yield the steps, the changes of files and the kept files."""
+    trace = case.trace or CaseTrace()
+    if trace.steps:
+        failed = sum(bool(step.error) for step in trace.steps)
+        more = f", {failed} failed" if failed else ""
+        yield WorkView(
+            title=f"Tool calls: {len(trace.steps)}{more}",
+            entries=tuple((step.tool, _detail(step), _result(step)) for step in trace.steps),
+            note=trace.shortened,
+        )
+    if case.file_changes:
+        changes = tuple((each.path, each.kind, each.diff) for each in case.file_changes)
+        note = "; ".join(trace.notes)
+        yield WorkView(title=f"File changes: {len(changes)}", entries=changes, note=note)
+    if trace.files:
+        files = tuple((each.path, "", each.text) for each in trace.files)
+        yield WorkView(title=f"Files: {len(files)}", entries=files)
+
+
+def _detail(step: Step) -> str:
+    took = "" if step.duration_ms is None else f"{step.duration_ms:,.0f} ms"
+    return ", ".join(filter(None, ("failed" if step.error else "", took)))
+
+
+def _result(step: Step) -> str:
+    arguments = (
+        "" if step.arguments is None else json.dumps(step.arguments, ensure_ascii=False, indent=2)
+    )
+    return "\n\n".join(filter(None, (arguments, step.error, step.result)))
+
+
+def change_badge(case: CaseResult) -> Badge | None:
+    """Return how the case differs, if it does."""
+    if case.change is None or case.change not in palette.CHANGES:
+        return None
+    return Badge(tone=palette.CHANGES[case.change], word=compared.TITLES[case.change])
+
+
+def before_view(case: CaseResult, noun: str) -> BeforeView | None:
+    """Return both answers of a case that changed, and what has a lower mark."""
+    if isinstance(case, Skipped):
+        return None
+    lower = tuple(
+        (name, marks, compared.short(reason))
+        for name, marks, reason in comparison.lower_marks(case)
+    )
+    then = case.before.answer if case.before else ""
+    if not then or not case.answer or then == case.answer:
+        return BeforeView(noun=noun, lower=lower) if lower else None
+    if case.change == "unchanged":
+        return BeforeView(noun=noun, folded=then, lower=lower)
+    kinds = {"same": "", "removed": "del", "added": "ins"}
+    runs = comparison.word_runs(then, case.answer)
+    cut = comparison.CUT if comparison.is_cut(then, case.answer) else ""
+    diff = tuple((kinds[kind], words) for kind, words in runs)
+    return BeforeView(noun=noun, diff=diff, cut=cut, lower=lower)
+
+
+def evaluator_view(
+    evaluator: EvaluatorResult, case: CaseResult, report: RunReport
+) -> EvaluatorView:
+    """Return the values of an evaluator, with a row per criterion."""
+    weight = "shown, not counted" if evaluator.weight == 0 else f"weight {evaluator.weight:g}"
+    judge = f", judged by {evaluator.judge}" if evaluator.judge else ""
+    about = f"{evaluator.type}, {weight}{judge}"
+    if not isinstance(evaluator, Assessed):
+        return EvaluatorView(name=evaluator.name, about=about, failure=evaluator.reason)
+    lists = {"Missed": evaluator.misses, "Met": evaluator.hits, "Warnings": evaluator.warnings}
+    before = comparison.marks_before(case, evaluator.name)
+    probed = wording.probed(case, report)
+    details = evaluator.details
+    return EvaluatorView(
+        name=evaluator.name,
+        about=about,
+        score=numbers.score(evaluator.score),
+        reasoning=evaluator.reasoning,
+        lists=tuple((title, entries) for title, entries in lists.items() if entries),
+        criteria=tuple(
+            _criterion(
+                each,
+                criterion_anchor(case.file, case.id, evaluator.name, each.id),
+                before.get(each.id),
+                probed.get((each.id, each.text), ""),
+                report,
+            )
+            for each in evaluator.criteria
+        ),
+        details="" if details is None else json.dumps(details, ensure_ascii=False, indent=2),
+    )
+
+
+def _criterion(
+    criterion: CriterionResult,
+    anchor: str,
+    before: CriterionResult | None,
+    probed: str,
+    report: RunReport,
+) -> CriterionView:
+    weight = f"weight {criterion.weight:g}"
+    about = [criterion.kind, wording.gate_of(criterion), weight, f"line {criterion.line}"]
+    notes = [wording.votes(criterion), probed]
+    if before and before.mark != criterion.mark:
+        noun = compared.noun(report)
+        notes.append(f"was {wording.mark(before.kind, before.mark)} at the {noun}")
+    mark = wording.mark(criterion.kind, criterion.mark)
+    return CriterionView(
+        anchor=anchor,
+        id=criterion.id,
+        text=criterion.text,
+        about=", ".join(filter(None, about)),
+        mark=Badge(tone=_tone(criterion, report), word=mark),
+        met=criterion.met,
+        notes=(*filter(None, notes),),
+        reasoning=criterion.found,
+        evidence=criterion.evidence,
+        source=wording.quote_source(criterion),
+    )
+
+
+def _tone(criterion: CriterionResult, report: RunReport) -> str:
+    if criterion.gated:
+        return "fail"
+    return "borderline" if wording.is_missed(criterion, report) else "pass"
+
+
+def _pieces(case: CaseResult, title: str, text: str) -> tuple[Piece, ...]:
+    """Return a text of the case; in the answer, the judge's quotes are pieces of their own."""
+    if title != "Answer" or isinstance(case, Skipped):
+        return (("", text),)
+    pieces, done = [], 0
+    found = (criterion for _, criterion in criteria_of(case))
+    quotes = (each.evidence for each in found if not wording.quote_source(each))
+    for start, end in quoted(case.answer, quotes):
+        pieces += [("", case.answer[done:start]), ("mark", case.answer[start:end])]
+        done = end
+    shown = (*pieces, ("", case.answer[done:]))
+    return tuple(piece for piece in shown if piece[1]) or (("", wording.NO_ANSWER),)
+
+
+def _marks(case: CaseResult) -> Iterator[str]:
+    """Yield the facts that are visible while a case is folded."""
+    if case.change != "unchanged" and (movement := compared.movement(case)):
+        yield movement
+    if trials := wording.trials(case):
+        yield trials
+    if warnings := wording.warnings([case]):
+        yield f"⚠ {numbers.plural(len(warnings), 'warning')}"
+
+
+def _about(case: CaseResult) -> Iterator[str]:
+    if not isinstance(case, Skipped) and case.target:
+        yield f"target {case.target}"
+    if case.why:
+        yield f"ran because {case.why}"
+    if not isinstance(case, Skipped) and case.duration_seconds is not None:
+        yield numbers.duration(case.duration_seconds)
+    yield from usage_text.usage_of(case)

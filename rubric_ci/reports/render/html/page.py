@@ -1,0 +1,102 @@
+"""The page as pieces: a head that allows its own script and style only, the overview, the cases.
+
+Each case is in its own `<noscript>`: without the script it is an element like any other, with
+the script it is one text, from which the case is built when it is looked at.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Graded, Skipped
+from rubric_ci.reports.render import wording
+from rubric_ci.reports.render.html import jinja, view
+from rubric_ci.reports.render.html.case_view import case_view
+from rubric_ci.reports.render.html.groups import (
+    CriterionGroup,
+    criteria_of,
+    criterion_groups,
+    is_missed,
+)
+from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.text.escape import visible
+
+STYLES: Final = ("base.css", "page.css")
+OPENED: Final = 5  # cases without a pass that are unfolded at first
+_ESCAPES: Final = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
+_URGENT: Final = frozenset({"fail", "errored", "borderline"})
+
+
+def render(report: RunReport) -> str:
+    """Return the page."""
+    return "".join(pieces(report))
+
+
+def pieces(report: RunReport) -> Iterator[str]:
+    """Yield the page in small pieces, so that it is never in memory as a whole."""
+    cases = wording.by_attention(report.cases)
+    script, style = jinja.script(), jinja.style(*STYLES)
+    views = (
+        case_view(case, report, opened=number < OPENED and _is_urgent(case))
+        for number, case in enumerate(cases)
+    )
+    yield from jinja.template("page.html").generate(
+        **view.page(report),
+        cases=views,
+        data=map(jinja.trusted, script_data(cases, criterion_groups(report), report)),
+        script=jinja.trusted(script),
+        style=jinja.trusted(style),
+        policy=jinja.trusted(jinja.policy(script, style)),
+    )
+    yield "\n"
+
+
+def _is_urgent(case: CaseResult) -> bool:
+    return wording.status(case) in _URGENT and case.change != "failing-before"
+
+
+def script_data(
+    cases: Sequence[CaseResult], criteria: Sequence[CriterionGroup], report: RunReport
+) -> Iterator[str]:
+    """Yield the facts of the cases, in the order of the page."""
+    positions = {case.key: n for n, case in enumerate(report.cases)}
+    numbers = {(group.id, group.text): n for n, group in enumerate(criteria)}
+    names = [[group.anchor, visible(group.id), visible(group.text)] for group in criteria]
+    yield f'{{"criteria":{_json(names)},"cases":['
+    for number, case in enumerate(cases):
+        facts = {**_facts(case, report, numbers), "position": positions[case.key]}
+        yield f"{',' if number else ''}{_json(facts)}"
+    yield "]}"
+
+
+def _facts(
+    case: CaseResult, report: RunReport, numbers: Mapping[tuple[str, str], int]
+) -> dict[str, object]:
+    judged = [*criteria_of(case)]
+    missed = [each for each in judged if is_missed(each, report)]
+    return {
+        "anchor": case_anchor(case.file, case.id),
+        "id": visible(case.id),
+        "status": wording.status(case),
+        "score": case.score if isinstance(case, Graded) else None,
+        "file": visible(case.file),
+        "tags": [] if isinstance(case, Skipped) else [*map(visible, case.tags)],
+        "criteria": [numbers[each.id, each.text] for _, each in judged],
+        "missed": [numbers[each.id, each.text] for _, each in missed],
+        "changes": [compared.TITLES[case.change]] if case.change else [],
+        "cost": 0 if isinstance(case, Skipped) else case.usage.cost_usd,
+        "difference": _difference(case),
+    }
+
+
+def _difference(case: CaseResult) -> float | None:
+    """Return how much the score differs from before."""
+    if not isinstance(case, Graded) or case.before is None or case.before.score is None:
+        return None
+    return round(case.score - case.before.score, 6)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":")).translate(_ESCAPES)

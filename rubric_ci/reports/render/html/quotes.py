@@ -1,0 +1,79 @@
+"""Where the judge's quotes are in an answer."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import TypeAlias
+
+Span: TypeAlias = tuple[int, int]
+
+_LEFT_OUT = re.compile(r"(?:\.\s?){3,}|…")  # "so ... it is"
+_STRAIGHT = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
+
+
+def quoted(answer: str, quotes: Iterable[str]) -> list[Span]:
+    """Return the places of the quotes in an answer: ascending, without overlap.
+
+    White space, case, Unicode forms and text that a quote leaves out are ignored, as in the check
+    of quotes (`models/judge/reply_checks.py`). A quote that is not in the answer has no place.
+    """
+    found: list[Span] = []
+    folded: tuple[str, list[Span]] | None = None
+    for quote in filter(None, quotes):
+        start = answer.find(quote)
+        if start >= 0:
+            found.append((start, start + len(quote)))
+            continue
+        folded = folded or _folded(answer)
+        found.extend(_pieces(quote, *folded))
+    return [*_merged(sorted(found))]
+
+
+def _pieces(quote: str, text: str, places: list[Span]) -> list[Span]:
+    """Return the place of each piece of a quote, or none if one is missing."""
+    found, position = [], 0
+    for piece in _LEFT_OUT.split(quote):
+        words = _folded(piece.strip(" \"'\u201c\u201d"))[0].strip()
+        if not words:
+            continue
+        position = text.find(words, position)
+        if position < 0:
+            return []
+        found.append((places[position][0], places[position + len(words) - 1][1]))
+    return found
+
+
+def _folded(text: str) -> tuple[str, list[Span]]:
+    """Return the text in one form, and the place in `text` of each of its characters."""
+    letters, places = [], []
+    for start, end, letter in _letters(text):
+        for part in letter:
+            letters.append(part)
+            places.append((start, end))
+    return "".join(letters), places
+
+
+def _letters(text: str) -> Iterator[tuple[int, int, str]]:
+    for match in re.finditer(r"\s+|\S", text):
+        start, end = match.span()
+        yield start, end, " " if match[0].isspace() else _letter(match[0])
+
+
+def _letter(sign: str) -> str:
+    if sign.isascii():
+        return sign.lower()
+    if unicodedata.category(sign) == "Cf":
+        return ""
+    return unicodedata.normalize("NFKC", sign).translate(_STRAIGHT).casefold()
+
+
+def _merged(spans: list[Span]) -> Iterator[Span]:
+    ends = [*accumulate((end for _, end in spans), max)]
+    start = 0
+    for position, (begin, _) in enumerate(spans):
+        if position and begin > ends[position - 1]:
+            yield spans[start][0], ends[position - 1]
+            start = position
+    if spans:
+        yield spans[start][0], ends[-1]

@@ -1,0 +1,263 @@
+"""A report as the values that `templates/page.html` shows, apart from its cases."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+from typing import Final, TypeAlias
+from urllib.parse import urlencode
+
+from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.gate.report.matrix import Matrix, matrix
+from rubric_ci.gate.report.matrix import Row as MatrixRow
+from rubric_ci.gate.waivers import report as waivers
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.reports.render import summary, usage_text, wording
+from rubric_ci.reports.render.html import groups
+from rubric_ci.reports.render.html.groups import (
+    CriterionGroup,
+    FileGroup,
+    criterion_groups,
+    file_groups,
+)
+from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.reports.render.usage_text import report_notes
+from rubric_ci.text import numbers
+from rubric_ci.text.escape import visible
+
+MOST: Final = 500  # rows of a table
+FEW: Final = 10  # broken cases that are listed unfolded
+
+TitledList: TypeAlias = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenView:
+    """A case that the change broke."""
+
+    anchor: str
+    id: str
+    verdicts: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonView:
+    """The differences from before."""
+
+    title: str
+    head: str
+    limits: tuple[str, ...]
+    figures: tuple[str, ...]
+    broken: tuple[BrokenView, ...]
+    broken_title: str
+    opened: bool  # the broken ones are few
+    listed: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # title: cases, each with a reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell that names its column, whose head a narrow screen does not show."""
+
+    column: str
+    shown: str
+    kind: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row whose name is a link that filters the cases of this page."""
+
+    name: str
+    link: str
+    text: str = ""
+    anchor: str = ""
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A folded table; `cut` says how many rows are shown if not all are."""
+
+    name: str
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    cut: str
+
+
+MOST_MATRIX_ROWS: Final = 200
+MOST_MATRIX_ANSWER: Final = 600  # characters of a question or an answer
+
+
+def page(report: RunReport) -> dict[str, object]:
+    """Return the values by the name that the template uses."""
+    return {
+        "heading": summary.heading(report),
+        "tone": summary.tone(report),
+        "origin": " · ".join(wording.origin(report)),
+        "facts": " · ".join([summary.gate_settings(report), *wording.provenance(report)]),
+        **cards(report),
+        "comparison": comparison(report),
+        "grading": tuple(_grading(report)),
+        "matrix": target_matrix(report),
+        "tables": tuple(tables(report)),
+        "choices": choices(report),
+        "notes": tuple(_notes(report)),
+    }
+
+
+def cards(report: RunReport) -> dict[str, object]:
+    """Return the values of the three cards: verdicts, scores, cost."""
+    counts = wording.counts(report.totals)
+    graded = [case for case in report.cases if isinstance(case, Graded)]
+    scored = bool(graded) and report.totals.score is not None
+    cost_title, *cost = usage_text.summary(report)
+    return {
+        "case_count": numbers.plural(len(report.cases), "case"),
+        "verdicts": groups.bar(counts) if counts else None,
+        "counts": tuple((kind, f"{number:,}", word) for kind, number, word in counts),
+        "scores": groups.histogram(graded) if scored else None,
+        "mean": numbers.score(report.totals.score) if report.totals.score is not None else "",
+        "median": numbers.score(median(case.score for case in graded)) if graded else "",
+        "cost_title": cost_title,
+        "cost": (*cost, report.started_at),
+    }
+
+
+def comparison(report: RunReport) -> ComparisonView | None:
+    """Return the kinds of the cases, broken ones first; None without a comparison."""
+    if report.comparison is None:
+        return None
+    broken = tuple(_broken(case) for case in wording.by_attention(compared.broken(report)))
+    return ComparisonView(
+        title=compared.title(report),
+        head=": ".join(filter(None, [compared.source(report), compared.counts(report)])),
+        limits=tuple(compared.limits(report)),
+        figures=tuple(compared.figures(report)),
+        broken=broken,
+        broken_title=f"{len(broken):,} {compared.TITLES['broken']}",
+        opened=len(broken) <= FEW,
+        listed=tuple(
+            (title, tuple((name, compared.short(why)) for name, why in cases))
+            for title, cases in compared.listed(report)
+        ),
+    )
+
+
+def target_matrix(report: RunReport) -> dict[str, object] | None:
+    """Return the table of several targets; None: there is one target."""
+    found = matrix(report)
+    if found is None:
+        return None
+    shown = found.rows[:MOST_MATRIX_ROWS]
+    return {
+        "title": f"{numbers.plural(len(found.targets), 'target')} side by side",
+        "heads": ("Case", *summary.target_heads(found, report)),
+        "rows": [_matrix_row(row, found) for row in shown],
+        "differences": summary.target_differences(report),
+        "cut": f"{len(found.rows) - len(shown):,} more" if len(shown) < len(found.rows) else "",
+    }
+
+
+def _matrix_row(row: MatrixRow, found: Matrix) -> dict[str, object]:
+    cells = [
+        {
+            "target": name,
+            "anchor": case_anchor(case.file, case.id) if case else "",
+            "verdict": summary.target_cell(case),
+            "answer": numbers.shortened(getattr(case, "answer", "") or "", MOST_MATRIX_ANSWER),
+        }
+        for name, case in zip(found.targets, row.cells, strict=True)
+    ]
+    question = numbers.shortened(row.question, MOST_MATRIX_ANSWER)
+    return {"name": row.id, "question": question, "cells": cells}
+
+
+def tables(report: RunReport) -> Iterator[Table]:
+    """Yield the tables of the eval files and of the criteria."""
+    files, criteria = file_groups(report), criterion_groups(report)
+    kinds = {kind: word for kind, _, word in wording.counts(report.totals)}
+    if files:
+        heads = ("Eval file", *kinds.values(), "mean score", "cost")
+        title = numbers.plural(len(files), "eval file")
+        yield _table("files", title, heads, [_file(each, kinds) for each in files])
+    if criteria:
+        heads = ("Criterion", "cases", "missed", "mean mark")
+        title = numbers.plural(len(criteria), "criterion", "criteria")
+        yield _table("criteria", title, heads, [*map(_criterion, criteria)])
+
+
+def choices(report: RunReport) -> tuple[tuple[str, str], ...]:
+    """Return the verdicts to choose from, each with its label; empty without cases."""
+    counts = wording.counts(report.totals)
+    found = tuple((kind, f"{number:,} {word}") for kind, number, word in counts)
+    return (("all", f"all {len(report.cases):,}"), *found) if found else ()
+
+
+def link(**filters: str) -> str:
+    """Return the address that filters the cases of this page."""
+    return "#" + urlencode({name: visible(text) for name, text in filters.items()})
+
+
+def _grading(report: RunReport) -> Iterator[TitledList]:
+    changed = tuple(
+        f"{summary.change_sign(each)} {summary.change_line(each)} ({each.file}:{each.line})"
+        for each in report.grading_changes
+    )
+    yield summary.changes_title(report), changed
+
+
+def _notes(report: RunReport) -> Iterator[TitledList]:
+    yield "Waived, neither a pass nor a fail", tuple(waivers.applied_lines(report))
+    broken = waivers.problem_lines(report)
+    yield "Waivers to fix", tuple(f"{place}: {text}" for place, text in broken)
+    yield "Notes", (*wording.not_run(report), *report_notes(report))
+
+
+def _broken(case: CaseResult) -> BrokenView:
+    return BrokenView(
+        anchor=case_anchor(case.file, case.id),
+        id=case.id,
+        verdicts=compared.verdicts(case),
+        why=compared.short(case.change_reason),
+    )
+
+
+def _table(name: str, title: str, heads: tuple[str, ...], rows: Sequence[Row]) -> Table:
+    cut = f"The first {MOST:,} of {len(rows):,} are shown." if len(rows) > MOST else ""
+    return Table(name=name, title=title, heads=heads, rows=tuple(rows[:MOST]), cut=cut)
+
+
+def _file(group: FileGroup, kinds: Mapping[wording.CaseStatus, str]) -> Row:
+    counts = (
+        Cell(column=word, shown=_count(group.counts[kind]), kind=kind)
+        for kind, word in kinds.items()
+    )
+    mean = "" if group.mean is None else numbers.score(group.mean)
+    cost = numbers.dollars(group.cost_usd) if group.cost_usd else ""
+    return Row(
+        name=group.file,
+        link=link(file=group.file),
+        cells=(*counts, Cell(column="mean score", shown=mean), Cell(column="cost", shown=cost)),
+    )
+
+
+def _criterion(group: CriterionGroup) -> Row:
+    missed = link(criterion=group.anchor, missed="yes") if group.missed else ""
+    return Row(
+        name=group.id,
+        link=link(criterion=group.anchor),
+        text=group.text,
+        anchor=group.anchor,
+        cells=(
+            Cell(column="cases", shown=_count(group.cases)),
+            Cell(column="missed", shown=_count(group.missed), kind="fail", link=missed),
+            Cell(column="mean mark", shown=numbers.score(group.mean)),
+        ),
+    )
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else ""

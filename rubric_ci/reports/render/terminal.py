@@ -1,0 +1,270 @@
+"""A report for the terminal: verdict table, missed criteria and their reasons, report files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from typing import Literal, TypeAlias, TypeGuard
+
+from rich.box import ROUNDED
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.gate.report.matrix import Matrix, matrix
+from rubric_ci.gate.waivers import report as waivers
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
+from rubric_ci.reports.render import palette, summary, usage_text, wording
+from rubric_ci.reports.render.usage_text import report_notes
+from rubric_ci.text import escape, numbers
+
+STYLES: Mapping[wording.CaseStatus, str] = {
+    status: palette.COLOURS[status].terminal for status in wording.STATUSES
+}
+SIGNS: Mapping[wording.CaseStatus, str] = {
+    "pass": "✓",
+    "borderline": "~",
+    "fail": "✗",
+    "errored": "!",
+    "waived": "w",
+    "skipped": "-",
+}
+MOST_ROWS = MOST_DETAILS = 50
+LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answer
+Detail: TypeAlias = Literal["verdict", "failures", "full"]
+
+_GATE_STYLES: Mapping[summary.Tone, str] = {
+    "pass": STYLES["pass"],
+    "fail": STYLES["fail"],
+    "error": STYLES["errored"],
+    "nothing": "",
+}
+
+
+def render(
+    report: RunReport,
+    *,
+    width: int,
+    color: bool,
+    files: Sequence[str] = (),
+    detail: Detail = "failures",
+) -> str:
+    """Return lines of at most `width` columns, with ANSI colours if `color`.
+
+    `failures` is the table and the reasons of each case without a pass, `full` has all cases with
+    question, expected outcome and answer, `verdict` is the verdict and what led to the gate's.
+    """
+    console = Console(
+        file=StringIO(),
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        legacy_windows=False,
+    )
+    with console.capture() as captured:
+        blocks = _verdict(report) if detail == "verdict" else _blocks(report, files, detail)
+        console.print(Group(*blocks))
+    return "\n".join(line.rstrip() for line in captured.get().split("\n"))
+
+
+def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[RenderableType]:
+    shared = wording.shared_reasons(report.cases)
+    single = [case for case in report.cases if not _is_shared(case, shared)]
+    rows = _rows(single)
+    if found := matrix(report):
+        yield _matrix(found, report)
+        yield from map(_text, summary.target_differences(report))
+        yield Text()
+    elif rows or shared:
+        yield _table(rows, shared)
+        yield Text()
+    if len(rows) < len(single):
+        yield _text(_unlisted(single, rows), "dim")
+    shown = [case for case in wording.by_attention(report.cases) if _has_details(case, detail)]
+    for case in shown[:MOST_DETAILS]:
+        yield from _details(case, report, verbose=detail == "full")
+    if len(shown) > MOST_DETAILS:
+        more = numbers.plural(len(shown) - MOST_DETAILS, "more case")
+        yield _text(f"the details of {more} are in the report files", "dim")
+    yield from _compared(report, detail)
+    yield from _left_out(report)
+    yield from _verdict(report)
+    yield from _end(report, files, detail)
+
+
+def _end(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[RenderableType]:
+    """Yield one line: cost, duration and the file to open next."""
+    facts = usage_text.summary(report) if detail == "full" else usage_text.brief(report)
+    pages = [file for file in files if file.endswith(".html")]
+    yield _text(" · ".join([*facts, *([", ".join(pages or files)] if files else [])]), "dim")
+
+
+def _verdict(report: RunReport) -> Iterator[RenderableType]:
+    yield Text(summary.heading(report), style=_GATE_STYLES[summary.tone(report)])
+    parts = (_counts(report), summary.gate_settings(report), *wording.provenance(report))
+    yield _text("; ".join(part for part in parts if part))
+
+
+def _is_shared(case: CaseResult, shared: Mapping[str, Sequence[CaseResult]]) -> bool:
+    return isinstance(case, Errored) and case.reason in shared
+
+
+def _rows(cases: Sequence[CaseResult]) -> Sequence[CaseResult]:
+    """Return all cases, or the most urgent ones if there are too many."""
+    if len(cases) <= MOST_ROWS:
+        return cases
+    worst = [case for case in wording.by_attention(cases) if not _passes(case)]
+    return worst[:MOST_ROWS]
+
+
+def _has_details(case: CaseResult, detail: Detail) -> TypeGuard[Graded]:
+    return isinstance(case, Graded) and (detail == "full" or _not_passed(case))
+
+
+def _unlisted(cases: Sequence[CaseResult], rows: Sequence[CaseResult]) -> str:
+    passing = sum(map(_passes, cases))
+    others = len(cases) - len(rows) - passing
+    left = [f"{passing:,} passing"] * bool(passing) + [f"{others:,} other"] * bool(others)
+    return f"{' and '.join(left)} cases are listed in the report files only"
+
+
+def _passes(case: CaseResult) -> bool:
+    return wording.status(case) == "pass"
+
+
+def _not_passed(case: CaseResult) -> TypeGuard[Graded]:
+    return isinstance(case, Graded) and wording.status(case) not in {"pass", "waived"}
+
+
+def _matrix(found: Matrix, report: RunReport) -> Table:
+    table = Table(box=ROUNDED, header_style="bold")
+    for head in ("case", *summary.target_heads(found, report)):
+        table.add_column(_text(head), overflow="fold")
+    for row in found.rows[:MOST_ROWS]:
+        cells = [
+            Text(f"{SIGNS[wording.status(case)]} ", STYLES[wording.status(case)])
+            if case
+            else Text()
+            for case in row.cells
+        ]
+        shown = [
+            sign + _text(summary.target_cell(case))
+            for sign, case in zip(cells, row.cells, strict=True)
+        ]
+        table.add_row(_text(row.id), *shown)
+    return table
+
+
+def _table(rows: Sequence[CaseResult], shared: Mapping[str, Sequence[CaseResult]]) -> Table:
+    table = Table(box=ROUNDED, header_style="bold")
+    table.add_column("case", overflow="fold", ratio=2)
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("reason", overflow="fold", ratio=3)
+    priced = any(usage_text.price(case) for case in rows)
+    if priced:
+        table.add_column("cost", justify="right", no_wrap=True)
+    for case in rows:
+        kind = wording.status(case)
+        score = numbers.score(case.score) if isinstance(case, Graded) else "-"
+        trials = wording.trials(case)
+        verdict = Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
+        verdict.append(f"\n{trials}" if trials else "", style="dim")
+        cells = [_text(case.id), Text(score), verdict]
+        cells.append(_text(numbers.shortened(wording.reason(case), 200)))
+        table.add_row(*cells, *([usage_text.price(case)] if priced else []))
+    for reason, cases in shared.items():
+        verdict = Text.assemble((f"{SIGNS['errored']} errored", STYLES["errored"]))
+        about = _text(numbers.shortened(reason, 600))
+        names = _text(f"\n{numbers.listed([case.id for case in cases])}", "dim")
+        table.add_row(_text(f"{len(cases):,} cases") + names, "-", verdict, about)
+    return table
+
+
+def _details(case: Graded, report: RunReport, *, verbose: bool) -> Iterator[RenderableType]:
+    kind = wording.status(case)
+    head = Text.assemble((f"{SIGNS[kind]} ", STYLES[kind]))
+    place = " · ".join([f"{case.file}:{case.line}", *usage_text.other_judges(case, report)])
+    yield head + _text(case.id, "bold") + _text(f"  {place}", "dim")
+    yield from _texts(case) if verbose else ()
+    missed = list(wording.missed(case, report))
+    for _, criterion in missed:
+        yield from _criterion(case, criterion)
+    shown = {evaluator.name for evaluator, _ in missed}
+    for evaluator in wording.not_passing(case):
+        if evaluator.name not in shown:
+            result = (
+                f"{numbers.score(evaluator.score)} {evaluator.reasoning}"
+                if evaluator.outcome == "assessed"
+                else f"no result: {evaluator.reason}"
+            )
+            yield Padding(_text(f"{evaluator.name}: {result}"), (0, 0, 0, 2))
+    yield Text()
+
+
+def _texts(case: Graded) -> Iterator[RenderableType]:
+    for title, text in wording.beginnings(case, LONGEST_TEXT):
+        yield Padding(_text(f"{title}:", "dim"), (0, 0, 0, 2))
+        yield Padding(_text(text), (0, 0, 0, 4))
+
+
+def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableType]:
+    mark = wording.mark(criterion.kind, criterion.mark)
+    facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
+    style = STYLES["fail" if criterion.gated else "borderline"]
+    name = _text(numbers.shortened(wording.name_of(criterion), 600), style)
+    own = wording.own_id(criterion) if criterion.text else ""
+    place = " · ".join(filter(None, [own, f"{case.file}:{criterion.line}"]))
+    yield Padding(name, (0, 0, 0, 2))
+    yield Padding(_text(", ".join(facts)) + _text(f" · {place}", "dim"), (0, 0, 0, 4))
+    if criterion.found:
+        yield Padding(_text(numbers.shortened(criterion.found, 600)), (0, 0, 0, 4))
+    if criterion.evidence:
+        quote = f"“{numbers.shortened(criterion.evidence, 300)}”"
+        source = _text(wording.quote_source(criterion), "dim")
+        yield Padding(_text(quote, "italic") + source, (0, 0, 0, 4))
+
+
+def _left_out(report: RunReport) -> Iterator[RenderableType]:
+    warnings = wording.warnings(report.cases)
+    for case, _, warning in warnings[:MOST_DETAILS]:
+        yield _text(f"warning: {case.id}: {warning}", "yellow")
+    if len(warnings) > MOST_DETAILS:
+        yield _text(
+            f"{len(warnings) - MOST_DETAILS:,} more warnings are in the report files", "dim"
+        )
+    lines = [*wording.not_run(report), *report_notes(report)]
+    if report.grading_changes:
+        yield _text(summary.changes_title(report), "bold")
+    for change in report.grading_changes[:MOST_DETAILS]:
+        yield _text(f"  {summary.change_line(change)}  {change.file}:{change.line}")
+    waived = [f"waived: {line}" for line in waivers.applied_lines(report)]
+    waived += [f"waiver: {place}: {text}" for place, text in waivers.problem_lines(report)]
+    for line in (*waived, *(f"note: {line}" for line in lines)):
+        yield _text(line)
+    if lines or warnings or waived:
+        yield Text()
+
+
+def _compared(report: RunReport, detail: Detail) -> Iterator[RenderableType]:
+    if report.comparison is None:
+        return
+    head = ": ".join(filter(None, [compared.title(report), compared.source(report)]))
+    yield _text(head, "bold")
+    figures = compared.figures(report) if detail == "full" else ()
+    for line in (*compared.kind_lines(report), *figures, *compared.limits(report)):
+        yield Padding(_text(line), (0, 0, 0, 2))
+    yield Text()
+
+
+def _counts(report: RunReport) -> str:
+    return ", ".join(f"{number:,} {word}" for _, number, word in wording.counts(report.totals))
+
+
+def _text(text: str, style: str = "") -> Text:
+    # NOTE: text appended to a Text takes on its style, unless only a part of it is styled.
+    return Text.assemble((escape.terminal(text), style))

@@ -1,0 +1,134 @@
+"""Usage, cost, judges and their noise, as text shared by all report formats."""
+
+from typing import Final
+
+from rubric_ci.gate.policy.changes import change_note
+from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.report import CostEstimate, RunReport
+from rubric_ci.model.results import Assessed, CaseResult, Skipped
+from rubric_ci.model.scoring import LEVELS, mark_share
+from rubric_ci.model.usage import Usage
+from rubric_ci.text import numbers
+from rubric_ci.text.statistics.judge_errors import centred, effective_votes
+
+MOST_NOISE: Final = 5  # criteria; report.json has all
+
+
+def usage_of(case: CaseResult) -> list[str]:
+    """Return cost and usage of a case; nothing if no model was requested."""
+    if isinstance(case, Skipped) or not (case.usage.calls or case.usage.cache_hits):
+        return []
+    return [word for word in (numbers.cost(case.usage), numbers.usage(case.usage)) if word]
+
+
+def price(case: CaseResult) -> str:
+    """Return the cost of a case for a table cell; an unknown cost is never $0."""
+    return "" if isinstance(case, Skipped) else price_of(case.usage)
+
+
+def brief(report: RunReport) -> list[str]:
+    """Return cost and duration of the run."""
+    return [numbers.cost(report.totals), numbers.duration(report.duration_seconds)]
+
+
+def summary(report: RunReport) -> list[str]:
+    """Return cost, usage, duration, judges, thresholds and version of the run."""
+    every = [
+        numbers.cost(report.totals),
+        numbers.usage(report.totals),
+        _forecast(report.forecast) if report.forecast else "",
+        numbers.duration(report.duration_seconds),
+        _judges(report),
+        _thresholds(report.gate),
+        report.tool,
+    ]
+    return [fact for fact in every if fact]
+
+
+def _thresholds(gate: GateInfo) -> str:
+    """Return the thresholds; nothing for adopted marks, where the tool decides what passes."""
+    least = gate.passing, gate.borderline
+    return f"pass ≥ {least[0]:g}, borderline ≥ {least[1]:g}" if any(least) else ""
+
+
+def other_judges(case: CaseResult, report: RunReport) -> list[str]:
+    """Return the evaluators with another judge than the run's, and their judges."""
+    if isinstance(case, Skipped):
+        return []
+    default = report.judge.model if report.judge else ""
+    return [
+        f"{evaluator.name} judged by {evaluator.judge}"
+        for evaluator in case.evaluators
+        if evaluator.judge and evaluator.judge != default
+    ]
+
+
+def _forecast(forecast: CostEstimate) -> str:
+    cost = "price unknown" if forecast.cost_usd is None else numbers.dollars(forecast.cost_usd)
+    return f"estimate: {numbers.plural(forecast.requests, 'judge call')}, {cost}"
+
+
+def _judges(report: RunReport) -> str:
+    default = report.judge.model if report.judge else ""
+    others = sorted(
+        {
+            evaluator.judge
+            for case in report.cases
+            if not isinstance(case, Skipped)
+            for evaluator in case.evaluators
+            if evaluator.judge and evaluator.judge != default
+        }
+    )
+    more = f"; other judges: {', '.join(others)}" if others else ""
+    if report.judge:
+        return f"judge {default}, prompt {report.judge.prompt_version}{more}"
+    return f"judge {', '.join(others)}" if others else ""
+
+
+def price_of(usage: Usage) -> str:
+    """Return the cost of a use of models; an unknown cost is never $0."""
+    if not usage.calls:
+        return "cached" if usage.cache_hits else ""
+    if usage.unpriced_calls >= usage.calls:
+        return "unknown"
+    unknown = " + unknown" if usage.unpriced_calls else ""
+    return numbers.dollars(usage.cost_usd) + unknown
+
+
+def panel_text(report: RunReport) -> str:
+    """Return how many independent votes the judges of a panel are worth; empty: no panel."""
+    ended = (case for case in report.cases if not isinstance(case, Skipped))
+    criteria = (
+        c
+        for case in ended
+        for e in case.evaluators
+        if isinstance(e, Assessed)
+        for c in e.criteria
+        if len(c.judges) > 2
+    )
+    rows = [[mark_share(vote) for vote in c.votes] for c in criteria if c.kind != LEVELS]
+    judges = max(map(len, rows), default=0)
+    full = [row for row in rows if len(row) == judges]
+    found = effective_votes(centred(full)) if full else None
+    return f"{judges} judges, {found:.1f} effective votes" if found else ""
+
+
+def noise_lines(report: RunReport) -> list[str]:
+    """Return a line for each criterion whose marks of one answer differ, the noisiest first."""
+    found = [each for each in report.totals.judge_noise if each.differing]
+    lines = [
+        f"judge noise: {each.id} ({each.file}): {each.differing:,} of "
+        f"{numbers.plural(each.repeated, 'answer')} got different marks when marked again"
+        for each in found[:MOST_NOISE]
+    ]
+    more = len(found) - MOST_NOISE
+    return [*lines, f"judge noise: {more:,} more criteria"] if more > 0 else lines
+
+
+def report_notes(report: RunReport) -> list[str]:
+    """Return the notes of a report and its judge noise.
+
+    A change of the policy that is a change of the grading stands there, and not here as well.
+    """
+    said = {change_note(each.about, each.before, each.after) for each in report.grading_changes}
+    return [*(note for note in report.notes if note not in said), *noise_lines(report)]

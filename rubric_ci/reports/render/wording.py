@@ -1,0 +1,272 @@
+"""Wording, numbers and order shared by all report formats."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal, TypeAlias
+
+from rubric_ci.model.report import RunReport, Totals
+from rubric_ci.model.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+    standing,
+)
+from rubric_ci.model.scoring import CANNOT_ASSESS, YES_OR_NO, MarkValue
+from rubric_ci.reports.render.usage_text import panel_text
+from rubric_ci.text import escape, numbers
+
+CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
+STATUSES: tuple[CaseStatus, ...] = (
+    "fail",
+    "errored",
+    "borderline",
+    "waived",
+    "pass",
+    "skipped",
+)
+"""The outcome of a case, most urgent first."""
+
+NO_ANSWER = "(empty)"
+_NUMBERED: Final = re.compile(r"rubric-\d+")
+
+
+def status(case: CaseResult) -> CaseStatus:
+    """Return the standing of a graded case, else its outcome."""
+    return standing(case) if isinstance(case, Graded) else case.outcome
+
+
+def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
+    """Sort by severity, then by loss, most urgent first; equal ones keep their order."""
+    return sorted(cases, key=lambda case: (*severity(case), -loss(case)))
+
+
+def severity(case: CaseResult) -> tuple[int, int]:
+    """Return a rank, 0 for the most urgent: a broken case is before one that failed before."""
+    changed = {"broken": 0, "failing-before": 2}.get(case.change or "", 1)
+    return STATUSES.index(status(case)), changed
+
+
+def loss(case: CaseResult) -> float:
+    """Return how much the score fell; without an earlier score, what it lacks."""
+    if not isinstance(case, Graded):
+        return 0.0
+    then = case.before.score if case.before else None
+    return (1.0 if then is None else then) - case.score
+
+
+def reason(case: CaseResult) -> str:
+    """Return the reason of a case; its criteria are named by their texts, not by their ids."""
+    text = case.reason
+    for evaluator in case.evaluators if isinstance(case, Graded) else ():
+        for each in evaluator.criteria if isinstance(evaluator, Assessed) else ():
+            if each.text:
+                shown = " ".join(each.text.replace("`", "'").split())
+                text = text.replace(f"`{each.id}`", f"“{numbers.shortened(shown, 100)}”")
+    return text
+
+
+def name_of(criterion: CriterionResult) -> str:
+    """Return the text of a criterion, in one line; its id if it has none."""
+    return " ".join(criterion.text.split()) or criterion.id
+
+
+def own_id(criterion: CriterionResult) -> str:
+    """Return the id of a criterion; empty if it is only its number."""
+    return "" if _NUMBERED.fullmatch(criterion.id) else criterion.id
+
+
+def provenance(report: RunReport) -> list[str]:
+    """Return the basis of the verdict: the base of the cases, cached marks, recorded replies."""
+    totals = report.totals
+    cached = f"{totals.cached_marks:,} of {numbers.plural(totals.marks, 'mark')} from the cache"
+    answers = numbers.plural(totals.graded + totals.errored, "answer")
+    base = report.scope.base
+    every = [
+        f"changed cases since {base}" if base and not report.against else "",
+        cached if totals.cached_marks else "",
+        "model replies from a recording" if report.scope.replayed else "",
+        f"{totals.recorded_answers:,} of {answers} recorded" if totals.recorded_answers else "",
+        panel_text(report),
+    ]
+    return [part for part in every if part]
+
+
+def origin(report: RunReport) -> list[str]:
+    """Return repository, pull request, commit, targets and judge, as far as they are known."""
+    about = report.metadata
+    targets = dict.fromkeys(case.target for case in report.cases if not isinstance(case, Skipped))
+    named = [*filter(None, targets)]
+    every = [
+        about.get("repository", ""),
+        f"pull request #{about['pull_request']}" if about.get("pull_request") else "",
+        f"commit {escape.commit(about['head_sha'])}" if about.get("head_sha") else "",
+        f"target{'s' * (len(named) > 1)} {numbers.listed(named)}" if named else "",
+        f"judge {report.judge.model}" if report.judge else "",
+    ]
+    return [part for part in every if part]
+
+
+def basis(report: RunReport) -> list[str]:
+    """Return the part of the suite and `provenance`, for formats without a heading."""
+    return [*([report.covers] if report.covers else []), *provenance(report)]
+
+
+def counts(totals: Totals) -> list[tuple[CaseStatus, int, str]]:
+    """Return status, number and label of every outcome that occurred."""
+    every: list[tuple[CaseStatus, int, str]] = [
+        ("pass", totals.passed, "passed"),
+        ("borderline", totals.borderline, "borderline"),
+        ("fail", totals.failed, "failed"),
+        ("waived", totals.waived, "waived"),
+        ("errored", totals.errored, "errored"),
+        ("skipped", totals.skipped, "skipped"),
+    ]
+    return [entry for entry in every if entry[1]]
+
+
+def missed(case: Graded, report: RunReport) -> Iterator[tuple[Assessed, CriterionResult]]:
+    """Yield the criteria that failed: gates missed, or marks below the pass threshold."""
+    for evaluator in case.evaluators:
+        if isinstance(evaluator, Assessed) and evaluator.weight > 0:
+            for criterion in evaluator.criteria:
+                if is_missed(criterion, report):
+                    yield evaluator, criterion
+
+
+def is_missed(criterion: CriterionResult, report: RunReport) -> bool:
+    """Return True if a criterion misses its gate, or counts and is below the pass threshold."""
+    return criterion.gated or (criterion.weight > 0 and criterion.normalised < report.gate.passing)
+
+
+def mark(kind: str, value: MarkValue) -> str:
+    """Return a mark in words."""
+    if value == CANNOT_ASSESS:
+        return "cannot be assessed"
+    if kind in YES_OR_NO:
+        return "satisfied" if value is True else "not satisfied"
+    return f"{value} of 10" if kind == "score-range" else f"level {value}"
+
+
+def gate_of(criterion: CriterionResult) -> str:
+    """Return the condition of a criterion's gate, and whether it is met; empty: no gate.
+
+    A criterion that meets its gate can lose points, and is then in the list of missed criteria.
+    """
+    if not criterion.gate or criterion.gate == "required":
+        return criterion.gate
+    return f"{criterion.gate} to pass" if criterion.gated else f"gate met: {criterion.gate}"
+
+
+def probed(case: CaseResult, report: RunReport) -> dict[tuple[str, str], str]:
+    """Return an earlier probe's findings about the criteria of a case, by id and text."""
+    return {
+        (each.id, each.text): f"probe: {each.word.replace('-', ' ')}; noticed {each.noticed[0]} "
+        f"of {each.noticed[1]}, unmoved {each.unmoved[0]} of {each.unmoved[1]}"
+        for each in report.probed
+        if each.file == case.file and each.case in {"", case.id}
+    }
+
+
+def votes(criterion: CriterionResult) -> str:
+    """Return the votes if they differ, else nothing; of several judges with the name of each."""
+    if len({str(vote) for vote in criterion.votes}) < 2:
+        return ""
+    given = [mark(criterion.kind, vote) for vote in criterion.votes]
+    if len(criterion.judges) == len(given):
+        pairs = zip(criterion.judges, given, strict=True)
+        return "judges differ: " + ", ".join(f"{judge} {word}" for judge, word in pairs)
+    return "votes differ: " + ", ".join(given)
+
+
+def quote_source(criterion: CriterionResult) -> str:
+    """Return the part of the work that the judge's quote is from; "" for the answer."""
+    if criterion.quoted_from in {"", "answer"}:
+        return ""
+    return f" ({criterion.quoted_from.replace('_', ' ')})"
+
+
+def not_run(report: RunReport) -> list[str]:
+    """Return the cases and checks that the whole run omitted, and why."""
+    unfinished = "the run is incomplete: unfinished cases have no verdict"
+    return [unfinished] if report.scope.unfinished else []
+
+
+def texts(case: CaseResult) -> list[tuple[str, str]]:
+    """Return the title and text of question, expected outcome and answer, if they are known."""
+    answer = "" if isinstance(case, Skipped) else case.answer
+    if isinstance(case, Graded) and case.question:  # older reports have no question
+        answer = answer or NO_ANSWER
+    every = [
+        ("Question", case.question),
+        ("Expected outcome", case.expected_outcome),
+        ("Answer", answer),
+    ]
+    return [entry for entry in every if entry[1]]
+
+
+def beginnings(case: CaseResult, limit: int) -> list[tuple[str, str]]:
+    """Return `texts`, each cut to a number of characters."""
+    cut = {"Question": brief_question(case.question, limit)}
+    return [(title, numbers.shortened(cut.get(title, text), limit)) for title, text in texts(case)]
+
+
+def brief_question(question: str, limit: int) -> str:
+    """Return the last message of a question that is too long: system prompts come before it."""
+    if len(question) <= limit:
+        return question
+    _, header, last = question.rpartition("\n\n[user]\n")
+    return f"…{header.strip()}\n{last}" if last.strip() and header else question
+
+
+def trials(case: CaseResult) -> str:
+    """Return how many trials of a case pass, if it has more than one."""
+    if not isinstance(case, Graded) or len(case.trials) < 2:
+        return ""
+    passed = sum(trial.verdict == "pass" for trial in case.trials)
+    needed = f", {case.trials_to_pass} needed" if case.trials_to_pass else ""
+    return f"{passed} of {len(case.trials)} trials pass{needed}"
+
+
+def warnings(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, EvaluatorResult, str]]:
+    """Return the warnings of evaluators, such as a suspected prompt injection."""
+    return [
+        (case, evaluator, warning)
+        for case in cases
+        if not isinstance(case, Skipped)
+        for evaluator in case.evaluators
+        if isinstance(evaluator, Assessed)
+        for warning in evaluator.warnings
+    ]
+
+
+def reasons_to_run(report: RunReport) -> list[tuple[str, list[CaseResult]]]:
+    """Group the cases by the reason they ran."""
+    return grouped((case.why, case) for case in report.cases if case.why)
+
+
+def not_passing(case: Graded) -> list[EvaluatorResult]:
+    """Return the evaluators that count and did not pass."""
+    return [
+        evaluator
+        for evaluator in case.evaluators
+        if evaluator.weight > 0
+        and not (isinstance(evaluator, Assessed) and evaluator.verdict == "pass")
+    ]
+
+
+def grouped(pairs: Iterable[tuple[str, CaseResult]]) -> list[tuple[str, list[CaseResult]]]:
+    """Group cases by a text, in the order of its first case."""
+    groups: dict[str, list[CaseResult]] = {}
+    for text, case in pairs:
+        groups.setdefault(text, []).append(case)
+    return list(groups.items())
+
+
+def shared_reasons(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
+    """Return the errored cases of each reason that several of them have."""
+    groups = grouped((case.reason, case) for case in cases if isinstance(case, Errored))
+    return {reason: same for reason, same in groups if len(same) > 1}

@@ -1,0 +1,6 @@
+"""What a command does: settings go in; a report, a draft, figures or a comment come out.
+
+`run/` grades a project or a change, `drafting/` writes rubrics, `calibration/` and `probe/` measure
+the judge and the criteria, `adoption/` reads results of other tools, `publish/` posts on GitHub.
+Start reading in `run/grade.py`.
+"""

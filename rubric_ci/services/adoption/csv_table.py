@@ -1,0 +1,96 @@
+"""A CSV table of marks: `id` and `passed` or `score`, and what else a column names.
+
+Columns: `id`, `suite`, `grader`, `passed`, `score`, `weight`, `reason`, `error`, `question`,
+`expected`, `answer`, `target`, `tags`. Rows with one suite and id are the graders of a case.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from rubric_ci.files.parsing.typed_json import Mismatch
+from rubric_ci.services.adoption.samples import Check, Sample, unit
+
+COLUMNS = (
+    *("id", "suite", "grader", "passed", "score", "weight", "reason", "error"),
+    *("question", "expected", "answer", "target", "tags"),
+)
+_TRUE, _FALSE = (
+    frozenset(("true", "pass", "passed", "yes", "1")),
+    frozenset(("false", "fail", "failed", "no", "0")),
+)
+
+Row = Mapping[str, str]
+
+
+def read(text: str) -> Iterator[Sample]:
+    """Yield the cases in the order of their first row."""
+    rows = csv.DictReader(text.lstrip("\ufeff").splitlines(keepends=True))
+    names = rows.fieldnames or ()
+    if "id" not in names or not {"passed", "score"} & set(names):
+        raise Mismatch("line 1: expected the column `id`, and `passed` or `score`")
+    if unknown := [name for name in names if name not in COLUMNS]:
+        raise Mismatch(f"line 1: unknown column `{unknown[0]}`; known are {', '.join(COLUMNS)}")
+    found: dict[tuple[str, str], Sample] = {}
+    for row in rows:
+        cells = {name: (value or "").strip() for name, value in row.items() if name in COLUMNS}
+        sample = _sample(cells, rows.line_num)
+        key = sample.suite, sample.id
+        known = found.get(key)
+        found[key] = sample if known is None else _joined(known, sample, rows.line_num)
+    yield from found.values()
+
+
+def _joined(known: Sample, sample: Sample, line: int) -> Sample:
+    names = {check.name for check in known.checks}
+    if names & {check.name for check in sample.checks}:
+        raise Mismatch(f"line {line}: `{sample.id}` has this grader already")
+    return replace(known, checks=known.checks + sample.checks, error=known.error or sample.error)
+
+
+def _sample(row: Row, line: int) -> Sample:
+    if not row.get("id"):
+        raise Mismatch(f"line {line}: no `id`")
+    name = row.get("grader") or "grader"
+    passed, score = _passed(row, line), _number(row, "score", line)
+    score, wrong = unit(name, score)
+    error = row.get("error") or wrong
+    if passed is None and score is None and not error:
+        raise Mismatch(f"line {line}: neither `passed`, `score` nor `error`")
+    weight = _number(row, "weight", line)
+    reason = row.get("reason", "")
+    check = Check(
+        name=name,
+        passed=passed,
+        score=score,
+        weight=1.0 if weight is None else weight,
+        reason=reason,
+        error=error,
+    )
+    return Sample(
+        id=row["id"],
+        suite=row.get("suite", ""),
+        checks=(check,),
+        error=error,
+        question=row.get("question", ""),
+        expected=row.get("expected", ""),
+        answer=row.get("answer", ""),
+        target=row.get("target", ""),
+        tags=tuple(row.get("tags", "").split()),
+    )
+
+
+def _passed(row: Row, line: int) -> bool | None:
+    word = row.get("passed", "").lower()
+    if word in _TRUE | _FALSE:
+        return word in _TRUE
+    if word:
+        raise Mismatch(f"line {line}: `passed` is `{word}`, expected true or false")
+    return None
+
+
+def _number(row: Row, column: str, line: int) -> float | None:
+    try:
+        return float(row[column]) if row.get(column) else None
+    except ValueError:
+        raise Mismatch(f"line {line}: `{column}` is `{row[column]}`, expected a number") from None

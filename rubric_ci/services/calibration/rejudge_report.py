@@ -1,0 +1,100 @@
+"""Judge the stored answers of a report again; no target is asked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from rubric_ci.files.assertions.table import TABLE
+from rubric_ci.grading.engine import grade
+from rubric_ci.grading.resolve import Task, needs_judge
+from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.comparison import CaseKey, Sentinel
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.evals import EvaluatorSpec, MeasuringSpec, RubricSpec, every_evaluator
+from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.model.rubric import Assertion
+from rubric_ci.model.trials import trials_of
+from rubric_ci.services.calibration.rejudge import RECORDED_ANSWER_TARGET
+from rubric_ci.services.calibration.sentinel import measure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejudged:
+    """The cases with new marks, why others have none, and the new sentinel."""
+
+    cases: tuple[Graded, ...]
+    left_out: tuple[str, ...]  # one line each
+    sentinel: Sentinel
+
+
+async def rejudge_cases(
+    cases: Sequence[CaseResult], tasks: Sequence[Task], context: RunContext, concurrency: int
+) -> Rejudged:
+    """Mark every kept answer of every case; a case without a judge stays as it is."""
+    by_case = {task.case.key: task for task in tasks}
+    graded = [case for case in cases if isinstance(case, Graded)]
+    problems = {case.key: _why_not(case, by_case.get(case.key)) for case in graded}
+    asked = [
+        (case, _task(by_case[case.key], trial.answer or ""))
+        for case in graded
+        if not problems[case.key] and needs_judge(by_case[case.key].case)
+        for trial in trials_of(case)
+    ]
+    results = await grade([task for _, task in asked], context, concurrency=concurrency)
+    if len(results) < len(asked):
+        raise KeyboardInterrupt
+    marked: dict[CaseKey, list[CaseResult]] = {}
+    for (case, _), result in zip(asked, results, strict=True):
+        marked.setdefault(case.key, []).append(result)
+    found = [_marked(case, marked) for case in graded if not problems[case.key]]
+    done = tuple(case for case in found if isinstance(case, Graded))
+    lost = {case.key: case.reason for case in found if not isinstance(case, Graded)}
+    sentinel = await measure(done, tasks, context, concurrency)
+    return Rejudged(cases=done, left_out=tuple(_lines(problems | lost)), sentinel=sentinel)
+
+
+def _why_not(case: Graded, task: Task | None) -> str:
+    """Return why the answers of a case cannot be marked; empty: they can."""
+    if task is None:
+        return "the eval files no longer have it"
+    if not needs_judge(task.case):
+        return ""
+    beyond = [spec.name for spec in every_evaluator(task.case.evaluators) if not _is_of_text(spec)]
+    if beyond:
+        return f"the evaluator `{beyond[0]}` needs more than the text of the answer"
+    if any(trial.answer is None for trial in trials_of(case)):
+        return "the report does not have the answer of every trial"
+    return ""
+
+
+def _is_of_text(spec: EvaluatorSpec) -> bool:
+    """Return True if the text of an answer is enough: a report shortens the work of an agent."""
+    match spec:
+        case RubricSpec(sees=sees, rubric=rubric):
+            keys = [each.key for each in rubric if isinstance(each, Assertion)]
+            return sees == ("answer",) and all(TABLE[key].of == "text" for key in keys)
+        case MeasuringSpec():
+            return spec.of_text
+        case _:
+            return True
+
+
+def _task(task: Task, answer: str) -> Task:
+    target = replace(RECORDED_ANSWER_TARGET, response=answer)
+    return replace(task, case=replace(task.case, trials=None), target=target)
+
+
+def _marked(case: Graded, marked: Mapping[CaseKey, list[CaseResult]]) -> CaseResult:
+    """Return the case with its new trials, at its line in the present eval file."""
+    if case.key not in marked:
+        return case
+    found = median_trial(marked[case.key])
+    if not isinstance(found, Graded):
+        return found
+    return replace(found, target=case.target, recorded=case.recorded, cluster=case.cluster)
+
+
+def _lines(problems: Mapping[CaseKey, str]) -> Iterator[str]:
+    for (file, name), reason in problems.items():
+        if reason:
+            yield f"{file}: {name}: left out: {reason}"

@@ -1,0 +1,207 @@
+"""Drafts as a person reviews them: the result of a case, and the question to accept or edit it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import click
+
+from rubric_ci.files.editing.insertions import rubrics_block
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.llm_calls import Usage
+from rubric_ci.models.judge.reply import InvalidReply
+from rubric_ci.services.drafting.check import Drafted, lint
+from rubric_ci.services.drafting.reply import Draft, read_rubrics
+from rubric_ci.services.drafting.rewrite import Rewrite
+from rubric_ci.system.output import print_block
+from rubric_ci.text import escape, numbers
+from rubric_ci.text.numbers import plural
+
+DROPPED = "the draft was dropped"
+_INTERRUPTED = "interrupted"
+NOT_REVIEWED = "the draft was not reviewed"
+_HELP = """\
+a: accept the draft as it is shown
+e: edit it in $EDITOR, then decide
+d: drop it; the case stays without rubrics
+q: stop here and keep what was accepted; the other cases stay as they are
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedCase:
+    """A case that is left unchanged."""
+
+    case: EvalCase
+    reason: str
+    block: str = ""  # rubrics to paste by hand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewed:
+    """The accepted drafts with their edits, and the cases whose draft was not accepted."""
+
+    accepted: list[Drafted]
+    dropped: list[SkippedCase]
+    interrupted: bool = False  # by Ctrl-C or the end of the input
+
+
+def review(drafted: Sequence[Drafted]) -> Reviewed:
+    """Ask what to do with each draft, shown with its case; stopping keeps the accepted ones."""
+    accepted, dropped = list[Drafted](), list[SkippedCase]()
+    for number, made in enumerate(drafted):
+        click.echo(f"\n[{number + 1}/{len(drafted)}] {_case_text(made)}", err=True)
+        choice, kept = _decide(made)
+        if choice == "a":
+            accepted.append(kept)
+        elif choice == "d":
+            dropped.append(SkippedCase(case=made.case, reason=DROPPED))
+        else:
+            left = [SkippedCase(case=each.case, reason=NOT_REVIEWED) for each in drafted[number:]]
+            kept_text = plural(len(accepted), "accepted draft")
+            verb = "is" if len(accepted) == 1 else "are"
+            click.echo(f"\nstopped: {kept_text} {verb} kept, {len(left)} not reviewed", err=True)
+            interrupted = choice == _INTERRUPTED
+            return Reviewed(accepted=accepted, dropped=[*dropped, *left], interrupted=interrupted)
+    return Reviewed(accepted=accepted, dropped=dropped)
+
+
+def _case_text(made: Drafted) -> str:
+    case = made.case
+    place = escape.log_line(f"{case.file}:{case.span.line}: {case.id}")
+    question, expected = case.question.strip(), case.expected_outcome.strip()
+    return (
+        f"{place}\nQuestion: {escape.log_text(question)}\n"
+        f"Expected outcome: {escape.log_text(expected)}\n"
+    )
+
+
+def _decide(made: Drafted) -> tuple[str, Drafted]:
+    """Return the decision and the draft, which may have been edited."""
+    while True:
+        click.echo(escape.log_text(rubrics_block([*made.draft.rubrics])), err=True)
+        for warning in made.warnings:
+            click.echo(f"  {escape.log_line(warning)}", err=True)
+        try:
+            choice = _ask("Accept, edit or drop it, quit, or help?", "a", "e", "d", "q", "?")
+            if choice == "e":
+                made = _edit(made)
+        except click.Abort:
+            return _INTERRUPTED, made
+        if choice == "?":
+            click.echo(_HELP, err=True)
+        elif choice != "e":
+            return choice, made
+
+
+def _ask(question: str, *letters: str) -> str:
+    """Return one of the letters; the first is the default. Raises Abort on Ctrl-C."""
+    choice = click.Choice(letters, case_sensitive=False)
+    return str(click.prompt(question, type=choice, default=letters[0], err=True))
+
+
+def _edit(made: Drafted) -> Drafted:
+    """Open an editor until its text is valid or the edit is discarded.
+
+    Closing the editor without saving keeps the draft as it was.
+    """
+    text = rubrics_block([*made.draft.rubrics])
+    while True:
+        edited = click.edit(text, extension=".yaml")
+        if edited is None:
+            return made
+        match read_rubrics(edited):
+            case Draft() as draft:
+                return _linted(made, draft)
+            case InvalidReply() as invalid:
+                for problem in invalid.problems:
+                    click.echo(escape.log_line(problem), err=True)
+                if _ask("Edit it again, or discard the edit?", "e", "d") == "d":
+                    return made
+                text = edited
+
+
+def _linted(made: Drafted, draft: Draft) -> Drafted:
+    return replace(made, draft=draft, warnings=lint(draft.rubric, made.case))
+
+
+def echo(line: str, *, err: bool = False) -> None:
+    """Print one line of escaped text; `err`: on standard error."""
+    click.echo(escape.log_line(line), err=err)
+
+
+def show_diffs(changes: Sequence[Rewrite]) -> None:
+    """Print the diffs, and nothing else, on standard output for `git apply`."""
+    text = "".join(change.diff for change in changes)
+    if text:
+        print_block(text)
+
+
+def show_outcome(
+    drafted: Sequence[Drafted],
+    skipped: Sequence[SkippedCase],
+    changes: Sequence[Rewrite],
+    *,
+    invalid: Sequence[str],
+    err: bool,
+) -> None:
+    """Print a line for each case and a summary; `err`: on standard error.
+
+    `invalid` are the eval files with problems, of which no case was considered.
+    """
+    rejected = {(c.name, name): r for c in changes for name, r in c.rejected.items()}
+    for made in drafted:
+        rejection = rejected.get(made.case.key)
+        if rejection is None:
+            _show_drafted(made, err=err)
+        else:
+            skipped = [
+                *skipped,
+                SkippedCase(case=made.case, reason=rejection.reason, block=rejection.block),
+            ]
+    for one in skipped:
+        echo(f"{_place(one.case)}: left unchanged: {one.reason}", err=err)
+        if one.block:
+            print_block(one.block, err=err)
+    echo(_summary(changes, skipped, invalid, would=err), err=err)
+
+
+def show_spent(usage: Usage) -> None:
+    """Print the cost of the drafts on standard error, if any model request was made."""
+    if usage.calls or usage.cache_hits:
+        parts = (numbers.cost(usage), numbers.usage(usage))
+        echo(", ".join(part for part in parts if part), err=True)
+
+
+def _show_drafted(made: Drafted, *, err: bool) -> None:
+    count = len(made.draft.rubrics)
+    echo(f"{_place(made.case)}: {count} criteri{'on' if count == 1 else 'a'}", err=err)
+    unchecked = f"the reference answer was not checked: {made.unchecked}"
+    for warning in (*made.warnings, *([unchecked] if made.unchecked else [])):
+        click.echo(f"  {escape.log_line(warning)}", err=err)
+
+
+def _place(case: EvalCase) -> str:
+    return f"{case.file}:{case.span.line}: {case.id}"
+
+
+def _summary(
+    changes: Sequence[Rewrite],
+    skipped: Sequence[SkippedCase],
+    invalid: Sequence[str],
+    *,
+    would: bool,
+) -> str:
+    unread = f"{numbers.plural(len(invalid), 'eval file')} with problems" if invalid else ""
+    if not changes and not skipped:
+        if unread:
+            return f"no drafts; not changed: {unread}"
+        return "nothing to do: every case has rubrics"
+    added = sum(len(change.added) for change in changes)
+    touched = sum(bool(change.added) for change in changes)
+    verb = "would get" if would else "got"
+    files = numbers.plural(touched, "file")
+    summary = f"{numbers.plural(added, 'case')} {verb} rubrics in {files}"
+    if skipped:
+        summary = f"{summary}, {len(skipped):,} left unchanged"
+    return f"{summary}; not changed: {unread}" if unread else summary

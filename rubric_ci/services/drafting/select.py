@@ -1,0 +1,113 @@
+"""Select the cases to draft rubrics for, and the model that drafts them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from rubric_ci.errors import CannotConfigure
+from rubric_ci.files.parsing.env_vars import Variables
+from rubric_ci.grading.resolve import choose_cases, name_judge, resolve_judge
+from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget
+from rubric_ci.model.evals import EvalCase, EvalFile, RubricSpec
+from rubric_ci.model.options import GenerateSettings
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import Graded
+from rubric_ci.services.drafting.engine import Drafter, DraftRequest
+from rubric_ci.services.drafting.prompt import Contrast
+from rubric_ci.services.drafting.review import SkippedCase
+from rubric_ci.text.suggestions import suggest
+
+
+def choose_requests(
+    files: Sequence[EvalFile],
+    patterns: Sequence[str],
+    broken: Mapping[tuple[str, str], Contrast] = MappingProxyType({}),
+) -> tuple[list[DraftRequest], list[SkippedCase]]:
+    """Return the cases to draft rubrics for, and the skipped ones with the reason.
+
+    `broken` has the answers to cases that a change broke.
+    """
+    every = [case for file in files for case in file.cases]
+    chosen = choose_cases(every, ids=patterns, tags=())
+    suites = {case.key: file for file in files for case in file.cases}
+    requests, skipped = list[DraftRequest](), list[SkippedCase]()
+    for case in chosen:
+        suite = suites[case.key]
+        if not _has_rubrics(case, suite):
+            if suite.in_files:
+                reason = "files that `evalcases` names are not edited; write its `rubrics` there"
+                skipped.append(SkippedCase(case=case, reason=reason))
+            elif case.expected_outcome:
+                requests.append(_request(case, suite, broken))
+            else:
+                skipped.append(
+                    SkippedCase(case=case, reason="there is no `expected_outcome` to draft from")
+                )
+        elif patterns:  # a case that was asked for by id is reported, others are not
+            skipped.append(SkippedCase(case=case, reason="it has rubrics"))
+    return requests, skipped
+
+
+def _request(
+    case: EvalCase, suite: EvalFile, broken: Mapping[tuple[str, str], Contrast]
+) -> DraftRequest:
+    return DraftRequest(case=case, suite=suite.cases, contrast=broken.get(case.key))
+
+
+def contrasts(report: RunReport) -> Mapping[tuple[str, str], Contrast]:
+    """Return the base's and the head's answer to each case that a change broke."""
+    return {
+        case.key: Contrast(good=case.before.answer, bad=case.answer)
+        for case in report.cases
+        if isinstance(case, Graded) and case.change == "broken"
+        if case.before and case.before.answer and case.answer
+    }
+
+
+def digest(cases: Iterable[EvalCase]) -> str:
+    """Return a digest of the cases and of the texts that their drafts are made from."""
+    facts = [
+        [case.file, case.id, case.expected_outcome, case.question, case.reference_answer]
+        for case in cases
+    ]
+    return hashlib.sha256(json.dumps(sorted(facts)).encode()).hexdigest()[:16]
+
+
+def choose_drafter(config: Config, settings: GenerateSettings, variables: Variables) -> Drafter:
+    """Return the drafting model: the target or model that `--target` names, else the judge's."""
+    # A recording is looked up without secrets.
+    resolve = name_judge if settings.requests.replay else resolve_judge
+    chosen = resolve(_model(config, settings.target), variables)
+    return Drafter(
+        endpoint=chosen.endpoint, output=chosen.output, kind=settings.kind, check=settings.check
+    )
+
+
+def _has_rubrics(case: EvalCase, suite: EvalFile) -> bool:
+    """Return True unless the outcome itself is the one criterion, as in files of other tools."""
+    rubrics = [spec.rubric for spec in case.evaluators if isinstance(spec, RubricSpec)]
+    texts = [each.text for rubric in rubrics for each in rubric]
+    return bool(rubrics) and not (suite.of_other_tool and texts == [case.expected_outcome])
+
+
+def _model(config: Config, name: str) -> JudgeConfig:
+    match config.targets.get(name) if name else config.judge:
+        case JudgeConfig() as judge:
+            return judge
+        case LlmTarget(endpoint=Endpoint(http=None) as endpoint):
+            return JudgeConfig(endpoint=endpoint)
+        case None if "/" in name:
+            return JudgeConfig(endpoint=Endpoint(model=name))
+        case None if name:
+            known = suggest(name, config.targets, most=0)
+            raise CannotConfigure(f"--target: there is no target `{name}`", known)
+        case None:
+            raise CannotConfigure(
+                "no model is configured to draft with",
+                "set `judge: {model: ...}` in rubric-ci.yaml, or name a target with --target",
+            )
+        case _:
+            raise CannotConfigure(
+                f"--target: `{name}` is not a model and cannot draft", "name a target with `model:`"
+            )

@@ -1,0 +1,189 @@
+"""Post a report on its pull request: a comment and a check run."""
+
+from collections.abc import Mapping
+
+from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
+from rubric_ci.gate.report.gate import exit_code
+from rubric_ci.github import checks, posts
+from rubric_ci.github.actions import Event, FinishedRun, read_event
+from rubric_ci.github.client import Server, build_server
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.gate import needs_review
+from rubric_ci.model.options import CommentSettings
+from rubric_ci.model.report import RunReport
+from rubric_ci.reports.render import annotations, markdown, summary
+from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.text import escape
+from rubric_ci.text.escape import error_line
+
+SIZES = (
+    markdown.COMMENT_LIMIT,
+    30_000,
+    6_000,
+)  # tried in turn: GitHub sometimes rejects smaller comments too
+
+
+def try_to_post(
+    report: RunReport, settings: CommentSettings, environment: Mapping[str, str]
+) -> list[str]:
+    """Post at the end of a run; a failure is one line and does not change the exit code."""
+    try:
+        return post(report, settings, environment)
+    except UserError as error:
+        return [f"not posted: {error_line(error)}"]
+
+
+def try_to_post_failure(
+    body: str, settings: CommentSettings, environment: Mapping[str, str]
+) -> list[str]:
+    """Replace the comment by the reason why there is no report; a failure is one line."""
+    try:
+        target = _target(None, settings, environment)
+        place = posts.Place(
+            repository=target.repository, pull_request=target.pull_request, key=settings.key
+        )
+        posted = posts.post(target.server, place, [body], mode=settings.mode, failing=True)
+    except UserError as error:
+        return [f"not posted: {error_line(error)}"]
+    return [f"comment on {place.about} {posted.done}"]
+
+
+def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> list[str]:
+    """Write comment and check run; return one line about each.
+
+    Raises `CannotReachGitHub`, `CannotFindPullRequest` or `CannotConfigure`.
+    """
+    target = _target(report, settings, environment)
+    lines = [] if settings.mode == "off" else [_post(report, settings, target)]
+    return [*lines, *([_check(report, settings, target)] if settings.check else [])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """Where to write; taken from the event or the options, never from the report."""
+
+    server: Server
+    repository: str
+    pull_request: int
+    head_sha: str
+    links: Links
+    distrust: str  # why the report is not trusted; empty: it is
+
+    @property
+    def disclaimer(self) -> str:
+        """One line about a report that is not trusted, for the top of comment and check run."""
+        own = "Graded by the pull request's own run"
+        return f"{own}, {self.distrust}." if self.distrust else ""
+
+
+def _target(
+    report: RunReport | None, settings: CommentSettings, environment: Mapping[str, str]
+) -> _Target:
+    event = read_event(environment)
+    repository = settings.repository or (event.repository if event else "")
+    if not repository:
+        command = "rubric-ci report comment --repository owner/name --pull-request N"
+        hint = f"run in a workflow, or use `{command}`"
+        raise CannotFindPullRequest("the repository to comment on is unknown", hint)
+    if event and repository.casefold() != event.repository.casefold():
+        message = f"this workflow runs in {event.repository}, not in {repository}"
+        raise CannotFindPullRequest(message, "remove `--repository`")
+    server = build_server(environment)
+    number = _pull_request(report, settings, event, server)
+    finished = event.finished if event else None
+    return _Target(
+        server=server,
+        repository=repository,
+        pull_request=number,
+        head_sha=finished.head_sha if finished else event.head_sha if event else "",
+        links=Links(
+            blob=event.blob_url if event else "",
+            run=finished.url if finished else event.run_url if event else "",
+        ),
+        distrust=event.distrust if event else "",
+    )
+
+
+def _pull_request(
+    report: RunReport | None, settings: CommentSettings, event: Event | None, server: Server
+) -> int:
+    if event and event.finished:
+        if report is not None:
+            _check_commit(report, event.finished)
+        found = posts.pull_request_of(server, event.repository, event.finished)
+        _check_number(settings, found)
+        return found
+    number = settings.pull_request or (event.pull_request if event else None)
+    if number is None:
+        source = f"the {event.name} event has" if event else "outside a workflow there is"
+        hint = "use the step summary, or `rubric-ci report comment --pull-request N`"
+        raise CannotFindPullRequest(f"{source} no pull request", hint)
+    return number
+
+
+def _check_commit(report: RunReport, finished: FinishedRun) -> None:
+    graded = report.metadata.get("head_sha", finished.head_sha)
+    if graded != finished.head_sha:
+        of, run = escape.commit(graded), escape.commit(finished.head_sha)
+        message = f"the report is for commit {of}, the run for {run}"
+        raise CannotFindPullRequest(message, "pass the report that this run uploaded")
+
+
+def _check_number(settings: CommentSettings, number: int) -> None:
+    if settings.pull_request not in {None, number}:
+        message = f"the run belongs to #{number}, not to #{settings.pull_request}"
+        raise CannotFindPullRequest(message, "remove `--pull-request`")
+
+
+def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
+    place = posts.Place(
+        repository=target.repository, pull_request=target.pull_request, key=settings.key
+    )
+    failing, mode = exit_code(report) is not ExitCode.OK, settings.mode
+    if _has_nothing_to_say(report):
+        bodies = [f"{escape.one_line(summary.heading(report))}\n"]
+        mode = "on-failure" if mode == "update" else mode
+    else:
+        bodies = [_body(report, target, size, most=markdown.COMMENT_CASES) for size in SIZES]
+    posted = posts.post(target.server, place, bodies, mode=mode, failing=failing)
+    return f"comment on {place.about} {posted.done}{f': {posted.url}' if posted.url else ''}"
+
+
+def _has_nothing_to_say(report: RunReport) -> bool:
+    """Return True if the change affects no case, no grading and no policy: no new comment."""
+    said = (report.cases, report.grading_changes, report.waivers, report.removed, report.notes)
+    return (
+        report.verdict == "nothing-changed" and not any(said) and exit_code(report) is ExitCode.OK
+    )
+
+
+def _body(report: RunReport, target: _Target, limit: int, most: int | None = None) -> str:
+    head = f"> [!WARNING]\n> {target.disclaimer}\n\n" if target.disclaimer else ""
+    return head + markdown.render(report, limit=limit - len(head), most=most, links=target.links)
+
+
+def _check(report: RunReport, settings: CommentSettings, target: _Target) -> str:
+    url = checks.create(
+        target.server,
+        target.repository,
+        target.head_sha,
+        name=settings.check,
+        conclusion=_conclusion(report, target),
+        title=escape.one_line(summary.heading(report)),
+        summary=_body(report, target, checks.SUMMARY_LIMIT),
+        annotations=annotations.annotations(report),
+    )
+    return f"check run {settings.check} created{f': {url}' if url else ''}"
+
+
+def _conclusion(report: RunReport, target: _Target) -> checks.Conclusion:
+    """Return the status that matches the exit code.
+
+    `neutral` if no case was graded, if changes to the grading need a review, or if the report is
+    not trusted.
+    """
+    if exit_code(report) is not ExitCode.OK:
+        return "failure"
+    if needs_review(report.gate, report.grading_changes):
+        return "neutral"
+    return "success" if report.totals.graded and not target.distrust else "neutral"

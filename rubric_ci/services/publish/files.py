@@ -1,0 +1,82 @@
+"""Write the report files and print the report."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rubric_ci.errors import CannotWriteFile
+from rubric_ci.files.project import discovery
+from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.model.options import RunSettings
+from rubric_ci.model.report import RunReport
+from rubric_ci.reports.render import formats
+from rubric_ci.services.publish.workflow import Workflow
+from rubric_ci.system import file_io
+from rubric_ci.system.output import use_color
+
+_HINT = "choose another folder with --output-dir"
+NARROWEST, WIDEST = 60, 140  # columns of the table
+
+
+def check_folder(settings: RunSettings) -> None:
+    """Raise CannotWriteFile if reports cannot be written; called before any model request."""
+    folder = settings.output_dir
+    discovery.check_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise CannotWriteFile(
+            f"{folder}: cannot write reports to this folder: {error.strerror}", _HINT
+        ) from error
+
+
+def write_and_show(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
+    """Write the files, then print the report; print it also if writing fails."""
+    try:
+        written = write_reports(report, settings)
+    except CannotWriteFile:
+        show_report(report, (), settings)
+        raise
+    show_report(report, written, settings)
+    return written
+
+
+def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
+    """Write each requested format, atomically."""
+    written = []
+    for name in settings.reports:
+        path = settings.output_dir / REPORT_FILES[name]
+        try:
+            discovery.check_folder(path.parent)
+            pieces = (piece.encode() for piece in formats.pieces(name, report))
+            file_io.write_pieces(path, pieces)
+        except OSError as error:
+            raise CannotWriteFile(
+                f"{path}: cannot write the report: {error.strerror}",
+                _HINT,
+            ) from error
+        written.append(path)
+    return tuple(written)
+
+
+def show_report(report: RunReport, written: Sequence[Path], settings: RunSettings) -> None:
+    """Print the verdict table, the reasons and the paths of the files."""
+    from rubric_ci.reports.render import terminal
+
+    width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((100, 24)).columns))
+    files = [str(path) for path in written]
+    color = use_color(sys.stdout, os.environ)
+    detail: terminal.Detail = (
+        "verdict" if settings.quiet else "full" if settings.verbose else "failures"
+    )
+    text = terminal.render(report, width=width, color=color, files=files, detail=detail)
+    if workflow := Workflow.of(os.environ):
+        text = workflow.guarded(text)
+    click.echo(text, color=color)  # else click removes colours without a terminal

@@ -1,0 +1,215 @@
+"""The workflow run of GitHub Actions around a command, and what stops a run, shown in it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+from secrets import token_hex
+from typing import Final, Self
+
+import click
+
+from rubric_ci.errors import CannotReadFile, CannotWriteFile, UserError
+from rubric_ci.gate.report.gate import gate_state
+from rubric_ci.github.actions import Event, add_summary, read_event, set_outputs
+from rubric_ci.model.comparison import Comparison
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.model.diagnostics import Diagnostic, Severity
+from rubric_ci.model.gate import needs_review
+from rubric_ci.model.options import CommentSettings, RunSettings
+from rubric_ci.model.report import RunReport, Totals
+from rubric_ci.reports.render import annotations, markdown
+from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.system.runner import in_workflow
+from rubric_ci.text import escape
+from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, error_line
+
+TITLE: Final = "## ⚠️ rubric-ci · Gate undecided: the run could not start"
+STALE: Final = "> [!WARNING]\n> A verdict that was shown here before is out of date."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workflow:
+    """A step of a workflow run."""
+
+    environment: Mapping[str, str] = field(repr=False)
+    annotations: bool = True  # False: `RUBRIC_CI_ANNOTATIONS=false`
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str], annotations: bool | None = None) -> Self | None:
+        """Return the workflow run that a command is part of; None outside of GitHub Actions."""
+        if not in_workflow(environment):
+            return None
+        return cls(environment=environment, annotations=annotations is not False)
+
+    @property
+    def event(self) -> Event | None:
+        """The event that started the run; raises CannotReadFile if it cannot be read."""
+        return read_event(self.environment)
+
+    def annotate(self, commands: str) -> None:
+        """Print workflow commands, one a line, unless there are to be no annotations."""
+        if self.annotations:
+            click.echo(commands, nl=False)
+
+    def guarded(self, text: str) -> str:
+        """Return a text of others between markers, so that it gives no commands to the runner."""
+        return disable_workflow_commands(text, token_hex(16))
+
+    def add_summary(self, markdown: str) -> None:
+        """Append to the step's summary; raises CannotWriteFile."""
+        if file := self.environment.get("GITHUB_STEP_SUMMARY"):
+            add_summary(file, markdown)
+
+    def set_outputs(self, values: Mapping[str, str]) -> None:
+        """Set outputs of the step; raises CannotWriteFile."""
+        if file := self.environment.get("GITHUB_OUTPUT"):
+            set_outputs(file, values)
+
+
+def annotate_problems(found: Iterable[Diagnostic], workflow: Workflow | None) -> None:
+    """Print an annotation per error of an eval file."""
+    annotate((each for each in found if each.severity is Severity.ERROR), workflow)
+
+
+def annotate(found: Iterable[Diagnostic], workflow: Workflow | None) -> None:
+    """Print an annotation per diagnostic of one severity, up to GitHub's limit per step."""
+    if workflow is None:
+        return
+    for each in list(found)[:PER_LEVEL]:
+        place: Mapping[str, str | int] = {
+            "file": each.file,
+            "line": each.span.line,
+            "title": each.rule,
+        }
+        workflow.annotate(f"{command(each.severity.value, each.message, place)}\n")
+
+
+def publish_failure(error: UserError, settings: RunSettings, workflow: Workflow | None) -> None:
+    """Show an error of the setup in the workflow run and on its pull request."""
+    if workflow is None:
+        return
+    title = {"title": "rubric-ci"}
+    workflow.annotate(f"{command('error', error_line(error), title)}\n")
+    body = failure_text(error)
+    try:
+        workflow.add_summary(body)
+    except CannotWriteFile as failed:
+        click.echo(escape.log_line(f"not written: {failed.message}"), err=True)
+    if settings.comment != "off":
+        from rubric_ci.services.publish.comment import try_to_post_failure  # loads PyGithub
+
+        comment = CommentSettings(mode=settings.comment, key=settings.comment_key)
+        for line in try_to_post_failure(body, comment, workflow.environment):
+            click.echo(escape.log_line(line))
+
+
+def failure_text(error: UserError) -> str:
+    """Return the error as Markdown; it replaces the report of an earlier push."""
+    parts = [TITLE, STALE, escape.prose(error.message), escape.prose(error.hint)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def publish(
+    report: RunReport,
+    written: Sequence[Path],
+    settings: RunSettings,
+    environment: Mapping[str, str],
+) -> None:
+    """Write outputs, summary and annotations, then post comment and check run."""
+    workflow = Workflow.of(environment, settings.annotations)
+    for line in write_step_outputs(report, written, workflow):
+        click.echo(escape.log_line(line), err=True)
+    if workflow:
+        workflow.annotate(annotations.render(report))
+    elif settings.annotations:  # asked for by name
+        click.echo(annotations.render(report), nl=False)
+    for line in _post(report, settings, environment):
+        click.echo(escape.log_line(line))
+
+
+def write_step_outputs(
+    report: RunReport, written: Sequence[Path], workflow: Workflow | None
+) -> list[str]:
+    """Write outputs and summary to the runner's files; return one line per failure.
+
+    Does nothing outside a workflow.
+    """
+    if workflow is None:
+        return []
+    return [
+        *_problems(lambda: workflow.set_outputs(outputs(report, written))),
+        *_problems(lambda: workflow.add_summary(markdown.render(report, links=_links(workflow)))),
+    ]
+
+
+def write_comparison_outputs(compared: RunReport, workflow: Workflow | None) -> list[str]:
+    """Write the outputs of `compare`; return one line per failure."""
+    values = {"gate": gate_state(compared), "comparison": comparison_word(compared.comparison)}
+    return _problems(lambda: workflow.set_outputs(values)) if workflow else []
+
+
+def write_lines_to_summary(lines: Sequence[str], workflow: Workflow | None) -> list[str]:
+    """Add a list of plain lines to the step's summary; return one line per failure."""
+    text = "\n".join(f"- {escape.prose(line)}" for line in lines)
+    return _problems(lambda: workflow.add_summary(text)) if workflow else []
+
+
+def comparison_word(comparison: Comparison | None) -> str:
+    """Return how a run compares, as `action.yml` names it; empty if it was not compared."""
+    if comparison is None or (comparison.source == "commit" and not comparison.commit):
+        return ""
+    if comparison.judge_moved:
+        return "judge-moved"
+    if comparison.suspected:
+        return "suspected"
+    return "worse" if comparison.regressed else "not-worse"
+
+
+def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
+    """Return the step's outputs, as `action.yml` names them."""
+    paths = {path.name: path.as_posix() for path in written}
+    totals = report.totals
+    return {
+        "verdict": report.verdict,
+        # With exit code 0, as for a fork: whoever requires a verdict asks for this output.
+        "gate": "no-verdict" if report.verdict == "nothing-graded" else gate_state(report),
+        "review": "required" if needs_review(report.gate, report.grading_changes) else "none",
+        "comparison": comparison_word(report.comparison),
+        "score": "" if totals.score is None else f"{totals.score:g}",
+        "passed": str(totals.passed),
+        "failed": str(totals.failed),
+        "errored": str(totals.errored),
+        "cost-usd": _cost(totals),
+        "report": paths.get(REPORT_FILES["json"], ""),
+        "summary": paths.get(REPORT_FILES["markdown"], ""),
+    }
+
+
+def _cost(totals: Totals) -> str:
+    """Return US dollars; empty if the cost of some call is unknown."""
+    return "" if totals.unpriced_calls else f"{totals.cost_usd:.6f}"
+
+
+def _problems(write: Callable[[], None]) -> list[str]:
+    try:
+        write()
+    except (CannotWriteFile, CannotReadFile) as error:
+        return [f"not written: {error.message}"]
+    return []
+
+
+def _links(workflow: Workflow) -> Links:
+    event = workflow.event
+    return Links(blob=event.blob_url, run=event.run_url) if event else Links()
+
+
+def _post(report: RunReport, settings: RunSettings, environment: Mapping[str, str]) -> list[str]:
+    if settings.comment == "off" and not settings.check_run:
+        return []
+    from rubric_ci.services.publish.comment import try_to_post  # loads PyGithub
+
+    comment = CommentSettings(
+        mode=settings.comment, key=settings.comment_key, check=settings.check_run
+    )
+    return try_to_post(report, comment, environment)

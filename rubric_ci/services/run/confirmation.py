@@ -1,0 +1,215 @@
+"""Suspects: cases that are worse or better than at the base get further trials on both sides."""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Final, Protocol
+
+from rubric_ci.gate.comparison import verdicts
+from rubric_ci.gate.comparison.verdicts import Compared
+from rubric_ci.grading.resolve import Task
+from rubric_ci.grading.trials import with_confirming_trials
+from rubric_ci.model.comparison import RegressionConfig
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.results import CaseResult, Change, Errored, Graded
+from rubric_ci.model.trials import trials_of
+from rubric_ci.services.run.sides import Key
+
+INTERRUPTED: Final = "the run was interrupted"
+
+
+class Sides(Protocol):
+    """Base and head of a change, which can be asked again."""
+
+    @property
+    def config(self) -> RegressionConfig:
+        """The budget of false alarms."""
+
+    @property
+    def trials(self) -> int:
+        """The first trials of each case."""
+
+    @property
+    def can_ask(self) -> bool:
+        """False if no further trial is possible."""
+
+    @property
+    def context(self) -> Any:
+        """Where the head is answered; with `of_trial`."""
+
+    @property
+    def base_context(self) -> Any:
+        """Where the base is answered."""
+
+    def graded(
+        self, tasks: Sequence[Task], context: Any, trials: int = 1
+    ) -> Awaitable[Mapping[Key, CaseResult]]:
+        """Return the results by file and id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One case on both sides."""
+
+    head_task: Task
+    base_task: Task
+    head: CaseResult
+    base: CaseResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmed:
+    """How the cases differ, after the further trials of those that seemed broken."""
+
+    pairs: Mapping[Key, Pair]
+    compared: Mapping[Key, Compared]
+    further_trials: int = 0  # of a suspect and side, at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Suspect:
+    """A case that is worse or better than at the base, and its further trials on both sides."""
+
+    pair: Pair
+    change: Change  # "broken" or "fixed", by its first trials
+    first_head: Graded
+    first_base: Graded
+    more_head: list[CaseResult] = field(default_factory=list)
+    more_base: list[CaseResult] = field(default_factory=list)
+
+    @property
+    def head(self) -> Graded:
+        return with_confirming_trials(self.first_head, self.more_head)
+
+    @property
+    def base(self) -> Graded:
+        return with_confirming_trials(self.first_base, self.more_base)
+
+    @property
+    def ordered(self) -> tuple[Graded, Graded]:
+        """The side that is worse by the first trials, and the other."""
+        return (self.head, self.base) if self.change == "broken" else (self.base, self.head)
+
+    @property
+    def least_trials(self) -> int:
+        """The trials of the side that has fewer."""
+        return min(len(trials_of(self.head)), len(trials_of(self.base)))
+
+    @property
+    def lost(self) -> list[str]:
+        """The reasons of the trials without a verdict."""
+        more = (*self.more_head, *self.more_base)
+        return [case.reason for case in more if not isinstance(case, Graded)]
+
+
+def most_further_trials(tasks: Sequence[Task], sides: Sides) -> int:
+    """Return how many further trials each of these cases gets on a side if all are suspects."""
+    if not tasks or not sides.can_ask:
+        return 0
+    least = min(task.trials(sides.trials) for task in tasks)
+    return verdicts.most_trials(len(tasks), least, sides.config)
+
+
+async def confirm(
+    sides: Sides, pairs: Mapping[Key, Pair], changes: Sequence[Change] = ("broken", "fixed")
+) -> Confirmed:
+    """Return how the pairs differ; a suspect has its verdict after its further trials.
+
+    Breaks and fixes are asked apart: each has the whole budget of false alarms.
+    """
+    compared = {key: verdicts.compare(pair.head, pair.base) for key, pair in pairs.items()}
+    found = Confirmed(pairs=pairs, compared=compared)
+    for change in changes:
+        suspects = _suspects(pairs, compared, change)
+        found = await _confirm(sides, found, suspects) if suspects else found
+    return found
+
+
+async def _confirm(sides: Sides, found: Confirmed, suspects: Mapping[Key, _Suspect]) -> Confirmed:
+    least = min(each.least_trials for each in suspects.values())
+    most = verdicts.most_trials(len(suspects), least, sides.config)
+    if why := _why_not_asked(sides, found, suspects, most):
+        unconfirmed = {key: replace(found.compared[key], reason=why) for key in suspects}
+        return replace(found, compared={**found.compared, **unconfirmed})
+    level = verdicts.level_of(len(suspects), least, sides.config)
+    asked = await _ask_again(sides, list(suspects.values()), level, most)
+    concluded = {
+        key: verdicts.conclude(each.change, each.head, each.base, level, each.lost)
+        for key, each in suspects.items()
+    }
+    ended = {
+        key: replace(each.pair, head=each.head, base=each.base) for key, each in suspects.items()
+    }
+    return Confirmed(
+        pairs={**found.pairs, **ended},
+        compared={**found.compared, **concluded},
+        further_trials=max(found.further_trials, asked),
+    )
+
+
+def _why_not_asked(
+    sides: Sides, found: Confirmed, suspects: Mapping[Key, _Suspect], most: int
+) -> str:
+    """Return why no suspect is asked again; "" if they are."""
+    if not most:
+        return "further trials are off"
+    if not sides.can_ask:
+        return "not confirmed: no further trial was possible"
+    if any(each.change != "broken" for each in suspects.values()):
+        return ""
+    graded = [
+        (pair.head, pair.base)
+        for pair in found.pairs.values()
+        if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
+    ]
+    p_value = verdicts.group_p_value(graded)
+    if p_value is None or p_value > verdicts.GROUP_LEVEL:
+        return ""
+    return (
+        f"suspected: {len(suspects):,} of {len(graded):,} cases are worse, which is no chance "
+        f"(p = {p_value:.2g}), so none was asked again"
+    )
+
+
+def _suspects(
+    pairs: Mapping[Key, Pair], compared: Mapping[Key, Compared], change: Change
+) -> "Mapping[Key, _Suspect]":
+    return {
+        key: _Suspect(pair=pair, change=change, first_head=pair.head, first_base=pair.base)
+        for key, pair in pairs.items()
+        if compared[key].suspected and compared[key].change == change
+        if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
+    }
+
+
+async def _ask_again(sides: Sides, suspects: Sequence[_Suspect], level: float, most: int) -> int:
+    """Give the suspects one trial on both sides after the other; return how many were asked for.
+
+    A suspect is dropped as soon as no further trial could confirm it.
+    """
+    known = max(each.pair.head_task.trials(sides.trials) for each in suspects)
+    for asked in range(most):
+        undecided = [
+            each for each in suspects if verdicts.may_be_broken(*each.ordered, level, most - asked)
+        ]
+        if not undecided:
+            return asked
+        trial = known + asked
+        here, there = (replace(c, trial=trial) for c in (sides.context, sides.base_context))
+        head = await sides.graded([once(each.pair.head_task) for each in undecided], here)
+        base = await sides.graded([once(each.pair.base_task) for each in undecided], there)
+        for suspect in undecided:
+            suspect.more_head.append(_trial(suspect.pair.head_task, head))
+            suspect.more_base.append(_trial(suspect.pair.base_task, base))
+    return most
+
+
+def once(task: Task) -> Task:
+    """Return the task with a single trial, whatever its case demands."""
+    return replace(task, case=replace(task.case, trials=None))
+
+
+def _trial(task: Task, results: Mapping[Key, CaseResult]) -> CaseResult:
+    case = task.case
+    return results.get(case.key) or Errored(
+        file=case.file, line=case.span.line, id=case.id, reason=INTERRUPTED
+    )

@@ -1,0 +1,219 @@
+"""The report of a run, complete: results, facts, secrets removed, correction, comparison."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rubric_ci import __version__
+from rubric_ci.errors import ForbiddenVariable, MissingVariable
+from rubric_ci.files.project.discovery import read_text
+from rubric_ci.files.project.loaded_project import LoadedProject
+from rubric_ci.gate.comparison.baseline import with_comparison
+from rubric_ci.gate.report.gate import concluded, gate_of
+from rubric_ci.gate.report.redaction import without_secrets
+from rubric_ci.gate.selection import last_failed
+from rubric_ci.gate.selection.compare_cases import Selection
+from rubric_ci.gate.waivers.report import with_outcomes
+from rubric_ci.github.actions import read_event, run_metadata
+from rubric_ci.grading.engine import is_failure
+from rubric_ci.grading.outcome import errored
+from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
+from rubric_ci.model.config import MockTarget
+from rubric_ci.model.options import RunSettings
+from rubric_ci.model.report import (
+    CostEstimate,
+    JudgeInfo,
+    RunReport,
+    run_verdict,
+    totals,
+)
+from rubric_ci.model.results import Answer, CaseResult, Skipped
+from rubric_ci.model.scope import Narrowing
+from rubric_ci.services.calibration.correction import with_correction
+from rubric_ci.services.probe.output import PROBE, with_figures
+from rubric_ci.services.run.grade import GradedRun, RunInput
+from rubric_ci.services.run.inputs import has_every_case
+from rubric_ci.system import masking
+from rubric_ci.system.runner import in_workflow
+from rubric_ci.text import numbers
+
+INTERRUPTED = "interrupted before it finished"
+
+
+def finish(
+    inputs: RunInput,
+    graded: GradedRun,
+    environment: Mapping[str, str],
+    *,
+    started_at: datetime,
+    seconds: float,
+    forecast: CostEstimate | None,
+) -> RunReport:
+    """Return the report of a run."""
+    outcome, settings = graded.outcome, inputs.settings
+    report = build_report(
+        inputs.loaded,
+        inputs.tasks,
+        outcome.results,
+        settings,
+        selection=inputs.selection,
+        started_at=started_at,
+        seconds=seconds,
+    )
+    report = replace(
+        report,
+        forecast=forecast,
+        notes=(*_withheld(report, environment), *report.notes, *inputs.context.notes),
+        responders=inputs.context.responders(),
+        against=outcome.against,
+        removed=outcome.removed,
+        sentinel=graded.sentinel,
+        preflight=graded.preflight,
+        totals=totals(report.cases, graded.preflight),
+    )
+    report = _with_probe(report, settings.output_dir / PROBE)
+    report = without_secrets(report, masking.redactor())
+    report = with_correction(report, inputs.loaded)
+    return with_comparison(report, inputs.baseline, settings, environment)
+
+
+def _with_probe(report: RunReport, file: Path) -> RunReport:
+    """Add the figures of an earlier probe."""
+    if not file.exists():
+        return report
+    return with_figures(report, read_text(file), file.name)
+
+
+def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield why the cases of a stranger's pull request were skipped."""
+    skipped = in_workflow(environment) and "offline" in report.scope.narrowed_by
+    event = read_event(environment) if skipped else None
+    if event and event.without_secrets:
+        yield f"{event.without_secrets}: only what is recorded was graded."
+
+
+def remember(inputs: RunInput, graded: GradedRun) -> None:
+    """Remember which cases did not pass, for --last-failed; raises CannotWriteFile."""
+    every = {case.key for case in inputs.loaded.cases}
+    suite = every if has_every_case(inputs.loaded, inputs.selection) else None
+    last_failed.remember(inputs.settings.output_dir, graded.outcome.results, suite)
+
+
+def build_report(
+    loaded: LoadedProject,
+    tasks: Sequence[Task],
+    ended: Sequence[CaseResult],
+    settings: RunSettings,
+    *,
+    selection: Selection,
+    started_at: datetime,
+    seconds: float,
+) -> RunReport:
+    """Return the report of a run, its secrets not removed yet; unfinished tasks are errored."""
+    reason = _why_unfinished(ended, settings)
+    cases = _with_interrupted(tasks, ended, reason, compared=bool(settings.against))
+    scope = selection.scope.narrowed(*_narrowed(tasks, ended, settings))
+    verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
+    waivers = with_outcomes(selection.waivers, cases)
+    changes = selection.grading_changes
+    gate = gate_of(loaded.config.gate, settings.fail_on)
+    gate = concluded(gate, cases, verdict, waivers, changes)
+    return RunReport(
+        tool=f"rubric-ci {__version__}",
+        started_at=started_at.isoformat(timespec="seconds"),
+        duration_seconds=round(seconds, 3),
+        verdict=verdict,
+        scope=scope,
+        gate=gate,
+        judge=_judge_info(loaded, tasks, settings),
+        totals=totals(cases),
+        cases=cases,
+        grading_changes=changes,
+        waivers=waivers,
+        notes=(*_notes(loaded), *_ungraded(tasks), *selection.notes),
+        metadata=run_metadata(os.environ),
+        shard=selection.shard,
+        regression=loaded.config.regression,
+    )
+
+
+def _narrowed(
+    tasks: Sequence[Task], ended: Sequence[CaseResult], settings: RunSettings
+) -> Iterator[Narrowing]:
+    """Yield the reasons why cases of the selection have no result of this run."""
+    if len(ended) < len(tasks):
+        yield "max-failures" if _has_stopped(ended, settings) else "interrupted"
+    skipped = {case.key for case in ended if isinstance(case, Skipped)}
+    evaluated = (task.case.key for task in tasks if task.case.evaluators)
+    if settings.offline and not skipped.isdisjoint(evaluated):
+        yield "offline"
+    if settings.requests.replay is not None:
+        yield "replay"
+
+
+def _has_stopped(ended: Sequence[CaseResult], settings: RunSettings) -> bool:
+    """Return True if there are as many failures as --max-failures allows."""
+    return settings.max_failures is not None and _failures(ended) >= settings.max_failures
+
+
+def _failures(ended: Sequence[CaseResult]) -> int:
+    return sum(map(is_failure, ended))
+
+
+def _why_unfinished(ended: Sequence[CaseResult], settings: RunSettings) -> str:
+    if not _has_stopped(ended, settings):
+        return INTERRUPTED
+    count = numbers.plural(_failures(ended), "failure")
+    return f"not run: stopped after {count} (--max-failures {settings.max_failures})"
+
+
+def _with_interrupted(
+    tasks: Sequence[Task], ended: Sequence[CaseResult], reason: str, *, compared: bool
+) -> tuple[CaseResult, ...]:
+    """Return a result for every task, in the order of the tasks; unfinished ones are errored.
+
+    `compared`: with a base, where they are not comparable.
+    """
+    by_case = {result.key: result for result in ended}
+    change: Any = {"change": "not-comparable", "change_reason": reason} if compared else {}
+    return tuple(
+        by_case.get(task.case.key) or replace(errored(task, reason, Answer(text="")), **change)
+        for task in tasks
+    )
+
+
+def _judge_info(
+    loaded: LoadedProject, tasks: Sequence[Task], settings: RunSettings
+) -> JudgeInfo | None:
+    file = tasks[0].case.file if tasks else ""
+    config = loaded.config_for(file)
+    judge = choose_judge(config, MockTarget(name="", response=""), settings.judge)
+    if judge is None:
+        return None
+    judge = replace(judge, votes=settings.votes) if settings.votes else judge
+    with suppress(ForbiddenVariable, MissingVariable):  # no case needed the judge
+        judge = name_judge(judge, loaded.variables(os.environ, file))
+    return judge_info(judge)
+
+
+def _notes(loaded: LoadedProject) -> tuple[str, ...]:
+    return tuple(
+        f"{name} was not graded because it has problems; run `rubric-ci validate {name}`"
+        for name in loaded.invalid
+    )
+
+
+def _ungraded(tasks: Sequence[Task]) -> Iterator[str]:
+    """Yield a note with the number of cases that only lack an evaluator."""
+    cases = [task.case for task in tasks]
+    count = sum(bool(case.expected_outcome) and not case.evaluators for case in cases)
+    if count:
+        have = "case has" if count == 1 else "cases have"
+        yield (
+            f"{count} {have} an expected outcome and no evaluator, and no verdict: run "
+            "`rubric-ci generate rubrics`, or set `default_evaluator: llm_judge` in rubric-ci.yaml"
+        )

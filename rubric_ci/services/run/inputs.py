@@ -1,0 +1,171 @@
+"""The selection of a run, and what it is graded with: tasks, context and cache."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import click
+
+from rubric_ci.files.project import discovery
+from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
+from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import WorkingTree
+from rubric_ci.gate.comparison.reference import Baseline
+from rubric_ci.gate.grading_changes.changes import find_grading_changes
+from rubric_ci.gate.policy.checkout import allowed_hosts
+from rubric_ci.gate.report.sharding import case_cost, split
+from rubric_ci.gate.selection import last_failed
+from rubric_ci.gate.selection.changed_cases import open_selected
+from rubric_ci.gate.selection.compare_cases import Selection
+from rubric_ci.gate.waivers.file import find_waivers
+from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
+from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
+from rubric_ci.grading.tasks import build_tasks, with_waivers
+from rubric_ci.model.config import RunnerTarget
+from rubric_ci.model.context import RunContext, Side
+from rubric_ci.model.options import CacheOptions, RunSettings
+from rubric_ci.model.report import ShardInfo
+from rubric_ci.model.scope import Narrowing
+from rubric_ci.models.llm.cache import Cache
+from rubric_ci.services.calibration.gate import check_calibration
+from rubric_ci.services.run import sides
+from rubric_ci.services.run.grade import RunInput, needs_fresh_judgements
+from rubric_ci.text import escape
+
+
+def runner_of(settings: RunSettings) -> RunnerTarget | None:
+    """Return the target of a run if it is another tool; None: cases are those of eval files."""
+    root = discovery.find_root(Path.cwd())
+    named = discovery.from_root(settings.config, root) if settings.config else ""
+    targets = Project(WorkingTree(root=root), named).policy_for("any").targets
+    found = targets.get(settings.target or "default")
+    return found if isinstance(found, RunnerTarget) else None
+
+
+def select(
+    settings: RunSettings, today: date, environment: Mapping[str, str]
+) -> tuple[LoadedProject, Selection]:
+    """Load the project, show its problems and choose what runs."""
+    loaded, selection = open_selected(settings)
+    show_problems(loaded.diagnostics)
+    selection = replace(
+        selection,
+        waivers=find_waivers(loaded, today, complete=has_every_case(loaded, selection)),
+        grading_changes=find_grading_changes(loaded),
+    )
+    if settings.last_failed:
+        failed = last_failed.read(settings.output_dir, environment)
+        selection = last_failed.choose_failed(selection, failed)
+        if selection.nothing_to_run:
+            return loaded, selection
+    return loaded, _of_shard(selection, loaded, settings)
+
+
+def has_every_case(loaded: LoadedProject, selection: Selection) -> bool:
+    """Return True if all cases of the suite were read, whether or not they run."""
+    return sum(len(file.cases) for file in loaded.files) == selection.scope.suite
+
+
+def _of_shard(selection: Selection, loaded: LoadedProject, settings: RunSettings) -> Selection:
+    """Leave only the cases of this shard."""
+    if settings.shard is None:
+        return selection
+    index, count = settings.shard
+    costs = [
+        case_cost(case, choose_target(case, loaded.config_for(case.file), settings.target))
+        for case, _ in selection.chosen
+    ]
+    positions = split(costs, count)[index - 1]
+    chosen = tuple(selection.chosen[position] for position in positions)
+    dropped: list[Narrowing] = ["shard"] * (len(chosen) < len(selection.chosen))
+    return replace(
+        selection,
+        chosen=chosen,
+        shard=ShardInfo(index=index, count=count, positions=positions),
+        scope=selection.scope.narrowed(*dropped),
+    )
+
+
+def open_inputs(
+    loaded: LoadedProject,
+    selection: Selection,
+    settings: RunSettings,
+    baseline: Baseline | None,
+    *,
+    environment: Mapping[str, str],
+    plain: bool | None = None,
+) -> RunInput:
+    """Return the input of grading; `list_only` requests nothing and makes no folder."""
+    tasks = with_waivers(build_tasks(selection.chosen, loaded, settings), selection.waivers)
+    cache, unread = readable_cache(settings.requests, settings.cache, loaded.config, environment)
+    notes: Sequence[str] = ()
+    if settings.list_only:
+        context = _listing_context(loaded, settings, cache, environment)
+    else:
+        notes = (*([unread] if unread else []), *_calibration_warnings(tasks, loaded))
+        context = _context(loaded, settings, cache, environment)
+    fresh = needs_fresh_judgements(settings, baseline, loaded.config)
+    return RunInput(
+        tasks=tasks,
+        loaded=loaded,
+        selection=replace(selection, notes=(*notes, *selection.notes)),
+        settings=settings,
+        baseline=baseline,
+        context=replace(context, fresh_judgements=fresh),
+        plain=plain,
+    )
+
+
+def _context(
+    loaded: LoadedProject,
+    settings: RunSettings,
+    cache: CacheOptions,
+    environment: Mapping[str, str],
+) -> RunContext:
+    """Return the context of the checkout."""
+    context = build_context(
+        loaded.root,
+        loaded.config,
+        settings.requests,
+        environment,
+        cache=cache,
+        offline=settings.offline,
+        batch=_show_progress if settings.batch else None,
+        hosts=allowed_hosts(loaded, settings.requests.allowed_hosts, environment),
+    )
+    return replace(context, side=_own_side(loaded, settings))
+
+
+def _listing_context(
+    loaded: LoadedProject,
+    settings: RunSettings,
+    cache: CacheOptions,
+    environment: Mapping[str, str],
+) -> RunContext:
+    offline, no_cache = replace(settings, offline=True), CacheOptions(enabled=False)
+    context = _context(loaded, offline, no_cache, environment)
+    if uses_cache(settings.requests, cache):
+        return replace(context, cache=Cache(cache.folder, cache.seal))  # its folder is not created
+    return context
+
+
+def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:
+    """Return how the checkout answers: which answers are reused, and what they depend on."""
+    written = (settings.output_dir, settings.cache.folder)
+    outputs = [discovery.from_root(folder, loaded.root) for folder in written]
+    return Side(
+        reuse=settings.reuse_answers,
+        dependencies=sides.checkout_dependencies(loaded.change, outputs),
+    )
+
+
+def _calibration_warnings(tasks: Sequence[Task], loaded: LoadedProject) -> Sequence[str]:
+    """Check the calibration of the judges before any model request."""
+    every = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
+    judges = {id(judge): judge for judge in every}.values()  # most cases have the same one
+    return check_calibration(loaded, tuple(dict.fromkeys(map(judge_info, judges))))
+
+
+def _show_progress(line: str) -> None:
+    click.echo(escape.log_line(line), err=True)

@@ -1,0 +1,194 @@
+"""Cases in files that a suite names: how they are checked, run, selected and not edited."""
+
+import pytest
+
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.cli.commands.test_run_against import report, run
+from tests.invoke import invoke
+
+CONFIG = "targets: [{name: default, provider: mock, response: hello receipt}]\n"
+SUITE = """\
+messages:
+  - {role: user, content: "How do I return {{ product }}?"}
+rubrics: [{contains: receipt}]
+evalcases:
+  - cases.csv
+  - more/*.jsonl
+  - {id: inline, vars: {product: a cup}}
+  - list.yaml
+  - github.prompt.yml
+"""
+CSV = 'id,product\na,"Kettle, big"\nb,Mug\n'
+LINES = '{"id": "j", "vars": {"product": "a jar"}, "input": "Now?"}\n'
+LIST = """\
+- id: y
+  vars: {product: a yo-yo}
+  rubrics:
+    - {contains: hello}
+    - {contains: bye}
+"""
+GITHUB = "testData:\n  - {input: Please., product: a goat, expected: Never}\n"
+FILES = {
+    "rubric-ci.yaml": CONFIG,
+    "evals/a.yaml": SUITE,
+    "evals/cases.csv": CSV,
+    "evals/more/x.jsonl": LINES,
+    "evals/list.yaml": LIST,
+    "evals/github.prompt.yml": GITHUB,
+    ".gitignore": ".rubric-ci/\n",
+}
+
+
+def ran(checkout: Checkout) -> list[str]:
+    return [case["id"] for case in report(checkout)["cases"]]
+
+
+def test_every_case_runs_once_at_its_own_line(checkout: Checkout) -> None:
+    checkout.commit(FILES)
+    assert invoke(checkout.root, ENVIRONMENT, "validate").stdout == "2 files checked: no problems\n"
+    done = run(checkout)
+    found = [
+        (case["file"], case["line"], case["id"], case["question"].partition("]\n")[2])
+        if "[user]" in case["question"]
+        else (case["file"], case["line"], case["id"], case["question"])
+        for case in report(checkout)["cases"]
+    ]
+    assert found == [
+        ("evals/cases.csv", 2, "a", "How do I return Kettle, big?"),
+        ("evals/cases.csv", 3, "b", "How do I return Mug?"),
+        ("evals/more/x.jsonl", 1, "j", "How do I return a jar?\n\n[user]\nNow?"),
+        ("evals/a.yaml", 7, "inline", "How do I return a cup?"),
+        ("evals/list.yaml", 1, "y", "How do I return a yo-yo?"),
+        ("evals/github.prompt.yml", 2, "github-1", "How do I return a goat?\n\n[user]\nPlease."),
+    ], done.stderr
+    lines = {
+        case["id"]: [c["line"] for e in case["evaluators"] for c in e["criteria"]]
+        for case in report(checkout)["cases"]
+    }
+    assert lines == {"a": [2], "b": [3], "j": [1], "inline": [3], "y": [4, 5], "github-1": [2]}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "chosen"),
+    [
+        ("evals/cases.csv", CSV.replace("Mug", "Cup"),
+         [("b", "case edited: input_messages, vars")]),
+        ("evals/cases.csv", CSV.replace("a,", "new,Pan\na,"), [("new", "new case")]),
+        ("evals/more/x.jsonl", LINES.replace("Now", "How"),
+         [("j", "case edited: input_messages")]),
+        ("evals/more/z.jsonl", LINES.replace('"j"', '"k"'), [("k", "new case")]),
+        ("evals/list.yaml", "\n" + LIST, []),
+    ],
+)  # fmt: skip
+def test_single_rows_are_selected(
+    checkout: Checkout, file: str, text: str, chosen: list[tuple[str, str]]
+) -> None:
+    checkout.commit(FILES)
+    checkout.write({file: text})
+    run(checkout, "--changed-since", "HEAD")
+    assert [(case["id"], case["why"]) for case in report(checkout)["cases"]] == chosen
+
+
+OUT = "correct the file, or its name under `evalcases`"
+TYPED = "use it as `{{ prodct }}` in a message, or remove it"
+LACKS = "undefined-variable: `messages` of the suite: `{{ product }}` is not a variable of the case"
+LITERAL = (
+    "warning: literal-variable: `{}` is not replaced here: braces in criteria are text; write it "
+    "without the variable, or in each case with its value"
+)
+JUDGED = """\
+- id: r
+  vars: {product: Mug}
+  expected_outcome: Is {{ other }}, {{product}}
+  rubrics: [{contains: "{{ product | upper }}"}]
+- {id: s, raw: true, vars: {product: x}, input: Hi, rubrics: ["{{ product }}"]}
+"""
+NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        pytest.param(
+            {"evals/cases.csv": 'id,product,rubrics\na,Mug,"Fine\n7\n"\nb,"x\n'},
+            [f"cases.csv:5:3: case-file: the quotation mark is not closed; {OUT}"],
+            id="csv",
+        ),
+        pytest.param(
+            {"evals/cases.csv": "id,prodct\na,Mug\na,Cup\n"},
+            [
+                f"cases.csv:1:4: warning: unused-variable: nothing uses `prodct`; {TYPED}",
+                f"cases.csv:2:1: {LACKS}; did you mean `prodct`?",
+                (
+                    "cases.csv:3:1: case-id-duplicate: the id `a` is taken by an earlier case; "
+                    "give every case of a file its own id; the first one is in line 2"
+                ),
+                f"cases.csv:3:1: {LACKS}; did you mean `prodct`?",
+            ],
+            id="rows",
+        ),
+        pytest.param(
+            {
+                "evals/a.yaml": SUITE.replace("receipt", "'{{ product }}'"),
+                "evals/list.yaml": JUDGED,
+            },
+            [
+                f"a.yaml:3:23: {LITERAL.format('{{ product }}')}",
+                f"list.yaml:3:37: {LITERAL.format('{{product}}')}",
+                f"list.yaml:4:25: {LITERAL.format('{{ product | upper }}')}",
+            ],
+            id="criteria",
+        ),
+        pytest.param(
+            {"evals/list.yaml": LIST + "  tag: [x]\n"},
+            ["list.yaml:6:3: unknown-key: unknown key `tag` in the case; did you mean `tags`?"],
+            id="yaml",
+        ),
+        pytest.param(
+            {"evals/a.yaml": NAMES, "evals/a.txt": "x"},
+            [
+                f"a.yaml:1:13: case-file: `../../out.csv`: is outside the repository; {OUT}",
+                f"a.yaml:1:28: case-file: `gone.csv`: no such file; {OUT}",
+                f"a.yaml:1:38: case-file: `no/*.csv`: no file matches; {OUT}",
+                f"a.yaml:1:50: case-file: `../../*.csv`: no file matches; {OUT}",
+                (
+                    "a.yaml:1:65: case-file: `evals/a.txt`: cases are in `.yaml`, `.yml`, `.json`, "
+                    f"`.jsonl` or `.csv` files; {OUT}"
+                ),
+            ],
+            id="names",
+        ),
+        pytest.param(
+            {"evals/a.yaml": "evalcases: list.yaml", "evals/list.yaml": "evalcases: []\nx: 1"},
+            [
+                (
+                    "a.yaml:1:12: case-file: `evals/list.yaml`: it is a suite, with `x`; a file of "
+                    f"cases is a list; {OUT}"
+                )
+            ],
+            id="a suite",
+        ),
+    ],
+)
+def test_problems_are_at_the_line_of_their_file(
+    checkout: Checkout, files: dict[str, str], said: list[str]
+) -> None:
+    checkout.write({**FILES, **files})
+    (checkout.root.parent / "out.csv").write_text("id\nx\n")
+    done = invoke(checkout.root, ENVIRONMENT, "validate", "evals/a.yaml")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("evals/")]
+    assert lines == [f"evals/{line}" for line in said]
+
+
+def test_a_file_belongs_to_one_suite(checkout: Checkout) -> None:
+    suite = "rubrics: [{contains: hello}]\nevalcases: cases.csv\n"
+    checkout.write({"rubric-ci.yaml": CONFIG, "evals/a.yaml": suite, "evals/b.yaml": suite})
+    checkout.write({"evals/cases.csv": "id,input\nx,Hi\n"})
+    done = run(checkout)
+    assert (done.returncode, done.stderr.splitlines()[-2:]) == (
+        2,
+        [
+            "rubric-ci: the cases of evals/cases.csv belong to evals/a.yaml and to evals/b.yaml",
+            "  reports identify a case by its file and id: name the file in one suite",
+        ],
+    )

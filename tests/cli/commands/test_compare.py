@@ -1,0 +1,262 @@
+"""`rubric-ci compare` and `--baseline` as a user types them."""
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.gate.report import json_format
+from rubric_ci.model.comparison import RegressionConfig
+from rubric_ci.model.report import RunReport
+from tests import platforms
+from tests.checkout import ENVIRONMENT
+from tests.contract.fake_github import GitHub, serving
+from tests.invoke import invoke
+from tests.sample_reports import a_report, errored, graded
+
+PASSING = a_report(graded("a", "pass"), graded("b", "pass"))
+REGRESSED = a_report(graded("a", "fail"), graded("b", "pass"))
+LOST = a_report(errored("a"), graded("b", "pass"))
+SLIGHTLY = a_report(graded("a", "pass", score=0.93), graded("b", "pass"))
+TOLERATED = replace(SLIGHTLY, regression=RegressionConfig(tolerance=0.1))
+
+CONFIG = "targets: [{name: default, provider: mock, response: %s}]\n"
+EVALS = """\
+evalcases:
+  - id: greets
+    input: Say hello
+    evaluators: [{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}]
+"""
+
+
+def rubric_ci(
+    folder: Path, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    clean = {k: v for k, v in ENVIRONMENT.items() if not k.startswith(("GITHUB_", "RUBRIC_CI_"))}
+    return invoke(folder, clean | environment, *arguments)
+
+
+def on_github(folder: Path, github: GitHub, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return rubric_ci(
+        folder,
+        *arguments,
+        GITHUB_REPOSITORY="acme/app",
+        GITHUB_EVENT_NAME="schedule",
+        GITHUB_API_URL=github.url,
+        GITHUB_SERVER_URL="https://github.example",
+        GITHUB_RUN_ID="7",
+        GITHUB_TOKEN="actions",
+    )
+
+
+def written(folder: Path, name: str, report: RunReport) -> str:
+    (folder / name).write_text(json_format.render(report), encoding="utf-8")
+    return name
+
+
+@pytest.mark.parametrize(
+    ("head", "code", "last"),
+    [
+        (PASSING, 0, "not worse than the baseline"),
+        (REGRESSED, 1, "worse than the baseline: 1 case broken"),
+        (LOST, 3, "not worse than the baseline"),
+        (SLIGHTLY, 1, "worse than the baseline: 1 case broken"),
+        (TOLERATED, 0, "not worse than the baseline"),
+    ],
+    ids=["unchanged", "broken", "no verdict", "beyond the tolerance", "within it"],
+)
+def test_exit_code(tmp_path: Path, head: RunReport, code: int, last: str) -> None:
+    reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", head)]
+    done = rubric_ci(tmp_path, "compare", *reports)
+    assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (code, last, "")
+
+
+def test_formats(tmp_path: Path) -> None:
+    reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", REGRESSED)]
+    markdown = rubric_ci(tmp_path, "compare", *reports, "--format", "markdown").stdout
+    assert markdown.startswith("## ❌ rubric-ci · worse than the baseline")
+    shown = json.loads(rubric_ci(tmp_path, "compare", *reports, "--format", "json").stdout)
+    assert sorted(case["change"] for case in shown["cases"]) == ["broken", "unchanged"]
+
+
+def test_a_folder_of_reports_is_pooled(tmp_path: Path) -> None:
+    for night in ("1", "2"):
+        (tmp_path / "nights" / night).mkdir(parents=True)
+        written(tmp_path, f"nights/{night}/report.json", PASSING)
+    done = rubric_ci(tmp_path, "compare", "nights", written(tmp_path, "head.json", REGRESSED))
+    assert done.returncode == 1
+    assert "The baseline has 2 trials per case; " in done.stdout
+    (tmp_path / "empty").mkdir()
+    done = rubric_ci(tmp_path, "compare", "empty", "head.json")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "rubric-ci: empty: no report.json found\n  create the reports with `rubric-ci run`\n"
+    )
+
+
+def test_a_file_that_is_no_report(tmp_path: Path) -> None:
+    (tmp_path / "base.json").write_text("{}", encoding="utf-8")
+    head = written(tmp_path, "head.json", PASSING)
+    done = rubric_ci(tmp_path, "compare", "base.json", head)
+    assert done.returncode == 2
+    assert done.stderr.startswith("rubric-ci: base.json: not a report: no `version` number\n")
+    assert rubric_ci(tmp_path, "compare", "none.json", head).returncode == 2
+
+
+def test_a_run_with_a_baseline(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")
+    (tmp_path / "a.eval.yaml").write_text(EVALS)
+    run = ("run", "--baseline", "kept.json")
+    first = rubric_ci(tmp_path, *run)
+    assert first.returncode == 0
+    assert "No comparison: the baseline kept.json does not exist." in first.stdout
+    (tmp_path / ".rubric-ci/report.json").rename(tmp_path / "kept.json")
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Bye")
+    second = rubric_ci(tmp_path, *run)
+    assert second.returncode == 1
+    assert "Compared with the baseline\n  1 broken: " in second.stdout
+    assert " · pass 1.00 → fail 0.00 · " in (tmp_path / ".rubric-ci/summary.md").read_text()
+    report = json_format.read((tmp_path / ".rubric-ci/report.json").read_text())
+    assert [case.change for case in report.cases] == ["broken"]
+
+
+SETTINGS = """\
+targets: [{{name: default, provider: cli, command_template: "{command}"}}]
+regression: {{reference_trials: 15, confirm: 10}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "shown"),
+    [
+        pytest.param("echo hello", 0, [], id="unchanged"),
+        pytest.param(
+            "[ {ATTEMPT} = 0 ] && echo bye || echo hello",
+            0,
+            ["1 suspect, 1 cleared by up to 9 more trials each"],
+            marks=platforms.SHELL,
+            id="a-suspect-is-cleared",
+        ),
+        pytest.param(
+            "echo bye", 1, ["1 suspect, 1 confirmed (p = 3.1e-10)"], id="a-suspect-is-confirmed"
+        ),
+    ],
+)
+def test_suspects_are_asked_again(
+    tmp_path: Path, command: str, code: int, shown: list[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "rubric-ci.yaml").write_text(SETTINGS.format(command="echo hello"))
+    (tmp_path / "a.eval.yaml").write_text(EVALS)
+    assert rubric_ci(tmp_path, "run", "--trials", "15").returncode == 0
+    (tmp_path / ".rubric-ci/report.json").rename(tmp_path / "kept.json")
+    (tmp_path / "rubric-ci.yaml").write_text(SETTINGS.format(command=command))
+    rubric_ci(tmp_path, "run", "--baseline", "kept.json", "--fail-on", "never")
+    done = rubric_ci(tmp_path, "compare", "kept.json", ".rubric-ci/report.json")
+    assert done.returncode == code
+    assert [line for line in done.stdout.splitlines() if "suspect" in line] == shown
+
+
+def test_an_invalid_baseline_stops_a_run_before_any_request(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")
+    (tmp_path / "a.eval.yaml").write_text(EVALS.replace("grep", "touch asked; grep"))
+    (tmp_path / "kept.json").write_text("{}")
+    done = rubric_ci(tmp_path, "run", "--baseline", "kept.json")
+    assert done.returncode == 2
+    assert done.stderr.startswith("rubric-ci: kept.json: not a report: no `version` number\n")
+    assert not (tmp_path / "asked").exists()
+
+
+def test_one_issue_is_open_while_it_is_worse(tmp_path: Path) -> None:
+    base = written(tmp_path, "base.json", PASSING)
+    heads = [
+        written(tmp_path, f"{number}.json", head)
+        for number, head in enumerate((PASSING, REGRESSED, LOST, REGRESSED, PASSING))
+    ]
+    with serving(GitHub()) as github:
+        done = [
+            on_github(tmp_path, github, "compare", base, head, "--issue", "Evals are worse")
+            for head in heads
+        ]
+        (issue,) = github.issues.values()
+    url = "https://github.example/acme/app/issues/1"
+    assert [each.returncode for each in done] == [0, 1, 3, 1, 0]
+    assert [each.stderr for each in done] == [
+        "issue not needed\n",
+        f"issue #1 opened: {url}\n",
+        "issue left as it is: some case has no verdict\n",
+        f"issue #1 unchanged: {url}\n",
+        f"issue #1 closed: {url}\n",
+    ]
+    assert (issue.title, issue.state) == (
+        "Evals are worse: 1 case fails; worse than the baseline: 1 case broken",
+        "closed",
+    )
+    assert "the gate passes; not worse than the baseline" in issue.body
+
+
+def test_the_issue_is_open_while_the_gate_fails(tmp_path: Path) -> None:
+    """What fails but is no worse is red as well."""
+    failing = replace(REGRESSED, metadata={"run_url": "https://github.example/runs/8"})
+    base = written(tmp_path, "base.json", REGRESSED)
+    head = written(tmp_path, "head.json", failing)
+    with serving(GitHub()) as github:
+        done = on_github(tmp_path, github, "compare", base, head, "--issue", "Evals are worse")
+    assert done.returncode == 0
+    (issue,) = github.issues.values()
+    assert issue.state == "open"
+    assert "the gate fails; not worse than the baseline" in issue.body
+    assert issue.body.endswith("\n[Run](https://github.example/runs/8)\n")
+
+
+def test_an_issue_that_cannot_be_written_changes_no_exit_code(tmp_path: Path) -> None:
+    reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", REGRESSED)]
+    outside = rubric_ci(tmp_path, "compare", *reports, "--issue", "Evals are worse")
+    assert (outside.returncode, outside.stderr) == (
+        1,
+        "no issue: not a workflow run, so the repository is unknown\n",
+    )
+    unset = rubric_ci(
+        tmp_path, "compare", *reports, "--issue", "Evals are worse",
+        GITHUB_REPOSITORY="acme/app", GITHUB_EVENT_NAME="schedule", GITHUB_ACTIONS="true",
+    )  # fmt: skip
+    assert unset.returncode == 1
+    assert unset.stderr == (
+        "no issue: GITHUB_TOKEN is not set, so nothing can be posted (set it in the step's `env:` "
+        "to `${{ github.token }}`)\n"
+    )
+    with serving(GitHub()) as github:
+        github.tokens.clear()
+        refused = on_github(tmp_path, github, "compare", *reports, "--issue", "Evals are worse")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("no issue: GitHub does not accept the token (401")
+    assert refused.stderr.count("\n") == 1
+
+
+TWO_CASES = f"""\
+{EVALS.rstrip()}
+  - id: fails
+    input: Say bye
+    evaluators: [{{name: s, type: code_judge, script: 'grep -q never {{answer_file}}'}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [pytest.param("Hello", 0, id="unchanged"), pytest.param("Bye", 1, id="broken")],
+)
+def test_the_gate_of_a_run_fails_where_compare_does(tmp_path: Path, answer: str, code: int) -> None:
+    """A case that fails as before is no regression, whatever the run is compared with."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.eval.yaml").write_text(TWO_CASES)
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")
+    assert rubric_ci(tmp_path, "run").returncode == 1
+    (tmp_path / ".rubric-ci/report.json").rename(tmp_path / "base.json")
+    (tmp_path / "rubric-ci.yaml").write_text(CONFIG % answer)
+    done = rubric_ci(tmp_path, "run", "--baseline", "base.json", "--fail-on", "regression")
+    compared = rubric_ci(tmp_path, "compare", "base.json", ".rubric-ci/report.json")
+    assert (done.returncode, compared.returncode) == (code, code)

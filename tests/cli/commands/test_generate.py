@@ -1,0 +1,505 @@
+"""`rubric-ci generate rubrics` as a user types it: files, messages, exit codes, commits."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.files.project.loaded_project import load_project, open_project
+from rubric_ci.gate.report.json_format import render
+from rubric_ci.model.evals import RubricSpec
+from rubric_ci.services.drafting.reply import Kind
+from tests import platforms
+from tests.checkout import Checkout
+from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project
+from tests.sample_reports import a_report
+
+SAID = "evals/a.yaml:3: refund: 3 criteria\n1 case got rubrics in 1 file\n"
+
+
+@pytest.fixture
+def project(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.chdir(checkout.root)
+    made = Project(checkout)
+    made.record(refund=GOOD)
+    return made
+
+
+def test_a_case_is_given_rubrics_and_all_else_stays(project: Project) -> None:
+    done = project.generate()
+    assert (done.exit_code, done.stdout) == (0, SAID)
+    assert project.file.read_text() == AFTER
+
+
+def test_a_second_run_does_nothing(project: Project) -> None:
+    project.generate()
+    done = project.generate()
+    assert (done.exit_code, done.stdout) == (0, "nothing to do: every case has rubrics\n")
+    assert project.file.read_text() == AFTER
+
+
+def test_bytes_mode_and_link_stay(project: Project) -> None:
+    real = project.checkout.root / "shared.yaml"
+    old = ("\ufeff" + EVAL).replace("\n", "\r\n").encode()
+    real.write_bytes(old)
+    real.chmod(0o640)
+    project.file.unlink()
+    platforms.symlink(project.file, "../shared.yaml")
+    project.record(refund=GOOD)
+    assert project.generate("evals").exit_code == 0
+    assert project.file.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    assert real.read_bytes() == ("\ufeff" + AFTER).replace("\n", "\r\n").encode()
+
+
+def test_a_file_outside_of_the_repository(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = project.checkout.root.parent / "outside.yaml"
+    outside.write_text(EVAL)
+    monkeypatch.chdir(project.checkout.root / "evals")
+    project.record("checklist", "../../outside.yaml", refund=GOOD)
+    assert project.generate("../../outside.yaml").exit_code == 0
+    assert outside.read_text() == AFTER
+    assert project.file.read_text() == EVAL
+
+
+def test_a_rule_that_is_switched_off_refuses_no_draft(project: Project) -> None:
+    project.checkout.write({"rubric-ci.yaml": CONFIG + "rules: {unknown-key: off}\n"})
+    project.file.write_text(f"colour: red\n{EVAL}")
+    project.record(refund=GOOD)
+    done = project.generate()
+    assert (done.exit_code, done.stdout) == (0, SAID.replace(":3:", ":4:"))
+    assert project.file.read_text() == f"colour: red\n{AFTER}"
+
+
+def test_a_target_that_eval_files_define_differently_cannot_draft(project: Project) -> None:
+    targets = "targets: [{name: near, model: openai/%s}]\n"
+    other = {"evals/b/b.yaml": EVAL, "evals/b/targets.yaml": targets % "b"}
+    project.checkout.write(other | {"evals/targets.yaml": targets % "a"})
+    done = project.generate("evals", "--target", "near")
+    assert done.exit_code == 2
+    assert done.stderr == (
+        "rubric-ci: the eval files have different targets `near`\n"
+        "  run it for the eval files of one folder, or name a model\n"
+    )
+
+
+def test_json_lines(project: Project) -> None:
+    project.file.unlink()
+    lines = project.checkout.root / "evals/a.jsonl"
+    lines.write_text('{"id": "refund", "input": "x", "expected_outcome": "y"}\n')
+    project.checkout.write({"rubric-ci.yaml": CONFIG.replace("*.yaml", "*.jsonl")})
+    project.record(refund=GOOD)
+    assert project.generate().exit_code == 0
+    assert json.loads(lines.read_text())["rubrics"][0]["id"] == "limit"
+
+
+def test_diff_prints_what_git_applies_and_changes_nothing(project: Project) -> None:
+    done = project.generate("--diff")
+    assert done.exit_code == 1
+    assert project.file.read_text() == EVAL
+    assert "1 case would get rubrics in 1 file\n" in done.stderr
+    patch = project.checkout.root.parent / "patch"
+    patch.write_bytes(done.stdout.encode())
+    project.checkout.git("apply", str(patch))
+    assert project.file.read_text() == AFTER
+    done = project.generate("--diff")
+    assert (done.exit_code, done.stdout) == (0, "")
+
+
+def test_a_runner_takes_no_orders_from_a_draft(project: Project) -> None:
+    items = [*ITEMS[:2], {**ITEMS[2], "expected_outcome": "::error::Says who pays"}]
+    project.record(refund=json.dumps({"rubrics": items}))
+    done = project.generate("--diff", GITHUB_ACTIONS="true")
+    first, *_, last = done.stdout.splitlines()
+    assert first.startswith("::stop-commands::")
+    assert last == f"::{first.removeprefix('::stop-commands::')}::"
+
+
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [
+        ("score-range", {"required_min_score": None, "score_ranges": [[0, 4], [5, 10]]}),
+        ("levels", {"required_min_level": 2, "levels": [1, 2]}),
+    ],
+)
+def test_kinds(project: Project, kind: Kind, part: dict[str, Any]) -> None:
+    if "levels" in part:
+        part["levels"] = [{"level": n, "name": "L", "criteria": "so"} for n in part["levels"]]
+    else:
+        ranges = part["score_ranges"]
+        part["score_ranges"] = [{"score_range": r, "expected_outcome": "so"} for r in ranges]
+    items = [{k: v for k, v in item.items() if k != "required"} | part for item in ITEMS]
+    project.record(kind, refund=json.dumps({"rubrics": items}))
+    assert project.generate("--kind", kind).exit_code == 0
+    [spec] = load_project((), open_project(None)).files[0].cases[0].evaluators
+    assert isinstance(spec, RubricSpec)
+    assert {criterion.kind for criterion in spec.rubric} == {kind}
+
+
+def test_warnings_are_shown(project: Project) -> None:
+    items = [*ITEMS[:2], {**ITEMS[2], "expected_outcome": "Has good quality"}]
+    project.record(refund=json.dumps({"rubrics": items}))
+    done = project.generate()
+    assert done.exit_code == 0
+    assert "\n  cost: draft-vague: “good” is vague" in done.stdout
+
+
+def test_a_model_that_is_down_midway(project: Project) -> None:
+    project.checkout.write({"evals/b.yaml": EVAL.replace("refund", "other").replace("hours", "o")})
+    done = project.generate()
+    assert done.exit_code == 3
+    assert project.file.read_text() == AFTER
+    assert "evals/b.yaml:3: other: left unchanged: no draft: " in done.stdout
+    assert "no recorded reply to this request" in done.stdout
+    assert done.stdout.endswith("1 case got rubrics in 1 file, 1 left unchanged\n")
+
+
+def test_an_invalid_file_does_not_hide_the_others(project: Project) -> None:
+    project.checkout.write({"evals/b.yaml": "evalcases:\n  - id: b\n    rubric: [x]\n"})
+    done = project.generate()
+    assert done.exit_code == 2
+    assert project.file.read_text() == AFTER
+    assert "evals/b.yaml:3:5: unknown-key: " in done.stderr
+    assert done.stdout == SAID.replace(
+        "1 file\n", "1 file; not changed: 1 eval file with problems\n"
+    )
+
+
+def test_only_an_invalid_file(project: Project) -> None:
+    project.file.write_text("evalcases:\n  - id: b\n    rubric: [x]\n")
+    done = project.generate()
+    assert done.exit_code == 2
+    assert done.stdout == "no drafts; not changed: 1 eval file with problems\n"
+
+
+def test_rubrics_that_are_empty(project: Project) -> None:
+    project.checkout.write(
+        {"evals/a.yaml": EVAL.replace("  rubrics:\n      - States", "  rubrics: []\n# -")}
+    )
+    done = project.generate()
+    assert done.exit_code == 2
+    assert "evals/a.yaml:10:14: " in done.stderr
+    assert "`rubrics` must not be empty" in done.stderr
+    assert "remove the key and run `rubric-ci generate rubrics` to draft them" in done.stderr
+
+
+def test_nothing_to_draft_from(project: Project) -> None:
+    project.checkout.write(
+        {
+            "evals/a.yaml": "evalcases:\n  - id: a\n    input: x\n    evaluators:\n"
+            "      - {name: polite, type: code_judge, script: 'true'}\n"
+        }
+    )
+    done = project.generate()
+    assert done.exit_code == 0
+    assert done.stdout == (
+        "evals/a.yaml:2: a: left unchanged: there is no `expected_outcome` to draft from\n"
+        "0 cases got rubrics in 0 files, 1 left unchanged\n"
+    )
+
+
+def test_a_case_that_cannot_be_edited_gets_a_block_to_paste(project: Project) -> None:
+    project.checkout.write(
+        {
+            "evals/a.yaml": "evalcases:\n  - &a\n    id: refund\n    input: x\n"
+            "    expected_outcome: y\nx-copy: *a\n"
+        }
+    )
+    project.record(refund=GOOD)
+    before = project.file.read_bytes()
+    done = project.generate()
+    assert done.exit_code == 3
+    assert project.file.read_bytes() == before
+    assert "refund: left unchanged: something else in the file would change with it" in done.stdout
+    assert BLOCK.replace("\n    ", "\n").strip() in done.stdout
+
+
+def test_case_chooses(project: Project) -> None:
+    done = project.generate("--case", "h*")
+    assert done.stdout == (
+        "evals/a.yaml:7: hours: left unchanged: it has rubrics\n"
+        "0 cases got rubrics in 0 files, 1 left unchanged\n"
+    )
+    assert project.generate("--case", "nothing").exit_code == 2
+
+
+def replace_judge(config: str) -> str:
+    return config.replace(
+        'judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}\n', ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "config", "message"),
+    [
+        (["--target=nobody"], CONFIG, "--target: there is no target `nobody`"),
+        (["--target=kept"], CONFIG, "--target: `kept` is not a model and cannot draft"),
+        ([], replace_judge(CONFIG), "no model is configured to draft with"),
+        (["--diff", "--commit"], CONFIG, "--diff changes no file, so there is nothing to commit"),
+        (["nowhere.yaml"], CONFIG, "nowhere.yaml does not exist"),
+    ],
+)
+def test_usage(project: Project, arguments: list[str], config: str, message: str) -> None:
+    project.checkout.write({"rubric-ci.yaml": config})
+    done = project.generate(*arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert project.file.read_text() == EVAL
+
+
+@pytest.mark.parametrize(
+    ("keys", "exit_code", "changed"),
+    [("a\n", 0, True), ("d\n", 0, False), ("q\n", 0, False), ("?\na\n", 0, True), ("", 3, False)],
+)
+def test_interactive(project: Project, keys: str, exit_code: int, changed: bool) -> None:
+    done = project.generate("--interactive", input=keys)
+    assert (project.file.read_text() == AFTER) is changed
+    assert done.exit_code == exit_code
+    assert "Expected outcome: Offers a refund within 30 days\n" in done.stderr
+    assert "Question: " in done.stderr
+    assert ("q: stop here and keep what was accepted" in done.stderr) is ("?" in keys)
+    assert ("stopped: 0 accepted drafts are kept, 1 not reviewed" in done.stderr) is (
+        keys in {"q\n", ""}
+    )
+    assert BLOCK.replace("\n    ", "\n").strip() in done.stderr
+
+
+@pytest.mark.parametrize(("keys", "exit_code"), [("a\nq\n", 0), ("a\n", 3)], ids=["q", "Ctrl-C"])
+def test_what_was_accepted_before_stopping_is_kept(
+    project: Project, keys: str, exit_code: int
+) -> None:
+    second = "  - {id: second, input: And later?, expected_outcome: No refund}\n"
+    project.file.write_text(EVAL + second)
+    project.record(refund=GOOD, second=GOOD)
+    done = project.generate("--interactive", input=keys)
+    assert "stopped: 1 accepted draft is kept, 1 not reviewed" in done.stderr
+    assert (project.file.read_text(), done.exit_code) == (AFTER + second, exit_code)
+
+
+@platforms.SHELL
+def test_interactive_edit(project: Project, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "rubrics:\\n  - Says yes\\n" >"$1"\n')
+    editor.chmod(0o755)
+    done = project.generate("--interactive", input="e\na\n", EDITOR=str(editor), VISUAL="")
+    assert done.exit_code == 0
+    assert "    rubrics:\n      - Says yes\n" in project.file.read_text()
+    assert done.stdout == "evals/a.yaml:3: refund: 1 criterion\n1 case got rubrics in 1 file\n"
+
+
+@platforms.SHELL
+@pytest.mark.parametrize(
+    ("keys", "exit_code", "changed"),
+    [
+        pytest.param("e\nd\na\n", 0, True, id="discarded, then the draft is accepted"),
+        pytest.param("e\ne\nd\nd\n", 0, False, id="edited twice, discarded, dropped"),
+        pytest.param("e\n", 3, False, id="end of the input"),
+    ],
+)
+def test_interactive_invalid_edit(
+    project: Project, tmp_path: Path, keys: str, exit_code: int, *, changed: bool
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "rubrics: 3\n" >"$1"\n')
+    editor.chmod(0o755)
+    done = project.generate("--interactive", input=keys, EDITOR=str(editor), VISUAL="")
+    assert done.exit_code == exit_code
+    assert (project.file.read_text() == AFTER) is changed
+    assert "Edit it again, or discard the edit? (e, d) [e]: " in done.stderr
+
+
+@platforms.SHELL
+def test_a_file_that_changed_meanwhile_is_left_alone(project: Project, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\necho '# theirs' >>'{project.file}'\n")
+    editor.chmod(0o755)
+    done = project.generate("--interactive", input="e\na\n", EDITOR=str(editor), VISUAL="")
+    assert done.exit_code == 3
+    assert project.file.read_text() == EVAL + "# theirs\n"
+    assert "refund: left unchanged: " in done.stdout
+    assert "changed on disk in the meantime" in done.stdout
+    assert BLOCK.replace("\n    ", "\n").strip() in done.stdout
+
+
+def test_commit(project: Project) -> None:
+    project.checkout.write({"rubric-ci.yaml": CONFIG + "# a change of mine\n"})
+    done = project.generate("--commit")
+    assert done.exit_code == 0
+    log = project.checkout.git("log", "-1", "--format=%B", "--name-only")
+    assert log == (
+        "evals: add rubrics to 1 case\n\n"
+        "Drafted from the expected outcomes: review them like any other change.\n\n"
+        "- evals/a.yaml: refund\n\n"
+        "Rubric-CI: generate rubrics\n\n\nevals/a.yaml"
+    )
+    assert done.stdout.endswith(
+        f"committed {project.checkout.git('rev-parse', 'HEAD')[:10]} on topic\n"
+    )
+
+
+def test_fixup(project: Project) -> None:
+    assert project.generate("--fixup=HEAD").exit_code == 0
+    assert project.checkout.git("log", "-1", "--format=%s") == "fixup! change"
+
+
+def test_nothing_to_do_makes_no_commit(project: Project) -> None:
+    project.generate("--commit")
+    head = project.checkout.git("rev-parse", "HEAD")
+    done = project.generate("--commit")
+    assert (done.exit_code, done.stdout) == (0, "nothing to do: every case has rubrics\n")
+    assert project.checkout.git("rev-parse", "HEAD") == head
+
+
+def test_a_dirty_file_is_refused_before_anything_is_spent(project: Project) -> None:
+    project.file.write_text(EVAL + "# mine\n")
+    done = project.generate("--commit")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("rubric-ci: --commit: modified or untracked: evals/a.yaml\n")
+    assert project.file.read_text() == EVAL + "# mine\n"
+
+
+def test_a_failure_midway_commits_what_is_finished(project: Project) -> None:
+    project.checkout.commit({"evals/b.yaml": EVAL.replace("refund", "x").replace("hours", "y")})
+    done = project.generate("--commit")
+    assert done.exit_code == 3
+    assert project.checkout.git("show", "--name-only", "--format=") == "evals/a.yaml"
+
+
+def test_cases_in_files_are_not_edited(project: Project) -> None:
+    project.checkout.write({"evals/a.yaml": "evalcases: cases.csv\n"})
+    table = "id,input,expected_outcome\nrefund,I want my money back,Explains the refund\n"
+    project.checkout.write({"evals/cases.csv": table})
+    done = project.generate()
+    reason = "files that `evalcases` names are not edited; write its `rubrics` there"
+    assert f"evals/cases.csv:2: refund: left unchanged: {reason}\n" in done.stdout + done.stderr
+    assert (project.checkout.root / "evals/cases.csv").read_text() == table
+
+
+SKILL = """\
+{
+  "skill_name": "refunds",
+  "evals": [
+    {"id": 1, "prompt": "Can I return it?", "expected_output": "Offers a refund"},
+    {
+      "id": 2,
+      "prompt": "When are you open?",
+      "expected_output": "States the hours"
+    },
+    {"id": 3, "prompt": "Hi", "expectations": ["Greets"]}
+  ]
+}
+"""
+TEXTS = '["Names the 30-day limit", "Explains the way back", "Says who pays: us"]'
+AGENTV = """\
+tests:
+  - id: refund  # stable
+    input: Can I return it?
+    criteria: Offers a refund
+"""
+GRADER = """\
+    assertions:
+      - type: rubrics
+        criteria:
+          - id: limit
+            outcome: Names the 30-day limit
+            weight: 2.0
+            required: true
+          - id: way
+            outcome: Explains the way back
+            weight: 1.0
+            required: false
+          - id: cost
+            outcome: "Says who pays: us"
+            weight: 1.0
+            required: false
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "ids", "after"),
+    [
+        (
+            "evals.json",
+            SKILL,
+            ("1", "2"),
+            SKILL.replace('a refund"}', f'a refund", "expectations": {TEXTS}}}').replace(
+                '"States the hours"\n',
+                '"States the hours",\n      "expectations": [\n'
+                '        "Names the 30-day limit",\n        "Explains the way back",\n'
+                '        "Says who pays: us"\n      ]\n',
+            ),
+        ),
+        ("shop.yaml", AGENTV, ("refund",), AGENTV + GRADER),
+        (
+            "five.yaml",
+            f"prompts: ['{{{{ input }}}}']\n{AGENTV}",
+            ("refund",),
+            f"prompts: ['{{{{ input }}}}']\n{AGENTV}"
+            + GRADER.replace("assertions", "assert")
+            .replace("rubrics\n", "llm-rubric\n")
+            .replace("criteria:", "value:"),
+        ),
+    ],
+    ids=["agent skills", "agentv 4", "agentv 5"],
+)
+def test_a_file_of_another_tool_gets_its_own_keys(
+    project: Project, name: str, text: str, ids: tuple[str, ...], after: str
+) -> None:
+    file = project.checkout.root / name
+    file.write_text(text)
+    project.record("checklist", name, **dict.fromkeys(ids, GOOD))
+    done = project.generate(name)
+    assert (done.exit_code, file.read_text()) == (0, after), done.output
+    assert project.generate(name).stdout == "nothing to do: every case has rubrics\n"
+
+
+def test_what_the_outcome_says_exactly_is_an_assertion(project: Project) -> None:
+    outcome = "Offers a refund within 30 days. Must contain `30`. At most 90 words."
+    project.file.write_text(EVAL.replace("Offers a refund within 30 days", outcome))
+    skill = project.checkout.root / "evals/evals.json"
+    case = {"id": 1, "prompt": "Can I?", "expected_output": outcome}
+    skill.write_text(json.dumps({"skill_name": "a", "evals": [case]}))
+    theirs = project.checkout.root / "evals/shop.yaml"
+    theirs.write_text(f"tests: [{{id: b, input: Hi, criteria: '{outcome}'}}]\n")
+    names = ("evals/a.yaml", "evals/evals.json", "evals/shop.yaml")
+    project.record("checklist", *names, **dict.fromkeys(("refund", "1", "b"), GOOD))
+    done = project.generate(*names)
+    assert done.exit_code == 0, done.output
+    checks = (
+        "    rubrics:\n      - id: exact-1\n        expected_outcome: Must contain `30`\n"
+        '        contains: "30"\n      - id: exact-2\n'
+        "        expected_outcome: At most 90 words\n        max_words: 90\n"
+    )
+    after = AFTER.replace("Offers a refund within 30 days", outcome)
+    assert project.file.read_text() == after.replace("    rubrics:\n", checks, 1)
+    texts = json.loads(skill.read_text())["evals"][0]["expectations"]
+    assert texts[:2] == ["Must contain `30`", "At most 90 words"]
+    assert '[{type: contains, value: "30", required: true}, {type: rubrics,' in theirs.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("evals.json", '[{"prompt": "Hi", "expected_output": "Greets", "assertions": []}]'),
+        ("a.jsonl", '{"id": "1", "input": "Hi", "criteria": "Greets"}\n'),
+    ],
+)
+def test_a_bare_list_of_another_tool_is_left_alone(project: Project, name: str, text: str) -> None:
+    file = project.checkout.root / name
+    file.write_text(text)
+    project.record("checklist", name, **{"1": GOOD})
+    done = project.generate(name)
+    assert (done.exit_code, file.read_text()) == (3, text)
+    assert "the file is a list for another tool, which is not edited" in done.output
+
+
+def test_a_report_without_a_broken_case_changes_no_draft(project: Project) -> None:
+    report = project.checkout.root / "report.json"
+    report.write_text(render(a_report()))
+    done = project.generate("--report", "report.json")
+    assert (done.exit_code, done.stdout) == (0, SAID)
+    assert project.generate("--report", "gone.json").exit_code == 2

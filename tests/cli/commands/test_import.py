@@ -1,0 +1,471 @@
+"""`rubric-ci import`: cases in are cases out, and what is lost is said with its line."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rubric_ci.files.dialects import promptfoo
+from rubric_ci.files.dialects.translation import Beside
+from rubric_ci.files.yaml_text.document import Document
+from tests import platforms
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.files.dialects.test_table import AGENTV, SKILL
+from tests.invoke import invoke
+from tests.peers.tools import SUITES
+
+PROMPTFOO = """\
+prompts:
+  - "Answer {{question}} in {{tone}}"
+  - raw: "{{question}}"
+defaultTest:
+  vars: {tone: kind}
+  assert: [{type: not-icontains, value: sorry}]
+tests:
+  - description: Refund period!
+    vars: {question: How long?, days: 30}
+    assert:
+      - {type: contains-any, value: "{{days}} days, a month"}
+      - {type: word-count, value: {max: 20}}
+      - {type: llm-rubric, value: "Is it {{tone}}?", weight: 2}
+      - {type: latency, threshold: 900}
+  - vars: {question: Hi}
+"""
+
+
+def run(checkout: Checkout, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return invoke(checkout.root, ENVIRONMENT, "import", *arguments)
+
+
+def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
+    checkout.write({"promptfooconfig.yaml": PROMPTFOO})
+    done = run(checkout, "promptfooconfig.yaml")
+    assert (done.returncode, done.stdout) == (0, "wrote promptfooconfig.eval.yaml: 4 cases\n")
+    written = yaml.safe_load((checkout.root / "promptfooconfig.eval.yaml").read_text())
+    assert [case["id"] for case in written["evalcases"]] == [
+        "refund-period-1",
+        "refund-period-2",
+        "test-2-1",
+        "test-2-2",
+    ]
+    assert written["evalcases"][0] == {
+        "id": "refund-period-1",
+        "input": "Answer {{question}} in {{tone}}",
+        "vars": {"question": "How long?", "tone": "kind"},
+        "rubrics": [
+            {"contains": "sorry", "ignore_case": True, "not": True},
+            {"contains_any": ["30 days", "a month"]},
+            {"max_words": 20},
+            {"expected_outcome": "Is it kind?", "weight": 2},
+        ],
+        "evaluators": [{"name": "latency", "type": "latency", "threshold": 900}],
+    }
+    done = invoke(checkout.root, ENVIRONMENT, "validate", "promptfooconfig.eval.yaml")
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "cases", "lost"),
+    [
+        ("evals.json", SKILL, 3, []),
+        ("evals.json", SKILL.replace('"id": 1,', '"id": 1, "slug": "a",'), 3, []),
+        ("shop.eval.yaml", AGENTV, 1, []),
+        (
+            "promptfooconfig.yaml",
+            (SUITES / "promptfooconfig.yaml").read_text(),
+            0,
+            [
+                "2:11 a prompt that is no text or file of text is not imported, nor its cases",
+            ],
+        ),
+        (
+            "a.yaml",
+            PROMPTFOO + "  - file://more.yaml\n  - {assert: [{type: similar, value: x}]}\n",
+            6,
+            [
+                "16:5 tests in this file are not imported",
+                "17:16 the assertion `similar` has no counterpart",
+            ],
+        ),
+        ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
+        (
+            "a.yaml",
+            "tests: [{id: a, input: Hi, criteria: Greets, window_size: 2}]\n",
+            1,
+            ["1:46 `window_size` has no counterpart"],
+        ),
+    ],
+    ids=["skill", "metadata", "agentv", "file prompt", "similar", "csv", "window"],
+)
+def test_cases_in_are_cases_out_and_the_rest_is_reported(
+    checkout: Checkout, name: str, text: str, cases: int, lost: list[str]
+) -> None:
+    checkout.write({f"theirs/{name}": text, "theirs/SKILL.md": "# Refunds\n"})
+    done = run(checkout, f"theirs/{name}", "--output-dir", "theirs/ours")
+    written = list((checkout.root / "theirs/ours").glob("*.eval.yaml"))
+    found = [case for path in written for case in yaml.safe_load(path.read_text())["evalcases"]]
+    assert len(found) == cases
+    assert done.returncode == (1 if lost else 0), done.stdout
+    for line in lost:
+        place, _, message = line.partition(" ")
+        assert f"theirs/{name}:{place}: not-supported: {message}" in done.stdout
+    count = done.stdout.count(": not-supported: ")
+    assert count >= len(lost)
+    if lost:
+        parts = "1 part" if count == 1 else f"{count} parts"
+        assert done.stdout.endswith(f"{parts} of the files not imported, see above\n")
+
+
+FOLDERS = """\
+environment: {type: host, workdir: repo}
+tests:
+  - id: a
+    input: Hi
+    assert:
+      - {type: llm-grader, name: style, prompt: file://prompts/style.md}
+      - {type: script, name: length, command: [python3, length.py]}
+      - {type: script, name: words, command: ./words.sh, cwd: checks}
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "copied", "prompt", "places"),
+    [
+        ("theirs", "repo", "prompts/style.md", [None, "checks"]),
+        (
+            "ours/new",
+            "../../theirs/repo",
+            "/theirs/prompts/style.md",
+            ["../../theirs", "../../theirs/checks"],
+        ),
+    ],
+    ids=["beside", "elsewhere"],
+)
+def test_folders_of_a_file_that_moves_stay_the_same(
+    checkout: Checkout, folder: str, copied: str, prompt: str, places: list[str | None]
+) -> None:
+    checkout.write(
+        {
+            "theirs/a.yaml": FOLDERS,
+            "theirs/prompts/style.md": "Kind? {{ output }}\n",
+            "theirs/repo/README.md": "# Shop\n",
+            "theirs/length.py": "",
+            "theirs/checks/words.sh": "",
+        }
+    )
+    done = run(checkout, "theirs/a.yaml", "--output-dir", folder)
+    assert done.returncode == 0, done.stdout
+    written = yaml.safe_load((checkout.root / folder / "a.eval.yaml").read_text())
+    assert written["workspace"] == {"copy": copied}
+    style, *scripts = written["evalcases"][0]["execution"]["evaluators"]
+    assert style["prompt"] == prompt
+    assert [each.get("cwd") for each in scripts] == places
+
+
+def test_lines_are_imported_with_the_file_beside_them(checkout: Checkout) -> None:
+    line = '{"id": "a", "input": "Hi", "assert": [{"type": "contains", "value": "a"}]}\n'
+    beside = "name: shop\nexecution: {assert: [{type: contains, value: b}]}\n"
+    checkout.write({"theirs/a.jsonl": line, "theirs/a.yaml": beside})
+    done = run(checkout, "theirs/a.jsonl", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    written = yaml.safe_load((checkout.root / "ours/a.eval.yaml").read_text())
+    assert written["dataset"] == "shop"
+    rubrics = written["evalcases"][0]["rubrics"]
+    assert [each["contains"] for each in rubrics] == ["a", "b"]
+
+
+CODE = """\
+prompts: ["{{question}}"]
+providers: [{id: "python:answer.py", label: ours}]
+tests:
+  - description: all hold
+    vars: {question: "30", most: 5}
+    assert:
+      - {type: contains, value: days}
+      - {type: javascript, value: "output.length > context.vars.most"}
+      - type: javascript
+        value: |
+          const days = parseInt(output)
+          return {pass: days === 30, score: 1, reason: `${days} days`}
+      - {type: javascript, value: "file://checks.js:short", threshold: 0.5}
+      - {type: not-javascript, value: "output.includes('never')"}
+      - {type: python, value: "len(output) > 3 and context['vars']['most'] == 5"}
+      - {type: python, value: "import re\\nreturn bool(re.match(r'\\\\d+', output))"}
+      - {type: python, value: "file://checks.py:has_days"}
+  - description: one check fails
+    vars: {question: "31"}
+    assert: [{type: contains, value: days}, {type: javascript, value: "output === 'x'"}]
+  - description: one raises
+    vars: {question: "31"}
+    assert: [{type: python, value: "nobody"}, {type: javascript, value: "true"}]
+"""
+CODE_FILES = {
+    "theirs/promptfooconfig.yaml": CODE,
+    "theirs/answer.py": (
+        "async def call_api(prompt, options, context):\n    return {'output': f'{prompt} days'}\n"
+    ),
+    "theirs/checks.js": "module.exports.short = async (output) => (output ? 0.9 : 0);\n",
+    "theirs/checks.py": (
+        "def has_days(output):\n"
+        "    return {'pass': 'days' in output, 'score': 1, 'reason': 'It has days'}\n"
+    ),
+}
+
+
+@platforms.SHELL
+def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
+    checkout.commit({**CODE_FILES, "rubric-ci.yaml": "evals: [ours/*.eval.yaml]\n"})
+    done = run(checkout, "theirs/promptfooconfig.yaml", "--output-dir", "ours")
+    assert (done.returncode, done.stdout.splitlines()) == (
+        0,
+        [
+            "wrote ours/promptfoo_shim.mjs",
+            "wrote ours/promptfoo_shim.py",
+            "wrote ours/targets.yaml: 1 target",
+            "wrote ours/promptfooconfig.eval.yaml: 3 cases",
+        ],
+    )
+    assert yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"] == [
+        {
+            "name": "ours",
+            "provider": "cli",
+            "cwd": ".",
+            "command_template": "python3 promptfoo_shim.py ../theirs/answer.py {PROMPT}",
+        }
+    ]
+    done = invoke(checkout.root, ENVIRONMENT, "run", "--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    verdicts = {case["id"]: (case["verdict"], case["answer"]) for case in report["cases"]}
+    assert verdicts == {
+        "all-hold": ("pass", "30 days"),
+        "one-check-fails": ("fail", "31 days"),
+        "one-raises": ("fail", "31 days"),
+    }
+    graded = {case["id"]: case["evaluators"] for case in report["cases"]}
+    assert [len(each.get("hits", ())) for each in graded["all-hold"]] == [0, 4, 3]
+    (missed,) = graded["one-raises"][0]["misses"]
+    assert missed.startswith("nobody")
+
+
+VERDICTS = {
+    "promptfooconfig.yaml": {
+        "all-hold": "pass",
+        "a-text-is-missing": "fail",
+        "the-default-fails": "fail",
+        "a-threshold-is-reached": "pass",
+        "a-threshold-is-missed": "fail",
+        "a-threshold-with-scores-of-code": "pass",
+        "a-threshold-that-code-misses": "fail",
+        "code-that-weighs-nothing": "pass",
+        "code-that-throws": "fail",
+        "one-of-two-languages-fails": "fail",
+        "a-limit-and-two-scripts": "pass",
+        "an-inverted-set": "pass",
+        "a-set-reaches-its-threshold": "pass",
+        "a-set-misses-its-threshold": "fail",
+        "weights-decide-a-set": "pass",
+        "a-set-counts-as-one-where-a-mean-decides": "pass",
+        "a-set-that-weighs-little-where-a-mean-decides": "fail",
+        "code-with-variables-and-declarations": "pass",
+        "a-result-without-a-score": "fail",
+        "an-inverted-range-of-words": "pass",
+        "texts-of-python": "pass",
+        "an-inverted-number": "pass",
+        "a-file-that-throws": "errored",
+    },
+    "transforms.yaml": {
+        "the-order-is-transformed-twice": "pass",
+        "another-transform-of-a-test": "pass",
+        "a-transform-in-python": "pass",
+        "a-named-transform-in-python": "pass",
+        "the-old-name": "pass",
+        "several-lines": "pass",
+        "a-transform-that-misses": "fail",
+        "a-transform-that-fails": "errored",
+        "a-mean-of-transformed-answers": "pass",
+        "large": "pass",
+        "low": "fail",
+        "a-scenario-without-a-name": "fail",
+        "low-2": "pass",
+    },
+}
+"""What promptfoo says of `tests/peers/imported`, as `tests/peers` checks."""
+
+
+@platforms.SHELL
+@pytest.mark.parametrize("file", VERDICTS)
+def test_an_imported_file_decides_as_promptfoo_does(file: str, checkout: Checkout) -> None:
+    shutil.copytree(SUITES.parent / "imported", checkout.root / "theirs")
+    assert graded(checkout, file) == VERDICTS[file]
+
+
+def graded(checkout: Checkout, file: str) -> dict[str, str]:
+    """Return the verdict of each case of a file that is imported."""
+    done = run(checkout, f"theirs/{file}", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    done = invoke(checkout.root, ENVIRONMENT, "run", "ours", "--fail-on", "never")
+    assert done.returncode == 3, done.stdout + done.stderr  # a case has no verdict
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    return {case["id"]: case.get("verdict", "errored") for case in report["cases"]}
+
+
+def imported(checkout: Checkout, name: str, **files: str) -> tuple[dict[str, Any], str]:
+    checkout.write({key.replace("__", "."): text for key, text in files.items()})
+    done = run(checkout, name, "--output-dir", "ours")
+    (written,) = (checkout.root / "ours").glob("*.eval.yaml")
+    return yaml.safe_load(written.read_text()), done.stdout
+
+
+def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
+    config = (
+        "prompts: [file://a.txt, file://chat.json]\n"
+        "providers: ['openai:chat:gpt-6-luna', {id: 'anthropic:messages:opus', label: big}]\n"
+        "tests: [tests.csv, {vars: {q: [x, y], shop: {city: Bern}}}]\n"
+    )
+    table = 'q,__expected,__expected2\nHi,"contains:days","not-icontains: sorry"\nYo,Same,\n'
+    chat = (
+        '[{"role": "system", "content": "In {{shop.city}}"}, {"role": "user", "content": "{{q}}"}]'
+    )
+    suite, _ = imported(
+        checkout,
+        "p.yaml",
+        p__yaml=config,
+        a__txt="Say {{q}}\n---\nAsk {{q}}",
+        chat__json=chat,
+        tests__csv=table,
+    )
+    assert suite["targets"] == ["openai:chat:gpt-6-luna", "big"]
+    assert len(suite["evalcases"]) == 3 * (1 + 1 + 2)
+    first, *_, last = suite["evalcases"]
+    assert first == {
+        "id": "test-1-1",
+        "input": "Say {{q}}",
+        "vars": {"q": "Hi"},
+        "rubrics": [
+            {"contains": "days"},
+            {"contains": "sorry", "ignore_case": True, "not": True},
+        ],
+    }
+    assert suite["evalcases"][3]["rubrics"] == [{"equals": "Same"}]
+    assert last["id"] == "test-3-6"
+    assert [message["content"] for message in last["input_messages"]] == ["In Bern", "y"]
+    targets = yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"]
+    assert targets == [
+        {"name": "openai:chat:gpt-6-luna", "model": "openai/gpt-6-luna"},
+        {"name": "big", "model": "anthropic/opus"},
+    ]
+
+
+def test_a_table(checkout: Checkout) -> None:
+    table = (
+        "question,answer,rubrics,plan,__expected\n"
+        'How long?,30 days,"Names 30 days\nIs kind",pro,contains:30\n,x,,,\n'
+    )
+    suite, said = imported(checkout, "a.csv", a__csv=table)
+    assert suite["evalcases"] == [
+        {
+            "id": "row-1",
+            "input": "How long?",
+            "expected_output": "30 days",
+            "metadata": {"plan": "pro"},
+            "rubrics": [
+                {"expected_outcome": "Names 30 days"},
+                {"expected_outcome": "Is kind"},
+                {"contains": "30"},
+            ],
+        }
+    ]
+    assert "a.csv:4:1: not-supported: the row has no text in input, prompt, question" in said
+
+
+def test_a_prompt_file_of_github_models(checkout: Checkout) -> None:
+    prompt = (
+        "model: openai/gpt-6-luna\nmessages: [{role: user, content: 'In {{lang}}: {{input}}'}]\n"
+        "testData:\n  - {input: Hello, lang: German, expected: Hallo}\n"
+        "evaluators:\n  - {name: a, string: {startsWith: '{{expected}}'}}\n"
+        "  - {name: b, uses: github/similarity}\n"
+    )
+    suite, said = imported(checkout, "greet.prompt.yml", greet__prompt__yml=prompt)
+    assert suite == {
+        "target": "greet",
+        "evalcases": [
+            {
+                "id": "greet-1",
+                "input": "Hello",
+                "expected_output": "Hallo",
+                "vars": {"lang": "German"},
+                "rubrics": [{"starts_with": "Hallo", "ignore_case": True}],
+            }
+        ],
+    }
+    targets = yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"]
+    assert targets == [{"name": "greet", "prompt": "../greet.prompt.yml"}]
+    assert "greet.prompt.yml:7:5: not-supported: only evaluators with `string` have" in said
+    assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
+
+
+def test_an_export_of_openai_evals(checkout: Checkout) -> None:
+    graders = [
+        {
+            "type": "string_check",
+            "name": "same",
+            "operation": "ilike",
+            "input": "{{ sample.output_text }}",
+            "reference": "{{ item.label }}",
+        },
+        {"type": "score_model", "name": "kind", "input": [], "model": "gpt-6-luna"},
+    ]
+    content = [{"item": {"ticket": "It burns", "label": "fire"}}, {"item": {"ticket": "Hm"}}]
+    template = [{"role": "developer", "content": "Sort: {{ item.ticket }}"}]
+    data = {
+        "object": "eval",
+        "name": "tickets",
+        "testing_criteria": graders,
+        "data_source": {
+            "type": "completions",
+            "source": {"type": "file_content", "content": content},
+            "input_messages": {"type": "template", "template": template},
+        },
+    }
+    suite, said = imported(checkout, "eval.json", eval__json=json.dumps(data))
+    assert suite["dataset"] == "tickets"
+    assert suite["evalcases"][0] == {
+        "id": "item-1",
+        "input_messages": [{"role": "system", "content": "Sort: It burns"}],
+        "rubrics": [{"contains": "fire", "ignore_case": True}],
+    }
+    assert "not-supported: the grader `score_model` has no counterpart in this form" in said
+
+
+EXAMPLES = [
+    PROMPTFOO,
+    CODE,
+    (SUITES / "promptfooconfig.yaml").read_text(),
+    (Path(__file__).parents[3] / "examples/promptfoo/promptfooconfig.yaml").read_text(),
+    "prompts: [a, file://b.py]\ntests: [c.csv, {vars: {d: [1, 2]}}, {vars: file://e.yaml}]\n",
+]
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_each_test_and_prompt_is_a_case_or_reported(text: str) -> None:
+    data = Document("", text).data
+    found = promptfoo.translate(data, Beside(lambda name: "A {{q}}" if "prompt" in name else None))
+    reported = {path[:2] for _, path, _ in found.problems}
+    used = {path[:2] for path in found.paths.values()}
+    every = {("tests", n) for n in range(len(data["tests"]))}
+    every |= {("prompts", n) for n in range(len(data["prompts"]))}
+    assert every <= reported | used
+
+
+def test_no_file_is_overwritten_and_no_other_file_is_read(checkout: Checkout) -> None:
+    checkout.write({"a.yaml": PROMPTFOO, "a.eval.yaml": "mine", "b.yaml": "evalcases: []\n"})
+    assert run(checkout, "a.yaml").stderr.startswith("rubric-ci: a.eval.yaml exists already\n")
+    assert Path(checkout.root / "a.eval.yaml").read_text() == "mine"
+    done = run(checkout, "b.yaml")
+    assert done.returncode == 2
+    assert done.stderr.startswith("rubric-ci: b.yaml is no file of Agent Skills, AgentV 2.7 to 5")

@@ -1,0 +1,396 @@
+"""`rubric-ci init` as a user types it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+import yaml
+
+from rubric_ci import __version__
+from rubric_ci.model.scaffold import PROVIDERS, TARGET_KINDS
+from rubric_ci.system import resources
+from tests import platforms
+from tests.invoke import invoke
+
+FILES = [
+    ".github/workflows/evals-default-branch.yml",
+    ".github/workflows/evals-gate.yml",
+    ".github/workflows/evals-nightly.yml",
+    ".github/workflows/evals-validate.yml",
+    ".gitignore",
+    ".pre-commit-config.yaml",
+    "evals/example.answers.jsonl",
+    "evals/example.eval.yaml",
+    "evals/example.replay.jsonl",
+    "rubric-ci.yaml",
+]
+WROTE = [
+    "wrote rubric-ci.yaml",
+    "wrote evals/example.eval.yaml",
+    "wrote evals/example.answers.jsonl",
+    "wrote evals/example.replay.jsonl",
+    "wrote .github/workflows/evals-validate.yml",
+    "wrote .github/workflows/evals-gate.yml",
+    "wrote .github/workflows/evals-default-branch.yml",
+    "wrote .github/workflows/evals-nightly.yml",
+]
+OFFLINE = ("run", "--target", "recorded", "--replay", "evals/example.replay.jsonl")
+
+
+def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return invoke(root, os.environ, *arguments)
+
+
+def files(root: Path) -> list[str]:
+    return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
+
+
+def first_lines(output: str) -> list[str]:
+    return output.split("\n\nNext:", maxsplit=1)[0].splitlines()
+
+
+def test_a_new_project_is_valid(tmp_path: Path) -> None:
+    done = command(tmp_path, "init")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert first_lines(done.stdout) == [
+        *WROTE,
+        "wrote .pre-commit-config.yaml",
+        "wrote .gitignore",
+    ]
+    assert done.stdout.split("\n\n")[1] == NEXT
+    assert files(tmp_path) == FILES
+    checked = command(tmp_path, "validate")
+    assert (checked.returncode, checked.stdout) == (0, "2 files checked: no problems\n")
+
+
+NEXT = """\
+Next:
+  git init    # the hook and the workflows need a repository
+  rubric-ci validate    # offline
+  rubric-ci run --target recorded --replay evals/example.replay.jsonl    # offline
+  export OPENAI_API_KEY=... && rubric-ci run    # asks the model
+  gh secret set OPENAI_API_KEY    # for the workflows
+A pull request may cost $5, a night $20 (max-cost-usd).
+A night answers and judges every case 3 times; `rubric-ci run --trials 3 --list` shows its cost.
+"""
+
+
+@pytest.mark.parametrize("target", TARGET_KINDS)
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_example_runs_offline_at_once(tmp_path: Path, provider: str, target: str) -> None:
+    command(tmp_path, "init", "--yes", "--provider", provider, "--target", target)
+    assert command(tmp_path, "validate").stdout == "2 files checked: no problems\n"
+    done = command(tmp_path, *OFFLINE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed; fail-on: fail" in done.stdout
+    assert "no model calls" in done.stdout
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_workflows_are_valid(tmp_path: Path, provider: str) -> None:
+    command(tmp_path, "init", "--yes", "--provider", provider)
+    check = platforms.SCRIPTS / "check-jsonschema"
+    workflows = sorted((tmp_path / ".github/workflows").glob("*.yml"))
+    done = subprocess.run(
+        [check, "--builtin-schema", "vendor.github-workflows", *workflows],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, len(workflows)) == (0, 4), done.stdout
+
+
+def test_the_provider_is_in_every_file(tmp_path: Path) -> None:
+    done = command(tmp_path, "init", "--yes", "--provider", "anthropic")
+    text = "".join((tmp_path / name).read_text(encoding="utf-8") for name in FILES)
+    assert "OPENAI_API_KEY" not in text.replace(
+        (tmp_path / "evals/example.replay.jsonl").read_text(), ""
+    )
+    assert "ANTHROPIC_API_KEY=${{ secrets.ANTHROPIC_API_KEY }}" in text
+    assert "export ANTHROPIC_API_KEY=... && rubric-ci run" in done.stdout
+
+
+@pytest.mark.parametrize(("provider", "caps"), [("openai", 3), ("ollama", 0)])
+def test_only_models_with_a_price_have_a_cap(tmp_path: Path, provider: str, caps: int) -> None:
+    done = command(tmp_path, "init", "--yes", "--provider", provider)
+    text = "".join((tmp_path / name).read_text(encoding="utf-8") for name in FILES)
+    assert (len(re.findall(r'max-cost-usd: "\d', text)), "max-cost-usd" in done.stdout) == (
+        caps,
+        caps > 0,
+    )
+
+
+def test_a_workflow_is_short_and_of_this_version(tmp_path: Path) -> None:
+    command(tmp_path, "init", "--yes")
+    for name in filter(re.compile("[.]github/").match, FILES):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 15
+        assert text.count(f".yml@v{__version__}\n") == text.count("@") == 1
+        assert f"name: {Path(name).stem}\n" in text
+
+
+def test_a_released_package_pins_by_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = "0123456789" * 4
+    monkeypatch.setattr(resources, "released_commit", lambda: commit)
+    command(tmp_path, "init", "--yes")
+    text = (tmp_path / ".github/workflows/evals-gate.yml").read_text(encoding="utf-8")
+    assert f"gate.yml@{commit} # v{__version__}\n" in text
+
+
+def test_editors_find_the_schemas(tmp_path: Path) -> None:
+    command(tmp_path, "init", "--yes")
+    lines = [
+        (tmp_path / name).read_text(encoding="utf-8").split("\n")[0]
+        for name in ("rubric-ci.yaml", "evals/example.eval.yaml")
+    ]
+    start = (
+        "# yaml-language-server: $schema=https://raw.githubusercontent.com/rubric-ci/rubric-ci/main"
+    )
+    names = [line.removeprefix(f"{start}/") for line in lines]
+    assert names == ["schemas/config.schema.json", "schemas/eval.schema.json"]
+    assert all((Path(__file__).parents[3] / name).is_file() for name in names)
+
+
+def test_a_command_is_started(tmp_path: Path) -> None:
+    done = command(tmp_path, "init", "--yes", "--target", "command")
+    assert "wrote agent.py" in done.stdout
+    listed = command(tmp_path, "run", "--list")
+    assert "default" in listed.stdout, listed.stderr
+
+
+@platforms.TERMINALS
+def test_a_terminal_is_asked(tmp_path: Path) -> None:
+    words = ["-m", "rubric_ci", "init", "--target", "recorded"]
+    with pexpect.spawn(sys.executable, words, cwd=tmp_path, encoding="utf-8", timeout=60) as asked:
+        asked.expect("Provider of the judge .*openai-compatible, ollama.* .openai.: ")
+        asked.sendline("gemini")
+        asked.expect(pexpect.EOF)
+        asked.wait()
+    config = (tmp_path / "rubric-ci.yaml").read_text(encoding="utf-8")
+    assert "model: gemini/gemini-3.8-flash" in config
+    assert "# Answers kept in a file" in config
+
+
+def test_a_folder_may_be_named_and_new(tmp_path: Path) -> None:
+    assert command(tmp_path, "init", "new/project").returncode == 0
+    assert files(tmp_path / "new" / "project") == FILES
+
+
+def test_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "rubric-ci.yml").write_text("evals: [mine.yaml]\n")
+    (tmp_path / ".gitignore").write_text("*.pyc\n")
+    (tmp_path / ".pre-commit-config.yaml").write_text("repos: []\n")
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "example.eval.yaml").write_text("mine")
+    done = command(tmp_path, "init")
+    assert first_lines(done.stdout) == [
+        "kept rubric-ci.yml: it exists (--force overwrites it)",
+        *WROTE[4:],
+        "kept .pre-commit-config.yaml: check that it contains:",
+        "    repos:",
+        "      - repo: https://github.com/rubric-ci/rubric-ci",
+        "        rev: v0.1.0",
+        "        hooks:",
+        "          - id: rubric-ci-validate",
+        "appended to .gitignore: .rubric-ci/",
+    ]
+    assert not (tmp_path / "rubric-ci.yaml").exists()
+    assert (tmp_path / "rubric-ci.yml").read_text() == "evals: [mine.yaml]\n"
+    assert (tmp_path / ".gitignore").read_text() == "*.pyc\n.rubric-ci/\n"
+    assert (tmp_path / "evals" / "example.eval.yaml").read_text() == "mine"
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q", "-b", "master")
+    return tmp_path
+
+
+def workflow(root: Path, name: str) -> dict[Any, Any]:
+    """Return the data of a workflow; YAML 1.1 reads its `on` as True."""
+    text = (root / f".github/workflows/evals-{name}.yml").read_text(encoding="utf-8")
+    found: dict[Any, Any] = yaml.safe_load(text)
+    return found
+
+
+def next_lines(output: str) -> list[str]:
+    return output.split("\nNext:\n", maxsplit=1)[1].splitlines()
+
+
+CONFIG = """\
+judge: {model: openai/judge, api_base: "${{ JUDGE_URL }}", api_key: "${{ JUDGE_KEY }}"}
+env: {allow: [JUDGE_URL]}
+targets:
+  - {name: default, provider: cli, command_template: "./shop {PROMPT}", env: [SHOP_TOKEN]}
+  - {name: other, model: anthropic/claude-haiku-5-5}
+"""
+SCRIPT = """\
+evalcases:
+  - id: a
+    input: Hi
+    execution: {evaluators: [{name: s, type: code_judge, script: ./s, env: [DATABASE_URL]}]}
+"""
+
+
+def test_a_configuration_decides_what_the_workflows_pass_on(repository: Path) -> None:
+    (repository / "rubric-ci.yaml").write_text(CONFIG)
+    (repository / "a.eval.yaml").write_text(SCRIPT)
+    done = command(repository, "init", "--yes")
+    assert first_lines(done.stdout)[0].startswith("kept rubric-ci.yaml: it exists")
+    assert "evals/" not in done.stdout
+    exported = "JUDGE_URL=... JUDGE_KEY=... ANTHROPIC_API_KEY=... SHOP_TOKEN=... DATABASE_URL=..."
+    names = ["JUDGE_URL", "JUDGE_KEY", "ANTHROPIC_API_KEY", "SHOP_TOKEN", "DATABASE_URL"]
+    assert next_lines(done.stdout) == [
+        "  rubric-ci validate    # offline",
+        "  rubric-ci run --list    # cases and cost; sends nothing",
+        f"  export {exported} && rubric-ci run    # grades the cases",
+        "  gh secret set JUDGE_URL    # for the workflows",
+        "  gh secret set JUDGE_KEY    # for the workflows",
+        "  gh secret set ANTHROPIC_API_KEY    # for the workflows",
+        "  gh secret set SHOP_TOKEN    # for the workflows",
+        "  gh secret set DATABASE_URL    # for the workflows",
+        NEXT.splitlines()[-1],
+    ]
+    (job,) = workflow(repository, "gate")["jobs"].values()
+    given = job["secrets"]["env"].splitlines()
+    assert [line.partition("=")[0] for line in given] == names
+    assert job["with"] == {"max-cost-usd": ""}  # `openai/judge` has no price
+
+
+def test_eval_files_need_no_example(repository: Path) -> None:
+    (repository / "a.eval.yaml").write_text("evalcases: [{id: a, input: Hi, rubrics: [Greets]}]\n")
+    done = command(repository, "init", "--yes")
+    assert "evals/example" not in done.stdout
+    assert command(repository, "validate").stdout == "2 files checked: no problems\n"
+    assert next_lines(done.stdout)[1] == "  rubric-ci run --list    # cases and cost; sends nothing"
+    listed = command(repository, "run", "--list")
+    assert (listed.returncode, "a.eval.yaml" in listed.stdout) == (0, True), listed.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "branch"),
+    [
+        ((), "master"),
+        (("checkout", "-q", "-b", "topic"), "master"),
+        (("branch", "main"), "main"),
+        (("update-ref", "refs/remotes/origin/trunk", "HEAD"), "trunk"),
+    ],
+    ids=["checked out", "topic", "main", "of the remote"],
+)
+def test_the_default_branch(repository: Path, words: tuple[str, ...], branch: str) -> None:
+    git(repository, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "--allow-empty", "-qmA")
+    if words:
+        git(repository, *words)
+    if branch == "trunk":
+        git(repository, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+    command(repository, "init", "--yes")
+    for name, event in (("gate", "pull_request"), ("default-branch", "push"), ("validate", "push")):
+        assert workflow(repository, name)[True][event]["branches"] == [branch]
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("git@gitlab.com:acme/app.git", "gitlab.com"),
+        ("https://user:key@gitlab.acme.example/app", "gitlab.acme.example"),
+        ("git@github.com:acme/app.git", ""),
+        ("https://git.acme.example/app", ""),
+    ],
+)
+def test_another_host_gets_no_workflows(repository: Path, url: str, host: str) -> None:
+    git(repository, "remote", "add", "origin", url)
+    done = command(repository, "init", "--yes")
+    assert (repository / ".github").exists() is (host == "")
+    said = [line for line in done.stdout.splitlines() if line.startswith("No workflows")]
+    page = "https://github.com/rubric-ci/rubric-ci/blob/main/docs/other-ci.md"
+    assert said == ([f"No workflows: `origin` is at {host}. {page}"] if host else [])
+
+
+def test_a_folder_of_a_repository_is_refused(repository: Path) -> None:
+    done = command(repository, "init", "--yes", "below")
+    assert (done.returncode, files(repository / "below")) == (2, [])
+    assert done.stderr == (
+        f"rubric-ci: below is in the repository {repository}, which needs the files at "
+        f"its root\n  run `rubric-ci init {repository}`\n"
+    )
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_workflow_passes_on_what_the_judge_needs(repository: Path, provider: str) -> None:
+    command(repository, "init", "--yes", "--provider", provider)
+    for name in ("gate", "default-branch", "nightly"):
+        (job,) = workflow(repository, name)["jobs"].values()
+        given = job.get("secrets", {}).get("env", "").splitlines()
+        assert [line.partition("=")[0] for line in given] == [*PROVIDERS[provider].variables]
+        assert all(
+            line.partition("=")[2].endswith(f".{line.partition('=')[0]} }}}}") for line in given
+        )
+
+
+def test_twice_changes_nothing(tmp_path: Path) -> None:
+    command(tmp_path, "init")
+    before = {name: (tmp_path / name).read_bytes() for name in FILES}
+    done = command(tmp_path, "init")
+    assert first_lines(done.stdout)[-2:] == [
+        "kept .pre-commit-config.yaml: it contains the rubric-ci lines already",
+        "kept .gitignore: it contains the rubric-ci lines already",
+    ]
+    assert {name: (tmp_path / name).read_bytes() for name in files(tmp_path)} == before
+
+
+def test_force_overwrites_unshared_files_only(tmp_path: Path) -> None:
+    command(tmp_path, "init")
+    for name in FILES:
+        (tmp_path / name).write_text("mine\n")
+    done = command(tmp_path, "init", "--force")
+    assert first_lines(done.stdout)[: len(WROTE)] == WROTE
+    kept = [name for name in FILES if (tmp_path / name).read_text().startswith("mine\n")]
+    assert kept == [".gitignore", ".pre-commit-config.yaml"]
+    assert (tmp_path / ".gitignore").read_text() == "mine\n.rubric-ci/\n"
+
+
+@platforms.MESSAGES
+def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = command(tmp_path, "init", "file/project")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"rubric-ci: {Path('file/project/rubric-ci.yaml')}: cannot write the file: "
+        "Not a directory\n  choose a folder that you can write to\n"
+    )
+
+
+def test_the_hook_is_of_this_version() -> None:
+    assert f"rev: v{__version__}\n" in resources.read_example("scaffold/pre-commit-config.yaml")
+
+
+def test_pre_commit_understands_the_configuration(tmp_path: Path) -> None:
+    pre_commit = shutil.which("pre-commit", path=str(platforms.SCRIPTS))
+    assert pre_commit is not None
+    command(tmp_path, "init")
+    subprocess.run(
+        [pre_commit, "validate-config", ".pre-commit-config.yaml"],
+        cwd=tmp_path,
+        check=True,
+        timeout=60,
+    )
+
+
+def test_what_a_run_leaves_in_a_folder_below_is_ignored_too(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    command(tmp_path, "init")
+    left = ["git", "check-ignore", ".rubric-ci/report.json", "evals/.rubric-ci/report.json"]
+    done = subprocess.run(left, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == left[2:]

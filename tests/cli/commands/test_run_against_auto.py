@@ -1,0 +1,126 @@
+"""The base that `run --against auto` compares with, for each event of a workflow; real git."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.cli.commands.test_run_against import cases
+from tests.invoke import invoke
+
+PULL_REQUEST = "the pull request's base branch"
+
+
+def answering(side: str) -> dict[str, str]:
+    return {"rubric-ci.yaml": f"targets: [{{name: default, provider: mock, response: {side}}}]\n"}
+
+
+class Change:
+    """`topic` left `main`, which moved on; `merge` is the merge commit that GitHub makes."""
+
+    def __init__(self, checkout: Checkout) -> None:
+        self.checkout = checkout
+        files = {".gitignore": ".rubric-ci/\n", "evals/a.yaml": cases("one")}
+        self.commits = {"start": checkout.commit(files | answering("hello"))}
+        checkout.git("switch", "--quiet", "--create", "topic")
+        self.commits["first"] = checkout.commit({"a.txt": "1"})
+        self.commits["topic"] = checkout.commit(answering("bye"))
+        checkout.git("switch", "--quiet", "main")
+        self.commits["main"] = checkout.commit({"b.txt": "1"})
+        checkout.git("switch", "--quiet", "--detach")
+        checkout.git("merge", "--quiet", "--no-edit", "topic")
+        self.commits["merge"] = checkout.git("rev-parse", "HEAD")
+        for name in ("main", "HEAD"):
+            checkout.git("update-ref", f"refs/remotes/origin/{name}", self.commits["main"])
+
+    def against(self, at: str, event: str, payload: dict[str, Any], folder: Path) -> dict[str, Any]:
+        """Check a commit out, run as the event would, and return the report."""
+        self.checkout.git("switch", "--quiet", "--detach", self.commits[at])
+        file = folder / "event.json"
+        file.write_text(json.dumps(payload))
+        workflow = {
+            "GITHUB_REPOSITORY": "o/r",
+            "GITHUB_EVENT_NAME": event,
+            "GITHUB_EVENT_PATH": str(file),
+            "GITHUB_SHA": self.commits[at],
+            "GITHUB_REF": "refs/heads/topic",
+        }
+        arguments = ("run", "evals", "--against", "auto", "--policy-from", "head")
+        invoke(self.checkout.root, ENVIRONMENT | (workflow if event else {}), *arguments)
+        report = self.checkout.root / ".rubric-ci/report.json"
+        read: dict[str, Any] = json.loads(report.read_text())
+        return read
+
+
+@pytest.fixture
+def change(checkout: Checkout) -> Change:
+    return Change(checkout)
+
+
+FOUND = {
+    "pull_request": ("merge", "pull_request", "main", PULL_REQUEST),
+    "pull_request, its own head": (
+        "topic", "pull_request", "start", f"the merge base with {PULL_REQUEST}",
+    ),
+    "merge_group": ("merge", "merge_group", "main", "the base of the merge group"),
+    "push": ("topic", "push", "first", "the branch before the push"),
+    "push of a new branch": ("topic", "created", "start", "the merge base with `origin/main`"),
+    "no event": ("topic", "", "start", "the merge base with `origin/HEAD`"),
+}  # fmt: skip
+
+
+def payload(event: str, commits: dict[str, str]) -> dict[str, Any]:
+    main, repository = commits["main"], {"repository": {"default_branch": "main"}}
+    head = {"sha": commits["topic"], "ref": "topic", "repo": {"full_name": "o/r"}}
+    payloads: dict[str, dict[str, Any]] = {
+        "pull_request": {"pull_request": {"number": 1, "base": {"sha": main}, "head": head}},
+        "merge_group": {"merge_group": {"base_sha": main, "head_sha": commits["merge"]}},
+        "push": {"before": commits["first"], "after": commits["topic"]},
+        "created": {"before": "0" * 40, "after": commits["topic"]},
+    }
+    return repository | payloads.get(event, {})
+
+
+@pytest.mark.parametrize(("at", "event", "base", "origin"), FOUND.values(), ids=FOUND)
+def test_the_base_of_each_event(
+    change: Change, tmp_path: Path, at: str, event: str, base: str, origin: str
+) -> None:
+    name = "push" if event == "created" else event
+    report = change.against(at, name, payload(event, change.commits), tmp_path)
+    against, (case,) = report["against"], report["cases"]
+    assert (against["ref"], against["commit"]) == ("auto", change.commits[base])
+    assert against["origin"] == origin
+    assert (case["change"], case["before"]["answer"]) == ("broken", "hello")
+
+
+NONE = {
+    "schedule": ("schedule", {}, "`schedule` events have no base commit"),
+    "push of a new branch": (
+        "push",
+        {"before": "0" * 40, "repository": {"default_branch": "dev"}},
+        "the push creates a branch, and `origin/dev` is not here; check out with `fetch-depth: 0`",
+    ),
+    "merge_group that is not here": (
+        "merge_group",
+        {"merge_group": {"base_sha": "1" * 40}},
+        "the base of the merge group is not in this clone; was the branch force-pushed?",
+    ),
+    "pull_request that is not here": (
+        "pull_request",
+        {"pull_request": {"number": 1, "base": {"sha": "1" * 40}, "head": {"sha": "2" * 40}}},
+        "the pull request's base is not in this clone; was the branch force-pushed?",
+    ),
+}
+
+
+@pytest.mark.parametrize(("event", "payload", "reason"), NONE.values(), ids=NONE)
+def test_the_reason_without_a_base(
+    change: Change, tmp_path: Path, event: str, payload: dict[str, Any], reason: str
+) -> None:
+    report = change.against("topic", event, payload, tmp_path)
+    (case,) = report["cases"]
+    assert report["against"]["commit"] == ""
+    assert (case["change"], case["change_reason"]) == ("not-comparable", f"no base: {reason}")
+    assert report["verdict"] == "fail"

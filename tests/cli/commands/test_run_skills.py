@@ -1,0 +1,176 @@
+"""An Agent Skill with and without: what each target gets, the difference, and the gate."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.grading import targets
+from rubric_ci.grading.targets import answer_cache
+from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, Skill, Workspace
+from rubric_ci.model.context import Side
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from tests import platforms
+from tests.cases import build_case, build_context
+from tests.checkout import Checkout
+from tests.cli.commands.test_run_against import report, run
+from tests.invoke import invoke
+
+pytestmark = platforms.SHELL
+
+AGENT = """\
+from pathlib import Path
+
+skill = Path("skills/refunds/SKILL.md")
+print("Until 1 April." if skill.exists() else "I do not know.")
+print(sorted(path.as_posix() for path in Path(".").rglob("*") if path.is_file()))
+"""
+CONFIG = f"""\
+compare: [with-skill, without-skill]
+targets:
+  - name: with-skill
+    provider: cli
+    command_template: "{sys.executable} agent.py"
+    workspace: {{copy: shop}}
+    skill: skills/refunds
+  - name: without-skill
+    provider: cli
+    command_template: "{sys.executable} agent.py"
+    workspace: {{copy: shop}}
+gate: {{targets: [with-skill], better_than: without-skill}}
+"""
+SKILL = "---\nname: refunds\ndescription: Answers on refunds\n---\nName 1 April.\n"
+
+
+def suite(cases: int) -> str:
+    listed = "".join(f"  - {{id: c{n}, input: May I return it?}}\n" for n in range(cases))
+    return f"rubrics: [{{contains: 1 April}}]\nevalcases:\n{listed}"
+
+
+FILES = {
+    "rubric-ci.yaml": CONFIG,
+    "evals/a.eval.yaml": suite(6),
+    "shop/agent.py": AGENT,
+    "skills/refunds/SKILL.md": SKILL,
+    "skills/refunds/prices.md": "Free.\n",
+    "skills/refunds/evals/evals.json": json.dumps({"skill_name": "refunds", "evals": []}),
+    ".gitignore": ".rubric-ci/\n",
+}
+BETTER = "with-skill: mean score +1.000 against without-skill (6 cases, p = 0.0312): better"
+
+
+def test_a_skill_that_helps(checkout: Checkout) -> None:
+    checkout.commit(FILES)
+    assert "unused-setting" not in invoke(checkout.root, {}, "validate").stdout
+    done = run(checkout, "--reports", "json,markdown,html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert BETTER in " ".join(done.stdout.split())
+    assert f"\n{BETTER}\n" in (checkout.root / ".rubric-ci/summary.md").read_text()
+    assert f"<p>{BETTER}</p>" in (checkout.root / ".rubric-ci/report.html").read_text()
+    found = report(checkout)
+    assert found["gate"]["difference"] == {
+        "target": "with-skill",
+        "than": "without-skill",
+        "cases": 6,
+        "mean": 1.0,
+        "interval": None,
+        "p_value": 0.03125,
+        "significant": True,
+    }
+    answers = {case["id"]: case["answer"].splitlines()[1] for case in found["cases"]}
+    assert answers["c0 [without-skill]"] == "['agent.py']"
+    assert answers["c0 [with-skill]"] == (
+        "['agent.py', 'skills/refunds/SKILL.md', 'skills/refunds/prices.md']"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cases", "demanded", "heading"),
+    [
+        (5, "without-skill", "Gate fails: with-skill is not better than without-skill"),
+        (6, "with-skill", "Gate fails: without-skill is not better than with-skill"),
+    ],
+    ids=["too few cases", "it does not help"],
+)
+def test_a_skill_that_is_not_shown_to_help(
+    cases: int, demanded: str, heading: str, checkout: Checkout
+) -> None:
+    gate = CONFIG.replace("better_than: without-skill", f"better_than: {demanded}")
+    checkout.commit({**FILES, "rubric-ci.yaml": gate, "evals/a.eval.yaml": suite(cases)})
+    done = run(checkout)
+    assert (done.returncode, heading in done.stdout) == (1, True), done.stdout
+
+
+def test_the_gate_names_a_target_that_is_compared(checkout: Checkout) -> None:
+    gate = CONFIG.replace("better_than: without-skill", "better_than: other")
+    checkout.commit({**FILES, "rubric-ci.yaml": gate})
+    done = run(checkout)
+    assert done.returncode == 2
+    assert "`gate.better_than` is `other`, and none of them answers" in done.stderr
+
+
+def test_a_skill_that_is_missing(checkout: Checkout) -> None:
+    checkout.commit({**FILES, "rubric-ci.yaml": CONFIG.replace("skills/refunds", "skills/returns")})
+    done = invoke(checkout.root, {}, "validate")
+    assert done.returncode == 1
+    assert "rubric-ci.yaml:7:12: file-missing: `skills/returns/SKILL.md`: " in done.stdout
+
+
+def test_files_that_name_a_target_are_not_compared(checkout: Checkout) -> None:
+    named = f"execution: {{target: with-skill}}\n{suite(1)}"
+    checkout.commit({**FILES, "evals/a.eval.yaml": named})
+    done = run(checkout)
+    assert [case["id"] for case in report(checkout)["cases"]] == ["c0"]
+    assert done.returncode == 3
+    assert "Gate undecided: no case was graded for both without-skill and another" in done.stdout
+    assert report(checkout)["gate"]["holds"] is False
+
+
+def test_a_change_of_the_skill_selects_its_cases(checkout: Checkout) -> None:
+    depends = CONFIG.replace("    workspace:", "    depends_on: [shop/**]\n    workspace:")
+    checkout.commit({**FILES, "rubric-ci.yaml": depends})
+    checkout.commit({"skills/refunds/prices.md": "5 EUR.\n"})
+    run(checkout, "--changed-since", "HEAD~1")
+    chosen = {case["target"] for case in report(checkout)["cases"]}
+    assert chosen == {"with-skill"}
+
+
+# What a target gets
+
+REFUNDS = Skill(path="skills/refunds", text=SKILL)
+
+
+def test_a_model_gets_the_text_of_the_skill(tmp_path: Path) -> None:
+    heard: list[list[str]] = []
+
+    async def ask(call: ModelCall) -> ModelReply:
+        heard.append([f"{m.role}: {m.content}" for m in call.messages])
+        return ModelReply(text="ok")
+
+    model: Any = {"name": "m", "endpoint": Endpoint(model="openai/m")}
+    case, context = build_case(), build_context(tmp_path, call_model=ask)
+    for target in (LlmTarget(**model, skill=REFUNDS), LlmTarget(**model)):
+        asyncio.run(targets.answer(case, target, context))
+    told = f"system: Follow this skill where it applies.\n\n{SKILL}"
+    assert heard == [[told, "user: Say hello"], ["user: Say hello"]]
+
+
+def test_a_command_gets_the_skill_as_a_guideline(tmp_path: Path) -> None:
+    target = CliTarget(name="c", command_template="printf %s {GUIDELINES}", skill=REFUNDS)
+    given = asyncio.run(targets.answer(build_case(), target, build_context(tmp_path)))
+    assert given.text.startswith("Follow this skill where it applies.\n\n---\nname: refunds")
+
+
+def test_a_skill_is_part_of_the_key_of_an_answer(tmp_path: Path) -> None:
+    context = build_context(tmp_path, side=Side(dependencies=lambda *_: "files"))
+    skills = (None, REFUNDS, Skill(path="skills/refunds", text="Other"))
+    models = [LlmTarget(name="m", endpoint=Endpoint(model="openai/m"), skill=s) for s in skills]
+    assert len({answer_cache.key_of(build_case(), model, context) for model in models}) == 3
+    works = [
+        CliTarget(name="c", command_template="x", workspace=Workspace(), skill=s)
+        for s in skills[:2]
+    ]
+    assert len({answer_cache.key_of(build_case(), work, context) for work in works}) == 2

@@ -1,0 +1,167 @@
+"""A panel and a cascade of judges behind HTTP: `run`, its reports and `judge calibrate`."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from rubric_ci.services.calibration.labels import Label, dump
+from tests.answer_judge import AnswerJudge, judging
+from tests.invoke import invoke
+from tests.sample_project import Project, clean_environment
+
+CASES = 24
+EVALS = "rubrics: [{id: polite, expected_outcome: Is polite}]\nevalcases:\n"
+CONFIG = """\
+evals: [evals/*.eval.yaml]
+judge:
+  votes: 1
+  %s
+targets:
+  - {name: default, provider: recorded, answers: answers.jsonl}
+"""
+
+
+def satisfied(when: Callable[[int], bool]) -> Callable[[list[str]], str]:
+    """Return a judge that marks by the number in the answer."""
+
+    def reply(texts: list[str]) -> str:
+        (number,) = re.findall(r"answer number (\d+)", texts[-1])
+        return json.dumps({"c1": {"satisfied": when(int(number)), "reasoning": "", "evidence": ""}})
+
+    return reply
+
+
+@pytest.fixture
+def judge() -> Iterator[AnswerJudge]:
+    with judging() as running:
+        running.targets = {
+            "one": satisfied(lambda n: n % 2 == 0),
+            "two": satisfied(lambda n: n % 2 == 0 and n != 2),
+            "odd": satisfied(lambda n: n % 3 == 0),
+            "yes": satisfied(lambda _: True),
+        }
+        yield running
+
+
+@pytest.fixture
+def project(tmp_path: Path, judge: AnswerJudge) -> Project:
+    project = Project(tmp_path)
+    cases = "".join(f"  - {{id: c{n}, input: Say hello}}\n" for n in range(CASES))
+    project.write("evals/a.eval.yaml", EVALS + cases)
+    answers = (json.dumps({"id": f"c{n}", "answer": f"answer number {n}."}) for n in range(CASES))
+    project.write("answers.jsonl", "\n".join(answers))
+    return project
+
+
+def configure(project: Project, judge: AnswerJudge, key: str, *models: str, more: str = "") -> None:
+    given = ", ".join(
+        f"{{model: openai/{model}, api_base: '{judge.url}', api_key: none}}" for model in models
+    )
+    project.write("rubric-ci.yaml", CONFIG % f"{key}: [{given}]\n  {more}")
+
+
+def test_the_majority_of_a_panel_and_the_marks_of_each_judge(
+    project: Project, judge: AnswerJudge
+) -> None:
+    configure(project, judge, "panel", "one", "two", "odd")
+    ran = project.run(RUBRIC_CI_CACHE="false")
+    report = project.report()
+    assert report["judge"]["model"] == "openai/one + openai/two + openai/odd"
+    cases = {case["id"]: case for case in report["cases"]}
+    (evaluator,) = cases["c2"]["evaluators"]
+    assert evaluator["judge"] == "openai/one + openai/two + openai/odd"
+    assert evaluator["criteria"][0]["votes"] == [True, False, False]
+    assert evaluator["criteria"][0]["judges"] == ["openai/one", "openai/two", "openai/odd"]
+    assert evaluator["warnings"] == ["polite is disputed: 2 of 3 judges agree"]
+    assert cases["c2"]["verdict"] == "fail"
+    assert cases["c4"]["verdict"] == "pass"
+    words = "openai/one satisfied, openai/two not satisfied, openai/odd not satisfied"
+    assert f"judges differ: {words}" in " ".join(ran.stdout.split())
+    assert "3 judges, 1.8 effective votes" in " ".join(ran.stdout.split())
+    assert report["totals"]["calls"] == 3 * CASES
+
+
+def test_a_panel_of_which_one_judge_is_down_has_a_verdict(
+    project: Project, judge: AnswerJudge
+) -> None:
+    configure(project, judge, "panel", "one", "one", "broken")
+    judge.targets = {**judge.targets, "broken": lambda _: "no JSON"}
+    assert project.run(RUBRIC_CI_CACHE="false").returncode == 1
+    assert project.report()["totals"]["errored"] == 0
+    configure(project, judge, "panel", "one", "broken", "broken")
+    assert project.run(RUBRIC_CI_CACHE="false").returncode == 3
+    reason = project.report()["cases"][0]["reason"]
+    assert "no majority: only 1 of 3 judges gave marks; openai/broken: no valid reply" in reason
+
+
+def test_a_cascade_asks_the_second_judge_where_the_verdict_is_near(
+    project: Project, judge: AnswerJudge
+) -> None:
+    configure(project, judge, "cascade", "yes", "one", more="margin: 0")
+    assert project.run(RUBRIC_CI_CACHE="false").returncode == 0
+    assert {name for name, *_ in judge.asked} == {"yes"}
+    configure(project, judge, "cascade", "yes", "one", more="margin: 1")
+    ran = project.run(RUBRIC_CI_CACHE="false")
+    assert ran.returncode == 1
+    assert "about 24 requests to openai/one" in ran.stderr
+    assert "fewer where the first judge decides" in ran.stderr
+    case = project.report()["cases"][1]
+    assert case["evaluators"][0]["judge"] == "openai/one"
+    assert case["evaluators"][0]["criteria"][0]["votes"] == [True, False]
+
+
+def labelled(project: Project) -> None:
+    project.write(
+        "labels.jsonl",
+        dump(
+            Label(
+                file="evals/a.eval.yaml",
+                id=f"c{n}",
+                evaluator="rubric",
+                answer=f"answer number {n}.",
+                marks={"polite": n % 2 == 0},
+            )
+            for n in range(CASES)
+        ),
+    )
+
+
+def calibrate(project: Project, *options: str) -> CompletedProcess[str]:
+    environment = clean_environment()
+    return invoke(project.root, environment, "judge", "calibrate", "labels.jsonl", *options)
+
+
+def test_the_margin_is_fitted_to_labels(project: Project, judge: AnswerJudge) -> None:
+    configure(project, judge, "cascade", "yes", "one")
+    labelled(project)
+    ran = invoke(
+        project.root, clean_environment(), "judge", "calibrate", "labels.jsonl", "--cascade"
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[0] == "openai/yes then openai/one: 24 labelled answers"
+    assert "set `margin: 1`: the second judge is asked for 100 % of the answers" in ran.stdout
+    assert not (project.root / "calibration.json").exists()
+
+
+def test_cascade_needs_a_cascade(project: Project, judge: AnswerJudge) -> None:
+    configure(project, judge, "panel", "one", "two", "odd")
+    labelled(project)
+    ran = invoke(
+        project.root, clean_environment(), "judge", "calibrate", "labels.jsonl", "--cascade"
+    )
+    assert ran.returncode == 2
+    assert "--cascade: the judge is not a cascade" in ran.stderr
+
+
+def test_errors_in_common_make_fewer_votes(project: Project, judge: AnswerJudge) -> None:
+    configure(project, judge, "panel", "odd", "odd", "one")
+    labelled(project)
+    ran = calibrate(project)
+    assert "3 judges, 1.8 effective votes: their errors are not independent" in ran.stdout
+    written = json.loads((project.root / "calibration.json").read_text())
+    assert written["judge"]["model"] == "openai/odd + openai/odd + openai/one"
+    assert written["effective_votes"] == pytest.approx(1.8, abs=0.01)

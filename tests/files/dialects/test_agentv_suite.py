@@ -1,0 +1,386 @@
+"""What a suite of AgentV says about all its tests, and the files that it names."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.files.dialects import open_source
+from rubric_ci.files.dialects.agentv import translate
+from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.model.references import Found, NotFound
+from tests import platforms
+from tests.sample_project import Project
+
+TEST = {"id": "a", "input": "Hi", "assert": ["Greets"]}
+
+
+def translated(**suite: Any) -> tuple[dict[str, Any], list[tuple[str, str, str]]]:
+    """Return our data without the cases, and the problems with their paths."""
+    found = translate({"tests": [TEST], **suite})
+    data = {key: value for key, value in found.data.items() if key != "evalcases"}
+    places = [(rule.id, ".".join(map(str, path)), text) for rule, path, text in found.problems]
+    return data, places
+
+
+def host(**more: Any) -> dict[str, Any]:
+    return {"environment": {"type": "host", "workdir": "../shop", **more}}
+
+
+SHOP = {"workspace": {"copy": "../shop"}}
+
+
+@pytest.mark.parametrize(
+    ("suite", "ours"),
+    [
+        (host(), SHOP),
+        (
+            host(setup={"command": ["bash", "../make.sh", "./out"], "cwd": "."}),
+            {"workspace": {"copy": "../shop", "setup": ["bash", "../make.sh", "./out"]}},
+        ),
+        (
+            host(setup={"command": ["bash", "-lc", "echo x > $AGENTV_ENVIRONMENT_WORKDIR/x"]}),
+            {
+                "workspace": {
+                    "copy": "../shop",
+                    "setup": ["bash", "-lc", "echo x > $AGENTV_ENVIRONMENT_WORKDIR/x"],
+                }
+            },
+        ),
+        ({"defaults": {"provider": "llm"}}, {"target": "llm"}),
+        ({"defaults": {"provider": "llm"}, "providers": ["other"]}, {"target": "other"}),
+    ],
+    ids=["folder", "set-up", "set-up of a shell", "default", "named"],
+)
+def test_what_a_suite_becomes(suite: dict[str, Any], ours: dict[str, Any]) -> None:
+    assert translated(**suite) == (ours, [])
+
+
+CONFIG = {".agentv/config.yaml": "providers: file://providers.yaml\ndefaults: {provider: llm}\n"}
+IN_FILE = {
+    ".agentv/config.yaml": "defaults: file://defaults.yaml\n",
+    ".agentv/defaults.yaml": "provider: llm\ngrader: judge\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "suite", "target"),
+    [
+        (CONFIG, {}, "llm"),
+        (IN_FILE, {}, "llm"),
+        (CONFIG, {"providers": ["other"]}, "other"),
+        (CONFIG, {"defaults": {"provider": "other"}}, "other"),
+        ({".agentv/config.yaml": "defaults: {provider: default}\n"}, {}, None),
+        ({".agentv/config.yaml": "[\n"}, {}, None),
+        ({".agentv/config.yaml": "defaults: {provider: 3}\n"}, {}, None),
+        ({}, {}, None),
+    ],
+)
+def test_the_target_that_the_configuration_of_agentv_names(
+    files: dict[str, str], suite: dict[str, Any], target: str | None
+) -> None:
+    found = translate({"tests": [TEST], **suite}, files.get)
+    assert found.data.get("target") == target
+
+
+@pytest.mark.parametrize(
+    ("suite", "problem"),
+    [
+        (
+            {"environment": {"type": "docker", "image": "python", "workdir": "/w"}},
+            (
+                "not-supported",
+                "environment.type",
+                "only `type: host` has a counterpart; `sandbox` of a target can start a container",
+            ),
+        ),
+        (
+            {"environment": {"type": "host"}},
+            (
+                "not-supported",
+                "environment",
+                "`environment` has no counterpart unless it has a `workdir`",
+            ),
+        ),
+        (
+            host(env={"A": "b"}),
+            ("not-supported", "environment.env", "`env` has no counterpart"),
+        ),
+        (
+            host(setup={"command": ["../make.sh"]}),
+            (
+                "not-supported",
+                "environment.setup",
+                "a set-up that does not run in the workspace (`cwd: .`) has no counterpart",
+            ),
+        ),
+        (
+            host(setup="make"),
+            (
+                "not-supported",
+                "environment.setup",
+                "`setup` has no counterpart unless it has a `command`",
+            ),
+        ),
+        (
+            host(setup={"command": ["make"], "timeout_ms": 5}),
+            ("skipped-there", "environment.setup.timeout_ms", "a set-up may take 15 minutes"),
+        ),
+        (
+            {"defaults": {"grader": "judge"}},
+            (
+                "skipped-there",
+                "defaults.grader",
+                "`grader` has no effect: the judge is that of rubric-ci.yaml",
+            ),
+        ),
+        (
+            {"defaults": {"system_message": "Be kind"}},
+            (
+                "skipped-there",
+                "defaults.system_message",
+                "`system_message` has no effect: AgentV ignores it",
+            ),
+        ),
+        (
+            {"extensions": ["agentv:agent-rules"]},
+            (
+                "skipped-there",
+                "extensions.0",
+                "an agent finds rules and skills in the workspace by itself (`project_files`)",
+            ),
+        ),
+        (
+            {"extensions": ["file://setup.mjs:beforeAll"]},
+            (
+                "not-supported",
+                "extensions.0",
+                "an extension, which is code of AgentV, has no counterpart",
+            ),
+        ),
+    ],
+    ids=[
+        *("docker", "no folder", "variables", "elsewhere", "no command", "time", "judge"),
+        *("ignored", "rules", "code"),
+    ],
+)
+def test_what_has_no_counterpart(suite: dict[str, Any], problem: tuple[str, str, str]) -> None:
+    assert translated(**suite)[1] == [problem]
+
+
+def test_judges_see_the_changes_and_the_calls_of_an_agent() -> None:
+    def rubrics(**suite: Any) -> Any:
+        return translate({"tests": [TEST], **suite}).data["evalcases"][0]["rubrics"]
+
+    criterion = {"expected_outcome": "Greets", "required": False}
+    assert rubrics() == [criterion]
+    assert rubrics(**host()) == {"sees": ["answer", "file_changes"], "criteria": [criterion]}
+    assert rubrics(**host(), extensions=["agentv:agent-rules"])["sees"] == [
+        "answer",
+        "tool_calls",
+        "file_changes",
+    ]
+    script = {"type": "script", "command": "check"}
+    found = translate({"tests": [{**TEST, "assert": ["Greets", script]}], **host()})
+    evaluators = found.data["evalcases"][0]["execution"]["evaluators"]
+    assert evaluators[0]["sees"] == ["answer", "file_changes"]
+    only = {**TEST, "assert": [{"type": "contains", "value": "x"}]}
+    found = translate({"tests": [only], **host()})
+    assert found.data["evalcases"][0]["rubrics"] == [{"contains": "x", "required": False}]
+
+
+FILES = {
+    "../shop/environment.yaml": "type: host\nworkdir: ./template\nenv: {A: b}\n",
+    "default.yaml": "vars: {who: Ann}\nthreshold: 0.5\n",
+    "list.yaml": "[a]\n",
+}
+SUITE = """\
+environment: file://../shop/environment.yaml
+default_test: file://default.yaml
+tests: [{id: a, input: "Greet {{ who }}", assert: [Greets]}]
+"""
+
+
+def find(name: str) -> list[Found | NotFound]:
+    text = FILES.get(name)
+    return [NotFound("no such file") if text is None else Found(name.replace("../", ""), text)]
+
+
+def opened(text: str, files: Any = find) -> tuple[Source, list[str]]:
+    source = open_source("evals/a.yaml", text, find=files)
+    return source, [f"{file}:{each.line}: {each.message}" for file, each in source.text_problems]
+
+
+def test_mappings_in_other_files_with_places_in_those_files() -> None:
+    source, problems = opened(SUITE)
+    assert source.data["workspace"] == {"copy": "../shop/template"}
+    assert source.data["evalcases"][0]["input"] == "Greet Ann"
+    assert source.location(("workspace", "copy")).file == "shop/environment.yaml"
+    assert source.location(("evalcases", 0, "input")).file == "evals/a.yaml"
+    assert problems == [
+        "shop/environment.yaml:3: `env` has no counterpart",
+        "default.yaml:2: `gate.thresholds.pass` in rubric-ci.yaml is the limit",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("gone.yaml", "no such file"), ("list.yaml", "it has no mapping")]
+)
+def test_a_mapping_that_cannot_be_read(name: str, reason: str) -> None:
+    text = f"default_test: file://{name}\ntests: [{{id: a, input: Hi, assert: [Greets]}}]\n"
+    _, problems = opened(text)
+    assert problems == [
+        f"evals/a.yaml:1: `file://{name}`: {reason}",
+        "evals/a.yaml:1: `default_test` in another file has no counterpart",
+    ]
+
+
+def test_a_folder_has_a_case_in_each_of_its_folders() -> None:
+    text = "input: Fix it\nassert: [Fixes it]\n"
+    found: dict[str, list[Any]] = {
+        "cases/*/case.y*ml": [Found("cases/b/case.yaml", text), Found("cases/c/case.yaml", text)],
+        "cases/*/workspace/**": [NotFound("no file matches")],
+    }
+    suite = "name: x\nenvironment: {type: host, workdir: w}\ntests: cases/\n"
+
+    def find(name: str) -> list[Any]:
+        return found.get(name, [NotFound("no such file")])
+
+    source, problems = opened(suite, find)
+    assert [(case["id"], case["input"]) for case in source.data["evalcases"]] == [
+        ("b", "Fix it"),
+        ("c", "Fix it"),
+    ]
+    assert source.location(("evalcases", 1, "input"))[:2][0] == "cases/c/case.yaml"
+    assert problems == []
+    found["cases/*/workspace/**"] = [Found("cases/b/workspace/x", "")]
+    _, problems = opened(suite, find)
+    assert problems == ["evals/a.yaml:3: `cases/`: a folder `workspace` of a case is not read"]
+
+
+def conversation(*turns: Any, **test: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Return the case of a conversation, and the paths and texts of the problems."""
+    suite = {"tests": [{"id": "a", "mode": "conversation", "turns": list(turns), **test}]}
+    found = translate(suite)
+    places = [(".".join(map(str, path[2:])), text) for _, path, text in found.problems]
+    return found.data["evalcases"][0], places
+
+
+SAYS = {"input": "Hi", "assert": ["Greets"]}
+
+
+def test_turns_are_a_scripted_user() -> None:
+    check = {"type": "contains", "value": "def", "weight": 2}
+    code = {
+        "input": "Code",
+        "expected_output": "A function",
+        "assertions": ["Runs", "Short", check],
+    }
+    system = [{"role": "system", "content": "Be kind"}]
+    case, problems = conversation(SAYS, code, input=system, assertions=["Stays kind"])
+    assert problems == []
+    assert case == {
+        "id": "a",
+        "input": system,
+        "turns": [
+            {"input": "Hi", "rubrics": [{"expected_outcome": "Greets", "required": False}]},
+            {
+                "input": "Code",
+                "expected_outcome": "A function",
+                "rubrics": [
+                    {"expected_outcome": "Runs", "required": False, "weight": 0.5},
+                    {"expected_outcome": "Short", "required": False, "weight": 0.5},
+                    {"contains": "def", "required": False, "weight": 2.0},
+                ],
+            },
+        ],
+        "rubrics": [{"expected_outcome": "Stays kind", "required": False}],
+    }
+    only, problems = conversation(SAYS, criteria="Not graded in a conversation")
+    assert "rubrics" not in only
+    assert "input" not in only
+    assert problems == []
+
+
+WHOLE = "only texts and criteria can mark a whole conversation"
+CONTAINS = {"type": "contains", "value": "x"}
+SCRIPT = {"type": "script", "command": "check"}
+
+
+@pytest.mark.parametrize(
+    ("turn", "test", "problem"),
+    [
+        (
+            SAYS,
+            {"aggregation": "min"},
+            ("aggregation", "`aggregation` has no counterpart unless it is `mean`"),
+        ),
+        (
+            SAYS,
+            {"on_turn_failure": "stop"},
+            ("on_turn_failure", "`on_turn_failure` has no counterpart unless it is `continue`"),
+        ),
+        (SAYS, {"window_size": 2}, ("window_size", "`window_size` has no counterpart")),
+        (SAYS, {"assertions": [CONTAINS]}, ("", WHOLE)),
+        (SAYS, {"assertions": [SCRIPT]}, ("", WHOLE)),
+        ("Hi", {}, ("turns.0", "a turn has no counterpart unless its `input` is a text")),
+        (
+            {"input": "Hi"},
+            {},
+            ("turns.0", "a turn without graders scores 1 in AgentV; nothing does here"),
+        ),
+        ({**SAYS, "role": "x"}, {}, ("turns.0.role", "`role` has no counterpart")),
+        (
+            {**SAYS, "expected_output": {"a": 1}},
+            {},
+            ("turns.0.expected_output", "`expected_output` of a turn is a text"),
+        ),
+        (
+            {"input": "Hi", "assert": ["Greets", SCRIPT]},
+            {},
+            ("turns.0.assert.1", "only criteria can mark a turn"),
+        ),
+    ],
+    ids=[
+        *("aggregation", "stop", "window", "check", "script", "text", "no grader", "key"),
+        *("reference", "script of a turn"),
+    ],
+)
+def test_what_of_a_conversation_has_no_counterpart(
+    turn: Any, test: dict[str, Any], problem: tuple[str, str]
+) -> None:
+    assert conversation(turn, **test)[1] == [problem]
+
+
+TALK = """\
+name: conv
+tests:
+  - id: talk
+    mode: conversation
+    input: [{role: system, content: Be kind}]
+    turns:
+      - input: alpha
+        assertions: [{type: contains, value: alpha}, {type: contains, value: nowhere}]
+      - input: beta
+        assertions: [{type: contains, value: beta}]
+      - input: gamma
+        assertions:
+          - {type: contains, value: delta}
+          - {type: equals, value: "got beta", weight: 3}
+          - {type: starts-with, value: got, weight: 2}
+"""
+
+
+@platforms.SHELL
+def test_a_conversation_has_the_score_of_agentv(tmp_path: Path) -> None:
+    """`agentv eval` 4.42.4 scores it 0.6111: 0, 1 and 0.8333."""
+    project = Project(tmp_path)
+    (tmp_path / "evals/a.eval.yaml").unlink()
+    project.write("evals/talk.eval.yaml", TALK)
+    target = "{name: default, provider: cli, command_template: printf 'got beta'}"
+    project.write("rubric-ci.yaml", f"targets: [{target}]\n")
+    done = project.run("evals")
+    assert done.stderr.startswith("[1/1] borderline 0.61  talk")
+    (case,) = project.report()["cases"]
+    assert case["score"] == 0.611111
+    assert [each["score"] for each in case["evaluators"]] == [0, 1, 0.833333]

@@ -1,0 +1,123 @@
+"""A file of another tool with a value of a wrong type, or without it, breaks no dialect."""
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from rubric_ci.files.dialects import (
+    agent_skills,
+    agentv,
+    agentv_providers,
+    github_models,
+    openai_evals,
+    promptfoo,
+)
+from rubric_ci.files.dialects.translation import Beside, Translation
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.problems import Path
+from tests.cli.commands.test_import import CODE, PROMPTFOO
+from tests.files.dialects.test_agentv_graders import SCORED
+from tests.files.dialects.test_table import AGENTV, FIVE, MORE, SKILL
+
+BESIDE = Beside()
+PROVIDERS = """\
+providers:
+  - {id: cli, label: a, command: b, cwd: c, healthcheck: {command: d, cwd: e}, workers: 2}
+  - {id: cli, label: a, healthcheck: {url: d}, config: {command: b, runtime: {mode: host}}}
+  - {id: openai, label: a, api_format: responses, model: "{{ env.A }}", base_url: b}
+  - {"openai:chat:b": {label: a, grader_target: b}}
+  - "exec:node a.js"
+"""
+JUNK: list[Any] = [
+    *(None, 3, True, "x", "file://a", [], {}, [1], ["a"], {"a": 1}, 1.5, [{}], [[]]),
+    *({"type": None}, "{{ a.b }}"),
+]
+CALLS = """\
+tests:
+  - id: a
+    input: b
+    assert:
+      - {type: trajectory:tool-used, value: {name: a, min: 2}}
+      - {type: trajectory:tool-sequence, value: {mode: exact, steps: [a, {name: b}]}}
+      - {type: trajectory:tool-args-match, value: {name: a, args: {b: [1]}}}
+      - {type: execution-metrics, max_tokens: 1, max_tool_calls: 2}
+      - {type: field-accuracy, fields: [{path: a, match: exact}]}
+      - {type: assert-set, assert: [{type: llm-rubric, value: [{outcome: a}]}]}
+      - {type: tool-trajectory, mode: exact, expected: [{tool: a}]}
+      - {type: script, command: [a], config: {b: 1}, required: false}
+"""
+EXPORT = """\
+testing_criteria:
+  - type: string_check
+    operation: eq
+    input: "{{ sample.output_text }}"
+    reference: "{{ item.x }}"
+data_source:
+  source: {content: [{item: {x: y, input: a}}]}
+  input_messages: {template: [{role: user, content: "{{ item.x }}"}]}
+"""
+PROMPT = """\
+messages: [{role: user, content: a}]
+testData: [{input: a, expected: b, tone: c}]
+evaluators: [{name: a, string: {equals: "{{expected}}"}}]
+"""
+
+
+def paths(data: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the path of every value but the whole."""
+    listed = dict(enumerate(data)) if isinstance(data, list) else data
+    for step, value in listed.items() if isinstance(listed, dict) else ():
+        yield (*path, step)
+        yield from paths(value, (*path, step))
+
+
+def changed(data: Any, path: Path) -> Iterator[Any]:
+    """Yield the data with other values at a path, and without one."""
+    for value in (*JUNK, ...):
+        made = copy.deepcopy(data)
+        owner = made
+        for step in path[:-1]:
+            owner = owner[step]
+        if value is ...:
+            del owner[path[-1]]
+        else:
+            owner[path[-1]] = value
+        yield made
+
+
+def exported(data: Any) -> Translation:
+    return openai_evals.translate(data, BESIDE, "a.json")
+
+
+def prompted(data: Any) -> Translation:
+    return github_models.translate(data, BESIDE, "a.prompt.yml")
+
+
+@pytest.mark.parametrize(
+    ("text", "matches", "translate"),
+    [
+        *((text, agentv.matches, agentv.translate) for text in (AGENTV, FIVE, MORE, SCORED, CALLS)),
+        (SKILL, agent_skills.matches, agent_skills.translate),
+        *((text, promptfoo.matches, promptfoo.translate) for text in (CODE, PROMPTFOO)),
+        (EXPORT, openai_evals.matches, exported),
+        (PROMPT, github_models.matches, prompted),
+    ],
+)
+def test_each_value(
+    text: str, matches: Callable[[Any], bool], translate: Callable[[Any], Translation]
+) -> None:
+    data = Document("", text).data
+    assert matches(data)
+    for path in paths(data):
+        for made in changed(data, path):
+            if matches(made):
+                assert isinstance(translate(made).data.get("evalcases"), list), path
+
+
+def test_each_value_of_providers() -> None:
+    data = Document("", PROVIDERS).data
+    for path in paths(data):
+        for made in changed(data, path):
+            assert isinstance(agentv_providers.translate(made).data["targets"], list), path

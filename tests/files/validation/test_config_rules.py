@@ -1,0 +1,139 @@
+"""A misspelt key and the missing one that it means are one problem; no message is parsed for it."""
+
+import pytest
+
+from rubric_ci.files.validation.validator import check_config
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.models.llm.litellm_client import load_litellm
+
+MISSPELT = {
+    "a setting of the model call": (
+        "judge: {mdel: openai/a}\n",
+        False,
+        ["missing-key: `judge` has no `model`, but `mdel`; did you mean `model`?"],
+    ),
+    "a setting of a command": (
+        "targets: [{name: a, provider: cli, comand: x}]\n",
+        False,
+        [
+            "missing-key: the target has no `command_template`; ",
+            "unused-setting: `comand` has no effect on a command; did you mean `command`?",
+        ],
+    ),
+    "the only key of a targets file": (
+        "target: [{name: a, model: openai/a}]\n",
+        True,
+        ["missing-key: the file has no `targets`, but `target`; did you mean `targets`?"],
+    ),
+    "a key that is not missing": (
+        "judge: {model: openai/a, temprature: 0}\n",
+        False,
+        [
+            (
+                "similar-key: `temprature` is not a known setting and is passed to the model call "
+                "unchanged; did you mean `temperature`?"
+            )
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "judge: {model: gpt-6-luna}\n",
+            ["the model `gpt-6-luna` has no provider; did you mean `openai/gpt-6-luna`?"],
+            id="judge",
+        ),
+        pytest.param(
+            "targets: [{name: a, model: claude-sonnet-5-5}]\n",
+            [
+                (
+                    "the model `claude-sonnet-5-5` has no provider; "
+                    "did you mean `anthropic/claude-sonnet-5-5`?"
+                )
+            ],
+            id="target",
+        ),
+        pytest.param("judge: {model: openai/gpt-6-luna}\n", [], id="with its provider"),
+        pytest.param(
+            "targets: [{name: a, provider: openai, model: gpt-6.1-sol}]\n", [], id="provider"
+        ),
+        pytest.param("judge: {model: my-own}\n", [], id="an unknown name"),
+        pytest.param(
+            "judge: {model: opneai/judge-1}\n",
+            ["`opneai` is not a known provider; did you mean `openai/judge-1`?"],
+            id="a misspelt provider",
+        ),
+        pytest.param("judge: {model: my-gateway/x}\n", [], id="an unknown provider"),
+    ],
+)
+def test_a_model_without_a_provider(text: str, expected: list[str]) -> None:
+    found = [d for d in check_config(Document("a.yaml", text)) if d.rule == "model-provider"]
+    assert [f"{d.message}; {d.hint}" for d in found] == expected
+    assert {d.severity.value for d in found} <= {"warning"}
+
+
+@pytest.mark.parametrize(
+    ("text", "targets_only", "expected"), MISSPELT.values(), ids=MISSPELT.keys()
+)
+def test_misspelt_keys(text: str, *, targets_only: bool, expected: list[str]) -> None:
+    found = check_config(Document("a.yaml", text), targets_only=targets_only)
+    assert [f"{d.rule}: {d.message}; {d.hint}" for d in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ("false_alarms: 0", "`false_alarms` must be more than 0, not 0"),
+        ("false_alarms: 0.6", "`false_alarms` must be at most 0.5, not 0.6"),
+        ("reference_trials: 1", "`reference_trials` must be at least 2, not 1"),
+        ("reference_trials: many", "`reference_trials` must be an integer, not the text `many`"),
+        ("confirm: 0", "`confirm` must be at least 1, not 0"),
+        ("cluster: topic", "`cluster` cannot be `topic`"),
+        ("cluster: 'tag:'", "`cluster` cannot be `tag:`"),
+        ("confrim: 3", "unknown key `confrim` in `regression`"),
+    ],
+)
+def test_settings_of_the_regression_budget(settings: str, expected: str) -> None:
+    (found,) = check_config(Document("a.yaml", f"regression: {{{settings}}}\n"))
+    assert found.message == expected
+    if settings.startswith("cluster"):
+        assert found.hint == "write a value such as `file` or `tag:topic-*`"
+
+
+def test_no_provider_of_litellm_is_misspelt() -> None:
+    names = [getattr(each, "value", each) for each in load_litellm().provider_list]
+    assert "openai" in names
+    for name in names:
+        text = f"judge: {{model: {name}/m}}\n"
+        assert not [d for d in check_config(Document("a.yaml", text)) if d.rule == "model-provider"]
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ("${OPENAI_API_KEY}", "did you mean `${{ OPENAI_API_KEY }}`?"),
+        ("$OPENAI_API_KEY", "did you mean `${{ OPENAI_API_KEY }}`?"),
+        ("$env:KEY", "did you mean `${{ KEY }}`?"),
+        ("%KEY%", "did you mean `${{ KEY }}`?"),
+        ("sk-1", "write `${{ NAME }}` and set the environment variable NAME"),
+    ],
+)
+def test_a_variable_of_a_shell_is_no_key(value: str, hint: str) -> None:
+    text = f'judge: {{model: openai/m, api_key: "{value}"}}\n'
+    assert [d.hint for d in check_config(Document("a.yaml", text))] == [hint]
+
+
+def test_prices_are_known_settings() -> None:
+    prices = "input_cost_per_token: 1.0e-6, output_cost_per_token: 2.0e-6"
+    text = f"judge: {{model: my-own, {prices}}}\ntargets: [{{name: a, model: own, {prices}}}]\n"
+    assert not list(check_config(Document("a.yaml", text)))
+
+
+@pytest.mark.parametrize(("targets_only", "rules"), [(False, ["agent-provider"]), (True, [])])
+def test_an_agent_by_name(*, targets_only: bool, rules: list[str]) -> None:
+    text = "targets: [{name: a, provider: claude-sdk}, {name: b, provider: claude-code}]\n"
+    found = check_config(Document("a.yaml", text), targets_only=targets_only)
+    assert [d.rule for d in found] == rules

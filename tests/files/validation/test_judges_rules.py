@@ -1,0 +1,89 @@
+"""A panel and a cascade in the configuration, and the families of models."""
+
+from datetime import date
+
+import pytest
+
+from rubric_ci.files.validation.model_rules import family
+from rubric_ci.files.validation.validator import check_config
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.model.model_facts import Models
+
+MODELS = Models(
+    info=lambda name: {"deprecation_date": "2026-12-01"} if name == "openai/old" else {},
+    today=date(2026, 11, 22),
+)
+
+
+SOON = "model-ends-soon: `openai/old` is switched off on 2026-12-01, in 9 days"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "judge: {panel: [openai/gpt-a, anthropic/claude-b, gemini/c], votes: 3}\n",
+            [],
+        ),
+        ("judge: {cascade: [openai/gpt-6-luna, {cli: codex, model: gpt-6}], margin: 2}\n", []),
+        (
+            "judge: {panel: [openai/gpt-a, a/gpt-b, xai/c]}\n",
+            ["1:31: warning: panel-family: `a/gpt-b` and `openai/gpt-a` are of one family, GPT"],
+        ),
+        (
+            "judge: {panel: [openai/a, anthropic/b, gemini/c, xai/d]}\n",
+            ["1:16: error: judges: a panel needs an odd number of judges, not 4"],
+        ),
+        (
+            "judge: {panel: [openai/a, anthropic/b]}\n",
+            ["1:16: error: too-few: `panel` must have at least 3 entries, not 2"],
+        ),
+        (
+            "judge: {panel: [openai/a, anthropic/b, gemini/c], temperature: 0, margin: 1}\n",
+            [
+                "1:51: error: judges: `temperature` has no effect beside `panel`",
+                "1:67: error: judges: `margin` has no effect beside `panel`",
+            ],
+        ),
+        (
+            "judge: {cascade: [openai/old, {model: gemini/c, votes: 3}]}\n",
+            [
+                f"1:19: notice: {SOON}",
+                "1:49: error: judges: `votes` is a setting of all judges, not of one",
+            ],
+        ),
+        (
+            "judge: {cascade: [{model: openai/a, api_key: sk-1}, {cli: codex, temperature: 0}]}\n",
+            [
+                "1:46: warning: literal-secret: `api_key` contains a literal value",
+                "1:59: warning: judge-without-model: `cli: codex` has no `model`",
+                "1:66: error: judge-command: `temperature` has no effect on a judge with `cli`",
+            ],
+        ),
+    ],
+)
+def test_several_judges(text: str, expected: list[str]) -> None:
+    found = check_config(Document("rubric-ci.yaml", text), models=lambda: MODELS)
+    assert [
+        f"{each.span.line}:{each.span.column}: {each.severity.value}: {each.rule}: {each.message}"
+        for each in found
+    ] == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "cli", "expected"),
+    [
+        ("openai/gpt-6-luna", "", "GPT"),
+        ("azure/o9", "", "GPT"),
+        ("bedrock/eu.anthropic.claude-sonnet-5-5-v1:0", "", "Claude"),
+        ("openrouter/meta-llama/llama-3.3-70b", "", "Llama"),
+        ("vertex_ai/gemini-3.8-flash", "", "Gemini"),
+        ("ollama/gemma3:27b", "", "Gemini"),
+        ("groq/qwen3-32b", "", "Qwen"),
+        ("", "codex", "GPT"),
+        ("gpt-6-luna", "copilot", "GPT"),
+        ("azure/my-deployment", "", ""),
+    ],
+)
+def test_families(model: str, cli: str, expected: str) -> None:
+    assert family(model, cli) == expected

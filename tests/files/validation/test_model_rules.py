@@ -1,0 +1,132 @@
+"""The models of a configuration: which end soon, and which parameters they refuse."""
+
+from datetime import date
+
+import pytest
+
+from rubric_ci.files.validation.model_rules import evaluator_model_problems
+from rubric_ci.files.validation.validator import check_config
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.model_facts import CREDENTIALS, Models
+
+KNOWN: dict[str, dict[str, JSON]] = {
+    "openai/old": {"deprecation_date": "2027-01-14"},
+    "openai/thinks": {"supports_reasoning": True},
+    "gpt-old": {"deprecation_date": "2027-01-14"},
+    "azure/old": {"deprecation_date": "2026-10-01"},
+}
+MODELS = Models(info=lambda name: KNOWN.get(name, {}), today=date(2026, 11, 22))
+
+
+SOON = "model-ends-soon: `openai/old` is switched off on 2027-01-14, in 53 days"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "judge: openai/old\n",
+            [f"1:8: notice: {SOON}"],
+        ),
+        (
+            "judge: {cli: codex, model: gpt-old}\n",
+            ["1:28: notice: model-ends-soon: `gpt-old` is switched off on 2027-01-14, in 53 days"],
+        ),
+        (
+            "judge: {model: openai/old, votes: 3}\n",
+            [f"1:16: notice: {SOON}"],
+        ),
+        (
+            "targets:\n- {name: a, provider: azure, model: old}\n",
+            ["2:37: warning: model-end: `azure/old` was switched off on 2026-10-01"],
+        ),
+        (
+            "judge: {model: openai/thinks, temperature: 0}\n",
+            ["1:44: error: model-parameter: `openai/thinks` does not take `temperature: 0`"],
+        ),
+        (
+            "targets: [{name: a, model: openai/thinks, settings: {topP: 0.5}}]\n",
+            ["1:60: error: model-parameter: `openai/thinks` does not take `top_p: 0.5`"],
+        ),
+        ("judge: {model: openai/thinks, reasoning_effort: low}\n", []),
+        ("judge: {model: openai/thinks, temperature: 0, api_base: http://gateway}\n", []),
+        ('judge: {model: "openai/${{ MODEL }}"}\n', []),
+        ("targets: [{name: a, provider: mock, response: x}]\n", []),
+    ],
+)
+def test_models(text: str, expected: list[str]) -> None:
+    found = check_config(Document("rubric-ci.yaml", text), models=lambda: MODELS)
+    shown = [
+        f"{each.span.line}:{each.span.column}: {each.severity.value}: {each.rule}: {each.message}"
+        for each in found
+    ]
+    assert shown == expected
+
+
+def test_the_hint_names_the_commands() -> None:
+    [found] = check_config(Document("rubric-ci.yaml", "judge: openai/old\n"), models=lambda: MODELS)
+    assert found.hint == (
+        "choose another model NEW; `rubric-ci judge calibrate --judge NEW` and "
+        "`rubric-ci baseline rejudge --judge NEW` show which marks change"
+    )
+
+
+NO_EFFECT = "judge-command `{}` has no effect on a judge with `{}`"
+
+
+@pytest.mark.parametrize(
+    ("judge", "expected"),
+    [
+        ("{cli: claude-code, model: m, votes: 3, canary: false, env: [T], concurrency: 1}", []),
+        ("{command: [my-judge, --json], timeout_seconds: 9, mode: isolated, x-a: 1}", []),
+        ("{cli: codex}", ["judge-without-model `cli: codex` has no `model`"]),
+        ("{cli: codex, model: m, temperature: 0}", [NO_EFFECT.format("temperature", "cli")]),
+        ("{cli: codex, model: m, output: prompt}", [NO_EFFECT.format("output", "cli")]),
+        ("{cli: codex, model: m, command: [a]}", [NO_EFFECT.format("command", "cli")]),
+        ("{command: [a], model: m}", [NO_EFFECT.format("model", "command")]),
+        ("{command: [a], apiKey: k}", [NO_EFFECT.format("apiKey", "command")]),
+        (
+            "{cli: claude, model: m}",
+            [
+                "unknown-value `cli` must be one of "
+                + ", ".join(f"`{name}`" for name in CREDENTIALS)
+                + ", not the text `claude`"
+            ],
+        ),
+    ],
+)
+def test_a_judge_that_is_a_command(judge: str, expected: list[str]) -> None:
+    found = check_config(Document("a.yaml", f"judge: {judge}\n"))
+    assert [f"{each.rule} {each.message}" for each in found] == expected
+
+
+EVALUATORS = """\
+execution:
+  evaluators: [{name: a, type: llm_judge, model: openai/old}]
+evalcases:
+  - id: one
+    input: Hi
+    model: openai/old
+    execution:
+      evaluators:
+        - name: b
+          type: composite
+          evaluators: [{name: c, type: llm_judge, model: azure/old}]
+          aggregator: {type: llm_judge, model: openai/thinks}
+        - {name: d, type: llm_judge, model: "openai/${{ MODEL }}"}
+"""
+
+
+def test_models_of_evaluators() -> None:
+    found = evaluator_model_problems(Document("a.yaml", EVALUATORS).data, lambda: MODELS)
+    assert [(each.path, each.message) for each in found] == [
+        (
+            ("execution", "evaluators", 0, "model"),
+            "`openai/old` is switched off on 2027-01-14, in 53 days",
+        ),
+        (
+            ("evalcases", 0, "execution", "evaluators", 0, "evaluators", 0, "model"),
+            "`azure/old` was switched off on 2026-10-01",
+        ),
+    ]

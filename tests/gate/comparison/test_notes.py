@@ -1,0 +1,230 @@
+"""The notes on a comparison: their conditions, and their words."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rubric_ci.gate.comparison import alarm_budget, notes
+from rubric_ci.gate.comparison.case_change import ChangeRules
+from rubric_ci.model.comparison import RegressionConfig, Sentinel, SentinelItem
+from rubric_ci.model.gate import GateInfo
+from rubric_ci.model.report import JudgeInfo, RunReport
+from rubric_ci.text.statistics.night_effect import NightEffect, NightMeans
+from tests.nights import case
+from tests.sample_reports import a_report, errored, graded, skipped
+
+CONFIG = RegressionConfig()
+TESTED = ChangeRules(
+    noun="reference",
+    config=CONFIG,
+    tested=alarm_budget.Tested(level=0.025, p_values={}, undecided=frozenset()),
+)
+UNTESTED = ChangeRules(noun="baseline", config=CONFIG)
+NIGHTS = NightMeans(nights=5, variance=0.1, trial=0.1, trials=3)
+
+
+def several(*names: str) -> RunReport:
+    """Return a report of one case that is asked of these targets."""
+    return a_report(*(graded(f"a [{name}]", target=name) for name in names))
+
+
+TARGETS = {
+    "the same": (several("x", "y"), several("x", "y"), 2, []),
+    "fewer here": (
+        several("x"),
+        several("z", "x", "y"),
+        1,
+        ["The baseline also has the targets y, z, which this run does not ask."],
+    ),
+    "more here": (several("x", "y"), several("x"), 1, []),
+    "one target": (
+        a_report(graded("a", target="x")),
+        several("x", "y"),
+        1,
+        ["The baseline also has the targets y, which this run does not ask."],
+    ),
+    "another target under the same id": (
+        a_report(graded("a", target="x")),
+        a_report(graded("a", target="y")),
+        0,
+        ["The baseline also has the targets y, which this run does not ask."],
+    ),
+    "a removed case of another target": (
+        a_report(graded("b", target="x")),
+        several("y"),
+        1,
+        [],
+    ),
+    "a case of another file": (
+        several("x"),
+        a_report(graded("a [y]", target="y", file="other.yaml")),
+        1,
+        [],
+    ),
+    "skipped": (a_report(skipped("a")), a_report(skipped("a"), skipped("b")), 2, []),
+}
+
+
+@pytest.mark.parametrize(("head", "then", "kept", "shown"), TARGETS.values(), ids=TARGETS)
+def test_targets_that_a_run_does_not_ask(
+    head: RunReport, then: RunReport, kept: int, shown: list[str]
+) -> None:
+    assert len(notes.of_asked_targets(head, then)) == kept
+    assert list(notes.parts_of_suite(head, then)) == shown
+
+
+def of_trials(*counts: int) -> RunReport:
+    return a_report(*(case(f"c{n}", count) for n, count in enumerate(counts)))
+
+
+PROVISIONAL = (
+    "The reference is provisional: it has 14 of 15 trials per case, so that only large drops are "
+    "found; the next runs that `rubric-ci baseline keep` adds have the others."
+)
+FEW = (
+    "The baseline has 2 trials per case; false alarms are kept within a budget from 15 on "
+    "(`regression.reference_trials`): create it with `rubric-ci run --trials 15`."
+)
+
+
+@pytest.mark.parametrize(
+    ("then", "rules", "shown"),
+    [
+        (of_trials(14), TESTED, [PROVISIONAL]),
+        (of_trials(15), TESTED, []),
+        (a_report(errored("a")), TESTED, []),
+        (of_trials(2), UNTESTED, [FEW]),
+        (of_trials(1), UNTESTED, []),
+    ],
+)
+def test_trials_that_lack(then: RunReport, rules: ChangeRules, shown: list[str]) -> None:
+    assert list(notes.too_few_trials(of_trials(3), then, rules)) == shown
+
+
+def test_a_baseline_of_trials_is_no_topic_where_nothing_was_graded() -> None:
+    assert list(notes.too_few_trials(a_report(errored("a")), of_trials(2), UNTESTED)) == []
+    one = replace(TESTED, config=replace(CONFIG, reference_trials=2))
+    assert "it has 1 of 2 trials" in next(notes.too_few_trials(of_trials(1), of_trials(1), one))
+
+
+@pytest.mark.parametrize(
+    ("rules", "pinned", "noted"),
+    [
+        (TESTED, True, True),
+        (TESTED, False, False),
+        (UNTESTED, True, False),
+        (replace(TESTED, nights=NIGHTS), True, False),
+    ],
+)
+def test_nights_that_lack(rules: ChangeRules, *, pinned: bool, noted: bool) -> None:
+    found = list(notes.too_few_nights(rules, pinned=pinned))
+    assert [each[:36] for each in found] == ["The reference has fewer than 3 night"] * noted
+
+
+HOLD = "Two nights in a row keep within the budget up to a correlation of 0.2. "
+NOR = "Nor do two nights in a row keep within it, beyond a correlation of 0.2. "
+
+
+@pytest.mark.parametrize(
+    ("effect", "said"),
+    [
+        (None, ""),
+        (NightEffect(correlation=0.9, clear=False), ""),
+        (NightEffect(correlation=0.2, clear=True), HOLD),
+        (NightEffect(correlation=0.21, clear=True), NOR),
+    ],
+)
+def test_nights_that_are_alike(effect: NightEffect | None, said: str) -> None:
+    found = list(notes.nights_alike(effect))
+    assert len(found) == bool(said)
+    assert said in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("rules", "cached", "shown"),
+    [
+        (TESTED, 0, ""),
+        (UNTESTED, 2, ""),
+        (
+            TESTED,
+            1002,
+            (
+                "1,002 of 2,003 marks are from the cache, perhaps of an earlier judge; "
+                "`rubric-ci run --baseline` asks the judge for each."
+            ),
+        ),
+    ],
+)
+def test_cached_marks(rules: ChangeRules, cached: int, shown: str) -> None:
+    report = a_report()
+    totals = replace(report.totals, marks=2003, cached_marks=cached)
+    assert "".join(notes.cached_marks(replace(report, totals=totals), rules)) == shown
+
+
+JUDGE = JudgeInfo(model="m", prompt_version="1")
+JUDGES: list[tuple[dict[str, Any], str]] = [
+    ({"model": "n"}, "`m`, now `n`"),
+    ({"prompt_version": "2"}, "prompt 1, now 2"),
+    ({"mode": "isolated"}, "batched, now isolated"),
+    ({"votes": 3}, "votes 1, now 3"),
+    ({"votes": 3, "model": "n"}, "`m`, now `n`; votes 1, now 3"),
+]
+
+
+@pytest.mark.parametrize(("changes", "said"), JUDGES)
+def test_judges_that_differ(changes: dict[str, Any], said: str) -> None:
+    then, now = a_report(judge=JUDGE), a_report(judge=replace(JUDGE, **changes))
+    noted = f"The judges differ ({said}): score changes may come from the judge."
+    assert list(notes.differing_judges(now, then)) == [noted]
+    assert notes.why_judge_moved(now, then, pinned=True) == f"The judge changed ({said})"
+    assert notes.why_judge_moved(now, then, pinned=False) == ""
+    for one, other in ((now, now), (now, a_report()), (a_report(), now)):
+        assert list(notes.differing_judges(one, other)) == []
+        assert notes.why_judge_moved(one, other, pinned=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("passing", "borderline", "shown"),
+    [
+        (0.8, 0.6, []),
+        (0.9, 0.6, ["The thresholds differ (pass ≥ 0.8, now ≥ 0.9; borderline ≥ 0.6, now ≥ 0.6)."]),
+        (0.8, 0.5, ["The thresholds differ (pass ≥ 0.8, now ≥ 0.8; borderline ≥ 0.6, now ≥ 0.5)."]),
+    ],
+)
+def test_thresholds_that_differ(passing: float, borderline: float, shown: list[str]) -> None:
+    gate = GateInfo(fail_on="fail", passing=passing, borderline=borderline, holds=True)
+    assert list(notes.differing_judges(a_report(gate=gate), a_report())) == shown
+
+
+ITEM = SentinelItem(
+    file="f",
+    id="a",
+    evaluator="e",
+    criterion="c",
+    text="t",
+    answer="x",
+    mark=True,
+    repeats=(True, False, True),
+    now=(False, False),
+)
+
+
+@pytest.mark.parametrize(
+    ("sentinel", "said"),
+    [
+        (None, ""),
+        (Sentinel(items=(ITEM,), p_value=0.5), ""),
+        (
+            Sentinel(items=(ITEM,), p_value=0.00123, moved=True),
+            (
+                "The judge moved: 2 of 2 marks of remembered answers differ, "
+                "1 of 3 did when the reference was measured (p = 0.0012)"
+            ),
+        ),
+    ],
+)
+def test_a_judge_that_the_sentinel_found_moved(sentinel: Sentinel | None, said: str) -> None:
+    head = a_report(sentinel=sentinel)
+    for pinned in (True, False):
+        assert notes.why_judge_moved(head, a_report(), pinned=pinned) == said

@@ -1,0 +1,121 @@
+"""The directions of trials and tags: what lets a failing case pass more often is weaker."""
+
+from dataclasses import replace
+from math import comb
+
+import pytest
+
+from rubric_ci.gate.grading_changes.cases import case_changes, narrowed
+from rubric_ci.model.changes import GradingChange
+from rubric_ci.model.evals import EvalCase, Message, TrialRule
+from tests.cases import build_case, text_message
+
+GROUPS = {"smoke": 0.9, "strict": 1.0}
+
+
+def changes(now: EvalCase, then: EvalCase) -> list[GradingChange]:
+    return list(case_changes([now], {(now.file, now.id): then}, GROUPS))
+
+
+def rule(passes: int, count: int) -> TrialRule | None:
+    return TrialRule(count=count, passes=passes) if count else None
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "expected"),
+    [
+        ((4, 5), (1, 1), "weaker"),
+        ((4, 5), (3, 5), "weaker"),
+        ((4, 5), (5, 5), "stronger"),
+        ((4, 5), (4, 6), "weaker"),
+        ((4, 5), (8, 10), "weaker"),
+        ((1, 1), (2, 2), "stronger"),
+        ((1, 5), (1, 1), "stronger"),
+        ((0, 0), (3, 3), "stronger"),
+        ((0, 0), (1, 5), "weaker"),
+        ((4, 5), (0, 0), "weaker"),
+        ((1, 5), (0, 0), "stronger"),
+        ((0, 0), (1, 1), "weaker"),
+    ],
+)
+def test_trials(then: tuple[int, int], now: tuple[int, int], expected: str) -> None:
+    [change] = changes(build_case(trials=rule(*now)), build_case(trials=rule(*then)))
+    assert (change.kind, change.direction) == ("trials", expected)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.5, 0.8, 0.95])
+def test_a_stronger_rule_never_passes_more_often(share: float) -> None:
+    rules = [(passes, count) for count in range(1, 7) for passes in range(1, count + 1)]
+    for then in rules:
+        for now in rules:
+            found = changes(build_case(trials=rule(*now)), build_case(trials=rule(*then)))
+            if [change.direction for change in found] == ["stronger"]:
+                assert passing(share, *now) <= passing(share, *then)
+
+
+def passing(share: float, passes: int, count: int) -> float:
+    """Return the probability that at least `passes` of `count` trials pass."""
+    return sum(
+        comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(passes, count + 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "expected"),
+    [
+        ((), ("smoke",), ["weaker:  → smoke"]),
+        (("smoke",), (), ["weaker: smoke → "]),
+        ((), ("strict",), ["stronger:  → strict"]),
+        (("strict",), (), ["weaker: strict → "]),
+        ((), ("safety",), ["stronger:  → safety"]),
+        (("safety",), (), ["weaker: safety → "]),
+        ((), ("other",), []),
+    ],
+)
+def test_tags(then: tuple[str, ...], now: tuple[str, ...], expected: list[str]) -> None:
+    found = changes(build_case(tags=now), build_case(tags=then))
+    assert [f"{each.direction}: {each.before} → {each.after}" for each in found] == expected
+
+
+def test_a_new_case() -> None:
+    [change] = case_changes([build_case()], {}, GROUPS)
+    assert (change.kind, change.direction, change.after) == ("case", "stronger", "added")
+
+
+ASSISTANT = text_message("Yes", role="assistant")
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        replace(ASSISTANT, role="tool"),
+        replace(ASSISTANT, name="helper"),
+        text_message("No", role="assistant"),
+        replace(ASSISTANT, tool_calls=({"name": "look"},)),
+    ],
+)
+def test_expected_messages(now: Message) -> None:
+    then = build_case(expected_messages=(ASSISTANT,))
+    [change] = changes(build_case(expected_messages=(now,)), then)
+    assert (change.kind, change.direction, change.about) == (
+        "reference",
+        "changed",
+        f"{then.id}: expected_messages",
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (None, ["a"], "weaker"),
+        (["a"], None, "stronger"),
+        (["a", "b"], ["a"], "weaker"),
+        (["a"], ["b", "a"], "stronger"),
+        (["a"], ["b"], "changed"),
+        (["a", "b"], ["b", "a"], "changed"),
+    ],
+)
+def test_files_that_a_case_depends_on(
+    before: list[str] | None, after: list[str] | None, expected: str
+) -> None:
+    assert narrowed(before, after) == expected

@@ -1,0 +1,156 @@
+"""The directions of evaluators: what can lift a failing answer is weaker."""
+
+from dataclasses import replace
+
+import pytest
+
+from rubric_ci.files.kinds.field_accuracy import FieldAccuracySpec
+from rubric_ci.files.kinds.json_compare import FieldSpec
+from rubric_ci.files.kinds.limits import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.gate.grading_changes.cases import evaluator_changes
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    RubricSpec,
+    WeightedAverage,
+)
+from rubric_ci.model.rubric import Check, Rubric
+from tests.cases import build_case, span
+
+SPAN = span()
+
+GATE = Check(id="gate", text="Is right", span=SPAN)
+GATED = RubricSpec(name="r", rubric=Rubric((GATE,)), span=SPAN)
+SCRIPT = CodeJudgeSpec(name="s", script="exit 0", cwd=".", span=SPAN)
+JUDGE = LlmJudgeSpec(name="j", prompt="Is it right?", span=SPAN)
+MEAN = CompositeSpec(name="c", evaluators=(GATED,), aggregator=WeightedAverage(), span=SPAN)
+FAST = LatencySpec(name="l", threshold_ms=100, span=SPAN)
+CHEAP = CostSpec(name="$", budget_usd=1, span=SPAN)
+SHORT = TokenUsageSpec(name="t", max_total=100, max_input=10, span=SPAN)
+FIELD = FieldSpec(path="total", match="exact", span=SPAN)
+FIELDS = FieldAccuracySpec(name="f", fields=(FIELD,), span=SPAN)
+MOVED = replace(FIELDS, fields=(replace(FIELD, span=span(9)),))
+TABLE: dict[str, tuple[list[EvaluatorSpec], list[EvaluatorSpec], list[str]]] = {
+    "added where nothing was graded": ([], [SCRIPT], ["stronger evaluator a/s"]),
+    "added beside gates": ([GATED], [GATED, SCRIPT], ["stronger evaluator a/s"]),
+    "added beside a script": ([SCRIPT], [SCRIPT, GATED], ["weaker evaluator a/r"]),
+    "added, not counted": (
+        [SCRIPT], [SCRIPT, replace(GATED, weight=0)], ["stronger evaluator a/r"],
+    ),
+    "added beside one that is not counted": (
+        [GATED, replace(SCRIPT, weight=0)], [GATED, replace(SCRIPT, weight=0), JUDGE],
+        ["stronger evaluator a/j"],
+    ),
+    "added beside gates of a composite": ([MEAN], [MEAN, SCRIPT], ["stronger evaluator a/s"]),
+    "added beside a composite that a script decides": (
+        [replace(MEAN, aggregator=SCRIPT)], [replace(MEAN, aggregator=SCRIPT), JUDGE],
+        ["weaker evaluator a/j"],
+    ),
+    "added beside a member that the composite does not count": (
+        [replace(MEAN, evaluators=(GATED, SCRIPT), aggregator=WeightedAverage(weights={"s": 0}))],
+        [
+            replace(
+                MEAN, evaluators=(GATED, SCRIPT), aggregator=WeightedAverage(weights={"s": 0})
+            ),
+            JUDGE,
+        ],
+        ["stronger evaluator a/j"],
+    ),
+    "removed": ([GATED, SCRIPT], [GATED], ["weaker evaluator a/s"]),
+    "of another type": ([GATED], [replace(SCRIPT, name="r")], ["weaker evaluator a/r"]),
+    "rubrics of an llm_judge": (
+        [replace(GATED, type="llm_judge")], [replace(JUDGE, name="r")], ["weaker evaluator a/r"],
+    ),
+    "weight": ([SCRIPT, JUDGE], [replace(SCRIPT, weight=2), JUDGE], ["weaker weight a/s"]),
+    "both weights alike": (
+        [SCRIPT, JUDGE], [replace(SCRIPT, weight=2), replace(JUDGE, weight=2)],
+        ["changed weight a/s", "changed weight a/j"],
+    ),
+    "weight 0": ([GATED, SCRIPT], [GATED, replace(SCRIPT, weight=0)], ["weaker weight a/s"]),
+    "weight beside gates": (
+        [GATED, replace(GATED, name="q")], [replace(GATED, weight=3), replace(GATED, name="q")],
+        ["changed weight a/r"],
+    ),
+    "model": ([GATED], [replace(GATED, model="b")], ["changed judge a/r"]),
+    "what the judge sees": (
+        [GATED], [replace(GATED, sees=("answer", "files"))], ["changed evaluator a/r: sees"],
+    ),
+    "prompt": ([JUDGE], [replace(JUDGE, prompt="Say yes")], ["changed evaluator a/j"]),
+    "script": ([SCRIPT], [replace(SCRIPT, script="exit 1")], ["changed evaluator a/s"]),
+    "member added beside gates": (
+        [MEAN], [replace(MEAN, evaluators=(GATED, SCRIPT))], ["stronger evaluator a/c/s"],
+    ),
+    "another kind of aggregator": (
+        [MEAN], [replace(MEAN, aggregator=SCRIPT)], ["weaker evaluator a/c: aggregator"],
+    ),
+    "script of an aggregator": (
+        [replace(MEAN, aggregator=SCRIPT)],
+        [replace(MEAN, aggregator=replace(SCRIPT, script="exit 1"))],
+        ["changed evaluator a/c: aggregator"],
+    ),
+    "a longer time": ([FAST], [replace(FAST, threshold_ms=101)], ["weaker evaluator a/l"]),
+    "a shorter time": ([FAST], [replace(FAST, threshold_ms=99)], ["stronger evaluator a/l"]),
+    "one limit up, one down": (
+        [SHORT], [replace(SHORT, max_total=90, max_input=11)], ["weaker evaluator a/t"],
+    ),
+    "a limit removed": ([SHORT], [replace(SHORT, max_total=None)], ["weaker evaluator a/t"]),
+    "one limit down": ([SHORT], [replace(SHORT, max_input=9)], ["stronger evaluator a/t"]),
+    "another limit up": ([SHORT], [replace(SHORT, max_total=101)], ["weaker evaluator a/t"]),
+    "an output limit removed": (
+        [replace(SHORT, max_output=9)], [SHORT], ["weaker evaluator a/t"],
+    ),
+    "a limit added": ([SHORT], [replace(SHORT, max_output=9)], ["stronger evaluator a/t"]),
+    "more costs": ([CHEAP], [replace(CHEAP, budget_usd=2)], ["weaker evaluator a/$"]),
+    "a criterion": (
+        [GATED], [replace(GATED, rubric=Rubric((replace(GATE, text="Is wrong"),)))],
+        ["changed criterion a/gate"],
+    ),
+    "added beside a member that counts": (
+        [replace(MEAN, evaluators=(GATED, SCRIPT))],
+        [replace(MEAN, evaluators=(GATED, SCRIPT)), JUDGE], ["weaker evaluator a/j"],
+    ),
+    "fields": ([FIELDS], [replace(FIELDS, fields=(FIELD, FIELD))], ["weaker evaluator a/f"]),
+    "the weight of a field": (
+        [FIELDS], [replace(FIELDS, fields=(replace(FIELD, weight=2),))], ["weaker evaluator a/f"],
+    ),
+    "fields on other lines": ([FIELDS], [MOVED], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "head", "expected"), TABLE.values(), ids=TABLE)
+def test_evaluators(
+    base: list[EvaluatorSpec], head: list[EvaluatorSpec], expected: list[str]
+) -> None:
+    found = evaluator_changes(case(head), case(base))
+    assert [f"{change.direction} {change.kind} {change.about}" for change in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "before", "after", "line"),
+    [
+        ([GATED], [replace(SCRIPT, name="r", span=span(7))], "rubric", "code_judge", 7),
+        ([], [replace(SCRIPT, span=span(7))], "", "code_judge", 7),
+        ([SCRIPT], [], "code_judge", "", 3),
+        ([SHORT], [replace(SHORT, max_output=9, span=span(7))], "", "max_output: 9", 7),
+        ([FAST], [replace(FAST, threshold_ms=9)], "threshold_ms: 100", "threshold_ms: 9", 1),
+    ],
+    ids=["type", "added", "removed", "set", "edited"],
+)
+def test_values_and_lines(
+    base: list[EvaluatorSpec], head: list[EvaluatorSpec], before: str, after: str, line: int
+) -> None:
+    [change] = evaluator_changes(case(head), case(base))
+    assert (change.before, change.after, change.line) == (before, after, line)
+
+
+def case(specs: list[EvaluatorSpec]) -> EvalCase:
+    return build_case(id="a", evaluators=tuple(specs))
+
+
+def test_what_is_shown_of_another_type() -> None:
+    rubrics = replace(GATED, type="llm_judge", name="j")
+    [change] = evaluator_changes(case([JUDGE]), case([rubrics]))
+    assert (change.before, change.after) == ("llm_judge with rubrics", "llm_judge")

@@ -1,0 +1,119 @@
+"""Head's configuration under the policy of the base, and that no setting lacks a row."""
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from rubric_ci.gate.policy.settings import SETTINGS, governed
+from rubric_ci.model.comparison import RegressionConfig
+from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, MockTarget, Target
+from rubric_ci.model.gate import GateConfig
+from rubric_ci.model.json_value import JSON
+
+
+def judge(model: str = "openai/a", **options: JSON) -> JudgeConfig:
+    return JudgeConfig(endpoint=Endpoint(model=model, options=options))
+
+
+def mock(name: str, judge_target: str = "") -> Target:
+    return MockTarget(name=name, response="Hi", judge_target=judge_target)
+
+
+def model(name: str, **options: JSON) -> Target:
+    return LlmTarget(name=name, endpoint=Endpoint(model="openai/a", options=options))
+
+
+def config(*targets: Target, judge: JudgeConfig | None = None) -> Config:
+    return Config(judge=judge, targets={target.name: target for target in targets})
+
+
+BASE = Config(
+    judge=judge(),
+    gate=GateConfig(fail_on="borderline"),
+    rules={"gate-kind": "error"},
+    env_allow=("KEY",),
+)
+
+
+def test_the_base_decides_who_judges_and_when_the_gate_fails() -> None:
+    head = Config(evals=("a",), judge=judge("openai/b"), env_allow=("*",))
+    found = governed(head, BASE, configured=True)
+    assert (found.judge, found.gate, found.rules, found.env_allow) == (
+        *(BASE.judge, BASE.gate, BASE.rules, BASE.env_allow),
+    )
+    assert found.evals == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("head", "base", "expected"),
+    [
+        (mock("t", "new"), mock("t", "j"), "j"),
+        (mock("t", "new"), mock("t"), ""),
+        (mock("added", "j"), mock("t", "j"), "j"),
+        (mock("added", "new"), mock("t", "j"), ""),
+    ],
+    ids=["another", "first", "known to the base", "new"],
+)
+def test_the_judge_of_a_target(head: Target, base: Target, expected: str) -> None:
+    found = governed(config(head), config(base), configured=True)
+    assert found.targets[head.name].judge_target == expected
+    assert found.judges == {base.name: base}
+
+
+def test_a_base_with_targets_only_keeps_their_judges() -> None:
+    then = config(mock("t", "j"), model("j", api_base="https://then"))
+    now = config(mock("t", "k"), mock("u", "k"), model("j", api_base="https://now"), model("k"))
+    found = governed(replace_judge(now), then, configured=False)
+    assert found.judge == judge("openai/b")
+    assert [found.targets[name].judge_target for name in ("t", "u")] == ["j", "k"]
+    assert found.judges == {**now.targets, **then.targets}
+
+
+def test_a_model_in_place_of_a_command_has_no_connection_of_the_base() -> None:
+    """Also the judge's, and that of a target which is no model, are the base's to know."""
+    now = config(model("t", api_base="https://now"), model("u", api_key="k"))
+    then = config(mock("t"), model("known", api_key="k"), judge=judge(api_base="https://now"))
+    found = governed(now, then, configured=True).targets
+    assert [target.held for target in found.values() if isinstance(target, LlmTarget)] == [(), ()]
+    alone = governed(now, config(mock("t")), configured=True).targets
+    held = [target.held for target in alone.values() if isinstance(target, LlmTarget)]
+    assert held == [("api_base",), ("api_key",)]
+
+
+def replace_judge(of: Config) -> Config:
+    return Config(judge=judge("openai/b"), targets=of.targets)
+
+
+NOT_POLICY = {"evals", "compare", "targets", "judges"}
+
+
+def test_every_other_key_of_the_configuration_is_policy() -> None:
+    """A new key must be decided on: it is taken from the base, or listed above."""
+    base = Config(
+        judge=JudgeConfig(endpoint=Endpoint(model="m")),
+        gate=GateConfig(min_kappa=0.5),
+        regression=RegressionConfig(confirm=3),
+        rules={"gate-kind": "off"},
+        env_allow=("MINE",),
+        auto_mode=True,
+    )
+    found = governed(Config(), base, configured=True)
+    names = {each.name for each in fields(Config)} - NOT_POLICY
+    assert {name: getattr(found, name) for name in names} == {
+        name: getattr(base, name) for name in names
+    }
+    assert [name for name in names if getattr(base, name) == getattr(Config(), name)] == []
+    assert {setting.field for setting in SETTINGS} - {""} == names - {"auto_mode"}  # of `judge`
+
+
+NOT_SET = {"endpoint", "others"}  # the options of the judges have one row
+
+
+@pytest.mark.parametrize(
+    ("owner", "of"),
+    [("gate", GateConfig), ("regression", RegressionConfig), ("judge", JudgeConfig)],
+)
+def test_every_field_has_a_row(owner: str, of: type[Any]) -> None:
+    rows = {each.key.split(".")[1] for each in SETTINGS if each.key.startswith(f"{owner}.")}
+    assert {each.name for each in fields(of)} - NOT_SET == rows - {"*"}

@@ -1,0 +1,73 @@
+"""Orders of strength: which of two values is weaker, in both directions, and in words."""
+
+from collections.abc import Callable
+
+import pytest
+
+from rubric_ci.gate.policy.strength import (
+    Move,
+    Order,
+    demand,
+    group_rate,
+    maximum,
+    minimum,
+    pass_rate,
+    words,
+)
+from rubric_ci.model.changes import Direction
+from rubric_ci.model.config import Config
+from rubric_ci.model.gate import GateConfig
+from rubric_ci.model.json_value import JSON
+
+RATED = Config(gate=GateConfig(min_pass_rate=0.5))
+OPPOSITE: dict[Direction, Direction] = {
+    "weaker": "stronger",
+    "stronger": "weaker",
+    "changed": "changed",
+}
+Named = tuple[Callable[[], Order], str]
+
+
+def listed() -> Order:
+    return words("off", "on")
+
+
+WORDS: Named = (listed, "moves to the left in `off` < `on`")
+MINIMUM: Named = (minimum, "lowered or removed")
+MAXIMUM: Named = (maximum, "raised or removed")
+DEMAND: Named = (demand, "removed")
+RATE: Named = (pass_rate, "lowered; added below 1, so that failures are tolerated")
+GROUP: Named = (
+    group_rate,
+    "lowered; added below 1 or, where all cases have a rate, removed",
+)
+TABLE: list[tuple[Named, JSON, JSON, Config, Direction]] = [
+    (WORDS, "on", "off", Config(), "weaker"),
+    (WORDS, "on", "else", Config(), "changed"),
+    (WORDS, None, "on", Config(), "changed"),
+    (MINIMUM, 0.6, 0.5, Config(), "weaker"),
+    (MINIMUM, -1, None, Config(), "weaker"),
+    (MAXIMUM, 1, 2, Config(), "weaker"),
+    (MAXIMUM, 9, None, Config(), "weaker"),
+    (DEMAND, "without-skill", None, Config(), "weaker"),
+    (DEMAND, "without-skill", "another", Config(), "changed"),
+    (RATE, 0.6, 0.5, Config(), "weaker"),
+    (RATE, None, 0.99, Config(), "weaker"),
+    (RATE, 1, None, Config(), "weaker"),
+    (GROUP, None, 0.99, Config(), "weaker"),
+    (GROUP, 1, None, Config(), "weaker"),
+    (GROUP, 0.1, None, RATED, "weaker"),
+]
+
+
+@pytest.mark.parametrize(("order", "before", "after", "either", "expected"), TABLE)
+def test_the_weaker_of_two_values(
+    order: Named, before: JSON, after: JSON, either: Config, expected: Direction
+) -> None:
+    made, said = order
+    assert made().weaker == said
+    for base, head in ((either, Config()), (Config(), either)):
+        move = Move(before=before, after=after, base=base, head=head)
+        back = Move(before=after, after=before, base=base, head=head)
+        assert made().direction(move) == expected
+        assert made().direction(back) == OPPOSITE[expected]

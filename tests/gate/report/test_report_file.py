@@ -1,0 +1,102 @@
+"""Report files, files that are none, and reports of a part of the suite."""
+
+import sys
+from pathlib import Path
+from subprocess import run
+from typing import Any
+
+import pytest
+
+from rubric_ci.errors import CannotReadReport, UserError
+from rubric_ci.gate.report import json_format
+from rubric_ci.gate.report.report_file import check_measured, check_whole, read_report
+from rubric_ci.model.report import ShardInfo
+from rubric_ci.model.scope import Narrowing, Scope
+from tests.sample_reports import a_report, graded
+
+
+def test_a_report_is_read(tmp_path: Path) -> None:
+    report = a_report(graded("a", "pass"))
+    file = tmp_path / "report.json"
+    file.write_text(json_format.render(report))
+    assert read_report(file) == report
+
+
+@pytest.mark.parametrize("text", [None, "[]", "{"], ids=["missing", "a list", "broken"])
+def test_another_file_is_refused_by_name(tmp_path: Path, text: str | None) -> None:
+    file = tmp_path / "report.json"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(UserError) as caught:
+        read_report(file)
+    assert any(path in caught.value.message for path in (str(file), file.as_posix()))
+    if text is None:
+        assert "rubric-ci run" in caught.value.hint
+
+
+def test_no_comparison_is_loaded() -> None:
+    script = "import sys, rubric_ci.gate.report.report_file; print(*sys.modules, sep='\\n')"
+    loaded = run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    heavy = {"rubric_ci.gate.comparison.compare", "rubric_ci.reports.render.formats", "rich"}
+    assert heavy.isdisjoint(loaded.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("report.json", "rubric-ci run"), ("reference", "rubric-ci baseline keep")],
+)
+def test_a_missing_file_names_the_command_that_writes_it(
+    tmp_path: Path, name: str, command: str
+) -> None:
+    with pytest.raises(UserError) as caught:
+        read_report(tmp_path / name)
+    assert caught.value.hint == f"`{command}` writes it"
+
+
+@pytest.mark.parametrize(
+    ("narrowed_by", "facts", "message", "hint"),
+    [
+        (["case"], {}, "this report covers 1 of 4 cases: --case", "run the whole suite first"),
+        (
+            ["shard"],
+            {"shard": ShardInfo(index=1, count=2)},
+            "this report covers 1 of 4 cases: --shard",
+            "combine the shards with `rubric-ci report merge` first",
+        ),
+        (
+            ["paths", "tag"],
+            {},
+            "this report covers 1 of 4 cases: given paths, --tag",
+            "run the whole suite first: without paths; `evals` in rubric-ci.yaml names it",
+        ),
+        (
+            ["invalid"],
+            {},
+            "this report covers 1 of 4 cases: invalid eval files",
+            "fix the eval files that `rubric-ci validate` reports, then run the whole suite",
+        ),
+    ],
+    ids=["case", "shard", "paths", "invalid"],
+)
+def test_a_part_is_refused(
+    narrowed_by: list[Narrowing], facts: dict[str, Any], message: str, hint: str
+) -> None:
+    report = a_report(graded("a"), scope=Scope(suite=4).narrowed(*narrowed_by), **facts)
+    for check in (check_whole, check_measured):
+        with pytest.raises(CannotReadReport) as caught:
+            check(report)
+        assert (caught.value.message, caught.value.hint) == (message, hint)
+
+
+def test_a_replayed_run_is_whole_but_measures_nothing() -> None:
+    report = a_report(graded("a"), scope=Scope(suite=1).narrowed("replay"))
+    check_whole(report)
+    with pytest.raises(CannotReadReport, match="its marks are recorded"):
+        check_measured(report)
+
+
+def test_the_whole_suite_is_accepted() -> None:
+    report = a_report(graded("a"), scope=Scope(suite=1))
+    check_whole(report)
+    check_measured(report)
+    assert not report.covers

@@ -1,0 +1,401 @@
+"""Split and merge: every case in exactly one shard, and the parts are the whole again."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_ci.errors import CannotMerge
+from rubric_ci.gate.report.sharding import case_cost, merge, split
+from rubric_ci.model.comparison import Comparison
+from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
+from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
+from rubric_ci.model.llm_calls import Usage
+from rubric_ci.model.report import (
+    Against,
+    CostEstimate,
+    JudgeInfo,
+    ProbedCriterion,
+    RemovedCase,
+    Responder,
+    RunReport,
+    ShardInfo,
+    totals,
+)
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
+from rubric_ci.model.scope import Scope
+from rubric_ci.model.waivers import WaiverResult
+from tests.cases import build_case, build_script, span
+from tests.sample_reports import a_report
+
+COSTS = st.lists(
+    st.tuples(st.text(max_size=3), st.floats(min_value=0, max_value=100)),
+    unique_by=lambda case: case[0],
+    max_size=30,
+)
+SHARD = Scope(suite=4).narrowed("shard")
+COUNTS = st.integers(min_value=1, max_value=6)
+
+
+@given(COSTS, COUNTS)
+def test_every_case_is_in_exactly_one_shard(costs: list[tuple[str, float]], count: int) -> None:
+    shards = split(costs, count)
+    assert len(shards) == count
+    assert sorted(position for shard in shards for position in shard) == list(range(len(costs)))
+    assert all(list(shard) == sorted(shard) for shard in shards)
+
+
+@given(COSTS, COUNTS, st.randoms())
+def test_the_order_of_the_cases_does_not_matter(
+    costs: list[tuple[str, float]], count: int, random: Any
+) -> None:
+    shuffled = list(costs)
+    random.shuffle(shuffled)
+
+    def named(some: list[tuple[str, float]]) -> list[set[str]]:
+        return [{some[position][0] for position in shard} for shard in split(some, count)]
+
+    assert named(shuffled) == named(costs)
+
+
+@given(COSTS, COUNTS)
+def test_loads_differ_by_at_most_the_most_expensive_case(
+    costs: list[tuple[str, float]], count: int
+) -> None:
+    loads = [sum(costs[n][1] for n in shard) for shard in split(costs, count)]
+    dearest = max((cost for _, cost in costs), default=0)
+    assert max(loads) - min(loads) <= dearest + 1e-6
+
+
+def test_cases_without_cost_are_spread() -> None:
+    costs = [(str(n), 0.0) for n in range(9)]
+    assert [len(shard) for shard in split(costs, 3)] == [3, 3, 3]
+
+
+def test_the_most_expensive_case_comes_first() -> None:
+    costs = [("a", 3.0), ("b", 3.0), ("c", 3.0), ("d", 4.0), ("e", 5.0)]
+    loads = [sum(costs[n][1] for n in shard) for shard in split(costs, 2)]
+    assert sorted(loads) == [8.0, 10.0]  # 5 + 3 and 4 + 3 + 3
+    assert sorted(split([("a", 9.0), ("b", 1.0), ("c", 1.0), ("d", 1.0)], 2)) == [(0,), (1, 2, 3)]
+
+
+def test_equal_costs_are_dealt_by_name_alone() -> None:
+    costs = [(name, 1.0) for name in "abcdefgh"]
+    forwards = [{costs[n][0] for n in shard} for shard in split(costs, 3)]
+    backwards = [{costs[::-1][n][0] for n in shard} for shard in split(costs[::-1], 3)]
+    assert forwards == backwards
+
+
+MODEL = LlmTarget(name="m", endpoint=Endpoint(model="x"))
+JUDGE = LlmJudgeSpec(name="j", span=span())
+NESTED = CompositeSpec(name="c", evaluators=(JUDGE,), aggregator=JUDGE, span=span())
+
+
+@pytest.mark.parametrize(
+    ("target", "evaluators", "cost"),
+    [
+        pytest.param(MODEL, (), 1.0, id="model"),
+        pytest.param(CliTarget(name="c", command_template=""), (), 1.0, id="command"),
+        pytest.param(MockTarget(name="m", response=""), (), 0.01, id="no-work"),
+        pytest.param(MODEL, (JUDGE, build_script("x")), 2.25, id="judge-and-script"),
+        pytest.param(MODEL, (NESTED,), 3.0, id="inside-a-composite"),
+        pytest.param(
+            MODEL, (replace(NESTED, aggregator=WeightedAverage()),), 2.0, id="mean-costs-nothing"
+        ),
+    ],
+)
+def test_expected_cost(target: Any, evaluators: Any, cost: float) -> None:
+    case = build_case(evaluators=evaluators)
+    assert case_cost(case, target) == ("evals/a.eval.yaml\0one", cost)
+
+
+def results(count: int) -> tuple[CaseResult, ...]:
+    made: list[CaseResult] = []
+    for n in range(count):
+        facts: dict[str, Any] = {"file": "z.yaml" if n % 2 else "a.yaml", "line": 9, "id": str(n)}
+        match n % 4:
+            case 0:
+                made.append(Errored(**facts, reason="429"))
+            case 1:
+                made.append(Skipped(**facts, reason="nothing"))
+            case _:
+                made.append(Graded(**facts, verdict="pass", score=0.9, reason="good"))
+    return tuple(made)
+
+
+def whole(cases: tuple[CaseResult, ...], **facts: Any) -> RunReport:
+    report = a_report(*cases, **facts)
+    return replace(report, gate=replace(report.gate, holds=report.verdict not in {"fail", "error"}))
+
+
+def shards_of(report: RunReport, count: int) -> list[RunReport]:
+    dealt = split([(case.id, 1.0) for case in report.cases], count)
+    return [
+        replace(
+            whole(tuple(report.cases[n] for n in positions)),
+            shard=ShardInfo(index=index, count=count, positions=positions),
+        )
+        for index, positions in enumerate(dealt, start=1)
+    ]
+
+
+@given(st.integers(min_value=0, max_value=24), COUNTS, st.randoms())
+def test_merging_the_shards_is_the_run_itself(cases: int, count: int, random: Any) -> None:
+    report = whole(results(cases))
+    shards = shards_of(report, count)
+    random.shuffle(shards)
+    assert merge(shards) == report
+
+
+def test_values_that_differ_between_shards_are_combined() -> None:
+    one, two = shards_of(whole(results(4)), 2)
+    merged = merge(
+        [
+            replace(
+                one,
+                started_at="2025-01-01T00:00:02+00:00",
+                duration_seconds=3.0,
+                notes=("a", "b"),
+                metadata={"event": "push", "run_url": "1"},
+                scope=SHARD,
+            ),
+            replace(
+                two,
+                started_at="2025-01-01T00:00:01+00:00",
+                duration_seconds=9.0,
+                notes=("b", "c"),
+                metadata={"event": "push", "run_url": "2"},
+                scope=SHARD,
+            ),
+        ]
+    )
+    assert merged.started_at == "2025-01-01T00:00:01+00:00"
+    assert merged.duration_seconds == 9.0
+    assert merged.notes == ("a", "b", "c")
+    assert merged.metadata == {"event": "push"}
+    assert merged.scope == Scope(suite=4)
+    assert merged.shard is None
+
+
+def test_a_missing_shard_interrupts_the_run_and_is_named() -> None:
+    passed = tuple(
+        Graded(file="a", line=1, id=str(n), verdict="pass", score=1, reason="") for n in range(4)
+    )
+    one, _, three = shards_of(whole(passed), 3)
+    merged = merge([three, one])
+    assert merged.notes == ("Shard 2/3 is missing: its cases have no verdict.",)
+    assert (merged.scope.unfinished, merged.verdict, merged.gate.holds) == (True, "error", False)
+    assert merged.covers == f"{len(merged.cases)} cases: --shard, interrupted"
+    assert merged.totals == totals((*one.cases, *three.cases))
+
+
+def test_the_preflights_of_all_shards_count() -> None:
+    parts = [replace(part, preflight=Usage(calls=2)) for part in shards_of(whole(results(4)), 2)]
+    merged = merge(parts)
+    assert merged.preflight == Usage(calls=4)
+    assert merged.totals.calls == 4 + totals(merged.cases).calls
+
+
+def test_the_first_shard_may_be_missing() -> None:
+    _, two, three = shards_of(whole(results(6)), 3)
+    merged = merge([two, three])
+    assert merged.notes == ("Shard 1/3 is missing: its cases have no verdict.",)
+    assert (merged.scope.unfinished, merged.verdict) == (True, "error")
+
+
+def test_an_interrupted_shard_interrupts_the_run() -> None:
+    passed = tuple(
+        Graded(file="a", line=1, id=str(n), verdict="pass", score=1, reason="") for n in range(4)
+    )
+    one, two = shards_of(whole(passed), 2)
+    ended = Scope().narrowed("interrupted")
+    for parts in ([replace(one, scope=ended), two], [one, replace(two, scope=ended)]):
+        merged = merge(parts)
+        assert (merged.scope.unfinished, merged.verdict, merged.gate.holds) == (
+            True,
+            "error",
+            False,
+        )
+        assert merged.notes == ()
+    assert (merge([one, two]).scope, merge([one, two]).verdict) == (Scope(), "pass")
+
+
+def test_a_replayed_shard_marks_the_run() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    assert merge([one, replace(two, scope=Scope().narrowed("replay"))]).scope.replayed
+    assert not merge([one, two]).scope.replayed
+
+
+def test_fail_on_replaces_the_gate_of_the_shards() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    assert merge([one, two]).gate.fail_on == "fail"
+    assert merge([one, two], "never").gate.fail_on == "never"
+
+
+def base_side(**sums: Any) -> Against:
+    return Against(ref="main", commit="a" * 40, **sums)
+
+
+def test_the_base_side_has_the_sums_of_all_shards() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    counts = {"further_trials": 2, "asked": 3, "reused": 4, "recorded": 5, "shared": 6}
+    more = {name: count + 10 for name, count in counts.items()}
+    used = Usage(calls=1), Usage(calls=2)
+    merged = merge(
+        [
+            replace(one, against=base_side(**counts, usage=used[0])),
+            replace(two, against=base_side(**more, usage=used[1])),
+        ]
+    )
+    sums = {name: counts[name] + more[name] for name in counts} | {"further_trials": 12}
+    assert merged.against == base_side(**sums, usage=Usage(calls=3))
+    assert merge([one, two]).against is None
+    part = base_side(**counts, usage=used[0])
+    assert merge([replace(one, against=part), two]).against == part
+
+
+def test_responders_are_counted_over_all_shards() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    a, b = Responder(requested="m", model="a", replies=2), Responder(requested="m", replies=5)
+    parts = [replace(one, responders=(a,)), replace(two, responders=(b, replace(a, replies=3)))]
+    assert merge(parts).responders == (replace(a, replies=5), b)
+
+
+def test_a_waiver_has_the_outcome_of_the_shard_that_ran_its_case() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    idle = WaiverResult(
+        state="not-run", case="x", criterion="c", line=1, reason="r", owner="o", until="2030-01-01"
+    )
+    met = replace(idle, state="unneeded")
+    merged = merge([replace(one, waivers=(idle,)), replace(two, waivers=(met,))])
+    assert merged.waivers == (met,)
+
+
+def test_removed_cases_and_notes_are_listed_once() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    x, y = RemovedCase(file="a", id="x"), RemovedCase(file="a", id="y")
+    merged = merge([replace(one, removed=(x,)), replace(two, removed=(x, y))])
+    assert merged.removed == (x, y)
+
+
+def test_what_was_probed_is_listed_once() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    half = (1, 2, 0.1, 0.9)
+    x = ProbedCriterion(
+        file="a", line=1, case="", id="x", text="t", noticed=half, unmoved=half, word="w"
+    )
+    y = replace(x, id="y")
+    merged = merge([replace(one, probed=(x,)), replace(two, probed=(x, y))])
+    assert merged.probed == (x, y)
+
+
+def test_files_that_one_shard_could_not_read_spoil_the_whole() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    broken = replace(one, scope=Scope(suite=1).narrowed("invalid"))
+    assert merge([broken, replace(two, scope=Scope(suite=2))]).verdict == "error"
+
+
+def test_a_comparison_of_one_shard_is_none_of_the_run() -> None:
+    one, two = shards_of(whole(results(4)[2:]), 2)
+    compared = replace(one, comparison=Comparison(source="report"))
+    assert merge([compared, two]).comparison is None
+
+
+def changed(report: RunReport, **facts: Any) -> RunReport:
+    return replace(report, **facts)
+
+
+A_JUDGE = JudgeInfo(model="m", prompt_version="1")
+ONE, TWO = shards_of(whole(results(4)), 2)
+
+
+@pytest.mark.parametrize(
+    ("reports", "message"),
+    [
+        pytest.param([], "no report to merge", id="none"),
+        pytest.param(
+            [whole(())], "a report was made without --shard: there is nothing to merge", id="whole"
+        ),
+        pytest.param([ONE, ONE], "shard 1/2 was passed twice", id="twice"),
+        pytest.param(
+            [ONE, changed(TWO, tool="rubric-ci 9")],
+            f"the reports have different versions of rubric-ci: {ONE.tool}, rubric-ci 9",
+            id="version",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=3, positions=(1, 3)))],
+            "the reports have different counts of shards: 2, 3",
+            id="count",
+        ),
+        pytest.param(
+            [changed(ONE, metadata={"head_sha": "a"}), changed(TWO, metadata={"head_sha": "b"})],
+            "the reports have different commits: a, b",
+            id="commit",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, judge=A_JUDGE)],
+            f"the reports have different judges: {A_JUDGE}, None",
+            id="judge",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, gate=replace(TWO.gate, passing=0.9))],
+            None,
+            id="gate",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, scope=Scope(suite=9))],
+            "the reports have different sizes of the suite: 9, None",
+            id="suite",
+        ),
+        pytest.param(
+            [changed(ONE, scope=SHARD), changed(TWO, scope=SHARD.narrowed("case", "tag"))],
+            "the reports have different selections: case and tag, every case",
+            id="selection",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(0, 1)))],
+            "two shards contain the case at position 1",
+            id="same-position",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=(1, 2, 3)))],
+            "shard 2/2 lists 3 positions for 2 cases",
+            id="case-missing",
+        ),
+        pytest.param(
+            [ONE, changed(TWO, shard=ShardInfo(index=2, count=2, positions=()))],
+            "shard 2/2 lists 0 positions for 2 cases",
+            id="positions-missing",
+        ),
+    ],
+)
+def test_reports_that_are_not_of_one_run(reports: list[RunReport], message: str | None) -> None:
+    with pytest.raises(CannotMerge) as caught:
+        merge(reports)
+    if message is not None:
+        assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("costs", "cost"),
+    [((0.1, 0.2), 0.3), ((0.1, None), None)],
+    ids=["known", "partly unknown"],
+)
+def test_what_was_reckoned_is_added_up(
+    costs: tuple[float | None, float | None], cost: float | None
+) -> None:
+    parts = [
+        replace(
+            a_report(),
+            shard=ShardInfo(index=n, count=3),
+            forecast=None
+            if n == 3
+            else CostEstimate(requests=n, input_tokens=10, output_tokens=1, cost_usd=costs[n - 1]),
+        )
+        for n in (1, 2, 3)
+    ]
+    expected = CostEstimate(requests=3, input_tokens=20, output_tokens=2, cost_usd=cost)
+    assert merge(parts).forecast == expected
+    assert merge([replace(part, forecast=None) for part in parts]).forecast is None

@@ -1,0 +1,631 @@
+"""Changed cases, end to end over real git repositories: what runs, and the reason given."""
+
+from collections.abc import Callable
+from contextlib import chdir
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.gate.selection.changed_cases import open_selected
+from rubric_ci.gate.selection.compare_cases import Selection
+from rubric_ci.model.options import RunSettings
+from tests import platforms
+from tests.checkout import Checkout
+
+CONFIG = """\
+judge: {model: openai/m}
+targets:
+  - {name: default, provider: mock, response: hello}
+  - name: agent
+    provider: cli
+    command_template: python bin/agent.py {PROMPT}
+    depends_on: [src/**]
+  - {name: wide, provider: cli, command_template: python bin/wide.py}
+  - {name: kept, provider: recorded, answers: answers.jsonl}
+"""
+
+GREETINGS = """\
+description: How it greets.
+evalcases:
+  - id: kind
+    input: Hello?
+    expected_outcome: A kind greeting
+    rubrics: [polite]
+  - id: prompted
+    input_messages:
+      - role: system
+        content: [{type: file, value: prompts/system.md}]
+      - {role: user, content: Hello?}
+    rubrics: [polite]
+  - id: scripted
+    input: Hello?
+    evaluators:
+      - {name: tone, type: code_judge, script: python ../judges/tone.py}
+  - id: graded
+    input: Hello?
+    evaluators:
+      - {name: taste, type: llm_judge, prompt: judges/taste.md}
+"""
+
+AGENTS = """\
+evalcases:
+  - {id: asked, input: Hello?, target: agent, rubrics: [polite]}
+  - {id: recorded, input: Hello?, target: kept, rubrics: [polite]}
+  - {id: schema, input: Hello?, rubrics: [polite], depends_on: [schemas/*.json]}
+"""
+
+FILES = {
+    "rubric-ci.yaml": CONFIG,
+    "evals/greetings.yaml": GREETINGS,
+    "evals/agents.yaml": AGENTS,
+    "prompts/system.md": "Be kind.\n",
+    "judges/tone.py": "print(1)\n",
+    "judges/taste.md": "Is {{ candidate_answer }} kind?\n",
+    "src/agent/main.py": "pass\n",
+    "bin/agent.py": "import agent\n",
+    "schemas/out.json": "{}\n",
+    "answers.jsonl": '{"id": "recorded", "answer": "Hi"}\n',
+    "README.md": "Read me\n",
+}
+EVERY_CASE = ("kind", "prompted", "scripted", "graded", "asked", "recorded", "schema")
+
+
+def chosen(checkout: Checkout, base: str, *paths: str) -> Selection:
+    """Choose as `run` does; what need not be read must make no difference."""
+    settings = RunSettings(paths=paths or ("evals",), changed_since=base)
+    with chdir(checkout.root):
+        _, selection = open_selected(settings)
+        loaded, careful = open_selected(replace(settings, cases=("*",)))  # this reads every file
+    assert selection == careful
+    assert selection.scope.suite == sum(len(f.cases) for f in loaded.files)
+    return selection
+
+
+def reasons(selection: Selection) -> dict[str, str]:
+    return {case.id: why for case, why in selection.chosen}
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What a change does to the files of the base."""
+
+    checkout: Checkout
+
+    def replace(self, path: str, old: str, new: str) -> None:
+        text = (self.checkout.root / path).read_text(encoding="utf-8")
+        assert old in text
+        self.checkout.write({path: text.replace(old, new)})
+
+    def move(self, path: str, to: str) -> None:
+        (self.checkout.root / to).parent.mkdir(parents=True, exist_ok=True)
+        (self.checkout.root / path).rename(self.checkout.root / to)
+
+    def remove(self, path: str) -> None:
+        (self.checkout.root / path).unlink()
+
+
+def reformat(edit: Edit) -> None:
+    """Spell the same cases in flow style, with comments and other names of the same fields."""
+    edit.checkout.write(
+        {
+            "evals/agents.yaml": """\
+# All in flow style.
+{evalcases: [
+  {"rubrics": ["polite"], "id": "asked", "input": "Hello?", "execution": {"target": agent}},
+  {id: recorded, rubrics: [polite], target: kept,
+   input_messages: [{role: user, content: 'Hello?'}]},
+
+  {id: schema, rubrics: [{expected_outcome: polite}], depends_on: [schemas/*.json],
+   input: "Hello?"},
+]}
+"""
+        }
+    )
+
+
+def reorder(edit: Edit) -> None:
+    head, *cases = GREETINGS.split("  - id: ")
+    edit.checkout.write({"evals/greetings.yaml": "  - id: ".join([head, *reversed(cases)])})
+
+
+def to_crlf(edit: Edit) -> None:
+    edit.checkout.write({"evals/greetings.yaml": GREETINGS.replace("\n", "\r\n")})
+
+
+def move_a_case(edit: Edit) -> None:
+    head, kind, prompted, *rest = GREETINGS.split("  - id: ")
+    edit.checkout.write(
+        {
+            "evals/greetings.yaml": "  - id: ".join([head, prompted, *rest]),
+            "evals/agents.yaml": f"{AGENTS}  - id: {kind}",
+        }
+    )
+
+
+def delete_cases(edit: Edit) -> None:
+    edit.replace("evals/agents.yaml", AGENTS.splitlines()[1] + "\n", "")
+    edit.replace("evals/agents.yaml", AGENTS.splitlines()[2] + "\n", "")
+
+
+def make_prompt_a_link(edit: Edit) -> None:
+    edit.move("prompts/system.md", "prompts/v1.md")
+    platforms.symlink(edit.checkout.root / "prompts/system.md", "v1.md")
+
+
+def shadow_prompt(edit: Edit) -> None:
+    edit.checkout.write({"evals/prompts/system.md": "Be brief.\n"})
+
+
+def with_suite_target(edit: Edit) -> None:
+    edit.replace("evals/greetings.yaml", "description:", "target: wide\ndescription:")
+
+
+@pytest.mark.parametrize(
+    ("alter", "expected"),
+    [
+        pytest.param(lambda edit: None, {}, id="nothing"),
+        pytest.param(
+            lambda e: e.replace("evals/greetings.yaml", "A kind greeting", "A greeting"),
+            {"kind": "case edited: expected_outcome"},
+            id="case edited",
+        ),
+        pytest.param(
+            lambda e: e.replace(
+                "evals/greetings.yaml",
+                "rubrics: [polite]\n  - id: p",
+                "rubrics: [polite, brief]\n  - id: p",
+            ),
+            {"kind": "case edited: rubrics"},
+            id="criterion added",
+        ),
+        pytest.param(reorder, {}, id="cases moved in the file"),
+        pytest.param(move_a_case, {}, id="case moved to another file"),
+        pytest.param(reformat, {}, id="reformatted"),
+        pytest.param(to_crlf, {}, id="line endings"),
+        pytest.param(
+            lambda e: e.move("evals/greetings.yaml", "evals/hello.yaml"), {}, id="file renamed"
+        ),
+        pytest.param(
+            lambda e: e.move("evals/greetings.yaml", "evals/deep/naïve 日本.yaml"),
+            {"scripted": "case edited: evaluators"},  # its script runs in another folder
+            id="file moved to another folder, non-ASCII",
+        ),
+        pytest.param(delete_cases, {}, id="cases deleted"),
+        pytest.param(lambda e: e.remove("evals/agents.yaml"), {}, id="file deleted"),
+        pytest.param(
+            lambda e: e.replace("evals/agents.yaml", "id: schema", "id: scheme"),
+            {"scheme": "new case"},
+            id="case renamed",
+        ),
+        pytest.param(
+            with_suite_target,
+            dict.fromkeys(EVERY_CASE[:4], "its target is `wide`, was `default`"),
+            id="suite target changed",
+        ),
+        pytest.param(
+            lambda e: e.replace("prompts/system.md", "kind", "brief"),
+            {"prompted": "`prompts/system.md` changed"},
+            id="prompt file changed",
+        ),
+        pytest.param(
+            make_prompt_a_link,
+            {"prompted": "case edited: input_messages"},
+            id="prompt file is a link now",
+        ),
+        pytest.param(
+            shadow_prompt,
+            {"prompted": "case edited: input_messages"},
+            id="another prompt file comes first now",
+        ),
+        pytest.param(
+            lambda e: e.replace("judges/tone.py", "1", "0"),
+            {"scripted": "`judges/tone.py` changed"},
+            id="script changed",
+        ),
+        pytest.param(
+            lambda e: e.replace("judges/taste.md", "kind", "brief"),
+            {"graded": "`judges/taste.md` changed"},
+            id="prompt of a judge changed",
+        ),
+        pytest.param(
+            lambda e: e.replace("schemas/out.json", "{}", "[]"),
+            {"schema": "`schemas/out.json` changed"},
+            id="file under the case's depends_on",
+        ),
+        pytest.param(
+            lambda e: e.replace("src/agent/main.py", "pass", "1"),
+            {"asked": "`src/agent/main.py` changed"},
+            id="file under the target's depends_on",
+        ),
+        pytest.param(
+            lambda e: e.checkout.write({"src/new/naïve 日本.py": ""}),
+            {"asked": "`src/new/naïve 日本.py` changed"},
+            id="new file under depends_on, non-ASCII",
+        ),
+        pytest.param(
+            lambda e: e.replace("bin/agent.py", "agent", "other"),
+            {"asked": "`bin/agent.py` changed"},
+            id="program of a target changed",
+        ),
+        pytest.param(
+            lambda e: e.replace("rubric-ci.yaml", "response: hello", "response: hi"),
+            dict.fromkeys(
+                ["kind", "prompted", "scripted", "graded", "schema"], "target `default` changed"
+            ),
+            id="target changed",
+        ),
+        pytest.param(
+            lambda e: e.replace("rubric-ci.yaml", "openai/m", "openai/n"),
+            dict.fromkeys((case for case in EVERY_CASE if case != "scripted"), "judge changed"),
+            id="judge changed",
+        ),
+        pytest.param(
+            lambda e: e.checkout.write(
+                {"rubric-ci.yaml": CONFIG + "gate: {thresholds: {pass: 0.9}}\n"}
+            ),
+            dict.fromkeys(EVERY_CASE, "thresholds changed"),
+            id="thresholds changed",
+        ),
+        pytest.param(
+            lambda e: e.checkout.write(
+                {"rubric-ci.yaml": f"# A comment\n{CONFIG}gate: {{fail_on: never}}\n"}
+            ),
+            {},
+            id="configuration reformatted, gate changed",
+        ),
+        pytest.param(
+            lambda e: e.replace("answers.jsonl", "Hi", "Ho"),
+            {"recorded": "its answer in `answers.jsonl` changed"},
+            id="recorded answer changed",
+        ),
+        pytest.param(
+            lambda e: e.checkout.write(
+                {"answers.jsonl": '{"id": "new", "answer": ""}\n' + FILES["answers.jsonl"]}
+            ),
+            {},
+            id="recorded answer of another case",
+        ),
+        pytest.param(
+            lambda e: e.replace("README.md", "Read", "Red"), {}, id="a file that nothing uses"
+        ),
+        pytest.param(
+            lambda e: e.checkout.write({".rubric-ci/report.json": "{}"}), {}, id="our own output"
+        ),
+        pytest.param(
+            lambda e: e.checkout.write(
+                {"evals/new.yaml": "evalcases: [{id: n, input: Hi, rubrics: [x]}]"}
+            ),
+            {"n": "new case"},
+            id="new file",
+        ),
+    ],
+)
+@pytest.mark.parametrize("committed", [True, False], ids=["committed", "working tree"])
+def test_what_runs(
+    checkout: Checkout,
+    alter: Callable[[Edit], None],
+    expected: dict[str, str],
+    *,
+    committed: bool,
+) -> None:
+    base = checkout.commit(FILES)
+    alter(Edit(checkout))
+    if committed:
+        checkout.commit()
+    assert reasons(chosen(checkout, base)) == expected
+
+
+def test_removed_cases_are_noted(checkout: Checkout) -> None:
+    base = checkout.commit(FILES)
+    Edit(checkout).remove("evals/agents.yaml")
+    assert chosen(checkout, base).notes == (
+        "Removed since the base: `asked`, `recorded`, `schema`.",
+    )
+
+
+def test_a_cli_target_without_depends_on_depends_on_every_file(checkout: Checkout) -> None:
+    wide = GREETINGS.replace("description:", "target: wide\ndescription:")
+    base = checkout.commit(FILES | {"evals/greetings.yaml": wide})
+    edit = Edit(checkout)
+    edit.replace("evals/agents.yaml", "id: schema", "id: scheme")
+    assert reasons(chosen(checkout, base)) == {"scheme": "new case"}
+    edit.replace("README.md", "Read", "Red")
+    selection = chosen(checkout, base)
+    why = "`README.md` changed, and target `wide` depends on every file"
+    assert reasons(selection) == dict.fromkeys(EVERY_CASE[:4], why) | {"scheme": "new case"}
+    assert selection.notes[0].startswith("Target `wide` has no `depends_on`, so it depends on")
+
+
+def test_a_new_target(checkout: Checkout) -> None:
+    base = checkout.commit(FILES)
+    edit = Edit(checkout)
+    edit.replace("rubric-ci.yaml", "targets:", "targets:\n  - {name: fresh, provider: mock}")
+    assert reasons(chosen(checkout, base)) == {}
+    edit.replace("evals/agents.yaml", "target: kept", "target: fresh")
+    assert reasons(chosen(checkout, base)) == {"recorded": "its target is `fresh`, was `kept`"}
+
+
+@pytest.mark.parametrize(
+    ("path", "broken", "why"),
+    [
+        (
+            "evals/greetings.yaml",
+            GREETINGS.replace("    input: Hello?\n    expected", "    input: 7\n    expected"),
+            "the base does not parse: line 4: ",
+        ),
+        ("evals/greetings.yaml", "evalcases: [", "the base does not parse: line 1: "),
+        ("evals/greetings.yaml", "na\udcefve", "the base does not parse: line 1: "),
+        ("rubric-ci.yaml", "targets: 7", "the base's `rubric-ci.yaml` does not parse: line 1: "),
+    ],
+    ids=["an invalid case", "broken YAML", "no UTF-8", "configuration"],
+)
+def test_a_base_that_does_not_parse(checkout: Checkout, path: str, broken: str, why: str) -> None:
+    checkout.write(FILES)
+    (checkout.root / path).write_bytes(broken.encode("utf-8", "surrogateescape"))
+    base = checkout.commit()
+    checkout.write(FILES)
+    selection = chosen(checkout, base)
+    concerned = EVERY_CASE if path == "rubric-ci.yaml" else EVERY_CASE[:4]
+    assert reasons(selection).keys() == set(concerned)
+    assert all(reason.startswith(why) for reason in reasons(selection).values())
+
+
+def test_a_file_that_git_does_not_keep(checkout: Checkout) -> None:
+    ignoring = FILES | {".gitignore": "prompts/system.md\n"}
+    base = checkout.commit(ignoring)
+    assert "prompts/system.md" not in checkout.git("ls-files")
+    why = "the base does not parse: line 10: `prompts/system.md`: no such file"
+    assert reasons(chosen(checkout, base))["prompted"] == why
+
+
+def test_a_configuration_that_git_does_not_keep(checkout: Checkout) -> None:
+    base = checkout.commit(FILES | {".gitignore": "rubric-ci.yaml\n"})
+    why = "`rubric-ci.yaml` is not kept in git"
+    assert reasons(chosen(checkout, base)) == dict.fromkeys(EVERY_CASE, why)
+
+
+def test_recorded_answers_that_git_does_not_keep(checkout: Checkout) -> None:
+    base = checkout.commit(FILES | {".gitignore": "answers.jsonl\n"})
+    why = "its answer in `answers.jsonl` changed"
+    assert reasons(chosen(checkout, base)) == {"recorded": why}
+
+
+def test_answers_of_the_default_target(checkout: Checkout) -> None:
+    config = "targets: [{name: only, provider: recorded, answers: answers.jsonl}]\n"
+    answers = '{"id": "one", "answer": "a"}\n{"id": "two", "answer": "b"}\n'
+    case = "  - id: {}\n    input: Hi\n    rubrics: [polite]\n"
+    evals = "evalcases:\n" + case.format("one") + case.format("two")
+    kept = {"rubric-ci.yaml": config, "answers.jsonl": answers, "evals/a.yaml": evals}
+    base = checkout.commit(kept)
+    checkout.write({"answers.jsonl": answers.replace('"b"', '"c"')})
+    assert reasons(chosen(checkout, base)) == {"two": "its answer in `answers.jsonl` changed"}
+    checkout.git("rm", "--quiet", "--cached", "answers.jsonl")
+    base = checkout.commit({".gitignore": "answers.jsonl\n"})
+    assert list(reasons(chosen(checkout, base))) == ["one", "two"]
+
+
+def test_a_configuration_behind_a_link(checkout: Checkout) -> None:
+    checkout.write(FILES | {"ci/config.yaml": CONFIG})
+    (checkout.root / "rubric-ci.yaml").unlink()
+    platforms.symlink(checkout.root / "rubric-ci.yaml", "ci/config.yaml")
+    base = checkout.commit()
+    assert reasons(chosen(checkout, base)) == {}
+    checkout.write({"ci/config.yaml": CONFIG.replace("response: hello", "response: hi")})
+    assert reasons(chosen(checkout, base))["kind"] == "target `default` changed"
+
+
+def test_a_json_lines_file_and_its_sidecar(checkout: Checkout) -> None:
+    lines = '{"id": "one", "input": "Hi"}\n{"id": "two", "input": "Ho"}\n'
+    suite = "rubrics: [polite]\n"
+    base = checkout.commit(FILES | {"evals/d.jsonl": lines, "evals/d.yaml": suite})
+    assert reasons(chosen(checkout, base)) == {}
+    checkout.write({"evals/d.jsonl": lines.replace("Ho", "Hey")})
+    assert reasons(chosen(checkout, base)) == {"two": "case edited: input_messages"}
+    checkout.write({"evals/d.jsonl": lines, "evals/d.yaml": suite.replace("polite", "brief")})
+    assert reasons(chosen(checkout, base)) == dict.fromkeys(["one", "two"], "case edited: rubrics")
+
+
+def test_what_only_the_sidecar_of_a_json_lines_file_mentions(checkout: Checkout) -> None:
+    suite = "execution: {evaluators: [{name: t, type: llm_judge, prompt: judges/taste.md}]}\n"
+    lines = '{"id": "one", "input": "Hi"}\n'
+    base = checkout.commit(FILES | {"evals/d.jsonl": lines, "evals/d.yaml": suite})
+    checkout.write({"judges/taste.md": "Is {{ candidate_answer }} brief?\n"})
+    why = "`judges/taste.md` changed"
+    assert reasons(chosen(checkout, base)) == {"graded": why, "one": why}
+
+
+def test_a_link_that_leads_elsewhere_now(checkout: Checkout) -> None:
+    checkout.write(FILES | {"prompts/v2.md": "Be brief.\n"})
+    (checkout.root / "prompts/system.md").rename(checkout.root / "prompts/v1.md")
+    link = checkout.root / "prompts/system.md"
+    platforms.symlink(link, "v1.md")
+    base = checkout.commit()
+    assert reasons(chosen(checkout, base)) == {}
+    checkout.write({"prompts/v1.md": "Be very kind.\n"})
+    assert reasons(chosen(checkout, base)) == {"prompted": "`prompts/v1.md` changed"}
+    checkout.write({"prompts/v1.md": FILES["prompts/system.md"]})
+    link.unlink()
+    platforms.symlink(link, "v2.md")
+    assert reasons(chosen(checkout, base)) == {"prompted": "case edited: input_messages"}
+
+
+def test_what_a_link_to_a_folder_shows(checkout: Checkout) -> None:
+    checkout.write(FILES | {"versions/1/tone.py": "print(1)\n"})
+    (checkout.root / "judges/tone.py").unlink()
+    platforms.symlink(checkout.root / "judges/tone.py", "../versions/1/tone.py")
+    platforms.symlink(checkout.root / "src/current", "../versions/1")
+    base = checkout.commit()
+    checkout.write({"versions/1/tone.py": "print(0)\n"})
+    assert reasons(chosen(checkout, base)) == {
+        "scripted": "`judges/tone.py` and `versions/1/tone.py` changed",
+        "asked": "`src/current/tone.py` changed",
+    }
+
+
+def test_a_submodule(checkout: Checkout, tmp_path: Path) -> None:
+    library = Checkout.create(tmp_path / "library")
+    library.commit({"system.md": "Be kind.\n", "tone.py": "print(1)\n"})
+    checkout.git("submodule", "--quiet", "add", library.root.as_uri(), "lib")
+    using = GREETINGS.replace("prompts/system.md", "lib/system.md").replace(
+        "judges/tone", "lib/tone"
+    )
+    base = checkout.commit(FILES | {"evals/greetings.yaml": using})
+    assert reasons(chosen(checkout, base)) == {}
+    Checkout(checkout.root / "lib").commit({"system.md": "Be brief.\n"})
+    assert reasons(chosen(checkout, base)) == {
+        "prompted": "`lib/system.md` changed",
+        "scripted": "`lib` changed",
+    }
+
+
+def test_a_shallow_clone_without_a_base(checkout: Checkout, tmp_path: Path) -> None:
+    base = checkout.commit(FILES)
+    checkout.commit({"README.md": "later\n"})
+    shallow = checkout.clone(tmp_path / "shallow", "--depth=1")
+    selection = chosen(shallow, base)
+    assert reasons(selection) == dict.fromkeys(EVERY_CASE, "there is nothing to compare with")
+    assert selection.notes == (
+        (
+            f"Every case runs, as there is nothing to compare with: `{base}` is not in this "
+            "shallow clone; check out with `fetch-depth: 0`."
+        ),
+    )
+
+
+@pytest.mark.parametrize("option", ["--depth=2", "--no-local"])
+def test_the_merge_commit_of_a_pull_request(
+    checkout: Checkout, tmp_path: Path, option: str
+) -> None:
+    """Main has moved on meanwhile: what it brought is not the pull request's change."""
+    checkout.commit(FILES)
+    checkout.git("switch", "--quiet", "--create", "topic")
+    Edit(checkout).replace("evals/greetings.yaml", "A kind greeting", "A greeting")
+    checkout.commit()
+    checkout.git("switch", "--quiet", "main")
+    Edit(checkout).replace("prompts/system.md", "kind", "brief")
+    checkout.commit()
+    checkout.git("switch", "--quiet", "--create", "merge")
+    checkout.git("merge", "--quiet", "--no-edit", "topic")
+    clone = checkout.clone(tmp_path / "clone", "--branch=merge", option)
+    assert reasons(chosen(clone, "HEAD^1")) == {"kind": "case edited: expected_outcome"}
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        ("README.md", ["evals/wide.yaml"]),
+        ("prompts/system.md", ["evals/greetings.yaml", "evals/wide.yaml"]),
+        ("judges/tone.py", ["evals/greetings.yaml", "evals/wide.yaml"]),
+        ("rubric-ci.yaml", ["evals/agents.yaml", "evals/greetings.yaml", "evals/plain.yaml"]),
+    ],
+)
+def test_only_files_that_the_change_may_concern_are_read(
+    checkout: Checkout, path: str, read: list[str]
+) -> None:
+    case = "  - id: {}\n    input: Hi\n    rubrics: [polite]\n"
+    plain = "evalcases:\n" + case.format("one") + case.format("two")
+    base = checkout.commit(
+        FILES | {"evals/plain.yaml": plain, "evals/wide.yaml": f"target: wide\n{plain}"}
+    )
+    with (checkout.root / path).open("a") as file:
+        file.write("# changed\n")
+    with chdir(checkout.root):
+        settings = RunSettings(paths=("evals",), changed_since=base)
+        loaded, _ = open_selected(settings)
+    assert {file.path for file in loaded.files} >= set(read)
+    unread = {"evals/plain.yaml"} - set(read)
+    assert not unread & {file.path for file in loaded.files}
+    chosen(checkout, base)
+
+
+def test_a_broken_file_that_the_change_does_not_concern_is_left_to_validate(
+    checkout: Checkout,
+) -> None:
+    broken = "evalcases:\n  - id: one\n    inputs: Hi\n"
+    base = checkout.commit(FILES | {"evals/broken.yaml": broken})
+    with chdir(checkout.root):
+        settings = RunSettings(paths=("evals",), changed_since=base)
+        assert open_selected(settings)[0].invalid == ()
+        checkout.write({"evals/broken.yaml": f"{broken}    note: x\n"})
+        assert open_selected(settings)[0].invalid == ("evals/broken.yaml",)
+
+
+TARGETS = "targets: [{name: default, provider: mock, response: hello}]\n"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "targets.yaml",
+        ".agentv/targets.yaml",
+        "evals/targets.yaml",
+        "evals/.agentv/targets.yml",
+        "evals/sub/targets.yaml",
+    ],
+)
+@pytest.mark.parametrize("new", [False, True], ids=["edited", "new"])
+def test_a_targets_file_in_the_evals_folder_or_above_it(
+    checkout: Checkout, path: str, *, new: bool
+) -> None:
+    evals = {
+        "evals/sub/a.yaml": "evalcases:\n  - {id: below, input: Hi, rubrics: [polite]}\n",
+        "other/b.yaml": "evalcases:\n  - {id: apart, input: Hi, rubrics: [polite]}\n",
+        "other/targets.yaml": TARGETS,
+    }
+    base = checkout.commit(evals if new else evals | {path: TARGETS})
+    checkout.write({path: TARGETS.replace("hello", "goodbye")})
+    why = "its target is new" if new else "target `default` changed"
+    assert reasons(chosen(checkout, base, "evals", "other")) == {"below": why}
+
+
+def test_patterns_of_guidelines_select_the_cases_that_have_one(checkout: Checkout) -> None:
+    base = checkout.commit(FILES)
+    config = "guideline_patterns: ['prompts/*.md']\n"
+    checkout.write({".agentv/config.yaml": config})
+    why = {"prompted": "case edited: input_messages"}
+    assert reasons(chosen(checkout, base)) == why
+    new = checkout.commit()
+    assert reasons(chosen(checkout, new)) == {}
+    checkout.write({".agentv/config.yaml": config + "verbose: true\n"})
+    assert reasons(chosen(checkout, new)) == {}
+    checkout.write({"evals/.agentv/config.yaml": "guideline_patterns: []\n"})
+    assert reasons(chosen(checkout, new)) == why
+
+
+def test_the_nearest_targets_file_counts_on_both_sides(checkout: Checkout) -> None:
+    case = "evalcases:\n  - {{id: {}, input: Hi, rubrics: [polite]}}\n"
+    base = checkout.commit(
+        {
+            "a/.agentv/targets.yaml": TARGETS,
+            "a/one.yaml": case.format("one"),
+            "b/.agentv/targets.yaml": TARGETS,
+            "b/two.yaml": case.format("two"),
+            ".agentv/targets.yaml": TARGETS,
+        }
+    )
+    checkout.write({".agentv/targets.yaml": TARGETS.replace("hello", "goodbye")})
+    assert reasons(chosen(checkout, base, "a", "b")) == {}
+    checkout.write({"b/.agentv/targets.yaml": TARGETS.replace("hello", "goodbye")})
+    assert reasons(chosen(checkout, base, "a", "b")) == {"two": "target `default` changed"}
+
+
+def test_a_base_whose_targets_file_does_not_parse(checkout: Checkout) -> None:
+    evals = "evalcases:\n  - {id: one, input: Hi, rubrics: [polite]}\n"
+    base = checkout.commit(
+        FILES | {"more/a.yaml": evals, "more/targets.yaml": TARGETS.replace("mock", "[mock]")}
+    )
+    checkout.write({"more/targets.yaml": TARGETS})
+    problem = (
+        "the base's `more/targets.yaml` does not parse: line 1: `provider` must be text, not a list"
+    )
+    assert reasons(chosen(checkout, base, "evals", "more")) == {"one": problem}
+
+
+def test_a_rule_that_is_switched_off_is_off_on_both_sides(checkout: Checkout) -> None:
+    config = CONFIG + "rules: {unknown-key: off}\n"
+    evals = GREETINGS.replace("description:", "colour: red\ndescription:")
+    base = checkout.commit(FILES | {"rubric-ci.yaml": config, "evals/greetings.yaml": evals})
+    edited = evals.replace("A kind greeting", "A greeting")
+    checkout.write({"evals/greetings.yaml": edited})
+    assert reasons(chosen(checkout, base)) == {"kind": "case edited: expected_outcome"}

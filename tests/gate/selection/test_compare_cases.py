@@ -1,0 +1,551 @@
+"""Which cases a change affects, and the reason that the report gives."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from random import Random
+from typing import TypeAlias
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rubric_ci.gate.selection.compare_cases import (
+    NoSetup,
+    Revision,
+    Selection,
+    matched,
+    place,
+    select,
+    select_all,
+)
+from rubric_ci.gate.selection.dependencies import ChangedPaths
+from rubric_ci.gate.selection.fingerprint import Setup
+from rubric_ci.model.config import (
+    CliTarget,
+    Endpoint,
+    JudgeConfig,
+    LlmTarget,
+    MockTarget,
+    RecordedTarget,
+    Target,
+    Workspace,
+)
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    DataPart,
+    EvalCase,
+    EvaluatorSpec,
+    FilePart,
+    LlmJudgeSpec,
+    Message,
+    RubricSpec,
+    TextPart,
+    TrialRule,
+    WeightedAverage,
+)
+from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.model.scope import Scope
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
+
+Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
+
+HERE = Span(1, 1, 1, 2)
+JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m", options={"temperature": 0}))
+MOCK = MockTarget(name="mock", response="yes")
+AGENT = CliTarget(name="agent", command_template="python bin/agent.py {PROMPT}")
+NARROW = replace(AGENT, depends_on=("src/**",))
+READS_EVAL_FILE = replace(NARROW, command_template="agent {EVAL_FILE} {EVAL_ID}")
+KEPT = RecordedTarget(name="kept", answers="answers.jsonl")
+
+
+def ask(*parts: TextPart | FilePart | DataPart) -> tuple[Message, ...]:
+    return (Message(role="user", parts=parts),)
+
+
+def rubric(*texts: str, span: Span = HERE) -> RubricSpec:
+    criteria = tuple(Check(id=f"c{n}", text=text, span=span) for n, text in enumerate(texts))
+    return RubricSpec(name="rubric", rubric=Rubric(criteria), span=span)
+
+
+CASE = EvalCase(
+    id="a",
+    file="evals/a.yaml",
+    span=HERE,
+    expected_outcome="Says yes",
+    input_messages=ask(TextPart("Yes?"), FilePart("prompts/a.md", "Be kind.")),
+    evaluators=(rubric("polite"),),
+    references=("prompts/a.md",),
+)
+SCRIPT = CodeJudgeSpec(
+    name="s", script="python ../judges/tone.py {answer_file}", cwd="evals", span=HERE
+)
+MEAN = WeightedAverage()
+PROMPTED = LlmJudgeSpec(name="l", prompt="Is it?", prompt_path="judges/p.md", span=HERE)
+
+
+def side(
+    *cases: EvalCase,
+    target: Target = MOCK,
+    judge: JudgeConfig | None = JUDGE,
+    thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    answers: Mapping[str, str] | None = None,
+    unreadable: Mapping[str, str] | None = None,
+) -> Revision:
+    setup = Setup(target=target, judge=judge, thresholds=thresholds, prompt_version="1")
+    return Revision(
+        cases=cases,
+        setups={place(case): setup for case in cases},
+        answers=answers or {},
+        unreadable=unreadable or {},
+    )
+
+
+def without_setup(reason: str) -> Revision:
+    return Revision(cases=(CASE,), setups={place(CASE): NoSetup(reason=reason)})
+
+
+def why(head: Revision, base: Revision, *paths: str) -> dict[str, str]:
+    """Return the reason of every case that runs."""
+    selection = select(head, base, ChangedPaths(paths))
+    assert selection.scope.suite == len(head.cases)
+    return {case.id: reason for case, reason in selection.chosen}
+
+
+def test_nothing_changed() -> None:
+    again = replace(CASE, input_messages=(*CASE.input_messages,))
+    assert select(side(again), side(CASE), ChangedPaths(())) == Selection(
+        chosen=(), scope=Scope(suite=1).narrowed("changed-since")
+    )
+
+
+ELSEWHERE = Span(70, 3, 70, 9)
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        replace(CASE, span=ELSEWHERE, evaluators=(rubric("polite", span=ELSEWHERE),)),
+        replace(CASE, file="evals/b.yaml"),
+        replace(CASE, note="later", tags=("slow",), metadata={"owner": "me"}),
+        replace(CASE, conversation_id="c7", depends_on=("src/**",)),
+    ],
+    ids=["moved in its file", "moved to another file", "notes and tags", "more dependencies"],
+)
+def test_what_does_not_matter(now: EvalCase) -> None:
+    assert why(side(now), side(CASE)) == {}
+
+
+@pytest.mark.parametrize(
+    ("now", "reason"),
+    [
+        (replace(CASE, id="b"), "new case"),
+        (replace(CASE, expected_outcome="Says no"), "case edited: expected_outcome"),
+        (replace(CASE, evaluators=(rubric("rude"),)), "case edited: rubrics"),
+        (replace(CASE, evaluators=(rubric("polite", "short"),)), "case edited: rubrics"),
+        (
+            replace(CASE, evaluators=(replace(rubric("polite"), weight=2.0),)),
+            "case edited: rubrics",
+        ),
+        (replace(CASE, evaluators=(*CASE.evaluators, SCRIPT)), "case edited: evaluators"),
+        (
+            replace(CASE, evaluators=(replace(rubric("polite"), name="tone"),)),
+            "case edited: rubrics, evaluators",
+        ),
+        (
+            replace(CASE, input_messages=ask(TextPart("No?")), expected_outcome=""),
+            "case edited: input_messages, expected_outcome",
+        ),
+        (
+            replace(
+                CASE, input_messages=ask(DataPart("Yes?"), FilePart("prompts/a.md", "Be kind."))
+            ),
+            "case edited: input_messages",
+        ),
+        (replace(CASE, expected_messages=ask(TextPart("Yes."))), "case edited: expected_messages"),
+        (replace(CASE, trials=TrialRule(count=3, passes=2)), "case edited: trials"),
+        (
+            replace(
+                CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/a.md", "Be rude."))
+            ),
+            "`prompts/a.md` changed",
+        ),
+        (
+            replace(
+                CASE, input_messages=ask(TextPart("Yes?"), FilePart("prompts/b.md", "Be kind."))
+            ),
+            "case edited: input_messages",
+        ),
+        (
+            replace(CASE, file="evals/b.yaml", expected_outcome="Says no"),
+            "case edited: expected_outcome",
+        ),
+    ],
+)
+def test_an_edit(now: EvalCase, reason: str) -> None:
+    assert why(side(now), side(CASE)) == {now.id: reason}
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ({"n": 1}, {"n": True}),
+        ({"n": 1}, {"n": 1.0}),
+        ({"n": None}, {}),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),  # the target reads them in this order
+    ],
+)
+def test_data_is_compared_as_it_is_written(then: object, now: object) -> None:
+    case = replace(CASE, input_messages=ask(DataPart(now)))
+    was = replace(CASE, input_messages=ask(DataPart(then)))
+    assert why(side(case), side(was)) == {"a": "case edited: input_messages"}
+
+
+def composite(*members: EvaluatorSpec, by: Aggregator = MEAN) -> CompositeSpec:
+    return CompositeSpec(name="c", evaluators=members, aggregator=by, span=HERE)
+
+
+WHERE: Mapping[str, Callable[[LlmJudgeSpec], EvaluatorSpec]] = {
+    "alone": lambda prompted: prompted,
+    "in a composite": composite,
+    "combines a composite": lambda prompted: composite(SCRIPT, by=prompted),
+}
+
+
+@pytest.mark.parametrize("where", WHERE.values(), ids=WHERE)
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        pytest.param("judges/p.md", "`judges/p.md` changed", id="file"),
+        pytest.param("", "case edited: evaluators", id="in the eval file"),
+    ],
+)
+def test_an_edited_prompt_of_a_judge_is_named_by_its_place(
+    where: Callable[[LlmJudgeSpec], EvaluatorSpec], path: str, reason: str
+) -> None:
+    was = replace(PROMPTED, prompt_path=path)
+    now = replace(was, prompt="Is it not?")
+    then = side(replace(CASE, evaluators=(where(was),)))
+    assert why(side(replace(CASE, evaluators=(where(now),))), then) == {"a": reason}
+
+
+def test_data_is_not_the_text_that_it_looks_like() -> None:
+    data = DataPart({"n": 1})
+    case = replace(CASE, input_messages=ask(data))
+    was = replace(CASE, input_messages=ask(TextPart(data.text)))
+    assert why(side(case), side(was)) == {"a": "case edited: input_messages"}
+
+
+SCRIPTED = replace(CASE, evaluators=(SCRIPT,))
+STRICT = Thresholds(passing=0.9)
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "reason"),
+    [
+        (side(CASE), side(CASE, target=replace(MOCK, response="no")), "target `mock` changed"),
+        (side(CASE), side(CASE, target=AGENT), "its target is `mock`, was `agent`"),
+        (
+            side(CASE, judge=replace(JUDGE, votes=3)),
+            side(CASE),
+            "judge changed",
+        ),
+        (side(CASE, judge=None), side(CASE), "judge changed"),
+        (side(SCRIPTED, judge=None), side(SCRIPTED), ""),
+        (side(CASE, thresholds=STRICT), side(CASE), "thresholds changed"),
+        (
+            side(CASE, thresholds=STRICT, judge=None),
+            side(CASE),
+            "thresholds and judge changed",
+        ),
+        (side(CASE, target=KEPT), side(CASE, target=KEPT), ""),
+        (side(CASE), without_setup("its target is new"), "its target is new"),
+        (
+            side(CASE),
+            without_setup("the base's rubric-ci.yaml does not parse"),
+            "the base's rubric-ci.yaml does not parse",
+        ),
+        (
+            side(CASE),
+            side(CASE, target=replace(MOCK, depends_on=("src/**",), judge_target="j")),
+            "",
+        ),
+    ],
+)
+def test_what_it_runs_with(now: Revision, then: Revision, reason: str) -> None:
+    assert why(now, then) == ({now.cases[0].id: reason} if reason else {})
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        ({"temperature": 0, "top_p": 1}, True),
+        ({"top_p": 1, "temperature": 0, "api_key": "${{ OTHER }}"}, True),
+        ({"temperature": 0.0, "top_p": 1}, False),
+        ({"temperature": 0, "top_p": 1, "api_base": "https://elsewhere"}, False),
+    ],
+)
+def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
+    def model(of: dict[str, object]) -> LlmTarget:
+        return LlmTarget(name="m", endpoint=Endpoint(model="openai/m", options=of))
+
+    then = side(CASE, target=model({"temperature": 0, "top_p": 1}))
+    reasons = why(side(CASE, target=model(options)), then)
+    assert reasons == ({} if same else {"a": "target `m` changed"})
+
+
+@pytest.mark.parametrize(
+    ("case", "target", "paths", "reason"),
+    [
+        (SCRIPTED, MOCK, ["judges/tone.py"], "`judges/tone.py` changed"),
+        (
+            replace(CASE, evaluators=(replace(SCRIPT, script="python ../judges"),)),
+            MOCK,
+            ["judges/tone.py", "judges/rules/a.md", "judges.py"],
+            "`judges/rules/a.md` and `judges/tone.py` changed",  # a folder is all that is below
+        ),
+        (SCRIPTED, MOCK, ["judges"], "`judges` changed"),  # a submodule, or a link to a folder
+        (SCRIPTED, MOCK, ["judges/other.py", "tone.py"], ""),
+        (CASE, NARROW, ["src/a.py"], "`src/a.py` changed"),
+        (CASE, NARROW, ["src/b.py", "src/a.py"], "`src/a.py` and `src/b.py` changed"),
+        (CASE, NARROW, ["src/a", "src/b", "src/c"], "`src/a` and 2 more files changed"),
+        (CASE, NARROW, ["bin/agent.py"], "`bin/agent.py` changed"),
+        (CASE, NARROW, ["README.md"], ""),
+        (CASE, NARROW, ["evals/a.yaml"], ""),  # its cases are compared one by one
+        (CASE, READS_EVAL_FILE, ["evals/a.yaml"], "`evals/a.yaml` changed"),
+        (CASE, READS_EVAL_FILE, ["evals/b.yaml"], ""),
+        (
+            CASE,
+            AGENT,
+            ["README.md"],
+            "`README.md` changed, and target `agent` depends on every file",
+        ),
+        (CASE, AGENT, ["evals/b.yaml"], ""),
+        (CASE, AGENT, ["bin/agent.py", "README.md"], "`bin/agent.py` changed"),
+        (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["work/a"], "`work/a` changed"),
+        (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["README.md"], ""),
+        (
+            replace(CASE, workspace=Workspace(copy="work", setup="sh b.sh ../tools/c.sh")),
+            MOCK,
+            ["b.sh", "tools/c.sh"],
+            "`tools/c.sh` changed",
+        ),
+        (replace(CASE, workspace=Workspace(setup="sh b.sh")), MOCK, ["b.sh"], "`b.sh` changed"),
+        (replace(CASE, depends_on=("data/*",)), MOCK, ["data/x"], "`data/x` changed"),
+        (replace(CASE, depends_on=("evals/*",)), MOCK, ["evals/b.yaml"], "`evals/b.yaml` changed"),
+        (
+            replace(CASE, references=("prompts/a.md", "data/g.json")),
+            MOCK,
+            ["data/g.json"],
+            "`data/g.json` changed",
+        ),
+        (
+            replace(
+                CASE,
+                evaluators=(
+                    CompositeSpec(
+                        name="c",
+                        evaluators=(replace(SCRIPT, script="python inner.py", cwd="lib"),),
+                        aggregator=replace(SCRIPT, script="python gate.py", cwd="lib"),
+                        span=HERE,
+                    ),
+                ),
+            ),
+            MOCK,
+            ["lib/inner.py", "lib/gate.py"],
+            "`lib/gate.py` and `lib/inner.py` changed",
+        ),
+    ],
+)
+def test_files_that_it_depends_on(
+    case: EvalCase, target: Target, paths: list[str], reason: str
+) -> None:
+    now = side(case, target=target)
+    selection = select(now, now, ChangedPaths(paths, compared={"evals/b.yaml"}))
+    assert [why for _, why in selection.chosen] == ([reason] if reason else [])
+
+
+def test_a_note_explains_how_to_narrow_a_target() -> None:
+    now = side(CASE, target=AGENT)
+    assert select(now, now, ChangedPaths(["README.md"])).notes == (
+        (
+            "Target `agent` has no `depends_on`, so it depends on every file of the repository: "
+            "list the files that it uses there, and fewer cases run."
+        ),
+    )
+    assert select(now, now, ChangedPaths([])).notes == ()
+
+
+ONE = '{"id": "a", "answer": "yes"}\n'
+TWO = '{"id": "b", "answer": "no"}\n'
+APART = '{"id": "c", "answer": "one\u2028line"}\n'  # no line of JSON Lines ends there
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "runs"),
+    [
+        (ONE, ONE + TWO, False),
+        (ONE + TWO, "\n" + TWO + ONE, False),
+        (ONE, ONE.replace("yes", "no"), True),
+        ("", ONE, True),
+        (ONE, ONE + '{"id": "a", "file": "evals/a.yaml", "answer": "no"}\n', True),
+        (ONE, ONE + '{"id": "a", "file": "evals/b.yaml", "answer": "no"}\n', False),
+        (ONE + TWO, ONE + "{broken", True),
+        (ONE + "{broken", ONE + "{broken", False),
+        (ONE + APART, ONE + APART + TWO, False),
+        (ONE + "{broken", ONE.replace("yes", "no") + "{broken", True),
+        (ONE, ONE + "[]", True),
+        (ONE, ONE + '{"answer": "no id"}', True),
+        (ONE, ONE + '{"id": "b", "file": 1}', True),
+    ],
+)
+def test_a_recorded_answer(then: str, now: str, *, runs: bool) -> None:
+    head = side(CASE, target=KEPT, answers={"answers.jsonl": now})
+    base = side(CASE, target=KEPT, answers={"answers.jsonl": then})
+    reasons = why(head, base, "answers.jsonl")
+    assert reasons == ({"a": "its answer in `answers.jsonl` changed"} if runs else {})
+
+
+def test_several_reasons() -> None:
+    now = side(replace(CASE, expected_outcome="Says no"), target=NARROW)
+    then = side(CASE, target=replace(NARROW, command_template="agent"))
+    assert why(now, then, "src/a.py") == {
+        "a": "case edited: expected_outcome; target `agent` changed; `src/a.py` changed"
+    }
+
+
+def test_a_base_that_does_not_parse() -> None:
+    other = replace(CASE, file="evals/b.yaml", id="b")
+    base = side(other, unreadable={"evals/a.yaml": "line 3: duplicate key `id`"})
+    selection = select(side(CASE, other), base, ChangedPaths([]))
+    assert selection == Selection(
+        chosen=((CASE, "the base does not parse: line 3: duplicate key `id`"),),
+        scope=Scope(suite=2).narrowed("changed-since"),
+        notes=(
+            (
+                "`evals/a.yaml` cannot be compared with the base, so its cases run: "
+                "line 3: duplicate key `id`."
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "listed"),
+    [
+        (1, "`g0`"),
+        (5, "`g0`, `g1`, `g2`, `g3`, `g4`"),
+        (7, "`g0`, `g1`, `g2`, `g3`, `g4` and 2 more"),
+    ],
+)
+def test_removed_cases_are_noted(count: int, listed: str) -> None:
+    gone = [replace(CASE, id=f"g{n}") for n in range(count)]
+    selection = select(side(CASE), side(*gone, CASE), ChangedPaths([]))
+    assert selection.notes == (f"Removed since the base: {listed}.",)
+    assert selection.chosen == ()
+
+
+OLD = replace(CASE, file="evals/old.yaml")
+OLDER = replace(CASE, file="evals/older.yaml")
+EDITED = replace(OLD, expected_outcome="Says no")
+
+
+@pytest.mark.parametrize(
+    ("base", "origin"),
+    [
+        pytest.param((), None, id="new"),
+        pytest.param((replace(OLD, id="b"),), None, id="another id"),
+        pytest.param((OLD,), OLD, id="moved"),
+        pytest.param((EDITED, OLDER), OLDER, id="moved and not edited"),
+        pytest.param((replace(OLD, target="other"), OLDER), OLDER, id="moved, same target"),
+        pytest.param(
+            (replace(EDITED, target="other"),),
+            replace(EDITED, target="other"),
+            id="moved and edited",
+        ),
+        pytest.param((replace(EDITED, file=CASE.file), OLD), OLD, id="another one took its place"),
+    ],
+)
+def test_the_origin_of_a_case(base: tuple[EvalCase, ...], origin: EvalCase | None) -> None:
+    assert matched([CASE], base) == ({(CASE.file, CASE.id): origin} if origin else {})
+
+
+def test_a_case_that_stayed_is_not_taken_for_one_that_went() -> None:
+    stayed = replace(CASE, input_messages=(*CASE.input_messages,))
+    went = replace(CASE, file="evals/b.yaml", target="other")
+    base = replace(
+        side(went, CASE), setups={**side(went, target=AGENT).setups, **side(CASE).setups}
+    )
+    selection = select(side(stayed), base, ChangedPaths([]))
+    assert (selection.chosen, selection.scope.narrowed_by) == ((), ("changed-since",))
+
+
+def test_a_copy_is_a_new_case() -> None:
+    copy = replace(CASE, file="evals/b.yaml")
+    selection = select(side(CASE, copy), side(CASE), ChangedPaths([]))
+    assert selection.chosen == ((copy, "new case"),)
+
+
+def test_nothing_to_compare_with() -> None:
+    assert select_all((CASE,), "`schedule` events have no base commit") == Selection(
+        chosen=((CASE, "there is nothing to compare with"),),
+        scope=Scope(suite=1),
+        notes=(
+            (
+                "Every case runs, as there is nothing to compare with: "
+                "`schedule` events have no base commit."
+            ),
+        ),
+    )
+
+
+CASES = st.builds(
+    EvalCase,
+    id=st.sampled_from("abc"),
+    file=st.sampled_from(["x.yaml", "y.yaml"]),
+    span=st.builds(Span, *[st.integers(1, 9)] * 4),
+    expected_outcome=st.sampled_from(["", "yes"]),
+)
+FILES = st.lists(CASES, unique_by=lambda case: (case.file, case.id)).map(tuple)
+
+
+@given(FILES, FILES, st.randoms())
+def test_order_and_position_never_matter(
+    now: tuple[EvalCase, ...], then: tuple[EvalCase, ...], random: Random
+) -> None:
+    shuffled = [replace(case, span=HERE) for case in now]
+    random.shuffle(shuffled)
+    reasons = {(case.file, case.id): why for case, why in chosen(now, then)}
+    assert {(case.file, case.id): why for case, why in chosen(tuple(shuffled), then)} == reasons
+
+
+@given(FILES)
+def test_a_side_never_differs_from_itself(cases: tuple[EvalCase, ...]) -> None:
+    assert chosen(cases, tuple(reversed(cases))) == ()
+
+
+@given(FILES, FILES)
+def test_every_case_is_chosen_with_a_reason_or_has_an_equal_in_the_base(
+    now: tuple[EvalCase, ...], then: tuple[EvalCase, ...]
+) -> None:
+    run = {(case.file, case.id) for case, why in chosen(now, then) if why}
+    for case in now:
+        if (case.file, case.id) not in run:
+            assert any((w.id, w.expected_outcome) == (case.id, case.expected_outcome) for w in then)
+
+
+def chosen(
+    now: tuple[EvalCase, ...], then: tuple[EvalCase, ...]
+) -> tuple[tuple[EvalCase, str], ...]:
+    return select(side(*now), side(*then), ChangedPaths([])).chosen
+
+
+def test_a_case_has_the_setup_of_its_folder_and_target() -> None:
+    other = replace(CASE, file="support/b.yaml", target="other")
+    assert [place(each) for each in (CASE, other)] == [("evals", ""), ("support", "other")]
+    mocked = side(CASE).setup(place(CASE))
+    setups = {("evals", ""): mocked, ("support", "other"): replace(mocked, target=AGENT)}
+    both = Revision(cases=(CASE, other), setups=setups)
+    paths = ChangedPaths(["bin/agent.py"])
+    assert [case for case, _ in select(both, both, paths).chosen] == [other]

@@ -1,0 +1,377 @@
+"""The fingerprint of a case: whatever a verdict can depend on changes it, field by field."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+import pytest
+
+from rubric_ci.files.kinds.limits import LatencySpec
+from rubric_ci.gate.selection import fingerprint
+from rubric_ci.gate.selection.compare_cases import Revision, place, select
+from rubric_ci.gate.selection.dependencies import ChangedPaths
+from rubric_ci.gate.selection.fingerprint import Parts, Setup
+from rubric_ci.model.config import Endpoint, LlmTarget, PromptTemplate, Workspace
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    DataPart,
+    EvalCase,
+    EvaluatorSpec,
+    FilePart,
+    LlmJudgeSpec,
+    Message,
+    RubricSpec,
+    SimulatedUser,
+    TextPart,
+    TrialRule,
+    Turn,
+    WeightedAverage,
+)
+from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.model.scoring import Thresholds
+from tests.model_values import Change, changes, examples
+
+Compared: TypeAlias = tuple[tuple[Change, bool], ...]
+Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
+
+NO_VERDICT_DEPENDS_ON = {
+    "*.span": "where it stands in its file",
+    "EvalCase.file": "a moved case is the same case; what its folder decides is in its target",
+    "EvalCase.written_id": "a part of the id, which has the name of the target too",
+    "EvalCase.target": "the target itself is compared, not only its name",
+    "EvalCase.depends_on": "the files under it are compared, by `ChangedPaths`",
+    "EvalCase.references": "the files are compared: as text if read, else by `ChangedPaths`",
+    "EvalCase.tags": "cases are selected and counted by it, never graded",
+    "EvalCase.conversation_id": "cases are grouped by it in statistics",
+    "EvalCase.note": "carried for people",
+    "EvalCase.metadata": "carried for people",
+    "Check.tags": "waivers read it, after grading",
+    "Scored.tags": "waivers read it, after grading",
+    "Levelled.tags": "waivers read it, after grading",
+    "Assertion.tags": "waivers read it, after grading",
+    "*Target.concurrency": "how many requests are in flight",
+    "JudgeCommand.concurrency": "how many commands run at once",
+    "*Target.judge_target": "the judge that it leads to is compared",
+    "*Target.depends_on": "the files under it are compared, by `ChangedPaths`",
+    "Endpoint.identity": "who asks, as an API key says",
+    "*Target.cache": "whether an answer is kept",
+}
+"""Pattern of "Class.field" to the reason that no verdict depends on it."""
+
+
+def listed(change: Change) -> bool:
+    return any(fnmatchcase(at, key) for at in change.place for key in NO_VERDICT_DEPENDS_ON)
+
+
+SETUP: Setup = examples(Setup)[0]
+PLAIN: EvalCase = examples(EvalCase)[0]
+
+
+def evaluators() -> Iterator[EvaluatorSpec]:
+    """Yield every evaluator; one composite has every kind of member, another is nested."""
+    specs: list[EvaluatorSpec] = examples(EvaluatorSpec)
+    models = [spec for spec in specs if isinstance(spec, LlmJudgeSpec)]
+    composites = [spec for spec in specs if isinstance(spec, CompositeSpec)]
+    small = [replace(spec, evaluators=spec.evaluators[:1]) for spec in composites]
+    kinds = {type(member): member for member in composites[0].evaluators}
+    yield from (spec for spec in specs if not isinstance(spec, CompositeSpec))
+    yield from (replace(spec, prompt_path="") for spec in models)  # it is in the eval file
+    yield replace(small[0], evaluators=(*kinds.values(), small[-1]))
+    yield from small
+
+
+def cases() -> Iterator[EvalCase]:
+    """Yield cases without evaluators, and cases of one evaluator without messages."""
+    yield from (replace(case, evaluators=()) for case in examples(EvalCase))
+    bare = replace(PLAIN, input_messages=(), expected_messages=())
+    yield from (replace(bare, evaluators=(spec,)) for spec in evaluators())
+
+
+def side(case: EvalCase, setup: Setup = SETUP) -> Revision:
+    return Revision(cases=(case,), setups={place(case): setup})
+
+
+def differs(head: Revision, base: Revision) -> bool:
+    return bool(select(head, base, ChangedPaths([])).chosen)
+
+
+def compared() -> Iterator[tuple[Change, bool]]:
+    """Yield each change of a case or of what it runs with, and whether the case runs for it."""
+    for case in cases():
+        for change in changes(EvalCase, case):
+            yield change, differs(side(change.value), side(case))
+    for setup in examples(Setup):
+        for change in changes(Setup, setup):
+            yield change, differs(side(PLAIN, change.value), side(PLAIN, setup))
+
+
+@pytest.fixture(scope="module")
+def every_change() -> Compared:
+    return tuple(compared())
+
+
+def test_a_change_of_anything_that_a_verdict_depends_on_runs_the_case(
+    every_change: Compared,
+) -> None:
+    missed = {change.place for change, runs in every_change if not runs and not listed(change)}
+    assert sorted(missed) == [], "put it into the fingerprint, or list it with the reason"
+
+
+def test_what_is_listed_runs_no_case(every_change: Compared) -> None:
+    wrong = {change.place for change, runs in every_change if runs and listed(change)}
+    assert sorted(wrong) == [], "it is part of the fingerprint: take it off the list"
+
+
+def test_what_is_listed_exists(every_change: Compared) -> None:
+    places = {at for change, _ in every_change for at in change.place}
+    unknown = [key for key in NO_VERDICT_DEPENDS_ON if not any(fnmatchcase(p, key) for p in places)]
+    assert unknown == []
+
+
+HERE = Span(1, 1, 1, 2)
+RUBRIC = RubricSpec(name="r", rubric=Rubric((Check(id="c", text="Kind", span=HERE),)), span=HERE)
+MODEL = LlmJudgeSpec(name="m", span=HERE)
+SCRIPT = CodeJudgeSpec(name="s", script="true", cwd=".", span=HERE)
+LIMIT = LatencySpec(name="l", threshold_ms=1, span=HERE)
+
+
+MEAN = WeightedAverage()
+
+
+def composite(*members: EvaluatorSpec, by: Aggregator = MEAN) -> CompositeSpec:
+    return CompositeSpec(name="c", evaluators=members, aggregator=by, span=HERE)
+
+
+@pytest.mark.parametrize(
+    ("specs", "judged"),
+    [
+        pytest.param((), False, id="nothing to grade"),
+        pytest.param((RUBRIC,), True, id="rubric"),
+        pytest.param((MODEL,), True, id="free-form judge"),
+        pytest.param((replace(MODEL, prompt_script=SCRIPT),), True, id="judge with a script"),
+        pytest.param((SCRIPT, LIMIT), False, id="script and limit"),
+        pytest.param((SCRIPT, RUBRIC), True, id="script and rubric"),
+        pytest.param((composite(SCRIPT, LIMIT),), False, id="composite of scripts"),
+        pytest.param((composite(SCRIPT, RUBRIC),), True, id="composite with a rubric"),
+        pytest.param((composite(composite(MODEL)),), True, id="nested composite with a judge"),
+        pytest.param((composite(SCRIPT, by=MODEL),), True, id="composite that a judge combines"),
+        pytest.param((composite(LIMIT, by=SCRIPT),), False, id="composite that a script combines"),
+    ],
+)
+def test_the_judge_counts_only_if_it_marks_the_case(
+    specs: tuple[EvaluatorSpec, ...], *, judged: bool
+) -> None:
+    case = replace(PLAIN, evaluators=specs, simulated_user=None)
+    assert fingerprint.is_judged(replace(case, simulated_user=PLAIN.simulated_user))
+    assert fingerprint.is_judged(case) is judged
+    assert differs(side(case), side(case, replace(SETUP, prompt_version="older"))) is judged
+
+
+ASKED = Message(role="user", parts=(TextPart("Yes?"), FilePart("data/a.csv", "1")))
+RULES = Message(role="system", parts=(TextPart("Be kind."),))
+GUIDELINE = Message(role="user", parts=(FilePart("rules.md", "Be kind.", guideline=True),))
+CALL = {"tool": "search"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "same"),
+    [
+        pytest.param((ASKED,), True, id="no system message"),
+        pytest.param((replace(RULES, parts=()), ASKED), True, id="another system message"),
+        pytest.param((GUIDELINE, RULES, ASKED), True, id="a guideline"),
+        pytest.param(
+            (replace(ASKED, parts=(TextPart("Yes?"), FilePart("data/b.csv", "2"))),),
+            True,
+            id="another file",
+        ),
+        pytest.param((), False, id="no message"),
+        pytest.param((ASKED, ASKED), False, id="one more message"),
+        pytest.param((replace(ASKED, role="assistant"),), False, id="another role"),
+        pytest.param((replace(ASKED, name="bob"),), False, id="another name"),
+        pytest.param((replace(ASKED, tool_calls=(CALL,)),), False, id="a tool call"),
+        pytest.param(
+            (replace(ASKED, parts=(TextPart("No?"), ASKED.parts[1])),), False, id="another text"
+        ),
+        pytest.param((replace(ASKED, parts=ASKED.parts[:1]),), False, id="no file"),
+    ],
+)
+def test_the_question_is_what_the_user_asks(messages: tuple[Message, ...], *, same: bool) -> None:
+    was = replace(PLAIN, input_messages=(RULES, ASKED))
+    now = replace(PLAIN, input_messages=messages)
+    assert (fingerprint.question(now) == fingerprint.question(was)) is same
+
+
+def differing(now: Parts, was: Parts) -> set[str]:
+    return {name for name in {*now, *was} if now.get(name) != was.get(name)}
+
+
+EMPTY = EvalCase(id="a", file="a.yaml", span=HERE)
+INLINE = replace(RUBRIC, name="rubric")
+PROMPTED = replace(MODEL, prompt="Old", prompt_path="prompts/m.md")
+COMBINED = composite(PROMPTED, SCRIPT, by=replace(PROMPTED, prompt_path="prompts/by.md"))
+
+
+def graded_by(*specs: EvaluatorSpec) -> EvalCase:
+    return replace(EMPTY, evaluators=specs)
+
+
+def answered(*parts: TextPart | DataPart) -> EvalCase:
+    return replace(EMPTY, expected_messages=(Message(role="assistant", parts=parts),))
+
+
+EDITS: dict[str, tuple[EvalCase, EvalCase, str, str]] = {
+    "a message": (replace(EMPTY, input_messages=(ASKED,)), EMPTY, "input_messages", ""),
+    "a turn": (replace(EMPTY, turns=(Turn(text="Yes?"),)), EMPTY, "turns", "turns"),
+    "a user": (
+        replace(EMPTY, simulated_user=SimulatedUser(persona="p", goal="g")),
+        EMPTY,
+        "simulated_user",
+        "",
+    ),
+    "an outcome": (
+        replace(EMPTY, expected_outcome="x"),
+        EMPTY,
+        "expected_outcome",
+        "expected_outcome",
+    ),
+    "an answer": (answered(TextPart("x")), answered(), "expected_messages", "expected_messages"),
+    "an answer as data": (
+        answered(TextPart("{}")),
+        answered(DataPart({})),
+        "expected_messages",
+        "expected_messages",
+    ),
+    "inline rubrics": (graded_by(INLINE), EMPTY, "rubrics", "rubrics"),
+    "inline rubrics next to a script": (
+        graded_by(INLINE, SCRIPT),
+        graded_by(SCRIPT),
+        "rubrics",
+        "rubrics",
+    ),
+    "rubrics with a name": (graded_by(RUBRIC), EMPTY, "evaluators", "evaluators"),
+    "rubrics after a script": (
+        graded_by(SCRIPT, INLINE),
+        graded_by(SCRIPT),
+        "evaluators",
+        "evaluators",
+    ),
+    "a judge with the name of rubrics": (
+        graded_by(replace(MODEL, name="rubric")),
+        EMPTY,
+        "evaluators",
+        "evaluators",
+    ),
+    "a prompt": (
+        graded_by(replace(MODEL, prompt="New")),
+        graded_by(replace(MODEL, prompt="Old")),
+        "evaluators",
+        "evaluators",
+    ),
+    "a prompt file": (
+        graded_by(replace(PROMPTED, prompt="New")),
+        graded_by(PROMPTED),
+        "",
+        "prompt prompts/m.md",
+    ),
+    "the prompt file of a member": (
+        graded_by(replace(COMBINED, evaluators=(replace(PROMPTED, prompt="New"), SCRIPT))),
+        graded_by(COMBINED),
+        "",
+        "prompt prompts/m.md",
+    ),
+    "the prompt file of what combines": (
+        graded_by(
+            replace(
+                COMBINED, aggregator=replace(PROMPTED, prompt="New", prompt_path="prompts/by.md")
+            )
+        ),
+        graded_by(COMBINED),
+        "",
+        "prompt prompts/by.md",
+    ),
+    "a variable": (replace(EMPTY, vars={"a": 1}), EMPTY, "vars", ""),
+    "the order of variables": (
+        replace(EMPTY, vars={"a": 1, "b": 2}),
+        replace(EMPTY, vars={"b": 2, "a": 1}),
+        "",
+        "",
+    ),
+    "a workspace": (replace(EMPTY, workspace=Workspace(copy="work")), EMPTY, "workspace", ""),
+    "trials": (replace(EMPTY, trials=TrialRule(count=3, passes=2)), EMPTY, "trials", ""),
+}
+
+
+@pytest.mark.parametrize(("now", "was", "edited", "marked_by"), EDITS.values(), ids=EDITS)
+def test_an_edit_is_of_one_key(now: EvalCase, was: EvalCase, edited: str, marked_by: str) -> None:
+    assert differing(fingerprint.content(now), fingerprint.content(was)) == {edited} - {""}
+    assert differing(fingerprint.rubrics(now), fingerprint.rubrics(was)) == {marked_by} - {""}
+
+
+def test_the_files_of_a_case() -> None:
+    case = replace(
+        graded_by(MODEL, SCRIPT, COMBINED),
+        input_messages=(ASKED,),
+        expected_messages=(replace(ASKED, parts=(FilePart("data/b.csv", "2"),)),),
+    )
+    assert fingerprint.files(case) == {
+        "data/a.csv": "1",
+        "data/b.csv": "2",
+        "prompts/m.md": "Old",
+        "prompts/by.md": "Old",
+    }
+
+
+def test_what_the_user_says_is_asked() -> None:
+    user = SimulatedUser(persona="p", goal="g")
+    turns = (Turn(text="Yes?", expected_outcome="x"), Turn(text="No?"))
+    case = replace(EMPTY, input_messages=(RULES, ASKED), turns=turns)
+    asked = ["user", "", (), ["Yes?", "file"]]
+    assert fingerprint.question(case) == [asked, "Yes?", "No?"]
+    talk = fingerprint.question(replace(case, simulated_user=user))
+    assert isinstance(talk, list)
+    assert talk[:3] == [asked, "Yes?", "No?"]
+    assert [*map(type, talk[3:])] == [str]
+    other = replace(case, simulated_user=replace(user, goal="h"))
+    assert fingerprint.question(other) != talk
+
+
+TEMPLATE = PromptTemplate(path="prompts/t.md", messages=(("user", "Old"),), takes_input=False)
+ENDPOINT = Endpoint(model="openai/m")
+TARGET = LlmTarget(name="bot", endpoint=ENDPOINT, prompt=TEMPLATE)
+RUNS = replace(SETUP, target=TARGET)
+
+SETUPS: dict[str, tuple[Setup, set[str]]] = {
+    "the same": (RUNS, set()),
+    "a prompt": (
+        replace(
+            RUNS, target=replace(TARGET, prompt=replace(TEMPLATE, messages=(("user", "New"),)))
+        ),
+        {"`prompts/t.md`"},
+    ),
+    "a prompt with the input": (
+        replace(RUNS, target=replace(TARGET, prompt=replace(TEMPLATE, takes_input=True))),
+        {"`prompts/t.md`"},
+    ),
+    "no prompt": (
+        replace(RUNS, target=replace(TARGET, prompt=None)),
+        {"target `bot`", "`prompts/t.md`"},
+    ),
+    "a model": (
+        replace(RUNS, target=replace(TARGET, endpoint=Endpoint(model="openai/n"))),
+        {"target `bot`"},
+    ),
+    "thresholds": (replace(RUNS, thresholds=Thresholds(passing=0.9)), {"thresholds"}),
+    "a judge": (replace(RUNS, judge=None), {"judge"}),
+    "the instructions of the judge": (replace(RUNS, prompt_version="older"), {"judge"}),
+}
+
+
+@pytest.mark.parametrize(("now", "parts"), SETUPS.values(), ids=SETUPS)
+def test_what_a_case_runs_with_has_names(now: Setup, parts: set[str]) -> None:
+    found = differing(fingerprint.setup(now, judged=True), fingerprint.setup(RUNS, judged=True))
+    assert found == parts
+    unjudged = fingerprint.setup(now, judged=False), fingerprint.setup(RUNS, judged=False)
+    assert differing(*unjudged) == parts - {"judge"}

@@ -1,0 +1,274 @@
+"""Waivers: what a case counts as without its waived criteria, and when one is in force."""
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from rubric_ci.gate.waivers.file import (
+    answered_alone,
+    answered_by,
+    fingerprint_of,
+    match_waiver,
+)
+from rubric_ci.model.evals import (
+    CompositeSpec,
+    EvalCase,
+    FilePart,
+    Message,
+    RubricSpec,
+    SimulatedUser,
+    Turn,
+    WeightedAverage,
+)
+from rubric_ci.model.gate import GateInfo, gate_passes
+from rubric_ci.model.results import CriterionResult, Graded, standing
+from rubric_ci.model.rubric import Assertion, Check, Level, Levelled, Rubric
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
+from rubric_ci.model.waivers import Waiver, WaiverResult, with_waivers
+from tests.cases import build_case, span, text_message
+from tests.sample_reports import a_criterion, a_rubric, graded
+
+GATED = a_criterion("gated")
+LOW = a_criterion("low", gated=False, gate="", normalised=0.0, weight=9.0)
+MET = a_criterion("met", mark=True, normalised=1.0, gated=False)
+
+
+def a_case(*criteria: CriterionResult, **facts: Any) -> Graded:
+    total = sum(criterion.weight for criterion in criteria)
+    score = sum(criterion.weight * criterion.normalised for criterion in criteria) / total
+    gates = tuple(criterion.id for criterion in criteria if criterion.gated)
+    rubric = a_rubric(*criteria, score=score, gated_by=gates, **facts)
+    return graded("c", "fail", evaluators=(rubric,), score=score, gated_by=gates)
+
+
+CASES: dict[str, tuple[Graded, set[str], tuple[tuple[str, ...], str]]] = {
+    "the only missed gate": (a_case(GATED, MET), {"gated"}, (("gated",), "waived")),
+    "another gate is missed": (
+        a_case(GATED, replace(GATED, id="other"), MET),
+        {"gated"},
+        (("gated",), "fail"),
+    ),
+    "a lost score": (a_case(LOW, MET), {"low"}, (("low",), "waived")),
+    "a criterion that is met": (a_case(GATED, MET), {"met"}, ((), "fail")),
+    "the rest is borderline": (
+        a_case(GATED, replace(MET, normalised=0.7)),
+        {"gated"},
+        (("gated",), "borderline"),
+    ),
+    "every criterion": (a_case(GATED), {"gated"}, (("gated",), "waived")),
+    "an unknown criterion": (a_case(GATED), {"typo"}, ((), "fail")),
+    "in a composite only the gate": (
+        a_case(replace(GATED, id="m/gated"), MET, type="composite"),
+        {"m/gated"},
+        (("m/gated",), "fail"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("case", "waived", "expected"), CASES.values(), ids=CASES)
+def test_what_a_case_counts_as(
+    case: Graded, waived: set[str], expected: tuple[tuple[str, ...], str]
+) -> None:
+    found = with_waivers(case, waived, DEFAULT_THRESHOLDS)
+    assert (found.waived, standing(found)) == expected
+    assert found.verdict == "fail"
+
+
+def test_a_waived_case_is_no_pass_in_a_rate() -> None:
+    waived = with_waivers(a_case(GATED, MET), {"gated"}, DEFAULT_THRESHOLDS)
+    gate = GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False)
+    assert gate_passes([waived], gate)
+
+
+ENTRY = WaiverResult(
+    state="applied", case="c", criterion="gated", file="e.yaml", line=2, reason="r", owner="o",
+    until="2026-12-31",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("waivers", "most", "passes"),
+    [
+        ([ENTRY], None, True),
+        ([ENTRY], 1, True),
+        ([ENTRY, ENTRY], 1, False),
+        ([replace(ENTRY, state="unneeded")], None, False),
+        ([replace(ENTRY, state="expired")], None, True),
+    ],
+    ids=["applied", "as many as allowed", "one too many", "not needed", "not in force"],
+)
+def test_waivers_and_the_gate(waivers: list[WaiverResult], most: int | None, passes: bool) -> None:
+    gate = GateInfo(fail_on="fail", passing=0.8, borderline=0.6, max_waivers=most, holds=False)
+    assert gate_passes([], gate, waivers) is passes
+    assert gate_passes([], replace(gate, fail_on="never"), waivers)
+
+
+CHECK = Check(id="period", text="Names the period", span=span())
+RUBRIC = RubricSpec(name="rubric", rubric=Rubric((CHECK,)), span=span())
+NESTED = CompositeSpec(
+    name="all", evaluators=(replace(RUBRIC, name="m"),), aggregator=WeightedAverage(), span=span()
+)
+REFUND = build_case(id="refund", file="a.yaml", evaluators=(RUBRIC,))
+WAIVER = Waiver(
+    case="refund", criterion="period", reason="r", owner="o", until="2026-06-30",
+    fingerprint=fingerprint_of(REFUND, CHECK), line=2,
+)  # fmt: skip
+TODAY = date(2026, 6, 30)
+SAFE = replace(RUBRIC, rubric=Rubric((replace(CHECK, tags=("safety",)),)))
+MATCHES: dict[str, tuple[Waiver, list[EvalCase], date, str]] = {
+    "on its last day": (WAIVER, [REFUND], TODAY, "not-run"),
+    "a day later": (WAIVER, [REFUND], date(2026, 7, 1), "expired"),
+    "no such case": (replace(WAIVER, case="other"), [REFUND], TODAY, "unmatched"),
+    "no such criterion": (replace(WAIVER, criterion="x"), [REFUND], TODAY, "unmatched"),
+    "two files": (WAIVER, [REFUND, replace(REFUND, file="b.yaml")], TODAY, "unmatched"),
+    "one of two files": (
+        replace(WAIVER, file="b.yaml"),
+        [REFUND, replace(REFUND, file="b.yaml")],
+        TODAY,
+        "not-run",
+    ),
+    "another file": (replace(WAIVER, file="b.yaml"), [REFUND], TODAY, "unmatched"),
+    "edited": (replace(WAIVER, fingerprint="0" * 12), [REFUND], TODAY, "edited"),
+    "a safety case": (WAIVER, [replace(REFUND, tags=("safety",))], TODAY, "safety"),
+    "a safety criterion": (WAIVER, [replace(REFUND, evaluators=(SAFE,))], TODAY, "safety"),
+    "in a composite": (
+        replace(WAIVER, criterion="m/period"),
+        [replace(REFUND, evaluators=(NESTED,))],
+        TODAY,
+        "not-run",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "criterion", "stored"),
+    [
+        ("May I return it?", "Names the period", "83447c3da81a"),
+        ("Darf ich es zurückgeben?", "Nennt die Frist, höflich 🎉", "4d56108d491a"),
+        ("\ud800", "Names \udfff", "fcbc9261faff"),
+    ],
+    ids=["ascii", "other characters", "half of a surrogate pair"],
+)
+def test_the_stored_fingerprint_of_a_waiver(question: str, criterion: str, stored: str) -> None:
+    """What is in a waivers file must not change with a version of rubric-ci."""
+    case = replace(REFUND, input_messages=(text_message(question),))
+    assert fingerprint_of(case, replace(CHECK, text=criterion)) == stored
+
+
+USER = SimulatedUser(persona="A buyer", goal="To return it", end="It is returned")
+
+
+@pytest.mark.parametrize(
+    ("facts", "stored"),
+    [
+        ({"turns": (Turn(text="And now?"),)}, "0ea243dacfce"),
+        ({"simulated_user": USER}, "79f20f0b604a"),
+    ],
+    ids=["turns", "simulated user"],
+)
+def test_the_stored_fingerprint_of_a_conversation(facts: dict[str, Any], stored: str) -> None:
+    assert fingerprint_of(replace(REFUND, **facts), CHECK) == stored
+
+
+NAMED = replace(REFUND, id="refund [x]", written_id="refund", target="x")
+SERVING = {"a.yaml": ("x",), "b.yaml": ("y",)}
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("refund [x]", [NAMED]),
+        ("refund [y]", [replace(NAMED, id="refund [y]", target="y", file="b.yaml")]),
+        ("refund [z]", []),
+        ("other [x]", []),
+        ("refund", []),
+        ("refund [x", []),
+        (" [x]", []),
+    ],
+)
+def test_a_case_that_several_targets_answer(name: str, found: list[EvalCase]) -> None:
+    cases = [REFUND, replace(REFUND, id="" if name == " [x]" else "keep")]
+    cases += [replace(NAMED, id="refund [y]", target="y", file="b.yaml")]
+    assert list(answered_by(name, cases, SERVING.__getitem__)) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("refund", [replace(NAMED, id="refund", written_id="")]), ("refund [x]", []), ("keep", [])],
+)
+def test_a_case_of_several_targets_in_a_run_of_one(name: str, found: list[EvalCase]) -> None:
+    cases = [NAMED, replace(REFUND, id="keep")]
+    assert list(answered_alone(name, cases)) == found
+
+
+@pytest.mark.parametrize(("waiver", "cases", "today", "state"), MATCHES.values(), ids=MATCHES)
+def test_when_a_waiver_is_in_force(
+    waiver: Waiver, cases: list[EvalCase], today: date, state: str
+) -> None:
+    assert match_waiver(waiver, cases, today).state == state
+
+
+LEVELS = Levelled(
+    id="l", levels=(Level(level=1, text="bad"), Level(level=2, text="good")), span=span()
+)
+
+
+def test_the_fingerprint_is_that_of_text_and_scale() -> None:
+    same = replace(CHECK, id="other", weight=3.0, required=False, span=span(9))
+    assert fingerprint_of(REFUND, same) == fingerprint_of(REFUND, CHECK)
+    assert fingerprint_of(REFUND, replace(CHECK, text="Names it")) != WAIVER.fingerprint
+    moved = replace(LEVELS, levels=(Level(level=1, text="bad"), Level(level=3, text="good")))
+    assert fingerprint_of(REFUND, moved) != fingerprint_of(REFUND, LEVELS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"weight": 2.0, "required": False}, True),
+        ({"value": "60 days"}, False),
+        ({"key": "equals"}, False),
+        ({"negated": True}, False),
+        ({"ignore_case": True}, False),
+        ({"field": "days"}, False),
+    ],
+)
+def test_the_fingerprint_is_that_of_the_rule(changes: dict[str, Any], same: bool) -> None:
+    says = Assertion(id="a", text="Names it", key="contains", value="30 days", span=span())
+    case = build_case(id="a")
+    assert (fingerprint_of(case, says) == fingerprint_of(case, replace(says, **changes))) is same
+
+
+QUESTION = text_message("May I return it?")
+
+
+@pytest.mark.parametrize(
+    ("messages", "same"),
+    [
+        ((QUESTION,), True),
+        ((text_message("Be brief", "system"), QUESTION), True),
+        ((text_message("May I keep it?"),), False),
+        ((text_message("May I return it?", "assistant"),), False),
+        ((QUESTION, text_message("Now?")), False),
+        ((Message(role="user", parts=(FilePart(path="q.md", text="May I return it?"),)),), True),
+        ((Message(role="user", parts=(FilePart(path="q.md", text="May I keep it?"),)),), False),
+    ],
+    ids=["same", "prompt", "another", "role", "further", "in a file", "file edited"],
+)
+def test_the_fingerprint_is_that_of_the_question(messages: tuple[Message, ...], same: bool) -> None:
+    case = replace(REFUND, input_messages=messages)
+    then = replace(REFUND, input_messages=(QUESTION,))
+    assert (fingerprint_of(case, CHECK) == fingerprint_of(then, CHECK)) is same
+
+
+def test_cases_that_exchange_their_questions_do_not_exchange_their_waiver() -> None:
+    other = replace(REFUND, id="greeting", input_messages=(text_message("Say hello"),))
+    first = replace(REFUND, input_messages=(QUESTION,))
+    waiver = replace(WAIVER, fingerprint=fingerprint_of(first, CHECK))
+    exchanged = [
+        replace(first, input_messages=other.input_messages),
+        replace(other, input_messages=first.input_messages),
+    ]
+    assert match_waiver(waiver, [first, other], TODAY).state == "not-run"
+    assert match_waiver(waiver, exchanged, TODAY).state == "edited"

@@ -1,0 +1,162 @@
+"""Panels of several judges, and cascades: whose marks count, and what is asked."""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.model.rubric import Check, Judged, Rubric, Scored, ScoreRange
+from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
+from tests.models.judge.test_panel import MemoryCache
+
+SPAN = Span(1, 1, 1, 2)
+CASE = EvalCase(id="a", file="a.yaml", span=SPAN)
+Mark = bool | int | str
+CHECK = Check(id="one", text="one", required=False, span=SPAN)
+GATE = Check(id="one", text="one", required=True, span=SPAN)
+SCORE = Scored(id="one", ranges=(ScoreRange(low=0, high=10, text="one"),), span=SPAN)
+
+
+class Models:
+    """Marks each criterion by model; `down` cannot be reached."""
+
+    def __init__(self, marks: Mapping[str, Mark | list[Mark]]) -> None:
+        self.marks = marks
+        self.asked: list[str] = []
+
+    async def __call__(self, call: ModelCall) -> ModelReply:
+        name = call.endpoint.model
+        mark = self.marks[name]
+        if isinstance(mark, list):
+            mark = mark[self.asked.count(name) % len(mark)]
+        self.asked.append(name)
+        if mark == "down":
+            raise CannotReachModel(f"{name}: down", Usage(calls=1))
+        prompt = call.messages[1].content
+        word = "score" if '"score"' in prompt else "satisfied"
+        aliases = re.findall(r"^(c\d+): ", prompt, re.MULTILINE)
+        return ModelReply(
+            text=json.dumps({alias: {word: mark} for alias in aliases}), usage=Usage(calls=1)
+        )
+
+
+def ask(
+    models: Models,
+    *criteria: Judged,
+    margin: int | None = None,
+    votes: int = 1,
+    cache: MemoryCache | None = None,
+) -> PanelResult:
+    first, *others = (Endpoint(model=name) for name in models.marks)
+    judge = JudgeConfig(endpoint=first, others=tuple(others), margin=margin, votes=votes)
+    context = RunContext(call_model=models, root=Path(), environment={}, cache=cache)
+    request = PanelRequest(
+        case=CASE, answer="Hi", rubric=Rubric(criteria), judge=judge, context=context, about="a"
+    )
+    return asyncio.run(decide(request))
+
+
+PANELS: list[tuple[Judged, dict[str, Mark | list[Mark]], Mark, tuple[Mark, ...]]] = [
+    (CHECK, {"a": True, "b": False, "c": True}, True, (True, False, True)),
+    (CHECK, {"a": False, "b": True, "c": False}, False, (False, True, False)),
+    (SCORE, {"a": 2, "b": 9, "c": 6}, 6, (2, 9, 6)),
+    (SCORE, {"a": 2, "b": 6, "c": 9}, 6, (2, 6, 9)),
+    (CHECK, {"a": True, "b": "down", "c": True}, True, (True, True)),
+]
+
+
+@pytest.mark.parametrize(("criterion", "marks", "elected", "votes"), PANELS)
+def test_a_panel_has_the_majority_or_the_median(
+    criterion: Judged, marks: dict[str, Mark | list[Mark]], elected: Mark, votes: tuple[Mark, ...]
+) -> None:
+    found = ask(Models(marks), criterion)
+    assert found.judgement["one"].value == elected
+    assert found.votes == {"one": votes}
+    assert found.judges == tuple(name for name, mark in marks.items() if mark != "down")
+    assert found.judge == "a + b + c"
+    assert found.usage == Usage(calls=3)
+
+
+@pytest.mark.parametrize(
+    ("marks", "message"),
+    [
+        (
+            {"a": True, "b": "down", "c": "down"},
+            "no majority: only 1 of 3 judges gave marks; c: down",
+        ),
+        (
+            {"a": "down", "b": "down", "c": True},
+            "no majority: only 1 of 3 judges gave marks; b: down",
+        ),
+        ({"a": True, "b": False, "c": "down"}, "no majority of 3 votes on one: true, false"),
+    ],
+)
+def test_half_of_a_panel_decides_nothing(marks: dict[str, Mark | list[Mark]], message: str) -> None:
+    with pytest.raises(CannotJudge) as ended:
+        ask(Models(marks), CHECK)
+    assert str(ended.value) == message
+    assert ended.value.usage == Usage(calls=3)
+
+
+def test_two_of_four_judges_are_no_majority() -> None:
+    with pytest.raises(CannotJudge, match="only 2 of 4 judges gave marks; d: down"):
+        ask(Models({"a": True, "b": True, "c": "down", "d": "down"}), CHECK)
+
+
+def test_a_mark_with_a_vote_from_the_cache_is_named() -> None:
+    cache = MemoryCache()
+    ask(Models({"a": True}), CHECK, cache=cache)
+    found = ask(Models({"a": True, "b": True, "c": True}), CHECK, cache=cache)
+    assert found.cached == {"one"}
+    assert found.usage == Usage(calls=2, cache_hits=1)
+
+
+def test_each_judge_of_a_panel_votes() -> None:
+    models = Models({"a": [True, False, False], "b": True, "c": False})
+    found = ask(models, CHECK, votes=3)
+    assert found.votes == {"one": (False, True, False)}
+    assert len(models.asked) == 9
+
+
+CASCADES: dict[str, tuple[Judged, dict[str, Mark | list[Mark]], int, list[str]]] = {
+    "far from another verdict": (SCORE, {"cheap": 3, "dear": 9}, 1, ["cheap"]),
+    "one step from another verdict": (SCORE, {"cheap": 7, "dear": 9}, 1, ["cheap", "dear"]),
+    "one step, but no margin": (SCORE, {"cheap": 7, "dear": 9}, 0, ["cheap"]),
+    "a gate": (GATE, {"cheap": True, "dear": False}, 1, ["cheap", "dear"]),
+    "no ground": (CHECK, {"cheap": "cannot_assess", "dear": True}, 0, ["cheap", "dear"]),
+    "the first is down": (SCORE, {"cheap": "down", "dear": 9}, 1, ["cheap", "dear"]),
+}
+
+
+@pytest.mark.parametrize("name", CASCADES)
+def test_the_dear_judge_is_asked_where_the_cheap_one_is_not_sure(name: str) -> None:
+    criterion, marks, margin, asked = CASCADES[name]
+    models = Models(marks)
+    found = ask(models, criterion, margin=margin)
+    assert models.asked == asked
+    assert found.judge == asked[-1]
+    assert found.judgement["one"].value == marks[asked[-1]]
+    assert found.usage == Usage(calls=len(asked))
+    both = len(asked) == 2 and marks["cheap"] != "down"
+    assert found.judges == (("cheap", "dear") if both else ())
+    assert found.votes == ({"one": (marks["cheap"], marks["dear"])} if both else {})
+
+
+def test_votes_that_differ_make_the_cheap_judge_unsure() -> None:
+    models = Models({"cheap": [9, 9, 10], "dear": 3})
+    assert ask(models, SCORE, margin=0, votes=3).judgement["one"].value == 3
+
+
+def test_a_dear_judge_that_is_down_leaves_no_verdict() -> None:
+    with pytest.raises(NoVerdict, match="dear: down") as ended:
+        ask(Models({"cheap": True, "dear": "down"}), GATE, margin=1)
+    assert ended.value.usage == Usage(calls=2)

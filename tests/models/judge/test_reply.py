@@ -1,0 +1,101 @@
+"""The reply schema: what it demands of each kind of criterion, and how large it may be."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import ChatMessage, call_key
+from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
+from rubric_ci.models.judge.reply import (
+    aliased,
+    allowed_marks,
+    keyed_schema,
+    mark_property,
+    reply_schema,
+)
+from rubric_ci.models.judge.reply_checks import with_canary
+from rubric_ci.models.judge.voting import grouped, most_per_request
+
+ANTHROPIC_UNIONS = 16  # parameters with `anyOf` or several types, per request
+
+SPAN = Span(1, 1, 1, 2)
+
+
+CHECK = Check(id="c", text="x", span=SPAN)
+SCORED = Scored(id="s", ranges=(ScoreRange(low=0, high=10, text="x"),), span=SPAN)
+LEVELS = (Level(level=1, text="a"), Level(level=2, text="b"), Level(level=4, text="c"))
+LEVELLED = Levelled(id="l", levels=LEVELS, span=SPAN)
+KINDS = (CHECK, SCORED, LEVELLED)
+
+
+def criteria(count: int) -> tuple[Judged, ...]:
+    """Return criteria of all kinds in turn."""
+    return tuple(KINDS[n % 3] for n in range(count))
+
+
+def entry(name: str, mark: JSON) -> JSON:
+    """Return the schema of the entry of one criterion."""
+    text = {"type": "string"}
+    cannot = {"type": "string", "enum": ["cannot_assess"]}
+    return {
+        "type": "object",
+        "properties": {"evidence": text, "reasoning": text, name: {"anyOf": [mark, cannot]}},
+        "required": ["evidence", "reasoning", name],
+        "additionalProperties": False,
+    }
+
+
+def test_each_criterion_has_one_entry_of_its_kind() -> None:
+    assert reply_schema(KINDS) == {
+        "type": "object",
+        "properties": {
+            "c1": entry("satisfied", {"type": "boolean"}),
+            "c2": entry("score", {"type": "integer", "enum": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}),
+            "c3": entry("level", {"type": "integer", "enum": [1, 2, 4]}),
+        },
+        "required": ["c1", "c2", "c3"],
+        "additionalProperties": False,
+    }
+
+
+def test_criteria_have_aliases_and_their_marks_names() -> None:
+    assert aliased(KINDS) == {"c1": CHECK, "c2": SCORED, "c3": LEVELLED}
+    assert [mark_property(each) for each in KINDS] == ["satisfied", "score", "level"]
+
+
+def test_the_judge_writes_the_mark_last() -> None:
+    written = reply_schema((SCORED,))["properties"]["c1"]
+    order = ["evidence", "reasoning", "score"]
+    assert (list(written["properties"]), written["required"]) == (order, order)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "marks"),
+    [
+        (CHECK, 'true, false or "cannot_assess"'),
+        (SCORED, 'an integer from 0 to 10 or "cannot_assess"'),
+        (LEVELLED, 'one of 1, 2, 4 or "cannot_assess"'),
+    ],
+)
+def test_the_marks_that_a_prompt_names(criterion: Judged, marks: str) -> None:
+    assert allowed_marks(criterion) == marks
+
+
+@pytest.mark.parametrize("canary", [False, True], ids=["plain", "canary"])
+@pytest.mark.parametrize("count", [*range(1, 41), 100])
+def test_no_request_has_more_unions_than_anthropic_accepts(count: int, canary: bool) -> None:
+    judge = JudgeConfig(endpoint=Endpoint(model="m", options={}), canary=canary)
+    for group in grouped(criteria(count), most_per_request(judge)):
+        asked = with_canary(group, "answer") if canary else group
+        assert json.dumps(reply_schema(asked)).count('"anyOf"') <= ANTHROPIC_UNIONS
+
+
+@pytest.mark.parametrize("criteria", [KINDS, KINDS[:1], (SCORED,)], ids=["all", "one", "scored"])
+def test_a_key_with_the_schema_as_a_text_is_the_same(criteria: Sequence[Judged]) -> None:
+    endpoint, asked = Endpoint(model="openai/m"), (ChatMessage(role="user", content="é"),)
+    key = call_key(endpoint, asked, schema=reply_schema(criteria), turn="vote 1")
+    assert call_key(endpoint, asked, schema=keyed_schema(criteria)[1], turn="vote 1") == key

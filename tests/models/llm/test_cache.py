@@ -1,0 +1,197 @@
+"""A cache that loses nothing whole, believes nothing broken, and shrinks on request."""
+
+import json
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotWriteFile
+from rubric_ci.models.llm.cache import ANSWER, DAY, SETUP, Cache, CacheStats
+from tests import platforms
+
+A, B, C = "aa" * 32, "ab" * 32, "cc" * 32
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    return Cache(tmp_path / "cache")
+
+
+def entry(cache: Cache, key: str) -> Path:
+    return cache.folder / key[:2] / f"{key}.json"
+
+
+def test_what_is_kept_is_recalled(cache: Cache) -> None:
+    cache.put(A, "ja\n\u2028\udc80")
+    assert cache.get(A) == "ja\n\u2028\udc80"
+    assert cache.get(B) is None
+
+
+def test_the_last_writer_wins(cache: Cache) -> None:
+    cache.put(A, "one")
+    cache.put(A, "two")
+    assert cache.get(A) == "two"
+    assert cache.stats().entries == 1
+
+
+def test_a_folder_is_created_once(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "deep" / "cache")
+    cache.prepare()
+    cache.prepare()
+    assert list(cache.folder.iterdir()) == []
+
+
+def test_answers_are_counted_apart(cache: Cache) -> None:
+    for key in (A, B, A + ANSWER, A + SETUP, B + SETUP, C + SETUP):
+        cache.put(key, "x")
+    found = cache.stats()
+    assert (found.entries, found.answers, found.setups) == (6, 1, 3)
+
+
+def test_the_seal_is_not_shown(tmp_path: Path) -> None:
+    assert "hidden" not in repr(Cache(tmp_path, seal=b"hidden"))
+
+
+def test_a_folder_that_leads_out_of_the_repository_gets_no_entry(tmp_path: Path) -> None:
+    (root := tmp_path / "repository").mkdir()
+    (outside := tmp_path / "outside").mkdir()
+    platforms.symlink(root / "cache", outside)
+    with pytest.raises(CannotWriteFile):
+        Cache(root / "cache", root=root).put(A, "x")
+    assert list(outside.iterdir()) == []
+    inside = Cache(root / "kept", root=root)
+    inside.put(A, "x")
+    assert inside.get(A) == "x"
+
+
+def test_clear_deletes_every_entry(cache: Cache) -> None:
+    for key in (A, B, C + ANSWER):
+        cache.put(key, "")
+    assert not cache.is_empty()
+    cache.clear()
+    assert cache.is_empty()
+    assert cache.stats() == CacheStats(entries=0, size=0)
+
+
+def test_the_entry_of_another_key_does_not_exist(cache: Cache) -> None:
+    cache.put(A, "of A")
+    cache.put(B, "of B")
+    entry(cache, A).write_bytes(entry(cache, B).read_bytes())
+    assert cache.get(A) is None
+
+
+BROKEN = {
+    "empty": "",
+    "cut": '{"key": "',
+    "no object": "[]",
+    "another key": json.dumps({"key": B, "hmac": "", "text": "x"}),
+    "another text": json.dumps({"key": A, "hmac": "0" * 64, "text": "x"}),
+    "not UTF-8": b"\xff\xfe",
+}
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_entry_does_not_exist_and_can_be_replaced(
+    cache: Cache, content: str | bytes
+) -> None:
+    path = entry(cache, A)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    assert cache.get(A) is None
+    cache.put(A, "fresh")
+    assert cache.get(A) == "fresh"
+
+
+def test_an_unfinished_file_is_no_entry(cache: Cache) -> None:
+    cache.put(A, "one")
+    draft = entry(cache, A).with_suffix(".json.1.1.tmp")
+    draft.write_text("{")
+    assert cache.stats().entries == 1
+    then = draft.stat().st_mtime
+    os.utime(draft, (then - 3500, then - 3500))
+    cache.prune()
+    assert draft.exists()  # its writer may be at work
+    os.utime(draft, (then - 3600.01, then - 3600.01))
+    assert cache.prune() == CacheStats(entries=0, size=0)
+    assert not draft.exists()
+
+
+def aged(cache: Cache, **days: float) -> None:
+    for key, age in days.items():
+        name = {"a": A, "b": B, "c": C}[key]
+        cache.put(name, "x" * 100)
+        path = entry(cache, name)
+        then = path.stat().st_mtime - age * 24 * 60 * 60
+        os.utime(path, (then, then))
+
+
+def test_prune_by_age(cache: Cache) -> None:
+    aged(cache, a=30.0001, b=29, c=0)
+    assert cache.prune(unused_for=30 * DAY).entries == 1
+    assert [cache.get(key) is None for key in (A, B, C)] == [True, False, False]
+
+
+def test_prune_by_size_takes_the_longest_unused_first(cache: Cache) -> None:
+    aged(cache, a=1, b=3, c=2)
+    one = cache.stats().size // 3
+    assert cache.prune(most_bytes=one) == CacheStats(entries=2, size=2 * one)
+    assert [cache.get(key) is None for key in (A, B, C)] == [False, True, True]
+
+
+def test_what_is_recalled_counts_as_used(cache: Cache) -> None:
+    aged(cache, a=40)
+    assert cache.get(A)
+    assert cache.prune(unused_for=30 * DAY).entries == 0
+
+
+def test_nothing_there_is_nothing_to_prune(cache: Cache) -> None:
+    assert cache.prune(unused_for=0, most_bytes=0) == cache.stats() == CacheStats(entries=0, size=0)
+
+
+def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(CannotWriteFile, match="cannot write the cache") as ended:
+        Cache(tmp_path / "cache").put(A, "x")
+    assert "RUBRIC_CI_CACHE=false" in ended.value.hint
+    assert Cache(tmp_path / "cache").get(A) is None
+
+
+def _hammer(folder: Path, name: str) -> None:
+    cache = Cache(folder)
+    for turn in range(200):
+        cache.put(A, f"{name} {turn} " + "x" * 5000)
+        text = cache.get(A)
+        assert text is not None
+        assert text.endswith("x" * 5000)
+
+
+def test_writers_at_once_leave_whole_files(cache: Cache) -> None:
+    writers = [
+        multiprocessing.get_context("spawn").Process(target=_hammer, args=(cache.folder, name))
+        for name in "ab"
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(timeout=60)
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert [path.name for path in cache.folder.rglob("*.*")] == [f"{A}.json"]
+
+
+def test_files_that_are_not_ours_are_neither_counted_nor_forgotten(cache: Cache) -> None:
+    cache.put(A, "one")
+    others = [cache.folder / name for name in ("aa/notes.json", f"ab/{A}.json", "aa/notes.tmp")]
+    for path in others:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+        os.utime(path, (0, 0))
+    assert cache.prune(unused_for=-1).entries == 1
+    assert [path for path in others if not path.exists()] == []
+
+
+def test_a_place_that_can_be_no_folder_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotWriteFile, match=r"file: cannot write the cache: File exists$"):
+        Cache(tmp_path / "file").prepare()

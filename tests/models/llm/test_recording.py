@@ -1,0 +1,126 @@
+"""Recorded replies are returned unchanged; a missing one is an error."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.models.llm.recording import record, replay
+
+ASKED = (ChatMessage(role="user", content="?"),)
+
+
+def call(key: str, about: str = "") -> ModelCall:
+    return ModelCall(endpoint=Endpoint(model="m"), messages=ASKED, key=key, about=about)
+
+
+def reply(ask: ModelCaller, one: ModelCall) -> ModelReply:
+    async def asked() -> ModelReply:
+        return await ask(one)
+
+    return asyncio.run(asked())
+
+
+def asked(ask: ModelCaller, *keys: str) -> list[str]:
+    return [reply(ask, call(key)).text for key in keys]
+
+
+def test_what_is_recorded_is_replayed_at_no_cost(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "judge.jsonl"
+    said = ModelReply(text="ja\u2028\n\udc80", finish="length", usage=Usage(calls=2, cost_usd=1))
+
+    async def model(_: ModelCall) -> ModelReply:
+        return said
+
+    assert asked(record(model, file, file.parent), "a") == [said.text]
+    assert reply(replay(file, file.parent), call("a")) == ModelReply(
+        text=said.text, finish="length", usage=Usage()
+    )
+
+
+def test_a_recording_names_what_was_asked(tmp_path: Path) -> None:
+    async def model(_: ModelCall) -> ModelReply:
+        return ModelReply(text="yes")
+
+    file = tmp_path / "judge.jsonl"
+    reply(record(model, file, file.parent), call("a", "evals/a.yaml: case: rubric"))
+    line = json.loads(file.read_text())
+    assert (line["key"], line["about"], line["model"]) == ("a", "evals/a.yaml: case: rubric", "m")
+
+
+def test_a_fresh_recording_forgets_the_old_one(tmp_path: Path) -> None:
+    file = tmp_path / "judge.jsonl"
+    file.write_text("old")
+
+    async def model(one: ModelCall) -> ModelReply:
+        return ModelReply(text=one.key)
+
+    asked(record(model, file, file.parent), "a", "b")
+    assert asked(replay(file, file.parent), "b", "a") == ["b", "a"]
+
+
+def test_replies_to_one_key_come_in_order_the_last_for_ever(tmp_path: Path) -> None:
+    file = tmp_path / "judge.jsonl"
+    lines = [{"key": "a", "text": text, "finish": "stop"} for text in ("one", "two")]
+    file.write_text("\n\n".join(json.dumps(line) for line in lines))
+    assert asked(replay(file, file.parent), "a", "a", "a") == ["one", "two", "two"]
+
+
+def test_a_missing_reply_says_whose_and_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "judge.jsonl"
+    file.write_text("")
+    with pytest.raises(CannotReachModel) as ended:
+        reply(replay(file, file.parent), call("a", "evals/a.yaml: case: rubric"))
+    assert str(ended.value) == (
+        f"{file}: no recorded reply to this request (evals/a.yaml: case: rubric); record again "
+        "with --record: the case, the answer, the judge or the prompt changed"
+    )
+
+
+BROKEN = {
+    "no JSON": "{",
+    "no object": "[]",
+    "no key": '{"text": "a", "finish": "stop"}',
+    "text is none": '{"key": "a", "text": null, "finish": "stop"}',
+    "unknown end": '{"key": "a", "text": "a", "finish": "maybe"}',
+}
+
+
+@pytest.mark.parametrize("line", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_line_is_named(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "judge.jsonl"
+    file.write_text(f'{{"key": "a", "text": "a", "finish": "stop"}}\n{line}\n')
+    with pytest.raises(CannotReadFile) as ended:
+        replay(file, file.parent)
+    assert ended.value.message == f"{file}:2: not a recorded reply"
+
+
+UNREADABLE: dict[str, tuple[bytes | None, str]] = {
+    "not there": (None, "No such file or directory"),
+    "not UTF-8": (b"\xff", "it is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("data", "reason"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_a_recording_that_cannot_be_read(tmp_path: Path, data: bytes | None, reason: str) -> None:
+    file = tmp_path / "judge.jsonl"
+    if data is not None:
+        file.write_bytes(data)
+    with pytest.raises(CannotReadFile) as ended:
+        replay(file, tmp_path)
+    assert ended.value.message == f"{file}: cannot read the recording: {reason}"
+    assert ended.value.hint == "create one with --record FILE, or run without --replay"
+
+
+def test_a_recording_that_cannot_be_written(tmp_path: Path) -> None:
+    async def model(_: ModelCall) -> ModelReply:
+        raise AssertionError("nothing is asked")
+
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path, tmp_path / "file" / "judge.jsonl"):
+        with pytest.raises(CannotWriteFile, match="cannot write the recording"):
+            record(model, path, tmp_path)

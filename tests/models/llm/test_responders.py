@@ -1,0 +1,84 @@
+"""Which model replied, and when that is another one than the requested one."""
+
+import asyncio
+
+import pytest
+
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.model.report import Responder
+from rubric_ci.models.llm.learned import Responders
+
+KNOWN = {"openai/gpt-6-luna", "gpt-6-sol", "gpt-6-luna", "openai/gpt-6.1-sol-preview"}
+
+
+def seen(asked: str, *replies: ModelReply) -> tuple[list[bool], tuple[Responder, ...], list[str]]:
+    """Return which replies are of another model, the models that replied, and the notes."""
+    notes: list[str] = []
+    responders = Responders(notes.append, KNOWN.__contains__)
+    left = iter(replies)
+    call = ModelCall(
+        endpoint=Endpoint(model=asked), messages=(ChatMessage(role="user", content="?"),), key="k"
+    )
+
+    async def request(_: ModelCall) -> ModelReply:
+        return next(left)
+
+    async def every() -> list[bool]:
+        ask = responders.wrap(request)
+        return [(await ask(call)).fallback for _ in replies]
+
+    return asyncio.run(every()), responders.list(), notes
+
+
+def named(*models: str) -> list[ModelReply]:
+    return [ModelReply(text="yes", model=model) for model in models]
+
+
+@pytest.mark.parametrize(
+    ("asked", "replies", "others"),
+    [
+        pytest.param("openai/gpt-6-luna", ["gpt-6-luna"], [False], id="same"),
+        pytest.param("openai/gpt-6-luna", ["gpt-6-luna-2026-09-22"], [False], id="dated"),
+        pytest.param("openai/gpt-6-luna", ["openai/gpt-6-luna"], [False], id="provider"),
+        pytest.param("openai/gpt-6-luna", ["gpt-6-sol"], [True], id="another"),
+        pytest.param("openai/gpt-6-luna", ["my-gateway"], [False], id="unknown-name"),
+        pytest.param("openai/gpt-6-luna", [""], [False], id="no-name"),
+        pytest.param("openai/judge", ["gpt-6-luna"] * 2, [False] * 2, id="alias"),
+        pytest.param(
+            "openai/judge",
+            ["gpt-6-luna", "gpt-6-sol", "gpt-6-luna"],
+            [False, True, False],
+            id="alias-that-changes",
+        ),
+        pytest.param("mistral/small-latest", ["small-2506"], [False], id="latest"),
+        pytest.param("openai/gpt-6.1-sol-preview", ["gpt-6.1-0125"], [False], id="preview"),
+    ],
+)
+def test_another_model(asked: str, replies: list[str], others: list[bool]) -> None:
+    found, _, notes = seen(asked, *named(*replies))
+    assert found == others
+    assert bool(notes) == any(others)
+
+
+def test_the_models_that_replied_are_counted_and_a_fallback_is_noted_once() -> None:
+    replies = [
+        ModelReply(text="a", model="gpt-6-luna-2026-09-22", fingerprint="fp_1"),
+        ModelReply(text="b", model="gpt-6-sol", fallback=True),
+        ModelReply(text="c", model="gpt-6-sol", fallback=True),
+    ]
+    _, models, notes = seen("openai/gpt-6-luna", *replies)
+    assert models == (
+        Responder(
+            requested="openai/gpt-6-luna",
+            model="gpt-6-luna-2026-09-22",
+            fingerprint="fp_1",
+            replies=1,
+        ),
+        Responder(requested="openai/gpt-6-luna", model="gpt-6-sol", replies=2, fallback=True),
+    )
+    [note] = notes
+    assert note == (
+        "Warning: `gpt-6-sol` replied in place of `openai/gpt-6-luna`, so some marks are not "
+        "of the configured model; check the fallbacks of the gateway"
+    )

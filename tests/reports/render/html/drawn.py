@@ -1,0 +1,20 @@
+"""Parts of a page, drawn by their templates."""
+
+from rubric_ci.model.report import RunReport
+from rubric_ci.reports.render.html import jinja, view
+
+
+def part(template: str, report: RunReport) -> str:
+    """Return a part of the page of a report."""
+    return jinja.template(template).render(**view.page(report))
+
+
+def tables(report: RunReport) -> str:
+    """Return the tables of a report."""
+    template = jinja.template("table.html")
+    return "".join(template.render(table=each) for each in view.tables(report))
+
+
+def macro(template: str, name: str, *values: object) -> str:
+    """Return what a macro draws."""
+    return str(getattr(jinja.template(template).module, name)(*values))

@@ -1,0 +1,33 @@
+"""The overview: verdict first, then three cards."""
+
+import re
+from pathlib import Path
+
+from rubric_ci.gate.report import json_format
+from tests.reports.render.html import drawn
+from tests.sample_reports import a_report, skipped
+
+MIXED = Path(__file__).parents[3] / "golden/mixed.report.json"
+
+
+def words(text: str) -> list[str]:
+    without_titles = re.sub("<title>.*?</title>", "", text)
+    return [word for word in re.split(r"<[^>]*>", without_titles) if word.strip()]
+
+
+def test_overview() -> None:
+    report = json_format.read(MIXED.read_text(encoding="utf-8"))
+    assert words(drawn.part("overview.html", report)) == [
+        "Gate fails: 1 of 4 graded cases fails · 1 case errored · 6 of 43 cases: --changed-since",
+        "fail-on: fail", "target default · judge openai/gpt-6-luna",
+        "6 cases", "2", " passed", "1", " borderline", "1", " failed", "1", " errored",
+        "1", " skipped", "Mean score 0.75", "0", "0.5", "1", "median 0.83",
+        "12 model calls, $0.0184", "16,360 + 2,140 tokens, 3 replies asked for again",
+        "estimate: 6 judge calls, $0.0034", "12.3 s", "judge openai/gpt-6-luna, prompt 1",
+        "pass ≥ 0.8, borderline ≥ 0.6", "rubric-ci 0.1.0", "2026-11-21T02:00:00Z",
+    ]  # fmt: skip
+
+
+def test_without_a_graded_case_there_are_no_scores() -> None:
+    assert "Mean score" not in drawn.part("overview.html", a_report(skipped("a")))
+    assert "0 cases" in drawn.part("overview.html", a_report())

@@ -1,0 +1,123 @@
+"""Question, expected outcome and answer of a case, in each format that has room for them."""
+
+import re
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+
+from rubric_ci.model.results import CaseResult
+from rubric_ci.reports.render import annotations, formats, markdown, terminal, wording
+from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
+
+TEXTS: dict[str, Any] = {"question": "Why?", "expected_outcome": "A reason."}
+
+
+@pytest.mark.parametrize(
+    ("case", "texts"),
+    [
+        pytest.param(
+            graded("a", **TEXTS, answer="So."),
+            [("Question", "Why?"), ("Expected outcome", "A reason."), ("Answer", "So.")],
+            id="all",
+        ),
+        pytest.param(
+            graded("a", question="Why?"),
+            [("Question", "Why?"), ("Answer", "(empty)")],
+            id="an empty answer",
+        ),
+        pytest.param(graded("a"), [], id="a report without questions"),
+        pytest.param(errored("a", question="Why?"), [("Question", "Why?")], id="no answer"),
+        pytest.param(skipped("a"), [], id="skipped"),
+    ],
+)
+def test_texts(case: CaseResult, texts: list[tuple[str, str]]) -> None:
+    assert wording.texts(case) == texts
+
+
+def test_each_format_names_the_part_of_the_work_that_a_quote_is_from() -> None:
+    quotes = a_criterion("a", quoted_from="tool_calls"), a_criterion("b", quoted_from="answer")
+    report = a_report(graded("a", "fail", *quotes, answer="a quote"))
+    page = formats.render("html", report)
+    assert page.count("<blockquote>quote") == 2
+    assert page.count("<blockquote>quote<small> (tool calls)</small>") == 1
+    shown = {
+        "“quote” (tool calls)": terminal.render(report, width=90, color=False),
+        "“quote” (tool calls)\n": markdown.render(report),
+        "Quote (tool calls): quote": formats.render("junit", report),
+        "%0AQuote (tool calls): quote": annotations.render(report),
+    }
+    for expected, text in shown.items():
+        assert text.count(expected) == text.count("tool calls") == 1, expected
+
+
+def test_a_quote_from_the_work_is_not_highlighted_in_the_answer() -> None:
+    case = graded("a", "fail", a_criterion(quoted_from="tool_calls"), answer="a quote", **TEXTS)
+    assert "<mark>" not in formats.render("html", a_report(case)).partition("Answer")[2]
+
+
+def test_html_shows_them_before_the_evaluators() -> None:
+    case = graded("a", "fail", a_criterion(), **TEXTS, answer="So <b>.")
+    page = formats.render("html", a_report(case))
+    assert re.findall(r"<h[34]>(\w[\w ]+?)(?:</h4><pre>(.*?)</pre>| <small>)", page) == [
+        ("Question", "Why?"),
+        ("Expected outcome", "A reason."),
+        ("Answer", "So &lt;b&gt;."),
+        ("rubric", ""),
+    ]
+
+
+def test_junit_has_them_as_output_of_the_case() -> None:
+    root = ET.fromstring(formats.render("junit", a_report(graded("a", **TEXTS, answer="]]>"))))
+    assert [out.text for out in root.iter("system-out")] == [
+        "Question:\nWhy?\n\nExpected outcome:\nA reason.\n\nAnswer:\n]]>"
+    ]
+
+
+def test_markdown_shows_their_beginnings() -> None:
+    case = graded("a", question="Why?\nPlease.", expected_outcome="x" * 401, answer="*So*")
+    assert (
+        "**Question**:<br>Why?<br>Please.<br>\n"
+        f"**Expected outcome**: {'x' * 399}…<br>\n"
+        "**Answer**: \\*So\\*\n"
+    ) in markdown.render(a_report(case))
+
+
+PROMPT = "[system]\n" + "Be kind. " * 50
+
+
+@pytest.mark.parametrize(
+    ("question", "brief"),
+    [
+        pytest.param("[system]\nS\n\n[user]\nWhy?", "[system]\nS\n\n[user]\nWhy?", id="short"),
+        pytest.param(f"{PROMPT}\n\n[user]\nWhy?", "…[user]\nWhy?", id="a long system prompt"),
+        pytest.param(
+            f"{PROMPT}\n\n[user]\nA\n\n[assistant]\nB\n\n[user]\nWhy?",
+            "…[user]\nWhy?",
+            id="a conversation",
+        ),
+        pytest.param("Why? " * 99, "Why? " * 99, id="one message"),
+        pytest.param(f"{PROMPT}\n\n[user]\n ", f"{PROMPT}\n\n[user]\n ", id="an empty message"),
+    ],
+)
+def test_a_long_system_prompt_does_not_hide_the_question(question: str, brief: str) -> None:
+    assert wording.brief_question(question, 400) == brief
+
+
+def test_markdown_and_terminal_show_the_last_message_of_a_long_question() -> None:
+    report = a_report(graded("a", "fail", question=f"{PROMPT * 5}\n\n[user]\nWhy?"))
+    assert "**Question**:<br>…\\[user\\]<br>Why?<br>" in markdown.render(report)
+    assert "    …[user]\n    Why?\n" in terminal.render(
+        report, detail="full", width=80, color=False
+    )
+
+
+def test_markdown_omits_them_before_reasons_are_cut() -> None:
+    cases = [
+        graded(f"c{n}", "fail", a_criterion(reasoning="r" * 600), question="q " * 200)
+        for n in range(20)
+    ]
+    text = markdown.render(a_report(*cases), limit=20_000)
+    assert "Omitted to keep this short: questions, expected outcomes and answers. The" in text
+    assert "r" * 600 in text
+    assert "**Question**" not in text

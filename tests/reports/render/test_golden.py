@@ -1,0 +1,55 @@
+"""Generated files are current: `make golden` would change nothing."""
+
+import json
+import runpy
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from rubric_ci.gate.report import json_format
+from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.reports.render import formats
+
+ROOT = Path(__file__).parents[3]
+GOLDEN = ROOT / "tests" / "golden"
+OUTPUTS = dict(runpy.run_path(str(GOLDEN / "__main__.py"))["outputs"]())
+REPORTS = sorted(GOLDEN.glob("*.report.json"))
+
+
+@pytest.mark.parametrize("path", OUTPUTS, ids=lambda path: path.name)
+def test_generated_file_is_current(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == OUTPUTS[path], (
+        "run `make golden` and look at the diff"
+    )
+
+
+def test_no_generated_file_is_left_over() -> None:
+    present = {path for path in GOLDEN.iterdir() if path.is_file()}
+    assert present == {p for p in OUTPUTS if p.parent == GOLDEN} | {
+        *REPORTS,
+        GOLDEN / "__main__.py",
+    }
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.name)
+def test_report_round_trips_and_fits_its_schema(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    report = json_format.read(text)
+    assert json_format.render(report) == text
+    jsonschema.validate(json.loads(text), json.loads(json_format.schema()))
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.name)
+def test_junit_counts_agree(path: Path) -> None:
+    report = json_format.read(path.read_text(encoding="utf-8"))
+    root = ET.fromstring(formats.render("junit", report))
+    assert root.get("tests") == str(len(report.cases)) == str(len(list(root.iter("testcase"))))
+    assert root.get("errors") == str(report.totals.errored) == str(len(list(root.iter("error"))))
+    assert root.get("failures") == str(report.totals.failed) == str(len(list(root.iter("failure"))))
+
+
+def test_every_format_has_a_renderer() -> None:
+    report = json_format.read(REPORTS[0].read_text(encoding="utf-8"))
+    assert [name for name in REPORT_FILES if not formats.render(name, report)] == []

@@ -1,0 +1,177 @@
+"""The heading of every output, over gates, verdicts, errors and parts of a suite."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rubric_ci.gate.report.gate import concluded
+from rubric_ci.model.changes import GradingChange
+from rubric_ci.model.comparison import Comparison
+from rubric_ci.model.gate import GateInfo, PassRate
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult
+from rubric_ci.model.scope import Scope
+from rubric_ci.reports.render.summary import Tone, heading, tone
+from tests.gate.waivers.test_report import a_waiver
+from tests.sample_reports import a_report, errored, graded, skipped
+
+GOOD, FINE = graded("good", "pass"), graded("fine", "pass")
+MEDIUM, BAD, LOST = graded("medium", "borderline"), graded("bad"), errored("lost")
+OLD, BROKEN, NEW = (
+    replace(graded(kind), change=kind) for kind in ("failing-before", "broken", "new")
+)
+UNKNOWN = replace(graded("unknown"), change="not-comparable")
+WAIVED = replace(graded("waived"), waived=("c",), without_waived="pass")
+WEAKER = GradingChange(
+    kind="gate", direction="weaker", about="a", file="f", line=1, before="1", after="0"
+)
+
+
+def of(*cases: CaseResult, gate: dict[str, Any] | None = None, **facts: Any) -> RunReport:
+    report = a_report(*cases, **facts)
+    settings = GateInfo(
+        **{"fail_on": "fail", "passing": 0.8, "borderline": 0.6, "holds": False, **(gate or {})}
+    )
+    changes = report.grading_changes
+    found = concluded(
+        settings, report.cases, report.verdict, report.waivers, changes, report.comparison
+    )
+    return replace(report, gate=found)
+
+
+def rate(needed: float, group: str = "") -> dict[str, Any]:
+    return {"rates": (PassRate(min_pass_rate=needed, group=group),)}
+
+
+NEVER, BORDERLINE, REGRESSION = ({"fail_on": n} for n in ("never", "borderline", "regression"))
+FELL = Comparison(source="report", tolerance=0.05, paired=6, mean_difference=-0.5, significant=True)
+PART = Scope(suite=4).narrowed("case")
+CHANGED = Scope(suite=4).narrowed("changed-since")
+
+HEADINGS: dict[str, tuple[RunReport, Tone, str]] = {
+    "pass": (of(GOOD, FINE), "pass", "Gate passes · all 2 graded cases pass"),
+    "one": (of(GOOD), "pass", "Gate passes · the only graded case passes"),
+    "borderline": (
+        of(GOOD, MEDIUM), "pass", "Gate passes · 1 of 2 graded cases is borderline",
+    ),
+    "borderline is forbidden": (
+        of(GOOD, MEDIUM, gate=BORDERLINE), "fail",
+        "Gate fails: 1 of 2 graded cases is borderline",
+    ),
+    "fail": (of(GOOD, FINE, BAD), "fail", "Gate fails: 1 of 3 graded cases fails"),
+    "all fail": (of(BAD, UNKNOWN), "fail", "Gate fails: 2 of 2 graded cases fail"),
+    "never": (of(GOOD, FINE, BAD, gate=NEVER), "pass", "Gate passes · 1 of 3 graded cases fails"),
+    "rate reached": (
+        of(GOOD, FINE, BAD, gate=rate(0.6)), "pass", "Gate passes · 1 of 3 graded cases fails",
+    ),
+    "rate missed": (
+        of(GOOD, BAD, UNKNOWN, gate=rate(0.6)), "fail",
+        "Gate fails: all cases: 1 of 3 pass, 2 needed for 0.6 · 2 of 3 graded cases fail",
+    ),
+    "rate of a tag": (
+        of(GOOD, replace(MEDIUM, tags=("t",)), gate=rate(1.0, "t")), "fail",
+        "Gate fails: tag t: 0 of 1 pass, 1 needed for 1.0 · 1 of 2 graded cases is borderline",
+    ),
+    "old failure": (
+        of(GOOD, OLD, gate=REGRESSION), "pass", "Gate passes · 1 of 2 graded cases fails",
+    ),
+    "broken": (
+        of(GOOD, OLD, BROKEN, gate=REGRESSION), "fail",
+        "Gate fails: 1 regression · 2 of 3 graded cases fail",
+    ),
+    "broken and new": (
+        of(BROKEN, NEW, gate=REGRESSION), "fail",
+        "Gate fails: 2 regressions · 2 of 2 graded cases fail",
+    ),
+    "mean score": (
+        of(GOOD, OLD, gate=REGRESSION, comparison=FELL), "fail",
+        "Gate fails: the mean score fell · 1 of 2 graded cases fails",
+    ),
+    "not comparable": (
+        of(GOOD, UNKNOWN, gate=REGRESSION), "error",
+        ("Gate undecided: 1 failing case not comparable with the base · "
+        "1 of 2 graded cases fails"),
+    ),
+    "another target": (
+        of(GOOD, BAD, gate={"fail_on": "regression", "better_than": "b"}), "fail",
+        "Gate fails: 1 regression · 1 of 2 graded cases fails",
+    ),
+    "no other target": (
+        of(GOOD, gate={"better_than": "b"}), "error",
+        ("Gate undecided: no case was graded for both b and another target · "
+        "the only graded case passes"),
+    ),
+    "waived": (
+        of(GOOD, WAIVED), "pass", "Gate passes · 1 of 2 graded cases pass, 1 waived",
+    ),
+    "waiver to remove": (
+        of(GOOD, waivers=(a_waiver("unneeded"),)), "fail",
+        "Gate fails: 1 waiver to remove · the only graded case passes",
+    ),
+    "weaker grading": (
+        of(GOOD, gate={"on_weaker_grading": "fail"}, grading_changes=(WEAKER,)), "fail",
+        "Gate fails: the change makes the grading weaker · the only graded case passes",
+    ),
+    "edited grading": (
+        of(GOOD, gate={"on_changed_grading": "fail"}, grading_changes=(WEAKER,)), "fail",
+        "Gate fails: the change edits the grading · the only graded case passes",
+    ),
+    "grading to review": (
+        of(GOOD, gate={"on_changed_grading": "review"}, grading_changes=(WEAKER,)), "pass",
+        "Gate passes · the only graded case passes · review the changes to the grading",
+    ),
+    "errored": (
+        of(GOOD, LOST), "error",
+        "Gate undecided: 1 case errored · the only graded case passes",
+    ),
+    "all errored": (of(LOST), "error", "Gate undecided: 1 case errored"),
+    "errored, never": (
+        of(BAD, LOST, gate=NEVER), "error",
+        "Gate undecided: 1 case errored · 1 of 1 graded case fails",
+    ),
+    "fail and errored": (
+        of(BAD, LOST), "fail", "Gate fails: 1 of 1 graded case fails · 1 case errored",
+    ),
+    "invalid files": (
+        of(GOOD, verdict="error", scope=Scope().narrowed("invalid")), "error",
+        ("Gate undecided: some eval files could not be read · the only graded case passes · "
+        "1 case: invalid eval files"),
+    ),
+    "interrupted": (
+        of(GOOD, verdict="error", scope=Scope(suite=2).narrowed("interrupted")), "error",
+        ("Gate undecided: the run is incomplete · the only graded case passes · "
+        "1 of 2 cases: interrupted"),
+    ),
+    "part": (
+        of(GOOD, FINE, scope=PART), "pass",
+        "Gate passes · all 2 graded cases pass · 2 of 4 cases: --case",
+    ),
+    "part that fails": (
+        of(GOOD, BAD, scope=PART), "fail",
+        "Gate fails: 1 of 2 graded cases fails · 2 of 4 cases: --case",
+    ),
+    "part that is undecided": (
+        of(LOST, scope=PART), "error", "Gate undecided: 1 case errored · 1 of 4 cases: --case",
+    ),
+    "nothing changed": (
+        of(scope=CHANGED), "nothing",
+        ("Gate passes · nothing to grade: the change affects no case · "
+        "0 of 4 cases: --changed-since"),
+    ),
+    "cases removed": (
+        of(scope=CHANGED, grading_changes=(replace(WEAKER, kind="case"), WEAKER)), "nothing",
+        ("Gate passes · nothing to grade: the change removes 1 case · "
+        "0 of 4 cases: --changed-since"),
+    ),
+    "nothing": (of(scope=PART), "nothing", "Gate passes · nothing to grade · 0 of 4 cases: --case"),
+    "nothing graded": (
+        of(skipped("a"), skipped("b")), "nothing",
+        "Gate passes · nothing was graded: 2 cases skipped",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("report", "colour", "shown"), HEADINGS.values(), ids=HEADINGS)
+def test_heading(report: RunReport, colour: Tone, shown: str) -> None:
+    assert (heading(report), tone(report)) == (shown, colour)

@@ -1,0 +1,106 @@
+"""The terminal's table: widths, colours, and text that does not steer the terminal."""
+
+import re
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from rubric_ci.gate.report import json_format
+from rubric_ci.reports.render import terminal
+from tests.sample_reports import a_criterion, a_report, graded
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+MIXED, HOSTILE = (
+    json_format.read((GOLDEN / f"{name}.report.json").read_text(encoding="utf-8"))
+    for name in ("mixed", "hostile")
+)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_line_exceeds_the_width(width: int) -> None:
+    for report in (MIXED, HOSTILE):
+        lines = terminal.render(report, width=width, color=False).splitlines()
+        assert [line for line in lines if cell_len(line) > width] == []
+
+
+def test_colour_only_if_requested() -> None:
+    plain = terminal.render(MIXED, width=100, color=False)
+    coloured = terminal.render(MIXED, width=100, color=True)
+    assert "\x1b" not in plain
+    assert "\x1b[1;31m" in coloured
+    unstyled = re.sub(r"\x1b\[[\d;]*m", "", coloured)
+    assert [line.rstrip() for line in unstyled.splitlines()] == plain.splitlines()
+
+
+def test_text_cannot_steer_the_terminal() -> None:
+    assert not re.search(
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", terminal.render(HOSTILE, width=90, color=False)
+    )
+
+
+def test_text_is_not_markup() -> None:
+    case = graded("[red]x[/red]", "fail", a_criterion(":tada:[/]"))
+    text = terminal.render(a_report(case), width=90, color=True)
+    assert "[red]x[/red]" in text
+    assert ":tada:[/]" in text
+
+
+def test_verbose_adds_question_expected_outcome_and_answer() -> None:
+    text = terminal.render(MIXED, width=90, color=False, detail="full")
+    assert (
+        "✗ angry-customer  evals/support/refunds.eval.yaml:33\n"
+        "  Question:\n"
+        "    [system]\n"
+        "    You answer for the shop.\n"
+        "\n"
+        "    [user]\n"
+        "    Your lamp broke after five weeks!\n"
+        "    I want my money back NOW.\n"
+        "  Expected outcome:\n"
+        "    Stays calm, apologises\n"
+        "    and offers a next step.\n"
+        "  Answer:\n"
+        "    I am sorry that you feel that way. Our terms are clear: no refund after 30 days.\n"
+        "\n"
+        "    Have a nice day!\n"
+        "  Offers at least one concrete next step: a replacement, a repair or a person to talk "
+        "to.\n    not satisfied, required, votes differ: "
+    ) in text
+    assert "I bought the lamp" in text
+    assert "Question" not in terminal.render(MIXED, width=90, color=False)
+
+
+@pytest.mark.parametrize("width", [40, 200])
+def test_verbose_text_cannot_steer_the_terminal(width: int) -> None:
+    text = terminal.render(HOSTILE, width=width, color=False, detail="full")
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
+    assert [line for line in text.splitlines() if cell_len(line) > width] == []
+
+
+def test_files_are_named_last() -> None:
+    text = terminal.render(MIXED, width=90, color=False, files=(".rubric-ci/report.json",))
+    assert text.rstrip().splitlines()[-1] == (
+        "12 model calls, $0.0184 · 12.3 s · .rubric-ci/report.json"
+    )
+    pages = (".rubric-ci/report.json", ".rubric-ci/report.html")
+    text = terminal.render(MIXED, width=90, color=False, files=pages)
+    assert text.endswith(" 12.3 s · .rubric-ci/report.html\n")
+
+
+def test_a_large_run_lists_what_needs_attention() -> None:
+    cases = [graded(f"c{n}", "fail" if n < 70 else "pass", a_criterion()) for n in range(300)]
+    text = terminal.render(a_report(*cases), width=90, color=False)
+    assert "230 passing and 20 other cases are listed in the report files only\n" in text
+    assert "the details of 20 more cases are in the report files\n" in text
+    assert "│ c49 " in text
+    assert "│ c50 " not in text
+    assert text.count("✗ c") == 50
+
+
+def test_a_colour_ends_with_its_word() -> None:
+    case = graded("one", "fail", a_criterion("tone", line=9))
+    text = terminal.render(a_report(case), width=90, color=True)
+    assert "  \x1b[1;31masked\x1b[0m\n" in text
+    assert "    not satisfied, required\x1b[2m · tone · e.yaml:9\x1b[0m\n" in text
+    assert "\x1b[1;31m✗ \x1b[0m\x1b[1mone\x1b[0m\x1b[2m  e.yaml:3\x1b[0m\n" in text

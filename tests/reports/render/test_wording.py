@@ -1,0 +1,92 @@
+"""Words and figures that every format shares."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rubric_ci.model.results import CriterionResult
+from rubric_ci.model.scope import Scope
+from rubric_ci.model.scoring import MarkValue
+from rubric_ci.reports.render import wording
+from tests.sample_reports import a_criterion, a_report, errored, graded
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "shown"),
+    [
+        ("checklist", True, "satisfied"),
+        ("checklist", False, "not satisfied"),
+        ("score-range", 0, "0 of 10"),
+        ("score-range", 1, "1 of 10"),
+        ("levels", -1, "level -1"),
+        ("levels", "cannot_assess", "cannot be assessed"),
+    ],
+)
+def test_mark(kind: str, value: MarkValue, shown: str) -> None:
+    assert wording.mark(kind, value) == shown
+
+
+@pytest.mark.parametrize(
+    ("gate", "gated", "shown"),
+    [
+        ("", False, ""),
+        ("required", True, "required"),
+        ("required", False, "required"),
+        ("score >= 6", True, "score >= 6 to pass"),
+        ("score >= 6", False, "gate met: score >= 6"),
+        ("level >= 3", False, "gate met: level >= 3"),
+    ],
+)
+def test_gate_of(gate: str, shown: str, *, gated: bool) -> None:
+    assert wording.gate_of(a_criterion(gate=gate, gated=gated)) == shown
+
+
+@pytest.mark.parametrize(
+    ("totals", "replayed", "shown"),
+    [
+        ({}, False, []),
+        ({"marks": 3}, False, []),
+        ({"marks": 3, "cached_marks": 2}, False, ["2 of 3 marks from the cache"]),
+        ({"marks": 3}, True, ["model replies from a recording"]),
+        ({"recorded_answers": 1}, False, ["1 of 2 answers recorded"]),
+    ],
+    ids=["nothing", "fresh", "cached", "replayed", "recorded"],
+)
+def test_provenance(totals: dict[str, Any], replayed: bool, shown: list[str]) -> None:
+    report = a_report(
+        graded("a"), errored("b"), scope=Scope().narrowed("replay") if replayed else Scope()
+    )
+    assert wording.provenance(replace(report, totals=replace(report.totals, **totals))) == shown
+
+
+def test_votes_are_shown_only_if_they_differ() -> None:
+    assert wording.votes(a_criterion(votes=(True, True, True))) == ""
+    shown = wording.votes(a_criterion(votes=(True, False, True)))
+    assert shown == "votes differ: satisfied, not satisfied, satisfied"
+    mixed = a_criterion(kind="score-range", votes=(1, 1, 1))
+    assert wording.votes(mixed) == ""
+
+
+def test_a_criterion_that_does_not_count_is_not_missed() -> None:
+    report = a_report()
+    assert not wording.is_missed(a_criterion(weight=0.0, gated=False), report)
+    assert wording.is_missed(a_criterion(weight=0.0, gated=True), report)
+    assert not wording.is_missed(a_criterion(gated=False, normalised=0.8), report)
+    assert wording.is_missed(a_criterion(gated=False, normalised=0.79), report)
+
+
+def test_the_text_of_an_assertion_is_said_once() -> None:
+    result = CriterionResult(
+        id="a",
+        kind="assertion",
+        line=1,
+        text="Contains `x`",
+        weight=1.0,
+        mark=False,
+        normalised=0.0,
+        gated=True,
+        reasoning="Contains `x`: it does not occur",
+    )
+    assert result.found == "it does not occur"
+    assert replace(result, text="Has an x").found == result.reasoning

@@ -1,0 +1,123 @@
+"""Mutants of a prompt, and the errors of the sequential test, computed and not simulated."""
+
+from collections import defaultdict
+
+import pytest
+
+from rubric_ci.model.config import PromptTemplate
+from rubric_ci.services.probe.prompt_mutants import (
+    BROKEN,
+    FALSE_NOTICE,
+    FEWEST,
+    MISSED,
+    MOST,
+    STEADY,
+    Outcome,
+    Tally,
+    mutants,
+    outcome,
+)
+
+PROMPT = """\
+You are a support agent of {{ shop }}. Be polite.
+
+# Rules
+- Never promise a refund for
+  worn shoes.
+- Name at most 2 shops.
+1. Answer in the language of {{ input }}.
+2. Prices do not include taxes
+"""
+
+
+def prompt(text: str) -> PromptTemplate:
+    return PromptTemplate(path="p.md", messages=(("system", text),), takes_input=False)
+
+
+def test_mutants_of_a_prompt() -> None:
+    found = sorted(mutants(prompt(PROMPT), PROMPT, ""), key=lambda each: (each.line, each.kind))
+    assert [(each.line, each.kind, each.text or each.rule) for each in found] == [
+        (1, "deleted", "Be polite."),
+        (1, "inverted", "Do not be polite."),
+        (1, "weakened", "If it is convenient, be polite."),
+        (4, "deleted", "Never promise a refund for worn shoes."),
+        (4, "inverted", "Always promise a refund for worn shoes."),
+        (4, "weakened", "Rarely promise a refund for worn shoes."),
+        (6, "deleted", "Name at most 2 shops."),
+        (6, "inverted", "Name at least 2 shops."),
+        (6, "weakened", "Name about 2 shops."),
+        (8, "deleted", "Prices do not include taxes"),
+        (8, "inverted", "Prices do include taxes"),
+        (8, "weakened", "Prices try not to include taxes"),
+    ]
+    texts = {(each.line, each.kind): each.prompt.messages[0][1] for each in found}
+    assert texts[4, "deleted"] == PROMPT.replace(
+        "- Never promise a refund for\n  worn shoes.", ""
+    ).rstrip("\n")
+    assert texts[6, "inverted"] == PROMPT.replace("at most", "at least")
+
+
+def test_deleted_rules_come_first_and_the_order_is_the_same_each_time() -> None:
+    kinds = [each.kind for each in mutants(prompt(PROMPT), PROMPT, "")]
+    assert kinds == ["deleted"] * 4 + ["inverted"] * 4 + ["weakened"] * 4
+    assert mutants(prompt(PROMPT), PROMPT, "") == mutants(prompt(PROMPT), PROMPT, "")
+
+
+def test_rules_of_the_base_are_left_out() -> None:
+    base = PROMPT.replace("Be polite", "Be kind").replace("refund for\n  worn", "refund for worn")
+    assert {each.rule for each in mutants(prompt(PROMPT), PROMPT, base)} == {"Be polite."}
+
+
+def test_a_prompt_of_one_rule_is_not_emptied() -> None:
+    assert [each.kind for each in mutants(prompt("Be kind."), "", "")] == ["inverted", "weakened"]
+
+
+@pytest.mark.parametrize(
+    ("decisions", "expected"),
+    [
+        (["survived", "noticed", "no verdict"], "noticed"),
+        (["survived", "undecided", "no verdict"], "no verdict"),
+        (["survived", "undecided"], "undecided"),
+        (["survived", "survived"], "survived"),
+    ],
+)
+def test_outcome_of_several_cases(decisions: list[Outcome], expected: Outcome) -> None:
+    assert outcome(decisions) == expected
+
+
+def test_a_case_without_a_verdict_is_asked_no_further() -> None:
+    assert not Tally(failed=1, reason="no key").is_open(1)
+    assert Tally(failed=1, reason="no key").decision(1) == "no verdict"
+
+
+def shares(failing: float, cases: int) -> dict[Outcome, float]:
+    """Return the probability of each decision about a case that fails with a probability."""
+    found: dict[Outcome, float] = defaultdict(float)
+    running = {Tally(): 1.0}
+    while running:
+        after: dict[Tally, float] = defaultdict(float)
+        for tally, share in running.items():
+            for one, p in ((Tally(failed=1), failing), (Tally(passed=1), 1 - failing)):
+                both = Tally(failed=tally.failed + one.failed, passed=tally.passed + one.passed)
+                if both.is_open(cases):
+                    after[both] += share * p
+                else:
+                    found[both.decision(cases)] += share * p
+        running = after
+    return found
+
+
+@pytest.mark.parametrize("cases", [1, 2, 5, 20, 100])
+def test_the_errors_are_those_that_are_stated(cases: int) -> None:
+    steady, broken = shares(STEADY, cases), shares(BROKEN, cases)
+    assert sum(steady.values()) == pytest.approx(1)
+    assert 1 - (1 - steady["noticed"]) ** cases <= FALSE_NOTICE
+    assert broken["survived"] <= MISSED
+    assert steady["survived"] > 0.8
+    assert broken["noticed"] > 0.75
+
+
+def test_fewest_answers() -> None:
+    assert Tally(passed=FEWEST).decision(1) == "survived"
+    assert Tally(passed=FEWEST - 1).decision(1) == "undecided"
+    assert FEWEST < MOST

@@ -1,0 +1,254 @@
+"""Further trials of suspects: which are asked for, and what they show."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from benchmarks.against.simulate import TARGET, case, pull
+from rubric_ci.gate.comparison.verdicts import Compared
+from rubric_ci.grading.resolve import Task
+from rubric_ci.model.comparison import RegressionConfig
+from rubric_ci.model.evals import TrialRule
+from rubric_ci.model.results import CaseResult, Graded, Trial
+from rubric_ci.model.scoring import Verdict
+from rubric_ci.model.trials import trials_of
+from rubric_ci.services.run.confirmation import Confirmed, Pair, confirm, most_further_trials
+from rubric_ci.services.run.sides import Key
+from tests.sample_reports import errored, graded, skipped
+
+WORDS: Mapping[str, Verdict] = {"p": "pass", "b": "borderline", "f": "fail"}
+KEYS: Mapping[str, Key] = {name: ("a.yaml", name) for name in "0123456789"}
+
+
+def result(name: str, letter: str) -> CaseResult | None:
+    """Return a trial: a verdict, `e` for an error, `-` for no result at all."""
+    if letter == "-":
+        return None
+    if letter == "e":
+        return errored(name, file="a.yaml")
+    return graded(name, WORDS[letter], file="a.yaml")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Where one side is answered."""
+
+    side: str
+    trial: int = 0
+
+
+@dataclass
+class Script:
+    """Both sides of a change; the letters of each case are its trials, the first one first."""
+
+    head: Mapping[str, str]
+    base: Mapping[str, str]
+    trials: int = 1
+    can_ask: bool = True
+    config: RegressionConfig = field(default_factory=RegressionConfig)
+    context: Any = Asked("head")
+    base_context: Any = Asked("base")
+    calls: list[str] = field(default_factory=list)
+
+    async def graded(
+        self, tasks: Sequence[Task], context: Asked, trials: int = 1
+    ) -> Mapping[Key, CaseResult]:
+        assert trials == 1
+        assert all(task.case.trials is None for task in tasks)
+        names = [task.case.id for task in tasks]
+        self.calls.append(f"{context.side} {context.trial}: {''.join(names)}")
+        letters = self.head if context.side == "head" else self.base
+        found = {n: result(n, (letters[n] + letters[n][-1] * 99)[context.trial]) for n in names}
+        return {KEYS[name]: each for name, each in found.items() if each}
+
+    def tasks(self) -> list[Task]:
+        rule = TrialRule(count=self.trials, passes=1)
+        every = [replace(case(int(name)), trials=rule) for name in self.head]
+        return [Task(case=each, target=TARGET) for each in every]
+
+    def confirm(self, **options: Any) -> Confirmed:
+        tasks = {task.case.id: task for task in self.tasks()}
+        pairs = {
+            KEYS[name]: Pair(
+                head_task=tasks[name],
+                base_task=tasks[name],
+                head=self._first(name, self.head[name]),
+                base=self._first(name, self.base[name]),
+            )
+            for name in self.head
+        }
+        return asyncio.run(confirm(self, pairs, **options))
+
+    def _first(self, name: str, letters: str) -> CaseResult:
+        found = result(name, letters[0]) or skipped(name)
+        if not isinstance(found, Graded) or self.trials == 1:
+            return found
+        every = (graded(name, WORDS[letter]) for letter in letters[: self.trials])
+        trials = [Trial(verdict=each.verdict, score=each.score) for each in every]
+        return replace(found, trials=tuple(trials))
+
+
+def shown(found: Confirmed) -> dict[str, tuple[str, str, bool]]:
+    return {
+        name: (each.change, each.reason, each.suspected)
+        for (_, name), each in found.compared.items()
+    }
+
+
+def test_a_break_and_a_fix_are_asked_apart_and_other_cases_are_not() -> None:
+    script = Script(
+        {"0": "f", "1": "p", "2": "p", "3": "f", "4": "e", "5": "-"},
+        {"0": "p", "1": "f", "2": "p", "3": "f", "4": "p", "5": "p"},
+    )
+    found = script.confirm()
+    assert shown(found) == {
+        "0": ("broken", "confirmed: 5 fail of 5 here, 5 pass of 5 at the base", True),
+        "1": ("fixed", "confirmed: 5 pass of 5 here, 5 fail of 5 at the base", True),
+        "2": ("unchanged", "", False),
+        "3": ("failing-before", "", False),
+        "4": ("not-comparable", "no verdict: the judge was silent", False),
+        "5": ("not-comparable", "not graded: no rubrics", False),
+    }
+    assert script.calls == [
+        f"{side} {trial}: {name}"
+        for name in "01"
+        for trial in range(1, 5)
+        for side in ("head", "base")
+    ]
+    assert found.further_trials == 4
+    assert [each.change for each in script.confirm(changes=("broken",)).compared.values()] == [
+        *("broken", "fixed", "unchanged", "failing-before", "not-comparable", "not-comparable")
+    ]
+
+
+def test_the_trials_of_both_sides_are_kept() -> None:
+    found = Script({"0": "fpppp", "1": "p"}, {"0": "p", "1": "p"}).confirm()
+    pair = found.pairs[KEYS["0"]]
+    assert [
+        "".join(trial.verdict[0] for trial in trials_of(side))
+        for side in (pair.head, pair.base)
+        if isinstance(side, Graded)
+    ] == ["fpp", "ppp"]
+    assert found.further_trials == 2
+    assert [each.id for each in (found.pairs[key].head for key in found.pairs)] == ["0", "1"]
+
+
+def test_a_suspect_is_dropped_once_it_cannot_be_confirmed() -> None:
+    script = Script({"0": "fp", "1": "f"}, {"0": "p", "1": "p"})
+    assert shown(script.confirm()) == {
+        "0": (
+            "unchanged",
+            "not confirmed: 2 pass, 1 fail of 3 here, 3 pass of 3 at the base",
+            True,
+        ),
+        "1": ("broken", "confirmed: 5 fail of 5 here, 5 pass of 5 at the base", True),
+    }
+    assert script.calls[:4] == ["head 1: 01", "base 1: 01", "head 2: 01", "base 2: 01"]
+    assert script.calls[4:] == ["head 3: 1", "base 3: 1", "head 4: 1", "base 4: 1"]
+
+
+@pytest.mark.parametrize(
+    ("head", "base", "reason"),
+    [
+        ("fe", "p", "suspected, and further trials gave no verdict: the judge was silent"),
+        ("f", "pe", "suspected, and further trials gave no verdict: the judge was silent"),
+        ("f-", "p", "suspected, and further trials gave no verdict: the run was interrupted"),
+    ],
+)
+def test_further_trials_without_a_verdict(head: str, base: str, reason: str) -> None:
+    found = Script({"0": head}, {"0": base}).confirm()
+    assert shown(found) == {"0": ("not-comparable", reason, True)}
+
+
+def test_trials_start_after_those_of_the_case() -> None:
+    """Three first trials, of which two fail: the fourth has the number 3."""
+    script = Script({"0": "ffpffffff"}, {"0": "p"}, trials=3)
+    found = script.confirm()
+    assert script.calls[:2] == ["head 3: 0", "base 3: 0"]
+    assert found.compared[KEYS["0"]].change == "broken"
+    assert found.further_trials == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"can_ask": False}, "not confirmed: no further trial was possible"),
+        ({"config": RegressionConfig(further_trials=0)}, "further trials are off"),
+    ],
+)
+def test_no_further_trial(changes: Mapping[str, Any], reason: str) -> None:
+    script = Script({"0": "f", "1": "p"}, {"0": "p", "1": "p"}, **changes)
+    found = script.confirm()
+    assert found.compared == {
+        KEYS["0"]: Compared(change="broken", reason=reason, suspected=True),
+        KEYS["1"]: Compared(change="unchanged"),
+    }
+    assert (script.calls, found.further_trials) == ([], 0)
+
+
+def test_cases_that_are_tested_together() -> None:
+    """What has no verdict on a side does not count; a fix is never among them."""
+    names = "0123456789"
+    script = Script(dict.fromkeys(names, "f"), dict.fromkeys(names, "p"))
+    reason = (
+        "suspected: 10 of 10 cases are worse, which is no chance (p = 0.00098), so none was asked "
+        "again"
+    )
+    assert set(shown(script.confirm()).values()) == {("broken", reason, True)}
+    assert script.calls == []
+    nine = Script(dict.fromkeys(names[:9], "f"), dict.fromkeys(names[:9], "p"))
+    assert {each[0] for each in shown(nine.confirm()).values()} == {"broken"}
+    assert nine.calls
+    lost = Script(dict.fromkeys(names, "f") | {"9": "e"}, dict.fromkeys(names, "p"))
+    lost.confirm()
+    assert lost.calls
+    fixed = Script(dict.fromkeys(names, "p"), dict.fromkeys(names, "f"))
+    assert {each[0] for each in shown(fixed.confirm()).values()} == {"fixed"}
+    assert fixed.calls
+
+
+@pytest.mark.parametrize(
+    ("cases", "changes", "expected"),
+    [
+        ("", {}, 0),
+        ("0", {"can_ask": False}, 0),
+        ("0", {"config": RegressionConfig(further_trials=0)}, 0),
+        ("0", {}, 4),
+        ("0123456789", {}, 4),
+        ("0123456789", {"config": RegressionConfig(false_alarms=0.01)}, 6),
+        ("0", {"trials": 3}, 4),
+    ],
+)
+def test_how_many_further_trials_there_can_be(
+    cases: str, changes: Mapping[str, Any], expected: int
+) -> None:
+    script = Script(dict.fromkeys(cases, "f"), dict.fromkeys(cases, "p"), **changes)
+    assert most_further_trials(script.tasks(), script) == expected
+
+
+def further(cases: int, broken: int, seed: int = 0) -> tuple[bool, int]:
+    return asyncio.run(pull(Random(seed), cases, (0.97, 0.0), 1, broken))
+
+
+@pytest.mark.parametrize("cases", [10, 40])
+def test_a_prompt_that_breaks_every_case_costs_no_further_trial(cases: int) -> None:
+    assert further(cases, broken=cases) == (True, 0)
+
+
+def test_few_of_many_are_confirmed_one_by_one() -> None:
+    found, asked = further(40, broken=3)
+    assert found
+    assert 24 <= asked <= 60
+
+
+@pytest.mark.parametrize("cases", [5, 20])
+def test_a_target_that_varies_is_seldom_called_broken(cases: int) -> None:
+    alarms = [
+        asyncio.run(pull(Random(f"{cases} {seed}"), cases, (0.5, 0.0), 1, 0))[0]
+        for seed in range(100)
+    ]
+    assert sum(alarms) <= 5

@@ -1,0 +1,205 @@
+"""Exact tests: against every choice of signs, and against the published tables of Student's t."""
+
+from itertools import product
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from rubric_ci.text.statistics import significance
+
+HUNDREDTHS = st.integers(-100, 100).map(lambda step: step / 100)
+
+
+def by_counting(differences: list[float]) -> float:
+    steps = [round(d * 100) for d in differences]
+    totals = [
+        sum(s * sign for s, sign in zip(steps, signs, strict=True))
+        for signs in product((1, -1), repeat=len(steps))
+    ]
+    return sum(abs(total) >= abs(sum(steps)) for total in totals) / len(totals)
+
+
+@given(st.lists(HUNDREDTHS, max_size=9))
+def test_p_value_counts_every_choice_of_signs(differences: list[float]) -> None:
+    assert significance.p_value(differences) == pytest.approx(by_counting(differences), abs=1e-12)
+
+
+@given(st.lists(HUNDREDTHS, max_size=30))
+def test_p_value_has_no_direction_and_ignores_what_did_not_change(
+    differences: list[float],
+) -> None:
+    found = significance.p_value(differences)
+    assert 0 < found <= 1
+    assert significance.p_value([-d for d in differences]) == found
+    assert significance.p_value([*differences, 0.0, 0.0]) == found
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([], 1.0),
+        ([0.0, 0.0], 1.0),
+        ([-1.0], 1.0),
+        ([-1.0, 1.0], 1.0),
+        ([-0.2] * 5, 0.0625),
+        ([-0.2] * 6, 0.03125),
+        ([-0.01] * 6, 0.03125),
+        ([-0.01] * 5 + [0.01], 0.21875),  # 14 of 64
+        ([-0.02] * 6, 0.03125),
+        ([0.02] * 18 + [-0.02] * 17, 1.0),  # C(35, 17), more than 2**32, choices have one sum
+        ([-0.5, -0.4, -0.3, -0.2, -0.1, 0.05], 0.0625),
+        ([-0.1] * 600, 1.67417e-132),  # z = √600
+        ([-0.1] * 320 + [0.3] * 280, 1.7111e-22),  # z = 52 / √28.4
+        ([0.01] * 350 + [-0.01] * 147 + [-0.02] * 104, 0.86857),  # z = -5 / √913
+    ],
+)
+def test_p_value(differences: list[float], expected: float) -> None:
+    assert significance.p_value(differences) == pytest.approx(expected, rel=1e-3)
+
+
+def test_five_hundred_differences_are_counted_and_one_more_is_approximated() -> None:
+    counted = significance.p_value([0.01] * 260 + [-0.01] * 240)
+    assert counted == pytest.approx(stats.binomtest(260, 500).pvalue, rel=1e-9)
+    approximated = significance.p_value([0.01] * 261 + [-0.01] * 240)
+    assert approximated == pytest.approx(2 * stats.norm.sf(21 / 501**0.5), rel=1e-9)
+    assert counted - approximated > 0.02  # either could not be taken for the other
+
+
+@pytest.mark.parametrize(
+    ("freedom", "expected"),
+    [
+        (1, 12.706),
+        (2, 4.303),
+        (3, 3.182),
+        (4, 2.776),
+        (5, 2.571),
+        (9, 2.262),
+        (10, 2.228),
+        (29, 2.045),
+        (30, 2.042),
+        (100, 1.984),
+        (10_000, 1.960),
+    ],
+)
+def test_t_quantile(freedom: int, expected: float) -> None:
+    assert significance.t_quantile(freedom) == pytest.approx(expected, abs=5e-4)
+
+
+def test_t_quantile_of_another_confidence() -> None:
+    assert significance.t_quantile(10, 0.99) == pytest.approx(3.169, abs=5e-4)
+    assert significance.t_quantile(10, 0.5) == pytest.approx(0.700, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([], None),
+        ([-0.5], None),
+        ([-0.1, -0.1, -0.1], None),
+        ([0.1, 0.1, 0.1], None),  # 0.3 / 3 is not 0.1 in binary
+        ([0.0] * 9, None),
+        ([1.0] * 9, None),
+        ([0.0, 0.02], (0.01 - 12.706 * 0.01, 0.01 + 12.706 * 0.01)),
+        ([0.0, -1.0], (-1.0, 1.0)),
+        ([-0.3, -0.1, 0.1, 0.3], (-0.4109, 0.4109)),
+    ],
+)
+def test_interval(differences: list[float], expected: tuple[float, float] | None) -> None:
+    found = significance.interval([[d] for d in differences])
+    assert found == (None if expected is None else pytest.approx(expected, abs=5e-4))
+
+
+def test_interval_of_clusters() -> None:
+    """Equal differences within each cluster are one observation per cluster."""
+    means = [-0.3, -0.1, 0.1, 0.3]
+    alone = significance.interval([[mean] for mean in means])
+    assert significance.interval([[mean] * 5 for mean in means]) == pytest.approx(alone)
+    assert significance.interval([[-0.1, 0.1, 0.3]]) is None
+    assert significance.interval([[-0.1, 0.1], [0.0, 0.0]]) is None
+
+
+@pytest.mark.parametrize(
+    ("clusters", "least", "expected"),
+    [
+        ([[-0.1]] * 3, 0.02, (-0.12, -0.08)),
+        ([[-0.1]] * 3, 0.95, (-1.0, 0.85)),
+        ([[0.1]] * 3, 0.95, (-0.85, 1.0)),
+        ([[-0.3], [-0.1], [0.1], [0.3]], 0.4, (-0.4109, 0.4109)),
+        ([[-0.3], [-0.1], [0.1], [0.3]], 0.5, (-0.5, 0.5)),
+        ([[-0.1, 0.1]], 0.5, None),
+    ],
+)
+def test_an_interval_reaches_as_far_as_what_all_cases_share(
+    clusters: list[list[float]], least: float, expected: tuple[float, float] | None
+) -> None:
+    found = significance.interval(clusters, least)
+    assert found == (None if expected is None else pytest.approx(expected, abs=5e-4))
+
+
+@pytest.mark.parametrize(
+    ("t", "freedom", "expected"),
+    [(0.0, 5, 1.0), (12.706, 1, 0.05), (-2.228, 10, 0.05), (3.169, 10, 0.01), (1e9, 4, 0.0)],
+)
+def test_t_p_value(t: float, freedom: int, expected: float) -> None:
+    assert significance.t_p_value(t, freedom) == pytest.approx(expected, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "hypotheses", "expected"),
+    [
+        ([], 0, []),
+        ([0.01], 1, [0.01]),
+        ([0.01, 0.04, 0.03, 0.005], 4, [0.03, 0.06, 0.06, 0.02]),  # p.adjust of R
+        ([0.01, 0.005], 4, [0.03, 0.02]),  # the other two are 1
+        ([0.5, 0.9], 3, [1.0, 1.0]),
+        ([0.02, 0.02], 2, [0.04, 0.04]),
+    ],
+)
+def test_holm(p_values: list[float], hypotheses: int, expected: list[float]) -> None:
+    assert significance.holm(p_values, hypotheses) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("level", "expected"), [(0.05, 6), (0.0625, 6), (0.1, 5), (0.01, 8)])
+def test_least_clusters(level: float, expected: int) -> None:
+    assert significance.least_clusters(level) == expected
+    assert significance.p_value([-0.5] * expected) < level
+    assert significance.p_value([-0.5] * (expected - 1)) >= level
+
+
+def test_p_value_agrees_with_scipy() -> None:
+    draw = Random(13)
+    for _ in range(300):
+        differences = [draw.randint(-100, 100) / 100 for _ in range(draw.randint(2, 10))]
+        # NOTE: scipy counts sums within rounding of the observed one, as the hundredths do here.
+        found = stats.permutation_test(
+            ([round(d * 100) for d in differences],),
+            sum,
+            permutation_type="samples",
+            n_resamples=10_000,
+        )
+        assert significance.p_value(differences) == pytest.approx(float(found.pvalue))
+
+
+DROPS = {
+    "the whole scale": (-1.0, 2, None),
+    "almost the whole scale": (-0.99, 2, 0.99),
+    "the lower end": (-0.16, 24, 0.16),
+    "better": (0.01, 24, stats.beta.ppf(0.975, 1, 24)),
+    "one case differs by little": (-0.001, 200, stats.beta.ppf(0.975, 1, 200)),
+    "nothing differs": (0.0, 200, stats.beta.ppf(0.975, 1, 200)),
+}
+
+
+@pytest.mark.parametrize(("low", "clusters", "drop"), DROPS.values(), ids=DROPS)
+def test_the_largest_drop_that_is_not_excluded(
+    low: float, clusters: int, drop: float | None
+) -> None:
+    found = significance.largest_drop(low, clusters)
+    assert found == (None if drop is None else pytest.approx(drop))
+
+
+def test_the_standard_errors_of_an_interval() -> None:
+    assert pytest.approx(stats.norm.ppf(0.975)) == significance.Z

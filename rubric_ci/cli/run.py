@@ -1,6 +1,6 @@
 """The commands `run` and `plan`, which select cases by the same options."""
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -133,7 +133,7 @@ _trials = options.judging(
 )
 @options.outputs
 @options.posting
-def run(stop_first: bool, **options: Any) -> None:
+def run(stop_first: bool, **options: Any) -> Any:
     """Grade cases, report the verdicts, and fail if the gate fails.
 
     PATHS are eval files, folders or globs, FILE::CASE or FILE:LINE; default: `evals` of the
@@ -145,10 +145,18 @@ def run(stop_first: bool, **options: Any) -> None:
         raise click.UsageError("-x is --max-failures 1; use one of them")
     if stop_first:
         options["max_failures"] = 1
-    from rubric_ci.cli.commands.run import run as run_evals
     from rubric_ci.model.options import RunSettings
 
-    raise SystemExit(run_evals(RunSettings(**_with_places(_with_targets(options)))))
+    settings = RunSettings(**_with_places(_with_targets(options)))
+    if click.get_current_context().obj is SETTINGS_ONLY:
+        return settings
+    from rubric_ci.cli.commands.run import run as run_evals
+
+    raise SystemExit(run_evals(settings))
+
+
+SETTINGS_ONLY: Final = object()
+"""The object of a context in which `run` returns its settings and grades nothing."""
 
 
 def _with_targets(options: dict[str, Any]) -> dict[str, Any]:

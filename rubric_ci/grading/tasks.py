@@ -84,24 +84,29 @@ def build_task(
     loaded: LoadedProject,
     settings: RunSettings,
     known: Setups | None = None,
+    target: Target | None = None,
 ) -> Task:
     """Return the task of a case; raises UserError if its target, judge or variable is missing.
 
-    `known` holds the targets and judges of the project that were resolved before.
+    `known` holds the targets and judges of the project that were resolved before. `target` answers
+    in place of the one that the configuration gives the case.
     """
     config = loaded.config_for(case.file)
     variables = loaded.variables(os.environ, case.file)
     own = without_own_judges(case) if settings.judge else case
     setups = {} if known is None else known
     place = dirname(case.file), case.target, _asks_judge(own)
-    if place not in setups:
-        setups[place] = _setup(own, config, settings, variables)
-    target, judge = setups[place]
+    if target is None and place not in setups:
+        chosen = choose_target(own, config, settings.target)
+        setups[place] = _setup(own, chosen, config, settings, variables)
+    answering, judge = (
+        setups[place] if target is None else _setup(own, target, config, settings, variables)
+    )
     if any(spec.model for spec in every_evaluator(own.evaluators) if asks_judge(spec)):
         with _without_keys(settings):
             own = name_own_judges(own, variables)
     cluster = choose_cluster(case, config.regression.cluster)
-    return Task(case=own, target=target, judge=judge, why=why, cluster=cluster)
+    return Task(case=own, target=answering, judge=judge, why=why, cluster=cluster)
 
 
 def _asks_judge(case: EvalCase) -> bool:
@@ -110,10 +115,9 @@ def _asks_judge(case: EvalCase) -> bool:
 
 
 def _setup(
-    case: EvalCase, config: Config, settings: RunSettings, variables: Variables
+    case: EvalCase, target: Target, config: Config, settings: RunSettings, variables: Variables
 ) -> tuple[Target, JudgeConfig | None]:
     """Return target and judge of a case, with the environment variables that are needed."""
-    target = choose_target(case, config, settings.target)
     judge = choose_judge(config, target, settings.judge)
     if judge and settings.votes:
         judge = replace(judge, votes=settings.votes)

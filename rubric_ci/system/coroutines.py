@@ -11,7 +11,9 @@ import asyncio
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from concurrent.futures import Future
 from contextlib import suppress
+from threading import Event, Thread, current_thread, main_thread
 from typing import Any, Final, ParamSpec, TypeVar
 
 T = TypeVar("T")
@@ -32,6 +34,38 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
     asyncio.run(keep())
     return results[0]
+
+
+class BackgroundLoop:
+    """An event loop in a thread of its own, for callers with and without a loop of theirs."""
+
+    def __init__(self) -> None:
+        self._ready, self._end = Event(), asyncio.Event()
+        self._thread = Thread(target=lambda: run(self._serve()), name="rubric-ci", daemon=True)
+        self._thread.start()
+        self._ready.wait()
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ready.set()
+        await self._end.wait()
+
+    def start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        """Start a coroutine and return its future."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine and return its result; Ctrl-C cancels it."""
+        future = self.start(work)
+        try:
+            return future.result()
+        finally:
+            future.cancel()
+
+    def close(self) -> None:
+        """End the loop and what it opened."""
+        self._loop.call_soon_threadsafe(self._end.set)
+        self._thread.join()
 
 
 async def gather_until_cancelled(works: Iterable[Coroutine[Any, Any, T]]) -> tuple[T, ...]:
@@ -77,7 +111,7 @@ async def run_until_terminated(work: Awaitable[T]) -> T:
     A cancelled CI job sends SIGTERM, a terminal that is closed SIGHUP, which `nohup` ignores.
     """
     this = asyncio.current_task()
-    if this and sys.platform != "win32":
+    if this and sys.platform != "win32" and current_thread() is main_thread():
         for each in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(each) is not signal.SIG_IGN:
                 asyncio.get_running_loop().add_signal_handler(each, this.cancel)

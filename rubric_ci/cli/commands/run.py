@@ -16,6 +16,7 @@ from rubric_ci.grading.expected_work import ExpectedWork, models_to_ask
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.options import RunSettings
+from rubric_ci.model.report import RunReport
 from rubric_ci.reports.history.forecast import show_power
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import (
@@ -26,9 +27,17 @@ from rubric_ci.services.publish.workflow import (
 )
 from rubric_ci.services.run import forecast
 from rubric_ci.services.run.finished import finish, remember
-from rubric_ci.services.run.grade import RunInput, expected_work, grade_run, open_sides
+from rubric_ci.services.run.grade import (
+    GradedRun,
+    RunGrading,
+    RunInput,
+    expected_work,
+    grade_run,
+    open_sides,
+)
 from rubric_ci.services.run.inputs import open_inputs, runner_of, select
 from rubric_ci.services.run.sides import Sides
+from rubric_ci.system import coroutines
 from rubric_ci.system.output import wrapped
 from rubric_ci.system.runner import can_install
 from rubric_ci.text import escape
@@ -70,10 +79,21 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     if settings.list_only:
         return _list(inputs, started_at)
     check_folder(settings)
+    report, graded = grade_inputs(inputs, started_at, clock)
+    written = write_and_show(report, settings)
+    remember(inputs, graded)  # after the report is shown, which a failure to write must not cost
+    publish(report, written, settings, os.environ)
+    return exit_code(report, invalid_files=bool(loaded.invalid))
+
+
+def grade_inputs(
+    inputs: RunInput, started_at: datetime, clock: float, run: RunGrading = coroutines.run
+) -> tuple[RunReport, GradedRun]:
+    """Announce the cost and grade; `clock` is the monotonic time of the start."""
     with open_sides(inputs) as sides:
         work = expected_work(inputs, sides)
         estimate = _show_forecast(inputs, work, sides)
-        graded = grade_run(inputs, sides, models_to_ask(work))
+        graded = grade_run(inputs, sides, models_to_ask(work), run)
     report = finish(
         inputs,
         graded,
@@ -82,10 +102,7 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
         seconds=monotonic() - clock,
         forecast=total(estimate),
     )
-    written = write_and_show(report, settings)
-    remember(inputs, graded)  # after the report is shown, which a failure to write must not cost
-    publish(report, written, settings, os.environ)
-    return exit_code(report, invalid_files=bool(loaded.invalid))
+    return report, graded
 
 
 def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -> ExitCode:

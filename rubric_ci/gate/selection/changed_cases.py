@@ -48,6 +48,18 @@ EVERY_CASE = "no case filter"
 
 def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
     """Load the eval files, and choose the cases that are asked for and that a change affects."""
+    project, change = open_checkout(settings)
+    paths = find_evals(project, settings.paths)
+    loaded, selection = _select(project, paths, change, settings)
+    selection = replace(selection, scope=_of_suite(selection.scope, loaded, paths, settings))
+    names = map(project.name_of, paths)
+    notes = (*policy_notes(loaded), *selection.notes, *dependency_notes(loaded, names))
+    others = eval_search.left_aside(settings.paths, project.summary.globs, paths)
+    return loaded, replace(selection, notes=(*notes, *([others] if others else [])))
+
+
+def open_checkout(settings: RunSettings) -> tuple[Project, Change]:
+    """Return the checkout under its policy, and what it is compared with; reads no eval file."""
     given = settings.targets or tuple(filter(None, [settings.target]))
     checkout = open_project(settings.config, given)
     options = BaseOptions(
@@ -58,14 +70,7 @@ def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
         paths=tuple(settings.paths),
     )
     change = open_change(checkout.root, options)
-    project = under_policy(checkout, settings.policy_from, change)
-    paths = find_evals(project, settings.paths)
-    loaded, selection = _select(project, paths, change, settings)
-    selection = replace(selection, scope=_of_suite(selection.scope, loaded, paths, settings))
-    names = map(project.name_of, paths)
-    notes = (*policy_notes(loaded), *selection.notes, *dependency_notes(loaded, names))
-    others = eval_search.left_aside(settings.paths, project.summary.globs, paths)
-    return loaded, replace(selection, notes=(*notes, *([others] if others else [])))
+    return under_policy(checkout, settings.policy_from, change), change
 
 
 def _select(

@@ -1,6 +1,6 @@
 """A report for the terminal: verdict table, missed criteria and their reasons, report files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Literal, TypeAlias, TypeGuard
 
@@ -55,6 +55,16 @@ def render(
     `failures` is the table and the reasons of each case without a pass, `full` has all cases with
     question, expected outcome and answer, `verdict` is the verdict and what led to the gate's.
     """
+    blocks = _verdict(report) if detail == "verdict" else _blocks(report, files, detail)
+    return _printed(blocks, width=width, color=color)
+
+
+def case_text(case: Graded, report: RunReport, *, width: int) -> str:
+    """Return what a report says about a case without a pass, without colours."""
+    return _printed(_details(case, report, verbose=False), width=width, color=False).rstrip()
+
+
+def _printed(blocks: Iterable[RenderableType], *, width: int, color: bool) -> str:
     console = Console(
         file=StringIO(),
         width=width,
@@ -66,7 +76,6 @@ def render(
         legacy_windows=False,
     )
     with console.capture() as captured:
-        blocks = _verdict(report) if detail == "verdict" else _blocks(report, files, detail)
         console.print(Group(*blocks))
     return "\n".join(line.rstrip() for line in captured.get().split("\n"))
 

@@ -1,10 +1,11 @@
 """Grades what a run chose: the head, with `--against` the base as well, and the sentinel."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from time import monotonic
+from typing import Any, TypeAlias
 
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.gate.comparison import alarm_budget, reference
@@ -52,6 +53,12 @@ class GradedRun:
     preflight: Usage
 
 
+RunGrading: TypeAlias = Callable[
+    [Coroutine[Any, Any, tuple[Usage, Outcome]]], tuple[Usage, Outcome]
+]
+"""Runs the coroutine that grades both sides."""
+
+
 @contextmanager
 def open_sides(inputs: RunInput) -> Iterator[Sides | NoBase | None]:
     """Yield both sides of the change, None without `--against`; nothing is requested."""
@@ -76,11 +83,14 @@ def expected_work(inputs: RunInput, sides: Sides | NoBase | None) -> tuple[Expec
 
 
 def grade_run(
-    inputs: RunInput, sides: Sides | NoBase | None, models: Sequence[Endpoint] = ()
+    inputs: RunInput,
+    sides: Sides | NoBase | None,
+    models: Sequence[Endpoint] = (),
+    run: RunGrading = coroutines.run,
 ) -> GradedRun:
     """Grade the cases on both sides and show progress; return the finished ones if interrupted.
 
-    `models` are asked first, to find out which of them are unreachable.
+    `models` are asked first, to find out which of them are unreachable. `run` runs the coroutine.
     """
     inputs = replace(inputs, context=replace(inputs.context, started=monotonic()))
     settings, watch = inputs.settings, _watch(inputs)
@@ -88,7 +98,7 @@ def grade_run(
     with progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
         grading = partial(_graded, inputs, watch, lambda case: advance(_ended(case, required)))
         work = _preflight_and_compare(inputs, sides, models, grading)
-        used, outcome = coroutines.run(run_until_terminated(work))
+        used, outcome = run(run_until_terminated(work))
     results = tuple(_ended(case, required) for case in outcome.results)
     outcome = replace(outcome, results=results)
     return GradedRun(outcome=outcome, sentinel=watch.seen, preflight=used)

@@ -17,6 +17,9 @@ MODULE_LINES: Final = 400
 FUNCTION_LINES: Final = 50  # from `def` to the last line
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
+    "cli/pytest_plugin/test_sessions.py": """
+        cli/pytest_plugin/__init__ cli/pytest_plugin/failures cli/pytest_plugin/hooks
+        cli/pytest_plugin/items cli/pytest_plugin/outcomes cli/pytest_plugin/run""",
     "services/adoption/test_tools.py": """
         services/adoption/agent_skills services/adoption/csv_table
         services/adoption/deepeval services/adoption/inspect_ai services/adoption/junit

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
@@ -23,7 +24,7 @@ from rubric_ci.model.references import Found
 from tests import platforms
 from tests.docs.code_blocks import ALL, ROOT, CodeBlock, kind_of_yaml, load_yaml, of_language
 
-CHECKED = {"yaml", "json", "sh", "console", "diff", "text"}
+CHECKED = {"yaml", "json", "sh", "console", "diff", "text", "python", "toml"}
 RULES = "docs/rules.md"  # its blocks are the examples of rules, tested with the rules
 HEAD = """\
 evalcases:
@@ -46,6 +47,16 @@ def blocks(*languages: str) -> list[object]:
 def test_every_block_has_a_language_that_is_checked() -> None:
     assert len(ALL) > 200
     assert [block.place for block in ALL if block.language not in CHECKED] == []
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_python(block: CodeBlock) -> None:
+    assert compile(block.text, block.place, "exec")
+
+
+@pytest.mark.parametrize("block", blocks("toml"))
+def test_toml(block: CodeBlock) -> None:
+    assert tomllib.loads(block.text)
 
 
 @pytest.mark.parametrize("block", blocks("yaml"))

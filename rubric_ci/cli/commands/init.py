@@ -163,6 +163,8 @@ def _next(plan: _Plan) -> Iterator[str]:
     grades = {"model": "asks the model", "command": "runs agent.py", "recorded": "needs a judge"}
     what = grades[plan.settings.target] if plan.is_new else "grades the cases"
     yield f"  {exports}rubric-ci run    # {what}\n"
+    if plan.found.has_pytest:
+        yield f"  {exports}pytest --rubric-ci    # the same cases as tests of pytest\n"
     if plan.found.other_host:
         yield f"No workflows: `origin` is at {plan.found.other_host}. {_OTHER_CI}\n"
         return

@@ -20,6 +20,14 @@ from rubric_ci.system.model_list import model_info
 _HOST: Final = re.compile(r"^(?:\w+://)?(?:[^@/]*@)?([\w.-]+)")
 _NOT_GITHUB: Final = re.compile(r"gitlab|bitbucket|codeberg|dev\.azure|visualstudio|gitea")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_PYTEST: Final = {
+    "pyproject.toml": "tool.pytest",
+    "pytest.toml": "pytest",
+    "pytest.ini": "pytest",
+    "tox.ini": "pytest",
+    "setup.cfg": "tool:pytest",
+}
+"""The files with settings of pytest, each with the section."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +41,7 @@ class Found:
     has_evals: bool = False
     variables: tuple[str, ...] = ()  # that judge, targets and scripts use
     priced: bool = True  # every model of the configuration has a price
+    has_pytest: bool = False  # it has settings of pytest
 
 
 def look(folder: Path, environment: Mapping[str, str]) -> Found:
@@ -58,7 +67,16 @@ def look(folder: Path, environment: Mapping[str, str]) -> Found:
         has_evals=bool(evals),
         variables=tuple(name for name in names if not env_vars.is_of_runner(name)),
         priced=all(map(_is_priced, models)),
+        has_pytest=any(_has_section(folder / name, word) for name, word in _PYTEST.items()),
     )
+
+
+def _has_section(path: Path, section: str) -> bool:
+    """Return True if a line of a settings file begins a section."""
+    try:
+        return f"\n[{section}" in f"\n{discovery.read_text(path)}" if path.is_file() else False
+    except CannotReadFile:
+        return False
 
 
 def _settings_files(config: str) -> Iterator[str]:

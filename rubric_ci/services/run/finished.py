@@ -13,7 +13,9 @@ from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.files.project.discovery import read_text
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.gate.comparison.baseline import with_comparison
-from rubric_ci.gate.report.gate import concluded, gate_of
+from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison.reference import Baseline
+from rubric_ci.gate.report.gate import concluded, gate_of, with_gate
 from rubric_ci.gate.report.redaction import without_secrets
 from rubric_ci.gate.selection import last_failed
 from rubric_ci.gate.selection.compare_cases import Selection
@@ -79,6 +81,30 @@ def finish(
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded)
     return with_comparison(report, inputs.baseline, settings, environment)
+
+
+def with_cases(
+    report: RunReport, cases: Sequence[CaseResult], baseline: Baseline | None
+) -> RunReport:
+    """Return a report with further cases, compared and its gate decided again.
+
+    They are answers that a test brings, which no base has.
+    """
+    if report.against:
+        why: Any = {"change": "not-comparable", "change_reason": "a test brings the answer"}
+        cases = [replace(case, **why) for case in cases]
+    every = (*report.cases, *cases)
+    scope, whole = report.scope, not (report.scope.unread or report.scope.unfinished)
+    known = scope.complete and scope.suite is not None  # how many tests were left out is not
+    report = replace(
+        report,
+        scope=replace(scope, suite=len(every) if known else None),
+        cases=every,
+        totals=totals(every, report.preflight),
+        verdict=run_verdict(every, complete=whole),
+    )
+    report = without_secrets(report, masking.redactor())
+    return with_gate(compare(report, baseline) if baseline else report)
 
 
 def _with_probe(report: RunReport, file: Path) -> RunReport:

@@ -394,3 +394,21 @@ def test_what_a_run_leaves_in_a_folder_below_is_ignored_too(tmp_path: Path) -> N
     left = ["git", "check-ignore", ".rubric-ci/report.json", "evals/.rubric-ci/report.json"]
     done = subprocess.run(left, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == left[2:]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "proposed"),
+    [
+        ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = "-ra"\n', True),
+        ("pyproject.toml", "[tool.pytest]\n", True),
+        ("setup.cfg", "[metadata]\n[tool:pytest]\n", True),
+        ("pytest.ini", "[pytest]\n", True),
+        ("pyproject.toml", '[project]\nname = "pytest"\n', False),
+    ],
+)
+def test_pytest_is_proposed_where_it_has_settings(
+    tmp_path: Path, file: str, text: str, proposed: bool
+) -> None:
+    (tmp_path / file).write_text(text)
+    line = "export OPENAI_API_KEY=... && pytest --rubric-ci    # the same cases as tests of pytest"
+    assert (line in command(tmp_path, "init").stdout) is proposed

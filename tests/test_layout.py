@@ -148,6 +148,7 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.m
         "models/llm/anthropic_http",
         "models/llm/gemini_http",
         "models/llm/judge_command",
+        "models/llm/request_hosts",
         "models/llm/workload_identity",
     ),
     *(

@@ -46,6 +46,22 @@ MODEL_PARAMETER: Final = Rule(
     good="judge: {model: openai/gpt-6-luna, temperature: 0, reasoning_effort: none}\n",
 )
 
+MODEL_NAME: Final = Rule(
+    id="model-name",
+    meaning=(
+        "A model's name has letters, digits and `_ . : / @ + -`, and a region has small letters, "
+        "digits and `-`: libraries build the address of the request from them."
+    ),
+    hint="write the name as the provider lists it",
+    bad="judge: {model: 'openai/gpt-6-luna?x=1'}\n",
+    good="judge: {model: openai/gpt-6-luna}\n",
+)
+
+_NAMES: Final = frozenset({"deployment", "deployment_name", "model", "variant"})
+_MODEL: Final = re.compile(r"[A-Za-z0-9_.:/@+~-]*")
+_REGION: Final = re.compile(r"[a-z0-9-]*")
+_VARIABLE: Final = re.compile(r"\$\{\{[^{}]*\}\}")
+
 _OWN: Final = {"panel": {"panel"}, "cascade": {"cascade", "margin"}}
 
 JUDGES: Final = Rule(
@@ -106,6 +122,7 @@ def model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]
     for path, owner in _owners(data):
         settings = owner if isinstance(owner, dict) else {"model": owner}
         name = _name(settings)
+        yield from _unsafe(settings, path, isinstance(owner, dict))
         if ("/" not in name and "cli" not in settings) or "${{" in name:
             continue
         known = models()
@@ -117,8 +134,34 @@ def model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]
 def evaluator_model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]:
     """Yield the models of evaluators in an eval file that ended, or end soon."""
     for path, name in _evaluator_models(data):
+        yield from _unsafe_name(name, path)
         if "/" in name and "${{" not in name:
             yield from _end(name, path, models())
+
+
+def _unsafe(settings: Mapping[str, Any], path: Path, named: bool) -> Iterator[Problem]:
+    """Yield the parts of a model request's address that have characters of an address."""
+    if "cli" in settings or settings.get("provider") == "cli":
+        return
+    for key in _NAMES & settings.keys():
+        yield from _unsafe_name(settings[key], (*path, key) if named else path)
+    nested = settings.get("settings")
+    inner = nested if isinstance(nested, dict) else {}
+    for owner, at in ((settings, path), (inner, (*path, "settings"))):
+        for key, value in owner.items():
+            if "region" in snake_case(key) and not _is_plain(value, _REGION):
+                message = f"`{key}: {value}` has other characters than `a-z0-9-`"
+                yield Problem(MODEL_NAME, (*at, key), message)
+
+
+def _unsafe_name(name: Any, path: Path) -> Iterator[Problem]:
+    if isinstance(name, str) and not _is_plain(name, _MODEL):
+        yield Problem(MODEL_NAME, path, f"the model `{name}` has characters that no model has")
+
+
+def _is_plain(value: Any, pattern: re.Pattern[str]) -> bool:
+    """Return True for a text of the pattern; a variable's value is the environment's."""
+    return bool(pattern.fullmatch(_VARIABLE.sub("x", str(value))))
 
 
 def _evaluator_models(data: Any) -> Iterator[tuple[Path, str]]:

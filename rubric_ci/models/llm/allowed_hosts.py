@@ -10,6 +10,7 @@ from rubric_ci.model.hosts import AllowedHosts, WorkloadIdentity, host_of
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.models.llm.direct import named_provider
+from rubric_ci.models.llm.request_hosts import limited_to, refusal_of
 
 PROVIDER_HOSTS: Final = {
     "anthropic": "api.anthropic.com",
@@ -52,7 +53,8 @@ def guard(ask: ModelCaller, allowed: AllowedHosts) -> ModelCaller:
     async def asked(call: ModelCall) -> ModelReply:
         if problem := refusal(call.endpoint, allowed):
             raise CannotReachModel(f"{call.endpoint.model}: {problem}")
-        return await ask(call)
+        with limited_to(allowed):
+            return await ask(call)
 
     return asked
 
@@ -83,7 +85,7 @@ def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
         named = frozenset({_provider_host(endpoint)})
     for host in sorted(named):
         if not allowed.allows(host):
-            return _message(host)
+            return refusal_of(host)
     for key, value in endpoint.options.items():
         if any(part in key for part in _HOST_PARTS) and not _PLAIN.fullmatch(str(value)):
             return f"`{key}` is not a plain name, so the host of the request is unknown"
@@ -94,16 +96,7 @@ def _exchange_refusal(identity: WorkloadIdentity, allowed: AllowedHosts) -> str:
     """Return why the identity token must not be sent to the exchange; empty: it may."""
     host = host_of(identity.url)
     own = not identity.token_url and allowed.providers
-    return "" if own or allowed.allows(host) else _message(host)
-
-
-def _message(host: str) -> str:
-    if not host:
-        return "the host is not known, so nothing was sent; write `api_base` as https://HOST"
-    return (
-        f"the host {host} is not allowed, and nothing was sent to it; list it in "
-        "RUBRIC_CI_ALLOWED_HOSTS, or merge a configuration that uses it"
-    )
+    return "" if own or allowed.allows(host) else refusal_of(host)
 
 
 def _provider_host(endpoint: Endpoint) -> str:

@@ -20,6 +20,7 @@ from rubric_ci.models.llm.failures import (
 )
 from rubric_ci.models.llm.gateway import gateway_error
 from rubric_ci.models.llm.http_guard import MAX_BODY, MAX_ERROR, OFFERED, REDIRECTED, too_large
+from rubric_ci.models.llm.request_hosts import RefusedHost, check
 from rubric_ci.models.llm.retry import RequestError
 
 if TYPE_CHECKING:
@@ -85,6 +86,10 @@ async def _send(
 ) -> "tuple[ClientResponse, bytes]":
     from aiohttp import ClientError
 
+    try:
+        check(url)
+    except RefusedHost as error:
+        raise RequestError(str(error), retryable=False, billed=False, reached=False) from error
     session = await _session()
     sent: dict[str, Any] = {"data": body} if form or isinstance(body, bytes) else {"json": body}
     if session.trust_env or not url.startswith("http:"):  # a proxy may have a certificate as well

@@ -1,6 +1,7 @@
-"""Refuse redirects and unbounded replies to httpx, which litellm and OpenAI's client send with.
+"""Refuse hosts, redirects and unbounded replies to the libraries that litellm sends with.
 
-Neither has an option for all of its clients. httpx removes only the Authorization header where a
+litellm and OpenAI's client send with httpx, the logins to AWS and Google with urllib3. Neither of
+the first has an option for all of its clients. httpx removes only the Authorization header where a
 redirect leads to another host; `x-api-key` and the like of other providers would go with it. It
 unpacks each piece of a reply whole, through every encoding that the reply names: a few kilobytes
 become gigabytes before they can be counted. The body of an error is cut: litellm compares its text
@@ -12,8 +13,11 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
+from rubric_ci.models.llm.request_hosts import check
+
 if TYPE_CHECKING:
     from httpx import AsyncClient, Client, Request, Response
+    from urllib3 import HTTPConnectionPool
 
 MAX_BODY: Final = 8 * 2**20  # bytes of a reply, unpacked
 MAX_ERROR: Final = 64 * 2**10  # bytes of the reply of an error; the rest is not read
@@ -35,6 +39,17 @@ def guard(client: "type[AsyncClient]", blocking_client: "type[Client]") -> None:
     blocking_client.send = _guarded_blocking(blocking_client.send)  # type: ignore[method-assign]
 
 
+def guard_logins(pool: "type[HTTPConnectionPool]") -> None:
+    """Let urllib3, with which boto3 and google-auth log in, ask allowed hosts only."""
+    send: Any = pool.urlopen
+
+    def guarded(self: "HTTPConnectionPool", method: str, url: str, *rest: Any, **extra: Any) -> Any:
+        check(url if "://" in url else f"{self.scheme}://{self.host}:{self.port or ''}")
+        return send(self, method, url, *rest, **extra)
+
+    pool.urlopen = guarded  # type: ignore[method-assign]
+
+
 def too_large(limit: int) -> str:
     """Return the message for a reply of more bytes than the limit."""
     return f"the response has more than {limit // 2**20} MiB"
@@ -44,6 +59,7 @@ def _guarded(send: Any) -> Any:
     async def guarded(
         self: "AsyncClient", request: "Request", *, stream: bool = False, **extra: Any
     ) -> "Response":
+        check(str(request.url))
         request.headers["accept-encoding"] = OFFERED
         response: Response = await send(
             self, request, **extra | {"stream": True, "follow_redirects": False}
@@ -67,6 +83,7 @@ def _guarded_blocking(send: Any) -> Any:
     def guarded(
         self: "Client", request: "Request", *, stream: bool = False, **extra: Any
     ) -> "Response":
+        check(str(request.url))
         request.headers["accept-encoding"] = OFFERED
         response: Response = send(
             self, request, **extra | {"stream": True, "follow_redirects": False}

@@ -41,6 +41,7 @@ from rubric_ci.models.llm.openai_http import (
     text_of,
     usage,
 )
+from rubric_ci.models.llm.request_hosts import RefusedHost
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
@@ -105,8 +106,10 @@ def load_litellm() -> ModuleType:
     except ModuleNotFoundError as error:
         raise _missing() from error
     import httpx
+    import urllib3
 
     http_guard.guard(httpx.AsyncClient, httpx.Client)
+    http_guard.guard_logins(urllib3.HTTPConnectionPool)
     litellm.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # errors are raised as well
     return litellm
@@ -179,10 +182,12 @@ def _cost(options: Mapping[str, JSON], response: Any, read: int, written: int) -
 
 def request_error(error: Any, timeout: float) -> RequestError:
     """Return the request error for an error of litellm or of OpenAI's client."""
+    causes = {type(cause).__name__: cause for cause in causes_of(error)}
+    if not_sent := causes.get(RefusedHost.__name__):
+        return RequestError(str(not_sent), retryable=False, billed=False, reached=False)
     message = _without_prefixes(str(error))
     if missing := missing_setup(message):  # nothing was sent, and a retry would not help
         return RequestError(missing, retryable=False, billed=False, reached=False)
-    causes = {type(cause).__name__: cause for cause in causes_of(error)}
     if refused := causes.get(http_guard.RefusedReply.__name__):
         return RequestError(str(refused), retryable=False, billed=True)
     if _REFUSED in causes:

@@ -130,3 +130,44 @@ def test_models_of_evaluators() -> None:
             "`azure/old` was switched off on 2026-10-01",
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("judge: openai/a?b\n", ["1:8: the model `openai/a?b` has characters that no model has"]),
+        (
+            "judge: {model: 'openai/a#b'}\n",
+            ["1:16: the model `openai/a#b` has characters that no model has"],
+        ),
+        (
+            "judge: {panel: [openai/a, 'x/a b', gemini/c]}\n",
+            ["1:27: the model `x/a b` has characters that no model has"],
+        ),
+        (
+            "targets: [{name: a, provider: azure, deployment: 'a%2f'}]\n",
+            ["1:50: the model `a%2f` has characters that no model has"],
+        ),
+        (
+            "targets: [{name: a, model: bedrock/b, aws_region_name: evil.test/}]\n",
+            ["1:56: `aws_region_name: evil.test/` has other characters than `a-z0-9-`"],
+        ),
+        (
+            "targets: [{name: a, model: oci/b, settings: {ociRegion: a.b}}]\n",
+            ["1:57: `ociRegion: a.b` has other characters than `a-z0-9-`"],
+        ),
+        ("targets: [{name: a, model: 'bedrock/b', region_name: '${{ AWS_REGION }}'}]\n", []),
+        ("judge: {cli: claude-code, model: 'claude-sonnet-5-5[1m]'}\n", []),
+        ("judge: bedrock/arn:aws:bedrock:us-east-1:1:inference-profile/eu.a-v1:0\n", []),
+        ("judge: cloudflare/@cf/meta/llama-3\n", []),
+        ("judge: vertex_ai/claude@20260101\n", []),
+    ],
+)
+def test_names_with_characters_of_an_address(text: str, expected: list[str]) -> None:
+    found = check_config(Document("rubric-ci.yaml", text), models=lambda: MODELS)
+    shown = [
+        f"{each.span.line}:{each.span.column}: {each.message}"
+        for each in found
+        if each.rule == "model-name"
+    ]
+    assert shown == expected

@@ -16,7 +16,7 @@ from rubric_ci.git.committed import first_tracked
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.hosts import AllowedHosts
-from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.models.llm import batch as batch_module
@@ -25,8 +25,9 @@ from rubric_ci.models.llm.allowed_hosts import guard, refusal
 from rubric_ci.models.llm.budget import Caps
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.models.llm.client import CircuitBreaker, connect
-from rubric_ci.models.llm.learned import AddNote, ModelChecks, Responders
+from rubric_ci.models.llm.model_checks import ModelChecks
 from rubric_ci.models.llm.recording import log_requests
+from rubric_ci.models.llm.responders import Responders
 from rubric_ci.system import masking
 from rubric_ci.system.model_list import known_models
 from rubric_ci.system.runner import in_workflow
@@ -51,8 +52,16 @@ def build_context(
     notes, note = _notes()
     breaker, responders = CircuitBreaker(), Responders(note)
     live = not (requests.replay or offline or batch)
+    kept = build_cache(requests, cache) if cache else None
     ask = build_model_caller(
-        root, requests, add_note=note, offline=offline, batch=batch, hosts=hosts, breaker=breaker
+        root,
+        requests,
+        add_note=note,
+        offline=offline,
+        batch=batch,
+        hosts=hosts,
+        breaker=breaker,
+        cache=kept,
     )
     # The preflight is part of a run, not of its recording.
     recorded = recording.record(ask, requests.record, root) if requests.record else ask
@@ -62,7 +71,7 @@ def build_context(
         unreachable=breaker.why_closed,
         preflight=_preflight(ask, breaker, note, hosts) if live else None,
         notes=notes,
-        cache=build_cache(requests, cache) if cache else None,
+        cache=kept,
         root=root,
         environment=environment,
         judge=config.judge,
@@ -113,11 +122,12 @@ def build_model_caller(
     batch: batch_module.Notify | None = None,
     hosts: AllowedHosts | None = None,
     breaker: CircuitBreaker | None = None,
+    cache: JudgementCache | None = None,
 ) -> ModelCaller:
     """Return the function that requests a model: replayed, offline, batched or live.
 
     `batch` receives the progress of batches, `add_note` what the report must mention. `breaker`
-    keeps which servers are down; it is for live requests only.
+    keeps which servers are down; it is for live requests only. `cache` keeps output modes.
     """
     if requests.replay or offline:
         hosts = None  # nothing is sent
@@ -126,13 +136,16 @@ def build_model_caller(
     elif offline:
         ask = _not_asked
     elif batch:
-        ask = batch_module.connect(caps=caps_of(requests), notify=batch, add_note=add_note)
+        ask = batch_module.connect(
+            caps=caps_of(requests), notify=batch, add_note=add_note, cache=cache
+        )
     else:
         ask = connect(
             concurrency=requests.concurrency,
             caps=caps_of(requests),
             add_note=add_note,
             breaker=breaker or CircuitBreaker(),
+            cache=cache,
         )
     ask = ModelChecks(add_note, known_models().today).wrap(ask)
     ask = guard(ask, hosts) if hosts else ask

@@ -53,6 +53,8 @@ class ModelReply:
 
 ModelCaller: TypeAlias = Callable[[ModelCall], Awaitable[ModelReply]]
 """Send one call; raises `errors.CannotReachModel` or `errors.OverBudget`."""
+AddNote: TypeAlias = Callable[[str], None]
+"""Add a line to the notes of the report."""
 
 
 _PRICES = frozenset(

@@ -72,12 +72,17 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
             keys=(
                 "api_base: ${{ OPENAI_API_BASE }} # http://127.0.0.1:8000/v1",
                 "api_key: ${{ OPENAI_API_KEY }} # the key of the server; any text if it has none",
-                "output: json_schema",
             ),
             variables=("OPENAI_API_BASE", "OPENAI_API_KEY"),
             priced=False,
             remark=_LOCAL,
         ),
-        "ollama": Provider(model="ollama_chat/llama3.1", priced=False, remark=_LOCAL),
+        "ollama": Provider(
+            model="openai/llama3.1",
+            note="as `ollama list` names it",
+            keys=("api_base: http://127.0.0.1:11434/v1 # needs no key",),
+            priced=False,
+            remark=_LOCAL,
+        ),
     }
 )

@@ -41,5 +41,6 @@ def _prune(store: Cache, settings: CacheSettings) -> CacheStats | None:
 def _size(stats: CacheStats) -> str:
     answers = f", {plural(stats.answers, 'answer')}" if stats.answers else ""
     setups = f", {plural(stats.setups, 'set-up')}" if stats.setups else ""
-    judgements = plural(stats.entries - stats.answers - stats.setups, "judgement")
-    return f"{judgements}{answers}{setups}, {stats.size / MEGABYTE:.1f} MB"
+    modes = f", {plural(stats.modes, 'output mode')}" if stats.modes else ""
+    judgements = plural(stats.entries - stats.answers - stats.setups - stats.modes, "judgement")
+    return f"{judgements}{answers}{setups}{modes}, {stats.size / MEGABYTE:.1f} MB"

@@ -6,13 +6,14 @@ from typing import Any, TypeAlias
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.model.context import JudgementCache
+from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.models.llm import openai_http
 from rubric_ci.models.llm.batch_http import BatchResult, BatchServer, read_batch
 from rubric_ci.models.llm.budget import Budget, Caps
-from rubric_ci.models.llm.learned import AddNote, OutputModes
 from rubric_ci.models.llm.litellm_client import loaded_litellm
 from rubric_ci.models.llm.model_info import batch_prices_of, known_mode, prices_of
+from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.models.llm.retry import BACKOFF, RequestError, with_retries
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.model_list import model_info
@@ -28,7 +29,9 @@ Notify: TypeAlias = Callable[[str], None]
 """Report the progress of a batch."""
 
 
-def connect(*, caps: Caps, notify: Notify, add_note: AddNote) -> ModelCaller:
+def connect(
+    *, caps: Caps, notify: Notify, add_note: AddNote, cache: JudgementCache | None = None
+) -> ModelCaller:
     """Return an Ask for a whole run that sends its calls in batches, within the caps."""
 
     async def send(calls: Sequence[ModelCall]) -> list[ModelReply | RequestError]:
@@ -37,7 +40,7 @@ def connect(*, caps: Caps, notify: Notify, add_note: AddNote) -> ModelCaller:
     budget = Budget(caps, lambda endpoint: batch_prices_of(endpoint) or prices_of(endpoint))
     # Without a wait, because all retries of one batch belong into the next one.
     at_once = Backoff(attempts=BATCHES, jitter=lambda: 0.0)
-    modes = OutputModes(lambda call: known_mode(call.endpoint.model), add_note)
+    modes = OutputModes(lambda call: known_mode(call.endpoint.model), add_note, cache)
     ask = modes.wrap(budget.wrap(in_batches(send, quiet=QUIET)))
     return with_retries(ask, backoff=at_once)
 

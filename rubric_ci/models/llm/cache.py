@@ -22,9 +22,10 @@ ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assu
 
 ANSWER = ".answer"  # ends the key of an answer; the key of a judgement is a digest alone
 SETUP = ".setup"  # ends the key of what the set-up of a workspace left
+MODE = ".mode"  # ends the key of the output mode that a server accepts
 
 _ENTRY = re.compile(
-    r"[0-9a-f]{64}(\.answer|\.setup)?\.json"
+    r"[0-9a-f]{64}(\.answer|\.setup|\.mode)?\.json"
 )  # a temporary file has a suffix after it
 
 
@@ -35,6 +36,7 @@ class CacheStats:
     entries: int
     answers: int = 0  # of the entries; the others are judgements
     setups: int = 0
+    modes: int = 0
     size: int  # bytes
 
 
@@ -144,6 +146,7 @@ def _stats(entries: Iterable[tuple[Path, int]]) -> CacheStats:
         entries=len(found),
         answers=sum(path.stem.endswith(ANSWER) for path, _ in found),
         setups=sum(path.stem.endswith(SETUP) for path, _ in found),
+        modes=sum(path.stem.endswith(MODE) for path, _ in found),
         size=sum(size for _, size in found),
     )
 

@@ -17,11 +17,11 @@ from typing import Final
 
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
+from rubric_ci.model.context import JudgementCache
+from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.models.llm import judge_command
 from rubric_ci.models.llm.budget import Budget, Caps
 from rubric_ci.models.llm.direct import provider_of
-from rubric_ci.models.llm.learned import AddNote, OutputModes
 from rubric_ci.models.llm.litellm_client import (
     ask_litellm,
     load_litellm,
@@ -29,6 +29,7 @@ from rubric_ci.models.llm.litellm_client import (
     output_mode,
 )
 from rubric_ci.models.llm.model_info import known_mode, prices_of
+from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.models.llm.retry import RequestError, with_retries
 from rubric_ci.models.llm.workload_identity import authenticated
 
@@ -128,11 +129,16 @@ class CircuitBreaker:
 
 
 def connect(
-    *, concurrency: int, caps: Caps, add_note: AddNote, breaker: CircuitBreaker
+    *,
+    concurrency: int,
+    caps: Caps,
+    add_note: AddNote,
+    breaker: CircuitBreaker,
+    cache: JudgementCache | None = None,
 ) -> ModelCaller:
     """Return an Ask for a whole run: with retries, one rate limiter and the caps of the run."""
     limiter, budget = RateLimiter(concurrency), Budget(caps, prices_of)
-    modes = OutputModes(output_mode_of, add_note)
+    modes = OutputModes(output_mode_of, add_note, cache)
     ask = modes.wrap(limiter.wrap(budget.wrap(request)))
     return breaker.wrap(with_retries(ask, sleep=budget.sleep))
 

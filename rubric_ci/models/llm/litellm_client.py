@@ -116,11 +116,11 @@ def load_litellm() -> ModuleType:
 
 
 def output_mode(litellm: ModuleType, model: str) -> OutputMode:
-    """Return the strictest output mode that the model supports; `prompt` for an unknown model."""
-    if accepts_schema(model) and litellm.supports_response_schema(model=model):
-        return "json_schema"
+    """Return the strictest output mode that the model supports; an unknown model shows it."""
     known = model_info(model)
-    takes = litellm.get_supported_openai_params(model=model) if known else None
+    if not known or litellm.supports_response_schema(model=model):
+        return "json_schema" if accepts_schema(model) else "json_object"
+    takes = litellm.get_supported_openai_params(model=model)
     return "json_object" if takes and "response_format" in takes else "prompt"
 
 

@@ -108,11 +108,14 @@ def _tiers(names: tuple[str, ...]) -> list[_Tier]:
 
 
 def known_mode(model: str) -> OutputMode:
-    """Return the output mode of a model that is asked without litellm."""
+    """Return the output mode of a model that is asked without litellm.
+
+    Servers of models that nobody lists (llama.cpp, Ollama, vLLM) take a schema; one that does not
+    says so, and is sent the next simpler mode.
+    """
     known = model_info(model)
-    if known.get("supports_response_schema") and accepts_schema(model):
-        return "json_schema"
-    return "json_object" if known else "prompt"
+    takes = known.get("supports_response_schema", not known)
+    return "json_schema" if takes and accepts_schema(model) else "json_object"
 
 
 def accepts_schema(model: str) -> bool:

@@ -6,6 +6,7 @@ with options that this module does not support.
 """
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import quote
@@ -42,6 +43,9 @@ CONNECTION: Final = frozenset(
 """Options that every direct client reads, besides those that it sends."""
 _UNDERSTOOD = SENT | CONNECTION | {"organization"}
 
+_LOOPBACK = re.compile(r"https?://(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(/|$)", re.IGNORECASE)
+_NO_KEY = "none"  # servers without keys take any
+
 _LONGEST_NAME = 120  # characters
 
 
@@ -73,7 +77,7 @@ def has_entry(endpoint: Endpoint) -> bool:
 
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
-    """Return the base URL of a model and its API key."""
+    """Return the base URL of a model and its API key; a server on this machine needs none."""
     given = (
         endpoint.options.get("api_base")
         or endpoint.options.get("base_url")
@@ -82,8 +86,8 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
         or os.environ.get("OPENAI_API_BASE")
         or DEFAULT_BASE
     )
-    key = endpoint.options.get("api_key") or os.environ.get("OPENAI_API_KEY") or ""
-    return str(given), str(key)
+    key = endpoint.options.get("api_key") or os.environ.get("OPENAI_API_KEY")
+    return str(given), str(key or (_NO_KEY if _LOOPBACK.match(str(given)) else ""))
 
 
 async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:

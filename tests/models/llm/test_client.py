@@ -163,7 +163,7 @@ MODES: dict[str, tuple[str, OutputMode | None, object]] = {
     "known to have it": ("openai/gpt-6-luna", None, "json_schema"),
     "known not to": ("openai/gpt-3.5-turbo", None, "json_object"),
     "known to have it, wrongly": ("openai/deepseek-chat", None, "json_object"),
-    "unknown": ("openai/my-own", None, None),
+    "unknown": ("openai/my-own", None, "json_schema"),
     "unknown, configured": ("openai/my-own", "json_schema", "json_schema"),
     "known, configured": ("openai/gpt-6-luna", "prompt", None),
     "object, configured": ("openai/gpt-6-luna", "json_object", "json_object"),
@@ -275,8 +275,8 @@ def test_a_missing_key_is_named_and_not_tried_again(
 ) -> None:
     for name in (variable, "GOOGLE_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_ADMIN_KEY"):
         monkeypatch.delenv(name, raising=False)
-    # A port without a server, so that no mistake of this test leaves the machine.
-    options = {"api_base": "http://127.0.0.1:9"}
+    # The reserved domain is no host; a server on this machine needs no key of OpenAI's format.
+    options = {"api_base": "http://nowhere.invalid:9"}
     with pytest.raises(RequestError, match=variable) as ended:
         asyncio.run(request(call(Endpoint(model=model, options=options))))
     assert not ended.value.retryable

@@ -22,8 +22,9 @@ from rubric_ci.errors import CannotReachModel, FailureScope
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
 from rubric_ci.models.llm.client import output_mode_of, request
-from rubric_ci.models.llm.learned import OutputModes, Responders
 from rubric_ci.models.llm.litellm_client import load_litellm
+from rubric_ci.models.llm.output_modes import OutputModes
+from rubric_ci.models.llm.responders import Responders
 from rubric_ci.models.llm.retry import with_retries
 from rubric_ci.services.calibration import labels
 from rubric_ci.services.calibration.labels import Label

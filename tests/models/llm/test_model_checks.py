@@ -6,7 +6,7 @@ from datetime import date
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.model_facts import SWITCH
-from rubric_ci.models.llm.learned import ModelChecks
+from rubric_ci.models.llm.model_checks import ModelChecks
 
 
 def asked(model: str, options: dict[str, object], times: int = 2) -> tuple[list[object], list[str]]:

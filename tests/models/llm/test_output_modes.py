@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,9 @@ from rubric_ci.errors import CannotReachModel
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from rubric_ci.models.llm.budget import Caps
+from rubric_ci.models.llm.cache import Cache
 from rubric_ci.models.llm.client import CircuitBreaker, connect, output_mode_of, request
-from rubric_ci.models.llm.learned import OutputModes
+from rubric_ci.models.llm.output_modes import OutputModes
 from tests.bodies import Body, answering
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
@@ -148,3 +150,31 @@ def test_requests_in_flight_report_it_once() -> None:
     with answering(UNAVAILABLE, UNAVAILABLE, UNAVAILABLE, OK) as server:
         assert len(asyncio.run(run(server.url))) == 3
     assert len(notes) in {1, 2}  # a refusal may reach a request that is simpler already
+
+
+def test_a_later_run_with_the_cache_sends_the_mode_that_was_found(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, b"seal")
+    notes: list[str] = []
+
+    async def run(url: str, mode: OutputMode | None) -> None:
+        options = {"api_base": f"{url}/v1", "api_key": "none"}
+        call = ModelCall(
+            endpoint=Endpoint(model="openai/my-own", options=options),
+            messages=(ChatMessage(role="user", content="Hello"),),
+            key="k",
+            output_schema=SCHEMA,
+            output_mode=mode,
+        )
+        await OutputModes(output_mode_of, notes.append, cache).wrap(request)(call)
+
+    with answering(UNIONS, UNAVAILABLE, OK) as server:
+        for mode in (None, None, "json_schema"):
+            asyncio.run(run(server.url, mode))
+        sent = [json.loads(body).get("response_format", {}) for body in server.requests]
+    assert [form.get("type", "prompt") for form in sent] == [
+        *("json_schema", "json_object", "prompt"),  # the first run finds it
+        "prompt",  # the second knows it
+        "json_schema",  # what is configured is sent
+    ]
+    assert len(notes) == 2
+    assert cache.stats().modes == 1

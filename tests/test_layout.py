@@ -133,7 +133,7 @@ IMPURE: Final = """
     services/publish/comment services/publish/files services/publish/issue
     services/publish/workflow services/run/base_comparison services/run/confirmation
     services/run/finished services/run/forecast services/run/grade services/run/inputs
-    services/run/sides services/run/tool system
+    services/run/mean_drop services/run/sides services/run/tool system
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"

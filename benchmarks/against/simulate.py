@@ -3,8 +3,9 @@
     python benchmarks/against/simulate.py [--pulls 200] [--seed 0]
 
 Both sides are graded by chance, by the code of `run --against`. A false alarm is a pull request
-with at least one case that is called broken. The exit code is 1 if a row has more than 5 of 100,
-plus three binomial standard errors. The last rows have a real break, to show what is found.
+with a case that is called broken, or a drop of all cases together. The exit code is 1 if a row has
+more than 5 of 100, plus three binomial standard errors. The last rows have real breaks, and drops
+that are spread over all cases, to show what is found.
 """
 
 import argparse
@@ -58,6 +59,8 @@ def main() -> int:
                 worst = max(worst, share)
     for broken in (1, 5):
         row(options.pulls, chance, 20, (0.95, 0.0), 1, broken=broken)
+    for cases, head, trials in ((50, 0.8, 1), (200, 0.9, 1), (200, 0.8, 1), (200, 0.8, 3)):
+        row(options.pulls, chance, cases, (0.95, 0.0), trials, broken=0, head=head)
     print(f"\nAt most {worst:.3f} of the pull requests without a change; allowed {allowed:.3f}.")
     return int(worst > allowed)
 
@@ -70,25 +73,33 @@ def row(
     trials: int,
     *,
     broken: int,
+    head: float | None = None,
 ) -> float:
-    """Print and return the share of pull requests with a case that is called broken."""
+    """Print and return the share of pull requests that are called worse."""
     alarms, asked = 0, 0
     for _ in range(pulls):
-        found, more = asyncio.run(pull(chance, cases, odds, trials, broken))
+        here = None if head is None else (head, 0.0)
+        found, more = asyncio.run(pull(chance, cases, odds, trials, broken, here))
         alarms += found
         asked += more
     share = alarms / pulls
     print(
-        f"| {cases} | {odds[0]:.2f} | {odds[1]:.2f} | {trials} | {broken} | {share:.3f} "
+        f"| {cases} | {odds[0]:.2f}{'' if head is None else f' → {head:.2f}'} | {odds[1]:.2f} "
+        f"| {trials} | {broken} | {share:.3f} "
         f"| {asked / pulls:.1f} |"
     )
     return share
 
 
 async def pull(
-    chance: random.Random, cases: int, odds: tuple[float, float], trials: int, broken: int
+    chance: random.Random,
+    cases: int,
+    odds: tuple[float, float],
+    trials: int,
+    broken: int,
+    head: tuple[float, float] | None = None,
 ) -> tuple[bool, int]:
-    """Return whether a case is called broken, and the number of further trials."""
+    """Return whether the change is called worse, and the number of further trials."""
     tasks = [Task(case=case(n), target=TARGET) for n in range(cases)]
     context = RunContext(call_model=cast(Any, None), root=Path(), environment={})
     asked = 0
@@ -96,9 +107,11 @@ async def pull(
     async def grade(some: Sequence[Task], own: RunContext, number: int) -> tuple[CaseResult, ...]:
         nonlocal asked
         asked += len(some) * number
-        bad = broken if own.side.root is None else 0  # the head has no worktree
+        is_head = own.side.root is None  # which has no worktree
+        own_odds, bad = (head or odds, broken) if is_head else (odds, 0)
         return tuple(
-            median_trial([trial(chance, task, odds, bad) for _ in range(number)]) for task in some
+            median_trial([trial(chance, task, own_odds, bad) for _ in range(number)])
+            for task in some
         )
 
     base = BaseSide(
@@ -111,7 +124,9 @@ async def pull(
     )
     sides = Sides(base=base, context=context, grade=grade, trials=trials, config=RegressionConfig())
     outcome = await compare(sides, "main", tasks, grade(tasks, context, trials))
-    return any(case.change == "broken" for case in outcome.results), asked - 2 * cases * trials
+    drop = outcome.against.drop if outcome.against else None
+    found = bool(drop and drop.confirmed) or any(r.change == "broken" for r in outcome.results)
+    return found, asked - 2 * cases * trials
 
 
 def case(number: int) -> EvalCase:

@@ -69,6 +69,30 @@ class SlowSlide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Drop:
+    """More cases are worse than better at the head, in a run with its base, than chance explains.
+
+    Answers of the base that came from the cache are asked for again before it counts.
+    """
+
+    cases: int  # graded on both sides
+    fewer_pass: int  # than at the base
+    more_fail: int
+    level: float  # of the test
+    p_value: float  # sign flips of the first trials' verdicts, by cluster, one-sided
+    again: int = 0  # answers of the base that were asked for again
+    again_p_value: float | None = None  # with these answers; None: none was needed
+    again_level: float = 0.0
+    confirmed: bool
+    problem: str = ""  # why the base could not be asked again; then it is undecided
+
+    @property
+    def moved(self) -> bool:
+        """True if the base itself answers worse today than the cache has it."""
+        return not (self.confirmed or self.problem)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """The source of a comparison, and the mean difference of the cases that both sides graded."""
 
@@ -89,6 +113,7 @@ class Comparison:
     reference: ReferenceInfo | None = None  # None: an unknown commit, and not pinned
     slide: SlowSlide | None = None  # None: not compared with a pinned reference
     log_products: tuple[float, ...] = ()  # of this run, for the detector of slides
+    drop: Drop | None = None  # in a run with its base; None: chance explains the difference
     judge_moved: str = ""  # why marks are not comparable with the reference's; empty: they are
     notes: tuple[str, ...] = ()
 
@@ -99,9 +124,10 @@ class Comparison:
 
     @property
     def fell(self) -> bool:
-        """True if the mean score is lower, not only suspected, or slid over many nights."""
+        """True if the mean is lower, not only suspected, or slid over many nights."""
         slid = self.slide is not None and self.slide.detected
-        return slid or (self.lower and not self.suspected)
+        dropped = self.drop is not None and self.drop.confirmed
+        return slid or dropped or (self.lower and not self.suspected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,12 +104,12 @@ class GateInfo:
 
 def gating(cases: Sequence[CaseResult], gate: GateInfo) -> Sequence[CaseResult]:
     """Return the cases that the gate is about, which must pass."""
-    return [case for case in cases if _is_gating(case, gate)] if gate.targets else cases
+    return [case for case in cases if is_gating(case, gate.targets)] if gate.targets else cases
 
 
-def _is_gating(case: CaseResult, gate: GateInfo) -> bool:
+def is_gating(case: CaseResult, targets: Sequence[str]) -> bool:
     """Return False for the result of another target, of a case that several targets answer."""
-    if not gate.targets or isinstance(case, Skipped) or case.target in gate.targets:
+    if not targets or isinstance(case, Skipped) or case.target in targets:
         return True
     return not case.id.endswith(f" [{case.target}]")
 
@@ -159,6 +159,12 @@ def is_better(gate: GateInfo) -> bool:
     return not _demands_better(gate) or gate.difference is None or gate.difference.better
 
 
+def is_drop_open(gate: GateInfo, comparison: Comparison | None) -> bool:
+    """Return True if more cases are worse than chance explains, unless the base is worse today."""
+    drop = comparison.drop if comparison else None
+    return gate.fail_on == "regression" and drop is not None and bool(drop.problem)
+
+
 def lacks_difference(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
     """Return True if a target had to be better, and no case was graded for both."""
     graded = any(isinstance(case, Graded) for case in cases)
@@ -201,7 +207,7 @@ def is_unneeded(waiver: WaiverResult) -> bool:
 
 def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
     """Return True if this case alone makes the gate fail."""
-    if not isinstance(case, Graded) or gate.fail_on == "never" or not _is_gating(case, gate):
+    if not isinstance(case, Graded) or gate.fail_on == "never" or not is_gating(case, gate.targets):
         return False
     if gate.fail_on == "regression":
         if case.change == "broken":
@@ -219,7 +225,7 @@ def is_held_against(case: CaseResult, gate: GateInfo) -> bool:
     missed = [rate for rate in gate.rates if not rate.holds] if _is_absolute(gate) else []
     return (
         isinstance(case, Graded)
-        and _is_gating(case, gate)
+        and is_gating(case, gate.targets)
         and standing(case) not in {"pass", "waived"}
         and any(rate.covers(case) for rate in missed)
     )

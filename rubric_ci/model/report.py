@@ -6,7 +6,13 @@ from dataclasses import field
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.comparison import Comparison, CorrectedPassRate, RegressionConfig, Sentinel
+from rubric_ci.model.comparison import (
+    Comparison,
+    CorrectedPassRate,
+    Drop,
+    RegressionConfig,
+    Sentinel,
+)
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped, standing
@@ -136,6 +142,7 @@ class Against:
     recorded: int = 0  # base answers from a file of recorded answers
     shared: int = 0  # answers that both sides have, as nothing that determines them differs
     usage: Usage = NOTHING_USED  # of the base side
+    drop: Drop | None = None  # of all cases together; None: chance explains the difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

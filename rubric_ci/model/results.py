@@ -21,6 +21,7 @@ run; `shared`: the head's, because nothing that determines it differs."""
 
 Change: TypeAlias = Literal[
     "broken",
+    "suspected",
     "fixed",
     "failing-before",
     "unchanged",
@@ -31,7 +32,8 @@ Change: TypeAlias = Literal[
 ]
 """How a case differs from what a run is compared with; a removed case has no result.
 
-`flaky`: it differs by no more than its own trials do."""
+`suspected`: it is worse, as most cases are, and was not asked again by itself; `flaky`: it differs
+by no more than its own trials do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/method.md").read_text(encoding="utf-8")
 CLAIM = re.compile(
     r"\bp = …|… interval|\bprobability\b|\bsignificant\b|cannot be excluded|\bcorrelation\b"
-    r"|\bkappa (?:is )?…|\bby chance\b|\bno chance\b|`false_alarms` says|effective votes"
-    r"|evidence … of …"
+    r"|\bkappa (?:is )?…|\bby chance\b|\bno chance\b|\bmore than chance\b"
+    r"|`false_alarms` says|effective votes|evidence … of …"
 )
 """Words of a claim that a formula makes; `…` is a value that is filled in."""
 

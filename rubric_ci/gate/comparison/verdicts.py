@@ -2,7 +2,8 @@
 
 A case that is worse or better at the head gets further trials on both sides. It is broken or fixed
 if the p-value of an exact rank-sum test of all its trials is within the budget of false alarms,
-which suspects share. Where most cases are worse, they are tested together first.
+which suspects share. All cases together are tested as well: a drop that is spread over many of them
+shows in none.
 """
 
 from collections import Counter, defaultdict
@@ -12,7 +13,7 @@ from itertools import count
 from statistics import fmean
 from typing import Final, assert_never
 
-from rubric_ci.model.comparison import Comparison, RegressionConfig
+from rubric_ci.model.comparison import Comparison, Drop, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import Against
 from rubric_ci.model.results import (
@@ -33,8 +34,10 @@ from rubric_ci.text.statistics.significance import Observation
 _WORDS: Final[tuple[Verdict, ...]] = ("pass", "borderline", "fail")
 _WORST, _BEST = (0.0, 0.0), (2.0, 0.0)
 
-GROUP_LEVEL: Final = 0.001
-"""Of the test of all cases together, one-sided; it needs ten cases or clusters that differ."""
+MEAN_SHARE: Final = 0.2
+"""Share of the budget of false alarms that is the level of the test of all cases together."""
+AGAIN_LEVEL: Final = 0.05
+"""Of the same test with answers of the base that were asked for again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,24 +97,52 @@ def compare(head: CaseResult, base: CaseResult) -> Compared:
     return same(head)
 
 
-def may_decide_together(clusters: int) -> bool:
-    """Return True if so many clusters could show together that the change breaks cases."""
-    return 0.5**clusters <= GROUP_LEVEL
+def may_decide_together(clusters: int, config: RegressionConfig) -> bool:
+    """Return True if so many clusters could show together that the change makes cases worse."""
+    return 0.5**clusters <= MEAN_SHARE * config.false_alarms
 
 
-def group_p_value(pairs: Sequence[tuple[Graded, Graded]]) -> float | None:
-    """Return the p-value of the null hypothesis that head and base differ by chance.
+def for_cases(config: RegressionConfig) -> RegressionConfig:
+    """Return the budget of single cases: what the test of all cases together leaves."""
+    return replace(config, false_alarms=(1 - MEAN_SHARE) * config.false_alarms)
 
-    Sign flips of the differences of the first trials' mean verdicts, by cluster, one-sided. None
-    unless most cases are worse at the head: the few that are broken would hide among the others.
+
+def most_are_worse(pairs: Sequence[tuple[Graded, Graded]]) -> bool:
+    """Return True if more than half of the cases have a worse verdict at the head."""
+    return 2 * sum(is_suspect(head, base) for head, base in pairs) > len(pairs)
+
+
+def mean_p_value(pairs: Sequence[tuple[Graded, Graded]]) -> float:
+    """Return the p-value of the null hypothesis that the head is not worse than the base.
+
+    Sign flips of the differences of the first trials' mean verdicts, by cluster, one-sided.
     """
-    if 2 * sum(is_suspect(head, base) for head, base in pairs) <= len(pairs):
-        return None
     clusters: dict[object, float] = defaultdict(float)
     for head, base in pairs:
         clusters[head.cluster or head.key] += _mean_tier(head) - _mean_tier(base)
     rounded = [round(difference, DECIMALS) for difference in clusters.values()]
-    return significance.p_value(rounded) / 2 if sum(rounded) < 0 else None
+    return significance.p_value(rounded) / 2 if sum(rounded) < 0 else 1.0
+
+
+def drop_of(pairs: Sequence[tuple[Graded, Graded]], config: RegressionConfig) -> Drop | None:
+    """Return the drop of all cases together, which counts as it is; None: chance explains it."""
+    level = MEAN_SHARE * config.false_alarms
+    p_value = mean_p_value(pairs)
+    if p_value > level:
+        return None
+    heads, bases = zip(*pairs, strict=True)
+    return Drop(
+        cases=len(pairs),
+        fewer_pass=_count(bases, "pass") - _count(heads, "pass"),
+        more_fail=_count(heads, "fail") - _count(bases, "fail"),
+        level=level,
+        p_value=p_value,
+        confirmed=True,
+    )
+
+
+def _count(cases: Sequence[Graded], verdict: Verdict) -> int:
+    return sum(case.verdict == verdict for case in cases)
 
 
 def conclude(
@@ -217,7 +248,9 @@ def of_commit(against: Against, cases: Sequence[CaseResult]) -> Comparison:
         ref=against.ref,
         commit=against.commit,
         paired=sum(isinstance(case, Graded) and _has_verdict(case.before) for case in cases),
-        regressed=any(case.change == "broken" for case in cases),
+        regressed=bool(against.drop and against.drop.confirmed)
+        or any(case.change == "broken" for case in cases),
+        drop=against.drop,
     )
 
 

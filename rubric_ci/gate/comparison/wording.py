@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from statistics import fmean
 from typing import Final
 
 from rubric_ci.model.comparison import (
     Comparison,
+    Drop,
     ReferenceInfo,
     ReferenceMove,
     SlowSlide,
@@ -14,12 +16,14 @@ from rubric_ci.model.comparison import (
 )
 from rubric_ci.model.report import Against, RunReport
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded, standing
+from rubric_ci.model.trials import tier, trials_of
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.statistics import significance
 
 MOVES: Final = 3  # of some cases of the reference, that are shown
 TITLES: Final[Mapping[Change, str]] = {
     "broken": "broken",
+    "suspected": "suspected",
     "fixed": "fixed",
     "failing-before": "failing before as well",
     "unchanged": "unchanged",
@@ -30,13 +34,15 @@ TITLES: Final[Mapping[Change, str]] = {
 }
 """In the order of every list."""
 
-SIGNS: Final[Mapping[Change, str]] = {"broken": "▼", "fixed": "▲", "flaky": "≈"}
+SIGNS: Final[Mapping[Change, str]] = {"broken": "▼", "suspected": "▼", "fixed": "▲", "flaky": "≈"}
 NOUNS: Final[Mapping[Source, str]] = {
     "commit": "base",
     "report": "baseline",
     "reference": "reference",
 }
-_LISTED: Final[frozenset[Change]] = frozenset({"not-comparable", "failing-before", "flaky"})
+_LISTED: Final[frozenset[Change]] = frozenset(
+    {"suspected", "not-comparable", "failing-before", "flaky"}
+)
 _MOST: Final = 300  # characters of a reason
 _LEAST: Final = significance.least_clusters(significance.SIGNIFICANT)  # else no mean is tested
 
@@ -140,7 +146,54 @@ def limits(report: RunReport) -> Iterator[str]:
             f"{comparison.judge_moved}. No case is called broken until `rubric-ci baseline "
             "rejudge` has judged the stored answers of the reference again"
         )
+    yield from drop_lines(report)
     yield from comparison.notes if comparison else ()
+
+
+def dropped_by(drop: Drop) -> str:
+    """Return how many more cases are worse: "29 more of 200 cases fail than at the base: …"."""
+    if drop.more_fail > 0:
+        words = f"{drop.more_fail:,} more of {drop.cases:,} cases fail than at the base"
+    elif drop.fewer_pass > 0:
+        words = f"{drop.fewer_pass:,} fewer of {drop.cases:,} cases pass than at the base"
+    else:
+        words = f"trials of {drop.cases:,} cases have worse verdicts than at the base"
+    return f"{words}: more than chance"
+
+
+def drop_lines(report: RunReport) -> Iterator[str]:
+    """Yield what the test of all cases together found, and the cases that moved most."""
+    drop = report.comparison.drop if report.comparison else None
+    if drop is None:
+        return
+    again = f"{numbers.plural(drop.again, 'answer')} of the base asked for again"
+    if drop.problem:
+        yield f"{dropped_by(drop)}, if the base is as it was: it has no new answer: {drop.problem}"
+    elif drop.moved:
+        yield (
+            f"The base fails as well today: its answers in the cache are better than the {again} "
+            "(a model or the judge moved since). No case is held against the change for it"
+        )
+    else:
+        tested = f", {again} (p = {drop.again_p_value:.2g})" if drop.again_p_value else ""
+        yield f"{dropped_by(drop)} (p = {drop.p_value:.2g}{tested})"
+        if names := moved_most(report):
+            yield f"Moved most: {numbers.listed(names)}"
+
+
+def moved_most(report: RunReport) -> list[str]:
+    """Return the ids of the cases whose trials are worse than at the base, the worst first."""
+    fallen = [(_fall(case), case.id) for case in report.cases]
+    worse = sorted(((fall, name) for fall, name in fallen if fall > 0), key=lambda each: -each[0])
+    return [name for _, name in worse]
+
+
+def _fall(case: CaseResult) -> float:
+    """Return by how many tiers the mean verdict of all trials fell since the base."""
+    if not isinstance(case, Graded) or case.before is None or case.before.verdict is None:
+        return 0.0
+    then = [trial.verdict for trial in case.before.trials] or [case.before.verdict]
+    return fmean(map(tier, then)) - fmean(tier(trial.verdict) for trial in trials_of(case))
 
 
 def figures(report: RunReport) -> Iterator[str]:
@@ -216,8 +269,11 @@ def short(text: str) -> str:
 
 
 def _worse(report: RunReport, comparison: Comparison) -> str:
+    dropped = [dropped_by(comparison.drop)] if comparison.drop and comparison.drop.confirmed else []
     if cases := broken(report):
-        return f"{numbers.plural(len(cases), 'case')} broken"
+        return "; ".join([f"{numbers.plural(len(cases), 'case')} broken", *dropped])
+    if dropped:
+        return dropped[0]
     if comparison.slide and comparison.slide.detected:
         return "the mean score slid over many nights"
     return "no single case is broken, but the mean score fell"

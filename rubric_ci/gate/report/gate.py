@@ -13,6 +13,7 @@ from rubric_ci.model.gate import (
     PassRate,
     gate_passes,
     gating,
+    is_drop_open,
     is_undecided,
     lacks_difference,
     pass_rates,
@@ -62,7 +63,7 @@ def concluded(
         rates=pass_rates(gating(cases, gate), gate.rates, changes),
         difference=difference(cases, gate.better_than),
     )
-    complete = verdict != "error" and not _is_open(cases, counted)
+    complete = verdict != "error" and not _is_open(cases, counted, comparison)
     holds = gate_passes(cases, counted, waivers, changes, comparison)
     return replace(counted, holds=holds and complete)
 
@@ -92,12 +93,14 @@ def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
     if invalid_files:
         return ExitCode.USAGE
     incomplete = report.verdict == "error" or report.scope.unfinished or report.totals.errored
-    undecided = incomplete or _is_open(report.cases, report.gate)
+    undecided = incomplete or _is_open(report.cases, report.gate, report.comparison)
     return ExitCode.NO_VERDICT if undecided else ExitCode.OK
 
 
-def _is_open(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
+def _is_open(cases: Sequence[CaseResult], gate: GateInfo, comparison: Comparison | None) -> bool:
     """Return True if a verdict that the gate needs is missing, though each case has one."""
+    if is_drop_open(gate, comparison):
+        return True
     return any(is_undecided(case, gate) for case in cases) or lacks_difference(cases, gate)
 
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.gate import concluded, settings_of
 from rubric_ci.gate.waivers.report import merged
+from rubric_ci.model.comparison import Drop
 from rubric_ci.model.config import CliTarget, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
 from rubric_ci.model.gate import FailOn
@@ -112,7 +113,17 @@ def _against(reports: Sequence[RunReport]) -> Against | None:
         recorded=sum(part.recorded for part in parts),
         shared=sum(part.shared for part in parts),
         usage=sum((part.usage for part in parts), NOTHING_USED),
+        drop=_drop([part.drop for part in parts]),
     )
+
+
+def _drop(drops: Sequence[Drop | None]) -> Drop | None:
+    """Return the clearest drop of a shard; each shard was one more try."""
+    found = sorted((drop for drop in drops if drop), key=lambda drop: drop.p_value)
+    if not found:
+        return None
+    first = replace(found[0], p_value=min(1.0, found[0].p_value * len(drops)))
+    return first if first.p_value <= first.level else None
 
 
 def _responders(reports: Sequence[RunReport]) -> tuple[Responder, ...]:

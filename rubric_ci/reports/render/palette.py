@@ -34,6 +34,7 @@ COLOURS: Final[Mapping[str, Colour]] = {
 
 CHANGES: Final[Mapping[Change, str]] = {
     "broken": "fail",
+    "suspected": "fail",
     "fixed": "pass",
     "failing-before": "skipped",
     "flaky": "borderline",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.gate.comparison.wording import dropped_by
 from rubric_ci.gate.report.gate import gate_state
 from rubric_ci.gate.report.matrix import Matrix, matrix
 from rubric_ci.gate.waivers.report import limit_text
@@ -12,6 +13,7 @@ from rubric_ci.model.gate import (
     TargetDifference,
     is_better,
     is_changed,
+    is_drop_open,
     is_forbidden,
     is_undecided,
     is_unneeded,
@@ -145,8 +147,9 @@ def _why_it_fails(report: RunReport, cases: str) -> Iterator[str]:
         yield numbers.plural(held, "regression") if fail_on == "regression" else cases
     if not is_better(report.gate) and (found := report.gate.difference):
         yield f"{found.target} is not better than {found.than}"
-    if fail_on == "regression" and report.comparison and report.comparison.fell:
-        yield "the mean score fell"
+    if fail_on == "regression" and (compared := report.comparison) and compared.fell:
+        drop = compared.drop
+        yield dropped_by(drop) if drop and drop.confirmed else "the mean score fell"
     if fail_on in {"fail", "borderline"}:
         yield from (rate_text(rate) for rate in report.gate.rates if not rate.holds)
         yield from excess_waivers(report)
@@ -162,6 +165,8 @@ def _why_undecided(report: RunReport, errored: str) -> Iterator[str]:
         yield "some eval files could not be read"
     if undecided := sum(is_undecided(case, report.gate) for case in report.cases):
         yield f"{numbers.plural(undecided, 'failing case')} not comparable with the base"
+    if is_drop_open(report.gate, report.comparison):
+        yield "the base could not be asked again"
     if lacks_difference(report.cases, report.gate):
         yield f"no case was graded for both {report.gate.better_than} and another target"
 

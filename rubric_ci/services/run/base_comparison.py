@@ -13,6 +13,7 @@ from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.changes import NoBase
+from rubric_ci.model.comparison import Drop
 from rubric_ci.model.config import MockTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
@@ -21,6 +22,7 @@ from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.report import Against, RemovedCase
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
 from rubric_ci.model.trials import first_trials
+from rubric_ci.services.run import mean_drop
 from rubric_ci.services.run.confirmation import INTERRUPTED, Confirmed, Pair, confirm
 from rubric_ci.services.run.sides import BaseSide, Key, Sides
 
@@ -78,7 +80,7 @@ async def _compare(
     compared = tuple(_result(case, sides.base, confirmed, shared) for case in head)
     return Outcome(
         results=compared,
-        against=_against(ref, sides.base, compared, confirmed.further_trials),
+        against=_against(ref, sides.base, compared, confirmed),
         removed=sides.base.removed,
     )
 
@@ -114,14 +116,15 @@ def no_answers(ref: str, base: BaseSide) -> Against:
 
 
 def _against(
-    ref: str, base: BaseSide, results: Sequence[CaseResult], further_trials: int
+    ref: str, base: BaseSide, results: Sequence[CaseResult], confirmed: Confirmed
 ) -> Against:
     """Return the base side as the report shows it."""
     sides = [case.before for case in results if isinstance(case, Graded | Errored) and case.before]
     count: Mapping[str, int] = Counter(side.source for side in sides)
     return replace(
         no_answers(ref, base),
-        further_trials=further_trials,
+        further_trials=confirmed.further_trials,
+        drop=confirmed.drop,
         asked=count["asked"],
         reused=count["reused"],
         recorded=count["recorded"],
@@ -144,19 +147,26 @@ async def confirm_under_both(sides: Sides, pairs: Mapping[Key, Pair]) -> Confirm
     Both questions share the budget of false alarms.
     """
     rubrics = {key: case for key, case in sides.base.rubrics.items() if key in pairs}
+    if rubrics:
+        half = replace(sides.config, false_alarms=sides.config.false_alarms / 2)
+        sides = replace(sides, config=half)
+    single = replace(sides, config=verdicts.for_cases(sides.config))
+    found = await mean_drop.find(sides, pairs)
+    now = await confirm(single, found.pairs, drop=found.drop)
     if not rubrics:
-        return await confirm(sides, pairs)
-    half = replace(sides.config, false_alarms=sides.config.false_alarms / 2)
-    sides = replace(sides, config=half)
-    now = await confirm(sides, pairs)
+        return now
     asked = {
         key: case
         for key, case in rubrics.items()
         if now.compared[key].change != "broken"
         if isinstance(now.pairs[key].head, Graded) and isinstance(now.pairs[key].base, Graded)
     }
-    then = await confirm(sides, await _marked_again(sides, now.pairs, asked), ["broken"])
+    marked = await _marked_again(sides, now.pairs, asked)
+    under_base = await mean_drop.find(sides, {**now.pairs, **marked})
+    pairs_there = {key: under_base.pairs[key] for key in asked}
+    then = await confirm(single, pairs_there, ["broken"], under_base.drop)
     return Confirmed(
+        drop=_worse_drop(now.drop, under_base.drop),
         pairs={**now.pairs, **{key: _spent(now.pairs[key], then.pairs[key]) for key in asked}},
         compared={
             **now.compared,
@@ -164,6 +174,13 @@ async def confirm_under_both(sides: Sides, pairs: Mapping[Key, Pair]) -> Confirm
         },
         further_trials=max(now.further_trials, then.further_trials),
     )
+
+
+def _worse_drop(now: Drop | None, then: Drop | None) -> Drop | None:
+    """Return the drop that counts, under either rubrics; else the one that is not decided."""
+    found = [drop for drop in (now, then) if drop]
+    found.sort(key=lambda drop: (not drop.confirmed, not drop.problem))
+    return found[0] if found else None
 
 
 def _worse_of(now: Compared, then: Compared) -> Compared:

@@ -8,13 +8,14 @@ from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import with_confirming_trials
-from rubric_ci.model.comparison import RegressionConfig
+from rubric_ci.model.comparison import Drop, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded
 from rubric_ci.model.trials import trials_of
 from rubric_ci.services.run.sides import Key
 
 INTERRUPTED: Final = "the run was interrupted"
+TOGETHER: Final = "worse, as most cases are: they were tested together, none was asked again"
 
 
 class Sides(Protocol):
@@ -63,6 +64,7 @@ class Confirmed:
     pairs: Mapping[Key, Pair]
     compared: Mapping[Key, Compared]
     further_trials: int = 0  # of a suspect and side, at most
+    drop: Drop | None = None  # of all cases together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,18 +108,22 @@ def most_further_trials(tasks: Sequence[Task], sides: Sides) -> int:
     if not tasks or not sides.can_ask:
         return 0
     least = min(task.trials(sides.trials) for task in tasks)
-    return verdicts.most_trials(len(tasks), least, sides.config)
+    return verdicts.most_trials(len(tasks), least, verdicts.for_cases(sides.config))
 
 
 async def confirm(
-    sides: Sides, pairs: Mapping[Key, Pair], changes: Sequence[Change] = ("broken", "fixed")
+    sides: Sides,
+    pairs: Mapping[Key, Pair],
+    changes: Sequence[Change] = ("broken", "fixed"),
+    drop: Drop | None = None,
 ) -> Confirmed:
     """Return how the pairs differ; a suspect has its verdict after its further trials.
 
-    Breaks and fixes are asked apart: each has the whole budget of false alarms.
+    Breaks and fixes are asked apart: each has the whole budget of false alarms. Where most cases
+    are worse and a `drop` of all counts, no suspected break is asked by itself.
     """
     compared = {key: verdicts.compare(pair.head, pair.base) for key, pair in pairs.items()}
-    found = Confirmed(pairs=pairs, compared=compared)
+    found = Confirmed(pairs=pairs, compared=compared, drop=drop)
     for change in changes:
         suspects = _suspects(pairs, compared, change)
         found = await _confirm(sides, found, suspects) if suspects else found
@@ -127,7 +133,12 @@ async def confirm(
 async def _confirm(sides: Sides, found: Confirmed, suspects: Mapping[Key, _Suspect]) -> Confirmed:
     least = min(each.least_trials for each in suspects.values())
     most = verdicts.most_trials(len(suspects), least, sides.config)
-    if why := _why_not_asked(sides, found, suspects, most):
+    if found.drop and found.drop.confirmed and _most_are_worse(found):
+        together = Compared(change="suspected", reason=TOGETHER, suspected=True)
+        worse = {key: together for key, each in suspects.items() if each.change == "broken"}
+        if worse:
+            return replace(found, compared={**found.compared, **worse})
+    if why := _why_not_asked(sides, most):
         unconfirmed = {key: replace(found.compared[key], reason=why) for key in suspects}
         return replace(found, compared={**found.compared, **unconfirmed})
     level = verdicts.level_of(len(suspects), least, sides.config)
@@ -139,34 +150,28 @@ async def _confirm(sides: Sides, found: Confirmed, suspects: Mapping[Key, _Suspe
     ended = {
         key: replace(each.pair, head=each.head, base=each.base) for key, each in suspects.items()
     }
-    return Confirmed(
+    return replace(
+        found,
         pairs={**found.pairs, **ended},
         compared={**found.compared, **concluded},
         further_trials=max(found.further_trials, asked),
     )
 
 
-def _why_not_asked(
-    sides: Sides, found: Confirmed, suspects: Mapping[Key, _Suspect], most: int
-) -> str:
+def _why_not_asked(sides: Sides, most: int) -> str:
     """Return why no suspect is asked again; "" if they are."""
     if not most:
         return "further trials are off"
-    if not sides.can_ask:
-        return "not confirmed: no further trial was possible"
-    if any(each.change != "broken" for each in suspects.values()):
-        return ""
-    graded = [
-        (pair.head, pair.base)
-        for pair in found.pairs.values()
-        if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
-    ]
-    p_value = verdicts.group_p_value(graded)
-    if p_value is None or p_value > verdicts.GROUP_LEVEL:
-        return ""
-    return (
-        f"suspected: {len(suspects):,} of {len(graded):,} cases are worse, which is no chance "
-        f"(p = {p_value:.2g}), so none was asked again"
+    return "" if sides.can_ask else "not confirmed: no further trial was possible"
+
+
+def _most_are_worse(found: Confirmed) -> bool:
+    return verdicts.most_are_worse(
+        [
+            (pair.head, pair.base)
+            for pair in found.pairs.values()
+            if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
+        ]
     )
 
 

@@ -75,12 +75,17 @@ def confirmation(sides: Sides | NoBase | None, inputs: RunInput) -> Iterator[str
     cost = "price unknown"
     if judged and judged.cost_usd is not None:
         cost = numbers.dollars(judged.cost_usd) + (" without the answers" if answers else "")
-    together = verdicts.may_decide_together(len({task.cluster or task.case.key for task in asked}))
-    none = "; none if nearly all cases break" if together else ""
+    none = "; fewer if most cases break" if may_decide_together(asked, sides) else ""
     yield (
         f"up to {numbers.plural(requests, 'more request')} to confirm suspected breaks "
         f"on both sides, {cost}{none}"
     )
+
+
+def may_decide_together(asked: Sequence[Task], sides: Sides) -> bool:
+    """Return True if these cases have as many clusters as the test of all of them needs."""
+    clusters = {task.cluster or task.case.key for task in asked}
+    return verdicts.may_decide_together(len(clusters), sides.config)
 
 
 def _if_all_are_suspects(
@@ -103,7 +108,8 @@ def _if_all_are_suspects(
     context = replace(inputs.context, cache=None)
     here = ExpectedWork(tasks=[once(task) for task in asked], context=context, trials=more)
     there = ExpectedWork(tasks=[once(task) for task in again], context=context, trials=most + first)
-    return (here, here, there, there)
+    today = [here, there] if may_decide_together(asked, sides) else []  # of the base, once more
+    return (here, here, there, there, *(replace(work, trials=1) for work in today))
 
 
 def listing(

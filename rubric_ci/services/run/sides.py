@@ -180,6 +180,7 @@ class Sides:
     config: RegressionConfig
     can_ask: bool = True  # False: no further trial is possible
     fresh: bool = False  # no answer of the base comes from the cache
+    targets: tuple[str, ...] = ()  # whose cases the gate is about; empty: all
     apart: bool = False  # each side answers by itself, although nothing differs
 
     @property

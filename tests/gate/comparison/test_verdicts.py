@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
-from rubric_ci.model.comparison import Comparison, RegressionConfig
+from rubric_ci.model.comparison import Comparison, Drop, RegressionConfig
 from rubric_ci.model.report import Against
 from rubric_ci.model.results import AnswerSource, BaseResult, CaseResult, Errored, Graded, Trial
 from rubric_ci.model.usage import Usage
@@ -118,30 +118,51 @@ def test_a_fix_is_confirmed_as_a_break_is(
     [
         pytest.param(10, 0, 0.5**10, id="all are worse"),
         pytest.param(10, 9, 0.5**10, id="most are worse"),
-        pytest.param(10, 10, None, id="half are worse"),
+        pytest.param(10, 190, 0.5**10, id="few are worse"),
+        pytest.param(0, 10, 1.0, id="none is worse"),
     ],
 )
-def test_most_cases_are_tested_together(worse: int, same: int, p_value: float | None) -> None:
+def test_all_cases_are_tested_together(worse: int, same: int, p_value: float) -> None:
     pairs = [
         (replace(head, id=f"{head.verdict} {n}"), PASS)
         for head, count in ((FAIL, worse), (PASS, same))
         for n in range(count)
     ]
-    assert verdicts.group_p_value(pairs) == (p_value and pytest.approx(p_value))
+    assert verdicts.mean_p_value(pairs) == pytest.approx(p_value)
 
 
-@pytest.mark.parametrize(("clusters", "may"), [(9, False), (10, True), (40, True)])
-def test_ten_clusters_can_be_tested_together(clusters: int, *, may: bool) -> None:
-    assert verdicts.may_decide_together(clusters) is may
+@pytest.mark.parametrize(("clusters", "may"), [(6, False), (7, True), (40, True)])
+def test_seven_clusters_can_be_tested_together(clusters: int, *, may: bool) -> None:
+    assert verdicts.may_decide_together(clusters, CONFIG) is may
     pairs = [(replace(FAIL, id=f"{n}"), PASS) for n in range(clusters)]
-    p_value = verdicts.group_p_value(pairs)
-    assert p_value is not None
-    assert (p_value <= verdicts.GROUP_LEVEL) is may
+    assert (verdicts.drop_of(pairs, CONFIG) is not None) is may
+
+
+@pytest.mark.parametrize(("worse", "most"), [(6, True), (5, False)])
+def test_most_cases_are_more_than_half(worse: int, *, most: bool) -> None:
+    pairs = [(FAIL if n < worse else PASS, PASS) for n in range(10)]
+    assert verdicts.most_are_worse(pairs) is most
+
+
+def test_a_drop_counts_cases_and_its_level_is_a_fifth_of_the_budget() -> None:
+    heads = [FAIL] * 29 + [PASS] * 161 + [FAIL] * 10
+    bases = [PASS] * 190 + [FAIL] * 10
+    pairs = [
+        (replace(head, id=f"{n}"), base)
+        for n, (head, base) in enumerate(zip(heads, bases, strict=True))
+    ]
+    found = verdicts.drop_of(pairs, CONFIG)
+    level = 0.05 * verdicts.MEAN_SHARE
+    assert found == Drop(
+        cases=200, fewer_pass=29, more_fail=29, level=level, p_value=0.5**29, confirmed=True
+    )
+    assert level == pytest.approx(0.01)
+    assert verdicts.for_cases(CONFIG).false_alarms == pytest.approx(0.04)
 
 
 def test_cases_of_one_cluster_are_one_difference() -> None:
     pairs = [(replace(FAIL, id=f"{n}", cluster="one"), PASS) for n in range(20)]
-    assert verdicts.group_p_value(pairs) == 0.5
+    assert verdicts.mean_p_value(pairs) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -276,15 +297,15 @@ def test_the_worst_further_trials_are_below_every_verdict() -> None:
 
 def test_cases_of_two_files_are_two_differences() -> None:
     pairs = [(replace(FAIL, file=f"{n}"), PASS) for n in range(3)]
-    assert verdicts.group_p_value(pairs) == 0.5**3
+    assert verdicts.mean_p_value(pairs) == 0.5**3
 
 
 @pytest.mark.parametrize(
-    ("fixed", "p_value"), [(1, 12 / 32), (2, None)], ids=["lower", "as high as before"]
+    ("fixed", "p_value"), [(1, 12 / 32), (2, 1.0)], ids=["lower", "as high as before"]
 )
-def test_the_mean_verdict_must_be_lower(fixed: int, p_value: float | None) -> None:
+def test_the_mean_verdict_must_be_lower(fixed: int, p_value: float) -> None:
     """Four cases are worse by one tier; each fixed case is better by two."""
     borderline = replace(PASS, verdict="borderline", score=0.7)
     pairs = [(replace(borderline, id=f"{n}"), PASS) for n in range(4)]
     pairs += [(replace(PASS, id=f"fixed {n}"), FAIL) for n in range(fixed)]
-    assert verdicts.group_p_value(pairs) == p_value
+    assert verdicts.mean_p_value(pairs) == p_value

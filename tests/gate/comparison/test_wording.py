@@ -6,17 +6,20 @@ from typing import Any, Final
 
 import pytest
 
-from rubric_ci.gate.comparison import wording
+from rubric_ci.gate.comparison import verdicts, wording
+from rubric_ci.gate.report.gate import gate_state, with_gate
 from rubric_ci.model.comparison import (
     Comparison,
+    Drop,
     ReferenceInfo,
     ReferenceMove,
     SlowSlide,
     SuspectCounts,
 )
+from rubric_ci.model.gate import FailOn
 from rubric_ci.model.report import Against, RemovedCase, RunReport
 from rubric_ci.model.results import BaseResult, CaseResult, Change, Trial
-from rubric_ci.reports.render import terminal
+from rubric_ci.reports.render import summary, terminal
 from tests.compared import compared, whole
 from tests.sample_reports import a_report, errored, graded, skipped
 
@@ -492,3 +495,85 @@ def test_a_case_in_words(case: CaseResult, words: str, movement: str, verdicts: 
     assert wording.in_words(case) == words
     assert wording.movement(case) == movement
     assert wording.verdicts(case) == verdicts
+
+
+DROP: Final = Drop(cases=200, fewer_pass=29, more_fail=29, level=0.01, p_value=2e-6, confirmed=True)
+FEWER: Final = "29 fewer of 200 cases pass than at the base: more than chance"
+WORLD: Final = (
+    "The base fails as well today: its answers in the cache are better than the 40 answers of the "
+    "base asked for again (a model or the judge moved since). No case is held against the change "
+    "for it"
+)
+MORE: Final = "29 more of 200 cases fail than at the base: more than chance"
+
+
+def dropped(drop: Drop) -> RunReport:
+    """Return a report of a run with its base and a drop of all cases."""
+    fallen = BaseResult(outcome="graded", verdict="pass", score=1.0)
+    cases = [
+        graded("half", "borderline", change="unchanged", before=fallen),
+        graded("most", "fail", change="unchanged", before=fallen),
+        graded("same", "pass", change="unchanged", before=fallen),
+    ]
+    against = replace(BASE, drop=drop)
+    return a_report(*cases, against=against, comparison=verdicts.of_commit(against, cases))
+
+
+@pytest.mark.parametrize(
+    ("drop", "headline", "lines"),
+    [
+        pytest.param(
+            DROP,
+            f"worse than the base: {MORE}",
+            [f"{MORE} (p = 2e-06)", "Moved most: most, half"],
+            id="answers of this run",
+        ),
+        pytest.param(
+            replace(DROP, more_fail=0, again=100, again_p_value=0.001, again_level=0.05),
+            f"worse than the base: {FEWER}",
+            [
+                FEWER + " (p = 2e-06, 100 answers of the base asked for again (p = 0.001))",
+                "Moved most: most, half",
+            ],
+            id="asked again",
+        ),
+        pytest.param(
+            replace(DROP, again=40, again_p_value=0.4, again_level=0.05, confirmed=False),
+            "not worse than the base",
+            [
+                WORLD,
+            ],
+            id="the world moved",
+        ),
+        pytest.param(
+            replace(DROP, confirmed=False, problem="429"),
+            "not worse than the base",
+            [f"{MORE}, if the base is as it was: it has no new answer: 429"],
+            id="not decided",
+        ),
+    ],
+)
+def test_a_drop_of_all_cases(drop: Drop, headline: str, lines: list[str]) -> None:
+    report = dropped(drop)
+    assert wording.headline(report) == headline
+    assert list(wording.limits(report)) == lines
+
+
+@pytest.mark.parametrize(
+    ("drop", "fail_on", "state"),
+    [
+        (DROP, "regression", "fail"),
+        (DROP, "never", "pass"),
+        (replace(DROP, confirmed=False), "regression", "pass"),
+        (replace(DROP, confirmed=False, problem="429"), "regression", "no-verdict"),
+        (replace(DROP, confirmed=False, problem="429"), "never", "pass"),
+    ],
+)
+def test_the_gate_follows_a_drop(drop: Drop, fail_on: FailOn, state: str) -> None:
+    report = dropped(drop)
+    report = with_gate(replace(report, gate=replace(report.gate, fail_on=fail_on)))
+    assert gate_state(report) == state
+    if state == "fail":
+        assert summary.heading(report).startswith(f"Gate fails: {MORE}")
+    if state == "no-verdict":
+        assert "the base could not be asked again" in summary.heading(report)

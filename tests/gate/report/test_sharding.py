@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.sharding import case_cost, merge, split
-from rubric_ci.model.comparison import Comparison
+from rubric_ci.model.comparison import Comparison, Drop
 from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
 from rubric_ci.model.llm_calls import Usage
@@ -254,6 +254,21 @@ def test_the_base_side_has_the_sums_of_all_shards() -> None:
     assert merge([one, two]).against is None
     part = base_side(**counts, usage=used[0])
     assert merge([replace(one, against=part), two]).against == part
+
+
+@pytest.mark.parametrize(
+    ("p_values", "kept"),
+    [((None, None), None), ((0.001, None), 0.002), ((0.004, 0.001), 0.002), ((0.009, None), None)],
+)
+def test_each_shard_was_one_more_try_to_find_a_drop(
+    p_values: tuple[float | None, ...], kept: float | None
+) -> None:
+    drop = Drop(cases=9, fewer_pass=9, more_fail=9, level=0.01, p_value=1, confirmed=True)
+    parts = [base_side(drop=p and replace(drop, p_value=p)) for p in p_values]
+    shards = shards_of(whole(results(4)[2:]), 2)
+    found = merge([replace(s, against=p) for s, p in zip(shards, parts, strict=True)]).against
+    assert found
+    assert (found.drop and found.drop.p_value) == kept
 
 
 def test_responders_are_counted_over_all_shards() -> None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from benchmarks.against.simulate import TARGET, Worktree, case
+from rubric_ci.gate.comparison.verdicts import MEAN_SHARE
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.changes import Base, NoBase
@@ -57,7 +58,8 @@ class Script:
     edited: str = ""  # cases whose rubrics differ
     trials: int = 1
     rule: TrialRule | None = None  # of the case 0
-    reused: str = ""  # cases whose answer at the base is from the cache
+    reused: str | Sequence[str] = ""  # cases whose answer at the base is from the cache
+    today: Mapping[str, str] = field(default_factory=dict)  # what the base answers instead
     recorded: str = ""
     calls_left: int = 99  # until the run is interrupted
     config: RegressionConfig = field(default_factory=RegressionConfig)
@@ -75,9 +77,23 @@ class Script:
             return ()
         for task in again:
             assert task.case == then(task.case.id)
+        return (
+            tuple(
+                self._result(task, side, range(context.trial, context.trial + task.trials(trials)))
+                for task in tasks
+            )
+            if context.side.reuse or side == "head"
+            else self._of_today(tasks)
+        )
+
+    def _of_today(self, tasks: Sequence[Task]) -> tuple[CaseResult, ...]:
+        self.calls[-1] = self.calls[-1].replace("base", "base of today")
         return tuple(
-            self._result(task, side, range(context.trial, context.trial + task.trials(trials)))
-            for task in tasks
+            errored(t.case.id, file="a.yaml", usage=ONE_CALL, reason="429")
+            if letter == "e"
+            else graded(t.case.id, WORDS[letter], file="a.yaml", usage=ONE_CALL)
+            for t in tasks
+            for letter in self.today[t.case.id]
         )
 
     def _result(self, task: Task, side: str, numbers: Sequence[int]) -> CaseResult:
@@ -338,7 +354,7 @@ def test_answers_are_marked_again_only_where_that_can_decide() -> None:
 
 
 def test_both_questions_share_the_budget() -> None:
-    """Five trials a side would do for the whole budget of 0.05, and six for a half of it."""
+    """Five trials a side would do for the whole budget of cases, and six for a half of it."""
     whole = Script({"0": "ff"}, {"0": "pp"})
     half = Script({"0": "ff"}, {"0": "pp"}, edited="0")
     counts = []
@@ -347,7 +363,7 @@ def test_both_questions_share_the_budget() -> None:
         assert against is not None
         counts.append(against.further_trials)
     assert counts == [4, 4]
-    tight = RegressionConfig(false_alarms=1 / 252)
+    tight = RegressionConfig(false_alarms=1 / 252 / (1 - MEAN_SHARE))
     assert [
         each.against.further_trials
         for each in (
@@ -383,7 +399,8 @@ def test_marks_under_the_rubrics_of_the_base_count_by_the_rule_of_the_case(
     rule: TrialRule | None, change: str
 ) -> None:
     """One failing trial of three; further trials fail."""
-    script = Script({"0": "fp fp ff"}, {"0": "fp"}, edited="0", trials=3, rule=rule)
+    budget = RegressionConfig(false_alarms=0.05 / (1 - MEAN_SHARE))
+    script = Script({"0": "fp fp ff"}, {"0": "fp"}, edited="0", trials=3, rule=rule, config=budget)
     (found,) = script.compare().results
     assert found.change == change
 

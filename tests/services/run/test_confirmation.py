@@ -11,15 +11,22 @@ import pytest
 from benchmarks.against.simulate import TARGET, case, pull
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.comparison import RegressionConfig
+from rubric_ci.model.comparison import Drop, RegressionConfig
 from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.results import CaseResult, Graded, Trial
 from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trials import trials_of
-from rubric_ci.services.run.confirmation import Confirmed, Pair, confirm, most_further_trials
+from rubric_ci.services.run.confirmation import (
+    TOGETHER,
+    Confirmed,
+    Pair,
+    confirm,
+    most_further_trials,
+)
 from rubric_ci.services.run.sides import Key
 from tests.sample_reports import errored, graded, skipped
 
+DROP = Drop(cases=10, fewer_pass=10, more_fail=10, level=0.01, p_value=0.001, confirmed=True)
 WORDS: Mapping[str, Verdict] = {"p": "pass", "b": "borderline", "f": "fail"}
 KEYS: Mapping[str, Key] = {name: ("a.yaml", name) for name in "0123456789"}
 
@@ -194,20 +201,20 @@ def test_cases_that_are_tested_together() -> None:
     """What has no verdict on a side does not count; a fix is never among them."""
     names = "0123456789"
     script = Script(dict.fromkeys(names, "f"), dict.fromkeys(names, "p"))
-    reason = (
-        "suspected: 10 of 10 cases are worse, which is no chance (p = 0.00098), so none was asked "
-        "again"
-    )
-    assert set(shown(script.confirm()).values()) == {("broken", reason, True)}
+    assert set(shown(script.confirm(drop=DROP)).values()) == {("suspected", TOGETHER, True)}
     assert script.calls == []
-    nine = Script(dict.fromkeys(names[:9], "f"), dict.fromkeys(names[:9], "p"))
-    assert {each[0] for each in shown(nine.confirm()).values()} == {"broken"}
-    assert nine.calls
-    lost = Script(dict.fromkeys(names, "f") | {"9": "e"}, dict.fromkeys(names, "p"))
-    lost.confirm()
-    assert lost.calls
+    alone = Script(dict.fromkeys(names, "f"), dict.fromkeys(names, "p"))
+    for drop in (None, replace(DROP, confirmed=False)):
+        assert {each[0] for each in shown(alone.confirm(drop=drop)).values()} == {"broken"}
+    assert alone.calls
+    passed, failed = dict.fromkeys(names, "p"), dict.fromkeys("01234", "f")
+    half = Script(dict.fromkeys(names, "f"), passed | failed)
+    assert {each[0] for each in shown(half.confirm(drop=DROP)).values()} == {
+        "broken",
+        "failing-before",
+    }
     fixed = Script(dict.fromkeys(names, "p"), dict.fromkeys(names, "f"))
-    assert {each[0] for each in shown(fixed.confirm()).values()} == {"fixed"}
+    assert {each[0] for each in shown(fixed.confirm(drop=DROP)).values()} == {"fixed"}
     assert fixed.calls
 
 

@@ -13,7 +13,10 @@ ERROR = 2
 
 
 def read(text: str) -> Iterator[Sample]:
-    """Yield the rows; rows of one test, prompt and provider are trials (`--repeat`)."""
+    """Yield the rows; rows of one test, prompt and provider are trials (`--repeat`).
+
+    A test is its description, variables, assertions and threshold: its number changes.
+    """
     rows = list(json_data(text).at("results").items("results", required=True))
     names = _names(rows)
     for row, name in zip(rows, names, strict=True):
@@ -62,15 +65,17 @@ def _checks(grading: Data) -> Iterator[Check]:
 
 
 def _names(rows: Sequence[Data]) -> list[str]:
-    """Return an id for each row: its description, else its variables, made distinct."""
+    """Return an id for each row: its description, else its variables, made distinct by test."""
     several = len({(_provider(row), row.get("promptIdx")) for row in rows}) > 1
     keys: dict[str, str] = {}
     taken: set[str] = set()
     names = []
     for row in rows:
         provider, prompt = _provider(row), int(row.number("promptIdx") or 0)
-        described = row.at("testCase").text("description", "") or short(_question(row))
-        key = json.dumps([described, row.get("vars"), provider, prompt], sort_keys=True)
+        case = row.at("testCase")
+        described = case.text("description", "") or short(_question(row))
+        test = [described, row.get("vars"), case.get("assert"), case.get("threshold")]
+        key = json.dumps([*test, provider, prompt], sort_keys=True)
         if key not in keys:
             name = f"{described} [{provider}, prompt {prompt + 1}]" if several else described
             number = 1

@@ -180,6 +180,17 @@ def row(**fields: object) -> dict[str, object]:
             ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
         ),
         (
+            [
+                row(testCase={"description": "a", "assert": [{"type": "equals", "value": each}]})
+                for each in ("b", "c", "b")
+            ],
+            ["results:a pass 1 x2: +equals", "results:a (2) pass 1: +equals"],
+        ),
+        (
+            [row(testCase={"description": "a", "threshold": each}) for each in (0.5, 0.9)],
+            ["results:a pass 1: +equals", "results:a (2) pass 1: +equals"],
+        ),
+        (
             [row(provider={"id": "x"}), row(provider={"id": "y", "label": "Y"}, promptIdx=1)],
             [
                 "results:Hello? [x, prompt 1] pass 1: +equals",
@@ -213,7 +224,17 @@ def row(**fields: object) -> dict[str, object]:
             ["results:Hello? errored: the judge is down"],
         ),
     ],
-    ids=["repeat", "same description", "providers", "score of 7", "no output", "own", "judge"],
+    ids=[
+        "repeat",
+        "same description",
+        "checks",
+        "threshold",
+        "providers",
+        "score of 7",
+        "no output",
+        "own",
+        "judge",
+    ],
 )
 def test_rows_of_promptfoo(rows: list[object], expected: list[str]) -> None:
     text = json.dumps({"results": {"results": rows}})

@@ -133,10 +133,22 @@ def answer(reference: str, prompt: str, *transforms: str) -> str:
         raise SystemExit(result["error"])
     context = {"vars": {}, "prompt": {"raw": prompt, "label": prompt}}
     output = transformed([json.loads(each) for each in transforms], result["output"], context)
-    if isinstance(output, str):
-        return output
-    text = json.dumps(output, ensure_ascii=False, separators=(",", ":"))
-    return f"{text} "  # checks by code get the object again
+    return as_answer(output)
+
+
+def as_answer(output: Any) -> str:
+    """Return an answer as rubric-ci reads it: in JSON it is the text of an object.
+
+    An object is JSON and a space: checks by code get the object again.
+    """
+    text = output
+    if not isinstance(output, str):
+        text = f"{json.dumps(output, ensure_ascii=False, separators=(',', ':'))} "
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return str(text)
+    return json.dumps({"text": text}, ensure_ascii=False)
 
 
 def written(text: str) -> Any:

@@ -252,6 +252,57 @@ def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
     assert missed.startswith("nobody")
 
 
+ANSWERS_IN_JSON = """\
+prompts: ["{{q}}"]
+providers: ["file://echo.EXTENSION"]
+tests:
+  - description: whole
+    vars: {q: '{"text": "hi"}'}
+    assert: [{type: is-json}, {type: equals, value: '{"text": "hi"}'}]
+  - description: the key is there
+    vars: {q: '{"text": "hi"}'}
+    assert: [{type: not-contains, value: '"text"'}]
+  - description: messages
+    vars: {q: '{"output_messages": "none", "text": "hi"}'}
+    assert: [{type: contains, value: output_messages}]
+  - description: an object
+    vars: {q: object}
+    assert: [{type: javascript, value: "output.text === 'hi'"}, {type: contains, value: text}]
+  - description: a number
+    vars: {q: "30"}
+    assert: [{type: equals, value: "30"}]
+"""
+ECHO = {
+    "js": (
+        "module.exports = async (prompt) =>\n"
+        "  ({ output: prompt === 'object' ? { text: 'hi' } : prompt });\n"
+    ),
+    "py": (
+        "def call_api(prompt, options, context):\n"
+        "    return {'output': {'text': 'hi'} if prompt == 'object' else prompt}\n"
+    ),
+}
+
+
+@platforms.SHELL
+@pytest.mark.parametrize("extension", ECHO)
+def test_an_answer_in_json_is_graded_as_it_is(extension: str, checkout: Checkout) -> None:
+    config = ANSWERS_IN_JSON.replace("EXTENSION", extension)
+    checkout.commit({"theirs/a.yaml": config, f"theirs/echo.{extension}": ECHO[extension]})
+    done = run(checkout, "theirs/a.yaml", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    done = invoke(checkout.root, ENVIRONMENT, "run", "ours", "--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    assert {case["id"]: (case["verdict"], case["answer"]) for case in report["cases"]} == {
+        "whole": ("pass", '{"text": "hi"}'),
+        "the-key-is-there": ("fail", '{"text": "hi"}'),
+        "messages": ("pass", '{"output_messages": "none", "text": "hi"}'),
+        "an-object": ("pass", '{"text":"hi"} '),
+        "a-number": ("pass", "30"),
+    }
+
+
 VERDICTS = {
     "promptfooconfig.yaml": {
         "all-hold": "pass",

@@ -150,8 +150,12 @@ async function answer(reference, prompt, transforms) {
   return printed(await transformed(transforms.map(JSON.parse), output, context));
 }
 
-// An answer that is an object is JSON and a space: checks by code get the object again.
-const printed = (output) => (typeof output === "string" ? output : `${JSON.stringify(output)} `);
+// An answer that is an object is JSON and a space: checks by code get the object again. An answer
+// in JSON is the text of an object, because rubric-ci reads measurements from a bare one.
+function printed(output) {
+  const text = typeof output === "string" ? output : `${JSON.stringify(output)} `;
+  return parsed(text) === undefined ? text : JSON.stringify({ text });
+}
 
 const written = (text) => (/^[{[][^]*[}\]] $/.test(text) ? (parsed(text) ?? text) : text);
 

@@ -56,6 +56,7 @@ class AllowedHosts:
 
     hosts: frozenset[str]  # "host" or "host:port"
     providers: bool  # a model without `api_base` may be asked at its provider
+    checkout: str = ""  # folder of the change, whose files are not started as a judge
 
     def allows(self, host: str) -> bool:
         """Return True for a listed host; `host` has a port, or is empty: it is not known."""

@@ -68,7 +68,8 @@ def allowed_hosts(
         return None
     configs = [policy.policy_for(name) for name in _served(loaded)]
     found = (_hosts(each, config, environment) for config in configs for each in endpoints(config))
-    return AllowedHosts(hosts=frozenset[str]().union(*found), providers=True)
+    hosts = frozenset[str]().union(*found)
+    return AllowedHosts(hosts=hosts, providers=True, checkout=str(loaded.project.root))
 
 
 def _hosts(endpoint: Endpoint, config: Config, environment: Mapping[str, str]) -> frozenset[str]:

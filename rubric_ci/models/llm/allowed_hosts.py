@@ -1,7 +1,9 @@
 """Refuse model requests to hosts that are not allowed, before anything is sent."""
 
 import re
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotReachModel
@@ -43,6 +45,7 @@ _ANY_HOST: Final = (
     "a command may send the answers to any host, so it was not started; set "
     "RUBRIC_CI_ALLOWED_HOSTS to nothing, or choose a judge with `model`, or with `cli` and no `env`"
 )
+_PARTS = re.compile(r"[\s'\"=;,:&|<>()@]+")  # of a shell's text, an option, a list of paths
 _PLAIN = re.compile(r"[\w-]*")
 _PROVIDER = re.compile(r"\A[\w-]+/(?=https?://)", re.IGNORECASE)
 
@@ -81,6 +84,11 @@ def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
     command = endpoint.command
     if command and not allowed.providers and (command.env or not command.cli):
         return _ANY_HOST
+    if command and allowed.checkout and (file := _own_file(command.argv, Path(allowed.checkout))):
+        return (
+            f"the judge's command names `{file}`, a file of this change, so it was not started; "
+            "install the script outside of the checkout, or set `--policy-from head`"
+        )
     if not (named or allowed.providers):
         named = frozenset({_provider_host(endpoint)})
     for host in sorted(named):
@@ -89,6 +97,20 @@ def refusal(endpoint: Endpoint, allowed: AllowedHosts) -> str:
     for key, value in endpoint.options.items():
         if any(part in key for part in _HOST_PARTS) and not _PLAIN.fullmatch(str(value)):
             return f"`{key}` is not a plain name, so the host of the request is unknown"
+    return ""
+
+
+def _own_file(argv: Sequence[str], checkout: Path) -> str:
+    """Return the first part of a command that is a file of the checkout; empty: none is."""
+    program = shutil.which(argv[0]) if argv else None
+    parts = [program or ""]
+    for argument in argv:
+        parts += (argument, *_PARTS.split(argument))
+    for part in filter(None, parts):
+        path = checkout / part
+        found = path.exists() if Path(part).is_absolute() else path.is_file()
+        if found and path.resolve().is_relative_to(checkout.resolve()):
+            return part
     return ""
 
 

@@ -1,6 +1,7 @@
 """Commands under a policy: its errors, what a report says of it, and the hosts it allows."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,9 @@ def test_targets_that_serve_an_eval_file_allow_their_hosts(
     base.git("update-ref", "refs/remotes/origin/main", "HEAD")
     base.write({"evals/a.eval.yaml": evals})
     found = allowed_hosts(load_project((), open_project(None, "base")), (), {})
-    assert found == AllowedHosts(hosts=frozenset(hosts), providers=True)
+    assert found == AllowedHosts(
+        hosts=frozenset(hosts), providers=True, checkout=str(Path.cwd().resolve())
+    )
 
 
 @pytest.mark.parametrize(
@@ -173,4 +176,7 @@ def test_the_hosts_of_the_policy_are_allowed(
     environment: dict[str, str],
     hosts: AllowedHosts | None,
 ) -> None:
-    assert allowed_hosts(loaded(root, policy=policy), given, environment) == hosts
+    found = loaded(root, policy=policy)
+    if hosts and hosts.providers:
+        hosts = replace(hosts, checkout=str(found.project.root))
+    assert allowed_hosts(found, given, environment) == hosts

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import Any, Final
 
 from rubric_ci.files.kinds.kind import written_evaluators
@@ -55,6 +56,14 @@ MODEL_NAME: Final = Rule(
     hint="write the name as the provider lists it",
     bad="judge: {model: 'openai/gpt-6-luna?x=1'}\n",
     good="judge: {model: openai/gpt-6-luna}\n",
+)
+
+MODEL_PRICE: Final = Rule(
+    id="model-price",
+    meaning="A price is a number of dollars, 0 or more: a negative one would void a cap on cost.",
+    hint="write the price of one token in dollars, or remove it",
+    bad="judge: {model: openai/gpt-6-luna, input_cost_per_token: -1, output_cost_per_token: 1}\n",
+    good="judge: {model: openai/gpt-6-luna, input_cost_per_token: 1, output_cost_per_token: 1}\n",
 )
 
 _NAMES: Final = frozenset({"deployment", "deployment_name", "model", "variant"})
@@ -140,7 +149,7 @@ def evaluator_model_problems(data: Any, models: Callable[[], Models]) -> Iterato
 
 
 def _unsafe(settings: Mapping[str, Any], path: Path, named: bool) -> Iterator[Problem]:
-    """Yield the parts of a model request's address that have characters of an address."""
+    """Yield parts of a request's address with characters of an address, and wrong prices."""
     if "cli" in settings or settings.get("provider") == "cli":
         return
     for key in _NAMES & settings.keys():
@@ -152,6 +161,14 @@ def _unsafe(settings: Mapping[str, Any], path: Path, named: bool) -> Iterator[Pr
             if "region" in snake_case(key) and not _is_plain(value, _REGION):
                 message = f"`{key}: {value}` has other characters than `a-z0-9-`"
                 yield Problem(MODEL_NAME, (*at, key), message)
+            if "cost_per" in snake_case(key) and not _is_price(value):
+                message = f"`{key}: {value}` is no price"
+                yield Problem(MODEL_PRICE, (*at, key), message)
+
+
+def _is_price(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 <= value < inf
 
 
 def _unsafe_name(name: Any, path: Path) -> Iterator[Problem]:

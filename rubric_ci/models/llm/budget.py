@@ -90,7 +90,8 @@ class Budget:
                 cost = None if error.billed else 0.0
                 raise
             else:
-                cost = None if reply.usage.unpriced_calls else reply.usage.cost_usd
+                known = not reply.usage.unpriced_calls and reply.usage.cost_usd >= 0
+                cost = reply.usage.cost_usd if known else None
                 return reply
             finally:
                 await self._release(worst, cost)

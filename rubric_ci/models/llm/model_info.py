@@ -44,6 +44,8 @@ def prices_of(endpoint: Endpoint) -> Prices | None:
     if known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
         return None
     prices = _prices(known, known["input_cost_per_token"], known["output_cost_per_token"])
+    if not (prices.input >= 0 and prices.output >= 0):  # NaN as well
+        return None
     if "input_cost_per_token" in endpoint.options:
         return prices
     longer = ((tier.tokens, _for_length(info, tier.tokens + 1)) for tier in _tiers(tuple(info)))

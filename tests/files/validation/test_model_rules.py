@@ -171,3 +171,20 @@ def test_names_with_characters_of_an_address(text: str, expected: list[str]) -> 
         if each.rule == "model-name"
     ]
     assert shown == expected
+
+
+@pytest.mark.parametrize("price", ["-1", "-1e-9", "-0.5", ".nan", ".inf", "'-1'", "true", "[]"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "judge: {{model: openai/a, input_cost_per_token: {price}}}\n",
+        "judge: {{panel: [{{model: openai/a, output_cost_per_token: {price}}}]}}\n",
+        "targets: [{{name: a, model: openai/a, inputCostPerToken: {price}}}]\n",
+        "targets: [{{name: a, model: x/a, settings: {{input_cost_per_token_batches: {price}}}}}]\n",
+    ],
+)
+def test_prices_that_void_a_cap(place: str, price: str) -> None:
+    found = check_config(
+        Document("rubric-ci.yaml", place.format(price=price)), models=lambda: MODELS
+    )
+    assert "model-price" in {each.rule for each in found}

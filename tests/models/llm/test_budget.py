@@ -53,6 +53,12 @@ def reasons(results: list[object]) -> set[str]:
     return {str(r) for r in results if isinstance(r, OverBudget)}
 
 
+def test_a_negative_cost_gives_nothing_back() -> None:
+    server = Server(cost=-100.0)
+    assert len(reasons(send(server, Caps(cost_usd=9), 20))) == 1
+    assert server.sent == 2  # each counts with its maximum, as a cost that is not known
+
+
 def test_without_caps_everything_is_sent() -> None:
     server = Server()
     assert reasons(send(server, Caps(), 20, prices=None)) == set()

@@ -3,6 +3,7 @@
 import pytest
 
 from rubric_ci.model.config import Endpoint
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from rubric_ci.models.llm.budget import Prices
 from rubric_ci.models.llm.model_info import Tokens, cost_of, prices_of
@@ -29,6 +30,13 @@ def test_configured_prices_hold_for_every_length() -> None:
     )
     assert cost_of(own, Tokens(300_000, 0, 1)) == 300_002
     assert prices_of(own) == Prices(input=1, output=2, most_output_tokens=128_000)
+
+
+@pytest.mark.parametrize("prices", [(-1.0, 1.0), (1.0, -1.0), (float("nan"), 1.0)])
+def test_a_negative_price_is_none(prices: tuple[float, float]) -> None:
+    names = ("input_cost_per_token", "output_cost_per_token")
+    options: dict[str, JSON] = dict(zip(names, prices, strict=True))
+    assert prices_of(Endpoint(model="openai/gpt-6-luna", options=options)) is None
 
 
 def test_the_highest_cost_of_a_long_prompt() -> None:

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.dialects.promptfoo_checks import add_checks
-from rubric_ci.files.dialects.promptfoo_code import Setting, add_targets, transform_of
+from rubric_ci.files.dialects.promptfoo_code import TEMPLATE, Setting, add_targets, transform_of
 from rubric_ci.files.dialects.promptfoo_tests import tests_of
 from rubric_ci.files.dialects.translation import Beside, Translation, filled
 from rubric_ci.files.yaml_text.problems import Path
@@ -55,6 +55,8 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
         own = transform_of(found, *test.transform, beside.base)
         every = list(product(prompts, test.variants))
         for number, (prompt, variables) in enumerate(every):
+            if _refuses_nested(found, variables, test.place):
+                continue
             name = test.name + (f"-{number + 1}" if len(every) > 1 else "")
             taken[name] += 1
             unique = name if taken[name] == 1 else f"{name}-{taken[name]}"
@@ -65,6 +67,15 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
             setting = Setting(variables, beside.base, test.threshold, (*transforms, *own))
             add_checks(found, test.assertions, ours, setting)
     return found
+
+
+def _refuses_nested(found: Translation, variables: Mapping[str, Any], place: Path) -> bool:
+    """Report variables with templates in their values, which promptfoo replaces."""
+    names = [name for name, each in variables.items() if TEMPLATE.search(_text(each))]
+    for name in names:
+        message = f"the variable `{name}` has a template in its value: the case is not imported"
+        found.refuse((*place, "vars", name), message)
+    return bool(names)
 
 
 def _prompts(found: Translation, written: Any, beside: Beside) -> Iterator[_Prompt]:

@@ -18,6 +18,7 @@ from rubric_ci.files.dialects.promptfoo_code import (
     SHIMS,
     Setting,
     check_of,
+    refuses_template,
     rendered,
     script_of,
     transforms_of,
@@ -110,6 +111,9 @@ def _add_criteria(
     range_ = kind == "not-word-count" or setting.limit is not None
     criteria = _criteria(found, assertion, kind, place, whole=bool(transforms) or range_)
     filled = [rendered(each, setting.variables) for each in criteria]
+    values = [value for each in filled for value in each.values()]
+    if any(refuses_template(found, value, (*place, "value")) for value in values):
+        return
     if not transforms and not any("word_count" in each for each in filled):
         group.criteria += [(each, place) for each in filled]
         return

@@ -24,6 +24,9 @@ _FUNCTION: Final = re.compile(r":\w+$")
 _MODELS: Final = re.compile(r"(openai|anthropic|mistral|groq|openrouter):(?:\w+:)?([\w./-]+)")
 _PARAMETERS: Final = ("temperature", "max_tokens", "top_p", "seed")
 
+TEMPLATE: Final = re.compile(r"\{[{%#](?:[^{}\n]{0,60}?(?:\}\}|[%#]\}))?")
+"""A template in a text; of a long one, its start."""
+
 
 class Setting(NamedTuple):
     """Values that the assertions of a test share."""
@@ -75,6 +78,8 @@ def check_of(
         value = f"file://{join(setting.base, text)}"
     else:
         value = rendered({"value": value}, setting.variables)["value"]
+        if refuses_template(found, value, (*place, "value")):
+            return None
     options: dict[str, Any] = {
         key: assertion[key] for key in ("threshold", "config", "weight") if key in assertion
     }
@@ -116,6 +121,20 @@ def rendered(criterion: dict[str, Any], variables: Mapping[str, Any]) -> dict[st
         if isinstance(criterion[key], str) and not isinstance(value, str)
     }
     return {**found, **numbers}
+
+
+def refuses_template(found: Translation, value: Any, place: Path) -> bool:
+    """Report a template that is left in a text or in the texts of a list, and return True.
+
+    promptfoo renders it, so a check for the template itself could never fail or never hold.
+    """
+    texts = value if isinstance(value, list) else [value]
+    matches = (TEMPLATE.search(each) for each in texts if isinstance(each, str))
+    left = next(filter(None, matches), None)
+    if left is not None:
+        kinds = "no variable of the test, or not a plain one"
+        found.refuse(place, f"`{left[0]}` is not replaced as in promptfoo: {kinds}")
+    return left is not None
 
 
 def add_targets(found: Translation, data: Mapping[str, Any], base: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from rubric_ci.files.yaml_text.document import Document
 from tests import platforms
 
 SHIM = Path(next(iter(dialects.__path__))) / "shims"
+NOT_REPLACED = "is not replaced as in promptfoo: no variable of the test, or not a plain one"
 REFUSED: dict[str, tuple[str, list[str]]] = {
     "a transform of another kind": (
         "providers: [{id: 'exec:a', transform: {b: c}}]",
@@ -65,6 +66,30 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "tests: [{threshold: high, assert: [{type: is-json}]}]",
         ["tests.0.threshold a threshold is a number"],
     ),
+    "a filter": (
+        "tests: [{vars: {w: a}, assert: [{type: not-contains, value: '{{ w | upper }}'}]}]",
+        [f"tests.0.assert.0.value `{{{{ w | upper }}}}` {NOT_REPLACED}"],
+    ),
+    "an index": (
+        "tests: [{vars: {u: {t: [a]}}, assert: [{type: contains-any, value: ['{{ u.t[0] }}']}]}]",
+        [f"tests.0.assert.0.value `{{{{ u.t[0] }}}}` {NOT_REPLACED}"],
+    ),
+    "a block": (
+        "tests: [{assert: [{type: contains, value: '{% if a %}b{% endif %}'}]}]",
+        [f"tests.0.assert.0.value `{{% if a %}}` {NOT_REPLACED}"],
+    ),
+    "a variable that is not set": (
+        "tests: [{assert: [{type: llm-rubric, value: 'Names {{ a }}'}]}]",
+        [f"tests.0.assert.0.value `{{{{ a }}}}` {NOT_REPLACED}"],
+    ),
+    "a filter in code": (
+        "tests: [{assert: [{type: javascript, value: \"output === '{{ a | lower }}'\"}]}]",
+        [f"tests.0.assert.0.value `{{{{ a | lower }}}}` {NOT_REPLACED}"],
+    ),
+    "a variable in a variable": (
+        "tests: [{vars: {a: 'Hi {{b}}', b: c}, assert: [{type: is-json}]}]",
+        ["tests.0.vars.a the variable `a` has a template in its value: the case is not imported"],
+    ),
     "a prompt by a function": (
         "tests: [{}]\nprompts: ['file://a.py:ask']",
         ["prompts.0 a prompt that is no text or file of text is not imported, nor its cases"],
@@ -83,6 +108,14 @@ def translated(text: str) -> tuple[list[dict[str, Any]], list[str]]:
 @pytest.mark.parametrize(("text", "reports"), REFUSED.values(), ids=REFUSED)
 def test_what_has_no_counterpart_is_reported_once(text: str, reports: list[str]) -> None:
     assert translated(text)[1] == reports
+
+
+def test_a_check_with_a_template_that_is_left_is_no_criterion() -> None:
+    checks = "[{type: not-contains, value: '{{ q | upper }}'}, {type: contains, value: '{{q}}'}]"
+    cases, _ = translated(
+        f"tests: [{{vars: {{q: a}}, assert: {checks}}}, {{vars: {{q: '{{{{r}}}}'}}}}]"
+    )
+    assert [case["rubrics"] for case in cases] == [[{"contains": "a"}]]
 
 
 SCENARIOS = """\

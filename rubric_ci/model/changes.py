@@ -39,6 +39,7 @@ GradingChangeKind: TypeAlias = Literal[
     "judge",
     "rule",
     "target",
+    "configuration",
     "depends-on",
     "case",
     "criterion",

@@ -186,6 +186,7 @@ ROWS: Final = (
     _row(
         key="never_called",
         check=_never_called,
+        growth="stronger",
         says="never calls {}",
         denies="calls {}",
         meaning="The agent did not call this tool, or any of these, not even with an error.",

@@ -5,9 +5,11 @@ weaker, unless gates alone decide it. A text, a model and a script are `changed`
 not known.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import inf
+from typing import Final
 
 from rubric_ci.gate.grading_changes.criteria import (
     criterion_changes,
@@ -15,6 +17,7 @@ from rubric_ci.gate.grading_changes.criteria import (
     of_case,
     of_weights,
 )
+from rubric_ci.gate.grading_changes.targets import settings
 from rubric_ci.gate.selection.compare_cases import Key
 from rubric_ci.gate.selection.fingerprint import question
 from rubric_ci.model.changes import ADDED, Direction, GradingChange
@@ -23,6 +26,7 @@ from rubric_ci.model.evals import (
     CompositeSpec,
     EvalCase,
     EvaluatorSpec,
+    FilePart,
     LlmJudgeSpec,
     MeasuringSpec,
     RubricSpec,
@@ -59,6 +63,8 @@ def _changes(case: EvalCase, was: EvalCase, groups: Mapping[str, float]) -> Iter
     yield from _question(case, was)
     yield from _depends_on(case, was)
     yield from _reference(case, was)
+    yield from _guidelines(case, was)
+    yield from _settings_of_case(case, was)
     yield from evaluator_changes(case, was)
 
 
@@ -110,7 +116,49 @@ def _question(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
     """Yield an edited question; system messages and files are prompts, which a change may edit."""
     if question(case) != question(was):
         about = f"{case.id}: question"
-        yield of_case(case, "case", "changed", about, was.question, case.question)
+        before, after = was.question, case.question
+        if before == after:
+            before, after = _variables(was), _variables(case)
+        yield of_case(case, "case", "changed", about, before, after)
+
+
+def _variables(case: EvalCase) -> str:
+    return json.dumps(dict(case.vars), ensure_ascii=False, sort_keys=True)
+
+
+def _guidelines(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
+    """Yield the files that were part of the question and are guidelines now, or not any more."""
+    now, then = _marked(case), _marked(was)
+    for path in sorted(now.keys() & then.keys()):
+        if now[path] != then[path]:
+            before, after = (("guideline" if each[path] else "input") for each in (then, now))
+            yield of_case(case, "case", "changed", f"{case.id}: {path}", before, after)
+
+
+def _marked(case: EvalCase) -> dict[str, bool]:
+    parts = (part for message in case.input_messages for part in message.parts)
+    return {part.path: part.guideline for part in parts if isinstance(part, FilePart)}
+
+
+WITH_ROW: Final = frozenset(
+    (
+        *("id", "file", "evaluators", "expected_outcome", "expected_messages", "input_messages"),
+        *("turns", "simulated_user", "vars", "tags", "trials", "depends_on", "target"),
+    )
+)
+"""Fields of a case whose change has a row of its own."""
+NOT_GRADED: Final = frozenset(("span", "note", "references", "written_id", "workspace.of_target"))
+"""Fields that move no verdict: places, notes, and names whose content is compared."""
+
+
+def _settings_of_case(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
+    """Yield every other field of a case that differs; what it does is not known."""
+    exempt = WITH_ROW | NOT_GRADED
+    now, then = settings(case, exempt), settings(was, exempt)
+    for key in dict.fromkeys((*then, *now)):
+        before, after = then.get(key, ""), now.get(key, "")
+        if before != after:
+            yield of_case(case, "case", "changed", f"{case.id}: {key}", before, after)
 
 
 def _depends_on(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
@@ -126,6 +174,11 @@ def _reference(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
         about = f"{case.id}: expected_outcome"
         before, after = was.expected_outcome, case.expected_outcome
         yield of_case(case, "reference", "changed", about, before, after)
+    for n, (now, then) in enumerate(zip(case.turns, was.turns, strict=False), 1):
+        if now.expected_outcome != then.expected_outcome:
+            about = f"{case.id}: expected_outcome of turn {n}"
+            before, after = then.expected_outcome, now.expected_outcome
+            yield of_case(case, "reference", "changed", about, before, after)
     if _expected(case) != _expected(was):
         about = f"{case.id}: expected_messages"
         before, after = was.reference_answer, case.reference_answer
@@ -209,6 +262,10 @@ def _evaluator(
             if spec.sees != was.sees:
                 then, now = ", ".join(was.sees), ", ".join(spec.sees)
                 yield change("evaluator", "changed", f"{about}: sees", then, now)
+            if spec.turn != was.turn:
+                yield change(
+                    "evaluator", "changed", f"{about}: turn", f"{was.turn}", f"{spec.turn}"
+                )
             yield from criterion_changes(case, spec.rubric, was.rubric)
         case CompositeSpec(), CompositeSpec():
             yield from _compared(case, about, spec.evaluators, was.evaluators)

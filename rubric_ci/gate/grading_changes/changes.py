@@ -17,7 +17,11 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.gate.grading_changes.cases import case_changes, removed_cases
-from rubric_ci.gate.grading_changes.configuration import config_changes, target_changes
+from rubric_ci.gate.grading_changes.configuration import (
+    config_changes,
+    target_changes,
+    target_of,
+)
 from rubric_ci.gate.grading_changes.files import (
     ScriptFiles,
     ignore_changes,
@@ -61,7 +65,7 @@ def _changes(loaded: LoadedProject, base: BaseCommit, state: BaseState) -> Itera
         for tag, rate in before.gate.groups.items():
             groups[tag] = min(rate, groups.get(tag, rate))
     yield from _cases(loaded, state, own, was, groups)
-    yield from _scripts(loaded, own.files, difference)
+    yield from _scripts(loaded, own, difference)
     yield from _ignores(loaded, own.files, then, difference)
     yield from _files([now for now, _ in configs], own.files, then, difference)
 
@@ -95,12 +99,14 @@ def _removed(loaded: LoadedProject, cases: Sequence[EvalCase]) -> Iterator[Gradi
 
 
 def _scripts(
-    loaded: LoadedProject, head: RepositoryFiles, difference: Difference
+    loaded: LoadedProject, own: Project, difference: Difference
 ) -> Iterator[GradingChange]:
     changed = difference.changed_paths
-    yield from script_changes(
-        loaded.cases, ScriptFiles({*difference.entries, *changed}, head.read), changed
-    )
+    files = ScriptFiles({*difference.entries, *changed}, own.files.read)
+    answered = [(case, target_of(case, own.policy_for)) for case in loaded.cases]
+    others = {file.path for file in loaded.files} | {own.config_name, LABELS, CALIBRATION, WAIVERS}
+    recorded = {target.answers for _, target in answered if isinstance(target, RecordedTarget)}
+    yield from script_changes(answered, files, changed, others | recorded)
 
 
 def _ignores(
@@ -168,7 +174,7 @@ def _of_target(document: Source, key: str) -> Path:
         if key == name:
             return "targets", index, "name"
         if isinstance(name, str) and key.startswith(f"{name}."):
-            setting = key.removeprefix(f"{name}.")
+            setting = key.removeprefix(f"{name}.").partition(".")[0]
             return "targets", index, setting if setting in target else "name"
     return ()
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.gate.grading_changes.cases import narrowed
+from rubric_ci.gate.grading_changes.targets import how_changes
 from rubric_ci.gate.policy.changes import policy_changes
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.model.changes import Direction, GradingChange
@@ -34,6 +35,24 @@ def config_changes(head: Config, base: Config, line_of: LineOf) -> Iterator[Grad
             after=change.after,
         )
     yield from _targets(head, base, line_of)
+    yield from how_changes(head, base, line_of)
+    yield from _compared(head.compare, base.compare, line_of)
+
+
+def _compared(now: Sequence[str], then: Sequence[str], line_of: LineOf) -> Iterator[GradingChange]:
+    """Yield another list of targets that answer each case; without one, it is the case's own."""
+    if set(now) == set(then):
+        return
+    file, line = line_of("compare")
+    yield GradingChange(
+        kind="configuration",
+        direction="weaker" if set(then) - set(now) else "changed",
+        about="compare",
+        file=file,
+        line=line,
+        before=", ".join(then),
+        after=", ".join(now),
+    )
 
 
 def _targets(head: Config, base: Config, line_of: LineOf) -> Iterator[GradingChange]:
@@ -112,7 +131,7 @@ def target_changes(
     """Yield one change per eval file and pair of targets; `pairs` are a case here and then."""
     moved: dict[tuple[str, ...], list[_Moved]] = defaultdict(list)
     for case, was in pairs:
-        after, before = _target(case, head), _target(was, base)
+        after, before = target_of(case, head), target_of(was, base)
         if after and before and after.name != before.name:
             key = case.file, before.name, after.name
             moved[key].append(_Moved(case=case, before=before, after=after))
@@ -120,7 +139,8 @@ def target_changes(
         yield _change(cases)
 
 
-def _target(case: EvalCase, config: Callable[[str], Config]) -> Target | None:
+def target_of(case: EvalCase, config: Callable[[str], Config]) -> Target | None:
+    """Return the target that answers a case; None: there is none."""
     try:
         return choose_target(case, config(case.file))
     except CannotConfigure:  # of the head: the run has reported it

@@ -114,9 +114,13 @@ def _of_rules(now: Assertion, then: Assertion) -> Direction:
 
 def _contains(whole: JSON, part: JSON) -> bool:
     """Return True if a number is as large as another, or a list has all of another."""
-    if isinstance(whole, list):
-        return all(each in whole for each in part)
+    if isinstance(whole, list | str):  # a text stands for a list of one
+        return set(_listed(part)) <= set(_listed(whole))
     return bool(whole >= part)
+
+
+def _listed(value: JSON) -> list[JSON]:
+    return value if isinstance(value, list) else [value]
 
 
 def _values(criterion: Criterion) -> list[float]:

@@ -12,9 +12,12 @@ from typing import Final, TypeAlias
 
 from rubric_ci.files.validation.diagnostics import ignored_rules
 from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
+from rubric_ci.model.config import CliTarget, RunnerTarget, Target, Workspace
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
+from rubric_ci.model.rubric import Assertion
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.text import numbers
+from rubric_ci.text.globs import matcher
 
 CODE: Final = frozenset(
     (
@@ -24,6 +27,7 @@ CODE: Final = frozenset(
 )
 """Suffixes of files whose text names the files that they use."""
 
+RUN: Final = "command"  # the assertion that runs a command in the workspace
 MOST: Final = 500  # files per script
 
 _PACKAGES: Final = frozenset(("__init__", "__main__", "index", "mod"))  # named by their folder
@@ -44,10 +48,9 @@ class ScriptFiles:
             for name in _names(path):
                 self._named[name].add(path)
 
-    def used_by(self, spec: CodeJudgeSpec) -> frozenset[str]:
+    def used_by(self, command: str, cwd: str) -> frozenset[str]:
         """Return the files that a command names, and those that these files name in turn."""
-        command = spec.script if isinstance(spec.script, str) else "\n".join(spec.script)
-        home = normpath(spec.cwd)
+        home = normpath(cwd)
         found: set[str] = set()
         waiting = [(home, command)]
         while waiting and len(found) < MOST:
@@ -84,15 +87,58 @@ def _names(path: str) -> tuple[str, ...]:
     return (basename(path), basename(_module(path))) if code else (basename(path),)
 
 
+Answered: TypeAlias = tuple[EvalCase, Target | None]
+"""A case and the target that answers it; None: it is not known."""
+
+
 def script_changes(
-    cases: Iterable[EvalCase], files: ScriptFiles, changed: Set[str]
+    cases: Sequence[Answered], files: ScriptFiles, changed: Set[str], others: Set[str] = frozenset()
 ) -> Iterator[GradingChange]:
-    """Yield the changed files that a script of `code_judge` names or imports."""
-    specs = (spec for case in cases for spec in every_evaluator(case.evaluators))
-    scripts = {(spec.cwd, spec.script): spec for spec in specs if isinstance(spec, CodeJudgeSpec)}
-    used = {path for spec in scripts.values() for path in files.used_by(spec)}
+    """Yield the changed files that a verdict depends on, whoever runs or reads them.
+
+    They are what a command names or imports, and all below the folder that a workspace copies.
+    `others` are files that are compared by themselves.
+    """
+    known = list(dict.fromkeys(each for pair in cases for each in _commands(*pair)))
+    used = {path for command, cwd in known for path in files.used_by(command, cwd)}
+    for folder, exempt in dict.fromkeys(each for pair in cases for each in _copied(*pair)):
+        tested = matcher(exempt)
+        below = (path for path in changed if folder == "." or path.startswith(f"{folder}/"))
+        used |= {path for path in below if path not in others and not tested(path)}
     for path in sorted(used & changed):
         yield _edited("script", path, 1, "as at the base", "edited")
+
+
+def _workspace(case: EvalCase, target: Target | None) -> Workspace | None:
+    own = target.workspace if isinstance(target, CliTarget) else None
+    return case.workspace or own
+
+
+def _commands(case: EvalCase, target: Target | None) -> Iterator[tuple[str, str]]:
+    """Yield the commands that decide about an answer, or prepare it, each with its folder."""
+    workspace = _workspace(case, target)
+    homes = dict.fromkeys((workspace.copy or ".", ".") if workspace else (".",))
+    for spec in every_evaluator(case.evaluators):
+        if isinstance(spec, CodeJudgeSpec):
+            yield _joined(spec.script), spec.cwd
+        if isinstance(spec, RubricSpec):
+            commands = (c.value for c in spec.rubric if isinstance(c, Assertion) and c.key == RUN)
+            yield from ((str(command), home) for command in commands for home in homes)
+    if workspace and workspace.setup:
+        yield from ((_joined(workspace.setup), home) for home in homes)
+    if isinstance(target, RunnerTarget):
+        yield target.command_template, target.cwd
+
+
+def _joined(command: str | tuple[str, ...]) -> str:
+    return command if isinstance(command, str) else "\n".join(command)
+
+
+def _copied(case: EvalCase, target: Target | None) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the folder that a workspace copies, with the globs of what is under test in it."""
+    workspace = _workspace(case, target)
+    if workspace and workspace.copy:
+        yield normpath(workspace.copy), ((target.depends_on or ()) if target else ())
 
 
 def ignore_changes(path: str, before: str, after: str) -> Iterator[GradingChange]:

@@ -70,14 +70,18 @@ def rubrics(case: EvalCase) -> Parts:
 
 
 def question(case: EvalCase) -> JSON:
-    """Return the question: all but system messages and the texts of files, which are prompts."""
+    """Return the question: all but system messages and the texts of files, which are prompts.
+
+    Variables are part of it: a prompt file, a command and a service are asked with them.
+    """
     messages = [
         [m.role, m.name, m.tool_calls, [_written(part) for part in m.parts]]
         for m in case.input_messages
         if m.role != "system" and not m.is_guideline
     ]
     user = [] if case.simulated_user is None else [_canonical(case.simulated_user)]
-    return [*messages, *(turn.text for turn in case.turns), *user]
+    variables = [_canonical(case.vars)] if case.vars else []
+    return [*messages, *(turn.text for turn in case.turns), *user, *variables]
 
 
 def _written(part: Part) -> JSON:

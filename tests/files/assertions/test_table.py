@@ -91,6 +91,7 @@ def test_what_a_longer_list_or_a_larger_number_does() -> None:
         "contains_all": "stronger",
         "max_words": "weaker",
         "min_words": "stronger",
+        "never_called": "stronger",
         "no_other_calls": "weaker",
         "max_calls": "weaker",
     }

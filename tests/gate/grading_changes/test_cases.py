@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.gate.grading_changes.cases import case_changes, narrowed
 from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.evals import EvalCase, Message, TrialRule
+from rubric_ci.model.evals import EvalCase, FilePart, Message, TextPart, TrialRule
 from tests.cases import build_case, text_message
 
 GROUPS = {"smoke": 0.9, "strict": 1.0}
@@ -119,3 +119,24 @@ def test_files_that_a_case_depends_on(
     before: list[str] | None, after: list[str] | None, expected: str
 ) -> None:
     assert narrowed(before, after) == expected
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_file_becomes_a_guideline(flag: bool) -> None:
+    def with_file(guideline: bool) -> EvalCase:
+        part = FilePart("notes.md", "Use tabs", guideline=guideline)
+        return build_case(input_messages=(Message(role="user", parts=(TextPart("Go"), part)),))
+
+    [change] = changes(with_file(flag), with_file(not flag))
+    words = ("input", "guideline") if flag else ("guideline", "input")
+    assert (change.kind, change.direction, change.before, change.after) == (
+        "case", "changed", *words,
+    )  # fmt: skip
+
+
+def test_variables_are_part_of_the_question() -> None:
+    case = build_case(vars={"days": 30})
+    [change] = changes(replace(case, vars={"days": 60}), case)
+    assert (change.about, change.before, change.after) == (
+        "one: question", '{"days": 30}', '{"days": 60}',
+    )  # fmt: skip

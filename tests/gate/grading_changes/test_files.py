@@ -52,13 +52,16 @@ STRICT = ["lib/__init__.py", "lib/deep/depth.py", "lib/limits.json", "lib/strict
 )
 def test_used_files(script: str | tuple[str, ...], cwd: str, expected: list[str]) -> None:
     files = ScriptFiles(FILES, lambda path: FILES[path].encode())
-    assert sorted(files.used_by(build_script(script, cwd=cwd))) == expected
+    assert (
+        sorted(files.used_by(script if isinstance(script, str) else "\n".join(script), cwd))
+        == expected
+    )
 
 
 def test_a_chain_of_files_ends() -> None:
     chain = {f"m{n}.py": f"import m{n + 1}" for n in range(1000)}
     files = ScriptFiles(chain, lambda path: chain[path].encode())
-    assert len(files.used_by(build_script("python m0.py"))) == 500
+    assert len(files.used_by("python m0.py", ".")) == 500
 
 
 @pytest.mark.parametrize(
@@ -72,19 +75,19 @@ def test_a_script_of_each_language_is_read(suffix: str) -> None:
     texts = {f"check{suffix}": "limits.json", "limits.json": "", "mod/check.csv": "limits.json"}
     assert suffix in CODE
     files = ScriptFiles(texts, lambda path: texts[path].encode())
-    assert files.used_by(build_script(f"run check{suffix}")) == {f"check{suffix}", "limits.json"}
+    assert files.used_by(f"run check{suffix}", ".") == {f"check{suffix}", "limits.json"}
 
 
 def test_data_and_missing_files_name_no_others() -> None:
     files = ScriptFiles(["a.csv", "b.py"], {"a.csv": b"b.py"}.get)
-    assert files.used_by(build_script("cat a.csv")) == {"a.csv"}
-    assert files.used_by(build_script("python b.py")) == {"b.py"}
+    assert files.used_by("cat a.csv", ".") == {"a.csv"}
+    assert files.used_by("python b.py", ".") == {"b.py"}
 
 
 def test_a_script_that_is_no_utf8_is_read() -> None:
     texts = {"check.py": b"\xff limits.json", "limits.json": b""}
     files = ScriptFiles(texts, texts.get)
-    assert files.used_by(build_script("python check.py")) == {"check.py", "limits.json"}
+    assert files.used_by("python check.py", ".") == {"check.py", "limits.json"}
 
 
 @pytest.mark.parametrize(
@@ -108,14 +111,14 @@ def test_a_script_that_is_no_utf8_is_read() -> None:
     ],
 )
 def test_how_a_file_is_named(command: str, path: str, used: bool) -> None:
-    assert (path in ScriptFiles([path], lambda _: b"").used_by(build_script(command))) is used
+    assert (path in ScriptFiles([path], lambda _: b"").used_by(command, ".")) is used
 
 
 def test_a_script_that_changed() -> None:
     one, two = build_script("python one.py"), build_script("python two.py", cwd="b")
     below = build_script("python one.py", cwd="b")
     both = CompositeSpec(name="all", evaluators=(two,), aggregator=WeightedAverage(), span=two.span)
-    cases = [build_case(evaluators=(one, below, one)), build_case(evaluators=(both,))]
+    cases = [(build_case(evaluators=each), None) for each in ((one, below, one), (both,))]
     files = ScriptFiles(["one.py", "b/one.py", "b/two.py", "b/three.py"], lambda _: b"")
     changed = {"one.py", "b/one.py", "b/two.py", "b/three.py"}
     assert list(script_changes(cases, files, changed)) == [

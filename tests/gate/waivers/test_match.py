@@ -272,3 +272,12 @@ def test_cases_that_exchange_their_questions_do_not_exchange_their_waiver() -> N
     ]
     assert match_waiver(waiver, [first, other], TODAY).state == "not-run"
     assert match_waiver(waiver, exchanged, TODAY).state == "edited"
+
+
+def test_a_waiver_belongs_to_the_variables_of_a_case_without_messages() -> None:
+    criterion = Assertion(id="a", text="", key="contains", value="x", span=span())
+    prints = {
+        fingerprint_of(build_case(input_messages=(), vars={"q": text}), criterion)
+        for text in ("one", "two")
+    }
+    assert len(prints) == 2

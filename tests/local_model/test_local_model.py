@@ -1,0 +1,131 @@
+"""A real model on this machine as target and judge: the contract, not the quality of its marks.
+
+`make local-model` installs a small model and a server for it, 130 MB, and runs this; without them
+the tests are skipped.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+PYTHON = Path(__file__).parents[2] / ".tools/local-model/bin/python"
+MARKS = {True, False, "cannot_assess"}
+MOST_SECONDS = 240
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PYTHON.exists(), reason="the model is not here: make local-model"),
+    pytest.mark.timeout(MOST_SECONDS),
+]
+
+EVALS = """\
+evalcases:
+- {id: capital, input: What is the capital of France? One sentence., rubrics: [Names Paris]}
+- {id: sum, input: What is 2 + 3? One sentence., rubrics: [Says that the sum is 5]}
+- {id: colour, input: Which colour has snow? One word., rubrics: [Says white]}
+"""
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """Return the base URL of the server."""
+    command = [str(PYTHON), str(Path(__file__).with_name("server.py"))]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as server:
+        assert server.stdout
+        yield server.stdout.readline().strip()
+        server.kill()
+
+
+def prepare(folder: Path, url: str, target: dict[str, str]) -> None:
+    """Write the three lines that a local judge needs, and the cases."""
+    model = {"model": "openai/smollm2", "api_base": url}
+    config = {"judge": model, "targets": [{"name": "default", **(target or model)}]}
+    (folder / "rubric-ci.yaml").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "a.eval.yaml").write_text(EVALS, encoding="utf-8")
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start rubric-ci without any key."""
+    unset = {"OPENAI_API_KEY", "GITHUB_ACTIONS", "CI"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "rubric_ci", *arguments],
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if name not in unset},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def report_of(folder: Path) -> Any:
+    """Run all cases and return the report."""
+    with start(folder, "run", "a.eval.yaml") as run:
+        output, _ = run.communicate(timeout=MOST_SECONDS)
+    assert run.returncode in {0, 1, 3}, output
+    return json.loads((folder / ".rubric-ci/report.json").read_text(encoding="utf-8"))
+
+
+def check(report: Any) -> None:
+    """Assert that every case is graded with valid marks, or errored with a reason."""
+    totals = report["totals"]
+    assert totals["graded"] + totals["errored"] == 3
+    assert totals["graded"] > 0
+    for case in report["cases"]:
+        if case["outcome"] == "errored":
+            assert case["reason"]
+            continue
+        criteria = [c for each in case["evaluators"] for c in each["criteria"]]
+        assert {criterion["mark"] for criterion in criteria} <= MARKS
+
+
+def test_three_lines_make_it_target_and_judge(tmp_path: Path, url: str) -> None:
+    prepare(tmp_path, url, {})
+    with start(tmp_path, "validate") as validate:
+        output, _ = validate.communicate(timeout=60)
+    assert (validate.returncode, output) == (0, "2 files checked: no problems\n")
+    report = report_of(tmp_path)
+    check(report)
+    assert report["totals"]["input_tokens"] > 100
+    assert report["totals"]["output_tokens"] > 10
+    assert report["notes"] == []  # the server takes the schema: nothing was found out
+
+
+def test_a_kill_in_the_middle_loses_no_mark(tmp_path: Path, url: str) -> None:
+    prepare(tmp_path, url, {"provider": "mock", "response": "Paris, 5, white"})
+    with start(tmp_path, "run", "a.eval.yaml") as run:
+        assert run.stdout
+        next(line for line in run.stdout if line.startswith("[") and "errored" not in line)
+        run.kill()
+    report = report_of(tmp_path)
+    check(report)
+    assert report["totals"]["cached_marks"] >= 1
+    again = report_of(tmp_path)
+    assert again["totals"]["cached_marks"] >= report["totals"]["marks"]
+
+
+def test_the_server_keeps_the_prompt_of_the_last_request(url: str) -> None:
+    question = "Name one colour of the rainbow, and say in one sentence where it stands in it."
+    body = {"messages": [{"role": "user", "content": question}], "max_tokens": 2}
+    sent = Request(
+        f"{url}/chat/completions",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+    )
+    kept = []
+    for _ in range(2):
+        with urlopen(sent, timeout=60) as reply:
+            kept.append(json.load(reply)["usage"]["prompt_tokens_details"]["cached_tokens"])
+    assert kept[1] > 10, kept

@@ -85,7 +85,7 @@ async def _asked_again(
 ) -> Mapping[Key, Pair]:
     """Return the pairs, of which these have a new answer of the base."""
     tasks = [once(pairs[key].base_task) for key in keys]
-    results = await sides.graded(tasks, _without_cached_answers(sides.base_context))
+    results = await sides.graded(tasks, _without_cache(sides.base_context))
     found = dict(pairs)
     for key in keys:
         pair = pairs[key]
@@ -97,8 +97,9 @@ async def _asked_again(
     return found
 
 
-def _without_cached_answers(context: RunContext) -> RunContext:
-    return replace(context, side=replace(context.side, reuse=False))
+def _without_cache(context: RunContext) -> RunContext:
+    """Return it without cached judgements too: an equal answer would have its old marks."""
+    return replace(context, side=replace(context.side, reuse=False), fresh_judgements=True)
 
 
 def _graded(pairs: Mapping[Key, Pair]) -> list[tuple[Graded, Graded]]:

@@ -83,10 +83,11 @@ class Script:
                 for task in tasks
             )
             if context.side.reuse or side == "head"
-            else self._of_today(tasks)
+            else self._of_today(tasks, context)
         )
 
-    def _of_today(self, tasks: Sequence[Task]) -> tuple[CaseResult, ...]:
+    def _of_today(self, tasks: Sequence[Task], context: RunContext) -> tuple[CaseResult, ...]:
+        assert context.fresh_judgements  # an equal answer would have the mark of an earlier judge
         self.calls[-1] = self.calls[-1].replace("base", "base of today")
         return tuple(
             errored(t.case.id, file="a.yaml", usage=ONE_CALL, reason="429")

@@ -17,7 +17,7 @@ from rubric_ci.grading.evaluators.llm_judge import llm_judge
 from rubric_ci.grading.evaluators.rubric import for_judges, rubric
 from rubric_ci.grading.limits import Deadline
 from rubric_ci.grading.resolve import Task, judges_of
-from rubric_ci.grading.targets import answer_cache, recorded
+from rubric_ci.grading.targets import answer_cache, recorded, spending
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
@@ -33,6 +33,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.results import Answer
 from rubric_ci.model.usage import NOTHING_USED, Usage
+from rubric_ci.models.llm.budget import check_start
 from rubric_ci.models.llm.client import identity
 from rubric_ci.system import coroutines
 
@@ -109,6 +110,17 @@ async def _keep_cached(
             found = await rubric(case, answer, spec, dry)
         if not dry.lacking:
             dry.prepared.keep(case, spec, dry.trial, answer, found)
+
+
+def check_prices(sides: Sequence[ExpectedWork], most_dollars: float | None) -> None:
+    """Raise CannotConfigure for a target that has to answer and fits no cap in dollars."""
+    if most_dollars is None:
+        return
+    for side in sides:
+        for task in side.tasks:
+            price = spending.price_of(task.target) if task.case.evaluators else None
+            if price and price.most is None and not price.obeys and _lacks_answer(side, task):
+                check_start(price)
 
 
 def models_to_ask(sides: Sequence[ExpectedWork]) -> tuple[Endpoint, ...]:

@@ -22,10 +22,11 @@ from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.models.llm import batch as batch_module
 from rubric_ci.models.llm import preflight, recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal
-from rubric_ci.models.llm.budget import Caps
+from rubric_ci.models.llm.budget import Budget, Caps
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.models.llm.client import CircuitBreaker, connect
 from rubric_ci.models.llm.model_checks import ModelChecks
+from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.recording import log_requests
 from rubric_ci.models.llm.responders import Responders
 from rubric_ci.system import masking
@@ -53,20 +54,23 @@ def build_context(
     breaker, responders = CircuitBreaker(), Responders(note)
     live = not (requests.replay or offline or batch)
     kept = build_cache(requests, cache) if cache else None
-    ask = build_model_caller(
-        root,
-        requests,
-        add_note=note,
-        offline=offline,
-        batch=batch,
-        hosts=hosts,
-        breaker=breaker,
-        cache=kept,
-    )
+    budget = Budget(caps_of(requests), batch_module.prices if batch else prices_of)
+    if batch:
+        sent = batch_module.connect(budget=budget, notify=batch, add_note=note, cache=kept)
+    else:
+        sent = connect(
+            concurrency=requests.concurrency,
+            budget=budget,
+            add_note=note,
+            breaker=breaker,
+            cache=kept,
+        )
+    ask = build_model_caller(root, requests, sent, add_note=note, offline=offline, hosts=hosts)
     # The preflight is part of a run, not of its recording.
     recorded = recording.record(ask, requests.record, root) if requests.record else ask
     return RunContext(
         call_model=responders.wrap(recorded),
+        spend=budget.start,
         responders=responders.list,
         unreachable=breaker.why_closed,
         preflight=_preflight(ask, breaker, note, hosts) if live else None,
@@ -116,37 +120,22 @@ def _preflight(
 def build_model_caller(
     root: Path,
     requests: RequestOptions,
+    sent: ModelCaller,
     *,
     add_note: AddNote,
     offline: bool = False,
-    batch: batch_module.Notify | None = None,
     hosts: AllowedHosts | None = None,
-    breaker: CircuitBreaker | None = None,
-    cache: JudgementCache | None = None,
 ) -> ModelCaller:
-    """Return the function that requests a model: replayed, offline, batched or live.
+    """Return the function that requests a model: replayed, offline, or `sent` to its server.
 
-    `batch` receives the progress of batches, `add_note` what the report must mention. `breaker`
-    keeps which servers are down; it is for live requests only. `cache` keeps output modes.
+    `add_note` receives what the report must mention.
     """
     if requests.replay or offline:
         hosts = None  # nothing is sent
     if requests.replay:
         ask = recording.replay(requests.replay, root)
-    elif offline:
-        ask = _not_asked
-    elif batch:
-        ask = batch_module.connect(
-            caps=caps_of(requests), notify=batch, add_note=add_note, cache=cache
-        )
     else:
-        ask = connect(
-            concurrency=requests.concurrency,
-            caps=caps_of(requests),
-            add_note=add_note,
-            breaker=breaker or CircuitBreaker(),
-            cache=cache,
-        )
+        ask = _not_asked if offline else sent
     ask = ModelChecks(add_note, known_models().today).wrap(ask)
     ask = guard(ask, hosts) if hosts else ask
     ask = _without_secrets(ask)
@@ -241,7 +230,7 @@ def build_cache(requests: RequestOptions, options: CacheOptions) -> JudgementCac
 
 
 def caps_of(requests: RequestOptions) -> Caps:
-    """Return the caps on model requests."""
+    """Return the caps on model requests and starts of programs."""
     return Caps(
         calls=requests.max_calls, cost_usd=requests.max_cost_usd, seconds=requests.max_seconds
     )

@@ -208,6 +208,7 @@ class CliTarget:
     files_format: str = "{path}"  # of each file in {FILES}
     batched: bool = False  # one process answers all cases of an eval file
     timeout_seconds: float = 120.0
+    cost_per_run: float | None = None  # dollars that a start costs at most; None: not known
     healthcheck: Mapping[str, JSON] | None = None
     env: tuple[str, ...] = ()
     concurrency: int | None = None

@@ -1,6 +1,14 @@
 """Dependencies of targets and evaluators: model client, cache, paths, environment."""
 
-from collections.abc import Callable, Coroutine, Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Coroutine,
+    Hashable,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
@@ -96,10 +104,29 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StartPrice:
+    """What one start of a target's program may cost."""
+
+    target: str  # its name
+    most: float | None = None  # dollars; None: not known
+    obeys: bool = False  # it stays within the dollars that it is given, and says what it used
+
+
+Start: TypeAlias = Callable[[float | None], Awaitable[Answer]]
+"""Start a program that may use so many dollars; None: without a limit."""
+
+
+async def _without_caps(_: StartPrice, start: Start) -> Answer:
+    return await start(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
     """The dependencies of every target and evaluator of a run."""
 
     call_model: ModelCaller  # live, recorded or replayed; enforces the budget
+    spend: Callable[[StartPrice, Start], Awaitable[Answer]] = field(default=_without_caps)
+    """Start a program if it fits the caps of `call_model`; raises OverBudget."""
     root: Path  # of the repository
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None

@@ -15,7 +15,8 @@ score = format_score  # the same as in verdict reasons
 def cost(totals: "Totals | Usage") -> str:
     """Return model calls and cost; calls of unknown cost are never counted as free."""
     if not totals.calls:
-        return "no model calls"
+        spent = f", {dollars(totals.cost_usd)} of commands" if totals.cost_usd else ""
+        return f"no model calls{spent}"
     calls = plural(totals.calls, "model call")
     if totals.unpriced_calls >= totals.calls:
         return f"{calls}, cost unknown"

@@ -12,7 +12,7 @@ from rubric_ci.errors import ExitCode, MissingExtra, MissingVariable, UserError
 from rubric_ci.gate.comparison.baseline import open_baseline, with_comparison
 from rubric_ci.gate.report.gate import exit_code
 from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_lines, total
-from rubric_ci.grading.expected_work import ExpectedWork, models_to_ask
+from rubric_ci.grading.expected_work import ExpectedWork, check_prices, models_to_ask
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.options import RunSettings
@@ -92,6 +92,8 @@ def grade_inputs(
     """Announce the cost and grade; `clock` is the monotonic time of the start."""
     with open_sides(inputs) as sides:
         work = expected_work(inputs, sides)
+        if not inputs.context.offline:
+            check_prices(work, inputs.settings.requests.max_cost_usd)
         estimate = _show_forecast(inputs, work, sides)
         graded = grade_run(inputs, sides, models_to_ask(work), run)
     report = finish(

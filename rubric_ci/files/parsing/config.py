@@ -60,7 +60,7 @@ _NOT_OPTIONS: Final = frozenset(
         *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
         *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
         *(*JUDGE_KEYS, *JUDGES_KEYS, "auth", "max_retries", "provider_batching", "cache", "prompt"),
-        "skill",
+        *("skill", "cost_per_run"),
         *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
         *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
     )

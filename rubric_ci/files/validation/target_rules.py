@@ -34,12 +34,12 @@ _COMMAND = (
     *_SHARED,
     *("command_template", "command", "cwd", "env", "healthcheck", "timeout_seconds"),
     *("concurrency", "workers", "files_format", "attachments_format", "provider_batching"),
-    *("trace", "workspace", "skill"),
+    *("trace", "workspace", "skill", "cost_per_run"),
 )
 _AGENT = (
     *_SHARED,
     *("model", "tools", "project_files", "workspace", "env", "timeout_seconds", "concurrency"),
-    "skill",
+    *("skill", "cost_per_run"),
 )
 _RUNNER = (
     *("name", "provider", "depends_on", "command_template", "reads", "only", "graders"),

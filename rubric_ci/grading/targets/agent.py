@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import command, conversation
+from rubric_ci.grading.targets import command, conversation, spending
 from rubric_ci.grading.targets.answer_format import answer_of, read
 from rubric_ci.grading.targets.work import DIFF, check_files, run_commands, work_left
 from rubric_ci.grading.targets.workspace import Folders, Workspaces
@@ -68,22 +68,29 @@ async def beside(
 async def _run(
     case: EvalCase, target: CliTarget, agent: AgentProgram, context: RunContext, folders: Folders
 ) -> Answer:
-    start = AGENTS[agent.name].work(agent.model, agent.tools, agent.project_files)
+    known = AGENTS[agent.name]
+    start = known.work(agent.model, agent.tools, agent.project_files)
     for path, text in start.files.items():
         place = folders.home / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
-    finished = await processes.run(
-        Command(
-            script=confined_argv(start.argv, target=target, folders=folders),
+    argv = confined_argv(start.argv, target=target, folders=folders)
+    environment = _environment(start, target, agent, folders.home, context.environment)
+
+    async def begin(dollars: float | None) -> Answer:
+        limit = (known.cap, f"{dollars:.4f}") if known.cap and dollars is not None else ()
+        line = Command(
+            script=(*argv, *limit),
             cwd=folders.work,
-            environment=_environment(start, target, agent, folders.home, context.environment),
+            environment=environment,
             known=context.environment,
             timeout_seconds=target.timeout_seconds,
             stdin=prompt(case),
         )
-    )
-    return answer_of(_trace(finished, target, agent), finished)
+        finished = await processes.run(line)
+        return answer_of(_trace(finished, target, agent), finished)
+
+    return await spending.started(target, context, begin)
 
 
 async def _with_work(

@@ -138,7 +138,9 @@ def read(form: str, stdout: str, stderr: str, target: CliTarget) -> Trace:
     try:
         trace = READERS[form](stdout, stderr)
     except AgentFailed as error:
-        raise CannotAnswer(f"the target `{target.name}` failed: {error}") from None
+        known = target.agent and error.cost_usd is not None
+        spent = Usage(calls=1, cost_usd=error.cost_usd or 0.0) if known else None
+        raise CannotAnswer(f"the target `{target.name}` failed: {error}", spent) from None
     said_only = not trace.steps and not trace.output_tokens
     if said_only and len(trace.answer) < 300 and is_refusal(trace.answer):
         raise CannotAnswer(f"the target `{target.name}` failed: {trace.answer.strip()}")

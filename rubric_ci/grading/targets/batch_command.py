@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
-from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import answer_format, command
+from rubric_ci.errors import CannotAnswer, NoVerdict
+from rubric_ci.grading.targets import answer_format, command, spending
 from rubric_ci.grading.targets.answer_format import measured
 from rubric_ci.grading.targets.skill import with_skill
 from rubric_ci.model.config import CliTarget, Target
@@ -18,6 +18,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer
+from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.shell import shell_quote
@@ -36,7 +37,7 @@ class Batches:
         for case, target in cases:
             if isinstance(target, CliTarget) and target.batched:
                 self._cases[_group(case, target)].append(case)
-        self._started: dict[tuple[str, int], asyncio.Task[tuple[Finished, _Lines]]] = {}
+        self._started: dict[tuple[str, int], asyncio.Task[tuple[Finished, _Lines, Usage]]] = {}
 
     async def answer(
         self, case: EvalCase, target: CliTarget, context: RunContext, attempt: int
@@ -46,13 +47,39 @@ class Batches:
         cases = self._cases[group] or [case]
         key = group, attempt
         if key not in self._started:
-            self._started[key] = asyncio.create_task(_run(cases, target, context, attempt))
-        finished, lines = await asyncio.shield(self._started[key])
-        return _answer(case, target, finished, lines, len(cases))
+            self._started[key] = asyncio.create_task(_started(cases, target, context, attempt))
+        try:
+            finished, lines, used = await asyncio.shield(self._started[key])
+            given = _answer(case, target, finished, lines, len(cases))
+        except NoVerdict as error:
+            raise error if case is cases[0] else error.with_usage(NOTHING_USED) from None
+        return replace(given, usage=given.usage + used) if case is cases[0] else given
 
 
 def _group(case: EvalCase, target: CliTarget) -> str:
     return json.dumps([target.name, target.cwd, target.command_template, case.file])
+
+
+async def _started(
+    cases: Sequence[EvalCase], target: CliTarget, context: RunContext, attempt: int
+) -> tuple[Finished, _Lines, Usage]:
+    """Return what the process printed, and its cost, which the first case bears."""
+    found: list[tuple[Finished, _Lines]] = []
+
+    async def run(_: float | None) -> Answer:
+        finished, lines = await _run(cases, target, context, attempt)
+        found.append((finished, lines))
+        return Answer(text="", usage=Usage(cost_usd=_own_cost(lines)))
+
+    used = (await spending.started(target, context, run)).usage
+    finished, lines = found[0]
+    return finished, lines, replace(used, cost_usd=used.cost_usd - _own_cost(lines))
+
+
+def _own_cost(lines: _Lines) -> float:
+    """Return the dollars that the lines of the cases name, which are those of their answers."""
+    costs = (value.get("cost_usd") for _, value in lines.values())
+    return sum(cost for cost in costs if isinstance(cost, int | float) and cost > 0)
 
 
 async def _run(

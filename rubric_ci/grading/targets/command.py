@@ -11,7 +11,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile, CannotRunScript
-from rubric_ci.grading.targets import answer_format
+from rubric_ci.grading.targets import answer_format, spending
 from rubric_ci.grading.targets.answer_format import measured, traced
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.context import RunContext
@@ -80,9 +80,13 @@ async def answer(
             known=context.environment,
             timeout_seconds=target.timeout_seconds,
         )
-        finished = await processes.run(command)
-        text = output(finished, target, written)
-        return _answer(text, finished, target, cwd)
+
+        async def run(_: float | None) -> Answer:
+            finished = await processes.run(command)
+            text = output(finished, target, written)
+            return _answer(text, finished, target, cwd)
+
+        return await spending.started(target, context, run)
 
 
 def output(finished: Finished, target: CliTarget, written: Path) -> str:

@@ -48,6 +48,7 @@ class Agent:
     """The start that works on files: model, tools or None for its own, files of the project."""
     planted: tuple[str, ...]  # globs of what it reads from a working folder by itself
     host: str
+    cap: str = ""  # its option for the most dollars of a start; empty: it has none
     read: Read
     is_output: Callable[[Mapping[str, object]], bool]
     """Whether an object is one that only this agent prints."""
@@ -56,9 +57,17 @@ class Agent:
 class AgentFailed(Exception):
     """An agent reports that it has no answer."""
 
-    def __init__(self, message: str, *, status: int | None, retryable: bool | None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None,
+        retryable: bool | None,
+        cost_usd: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status  # as a server would say it: 401 login, 402 quota, 429 busy
+        self.cost_usd = cost_usd  # None: it does not say what it used
         self.retryable = retryable  # None: the status decides
 
 
@@ -67,16 +76,17 @@ def option(name: str, value: str) -> tuple[str, ...]:
     return (name, value) if value else ()
 
 
-def failure(message: str, status: int | None = None) -> AgentFailed:
+def failure(message: str, status: int | None = None, cost_usd: float | None = None) -> AgentFailed:
     """Return the error for what an agent says of its failure."""
     text = " ".join(message.split())[:500] or "no reason given"
     if status is None and _LOGIN.search(text):
         status = 401
     if _QUOTA.search(text) and status not in {500, 503, 529}:
-        return AgentFailed(text, status=402, retryable=False)
+        return AgentFailed(text, status=402, retryable=False, cost_usd=cost_usd)
     if status is None and _BUSY.search(text):
         status = 429
-    return AgentFailed(text, status=status, retryable=None if status else False)
+    retryable = None if status else False
+    return AgentFailed(text, status=status, retryable=retryable, cost_usd=cost_usd)
 
 
 def is_refusal(text: str) -> bool:

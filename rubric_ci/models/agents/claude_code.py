@@ -66,7 +66,8 @@ def _result(said: Mapping[str, Any], steps: tuple[Step, ...]) -> Trace:
     text, status = said.get("result"), integer(said.get("api_error_status"))
     errors = "; ".join(map(str, items(said.get("errors"))))
     if said.get("is_error") or said.get("subtype") != "success" or not isinstance(text, str):
-        raise failure(errors or str(text or said.get("subtype")), status or None)
+        spent = number(said.get("total_cost_usd"))
+        raise failure(errors or str(text or said.get("subtype")), status or None, spent)
     stop, used = said.get("stop_reason"), mapping(said.get("usage"))
     read_tokens = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     ends: Mapping[JSON, Finish] = {"refusal": "refusal", "max_tokens": "length"}
@@ -148,6 +149,7 @@ AGENT: Final = Agent(
     work=_work,
     planted=("**/CLAUDE.md", "**/CLAUDE.local.md", "**/.claude/**", ".mcp.json"),
     host="https://api.anthropic.com",
+    cap="--max-budget-usd",
     read=read,
     is_output=_is_output,
 )

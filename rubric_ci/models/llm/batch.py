@@ -10,7 +10,7 @@ from rubric_ci.model.context import JudgementCache
 from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.models.llm import openai_http
 from rubric_ci.models.llm.batch_http import BatchResult, BatchServer, read_batch
-from rubric_ci.models.llm.budget import Budget, Caps
+from rubric_ci.models.llm.budget import Budget, Prices
 from rubric_ci.models.llm.litellm_client import loaded_litellm
 from rubric_ci.models.llm.model_info import batch_prices_of, known_mode, prices_of
 from rubric_ci.models.llm.output_modes import OutputModes
@@ -30,19 +30,23 @@ Notify: TypeAlias = Callable[[str], None]
 
 
 def connect(
-    *, caps: Caps, notify: Notify, add_note: AddNote, cache: JudgementCache | None = None
+    *, budget: Budget, notify: Notify, add_note: AddNote, cache: JudgementCache | None = None
 ) -> ModelCaller:
-    """Return an Ask for a whole run that sends its calls in batches, within the caps."""
+    """Return an Ask for a whole run that sends its calls in batches, within the budget."""
 
     async def send(calls: Sequence[ModelCall]) -> list[ModelReply | RequestError]:
         return await send_batch(calls, notify=notify, poll=FIRST_POLL)
 
-    budget = Budget(caps, lambda endpoint: batch_prices_of(endpoint) or prices_of(endpoint))
     # Without a wait, because all retries of one batch belong into the next one.
     at_once = Backoff(attempts=BATCHES, jitter=lambda: 0.0)
     modes = OutputModes(lambda call: known_mode(call.endpoint.model), add_note, cache)
     ask = modes.wrap(budget.wrap(in_batches(send, quiet=QUIET)))
     return with_retries(ask, backoff=at_once)
+
+
+def prices(endpoint: Endpoint) -> Prices | None:
+    """Return the prices of a model in batches, else its usual ones; None if unknown."""
+    return batch_prices_of(endpoint) or prices_of(endpoint)
 
 
 def check(endpoint: Endpoint) -> None:

@@ -1,4 +1,7 @@
-"""Hard caps on calls, cost and time; a request reserves its maximum cost before it is sent."""
+"""Hard caps on calls, cost and time, for model requests and for programs that cost money.
+
+Each reserves its maximum cost before it is sent or started.
+"""
 
 import asyncio
 import json
@@ -7,20 +10,24 @@ from dataclasses import replace
 from time import monotonic
 from typing import TypeAlias
 
-from rubric_ci.errors import CannotConfigure, OverBudget
+from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
 from rubric_ci.model.config import Endpoint
+from rubric_ci.model.context import Start, StartPrice
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.model.results import Answer
 from rubric_ci.models.llm.retry import RequestError
 
 OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas
 UNKNOWN_OUTPUT = 128_000  # tokens, for a model without a known limit of its replies
+LEAST_START = 0.01  # dollars, below which no program is started that gets what is left
+_ROUNDED = 1 - 1e-9  # so that what is left, added to what is spent, is within the cap
 CAPPED_OUTPUT = 16_384  # tokens of a reply under a cap on cost, unless `max_tokens` is set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caps:
-    """Limits of a run's model requests; None: no limit."""
+    """Limits of a run's model requests and starts of programs; None: no limit."""
 
     calls: int | None = None
     cost_usd: float | None = None
@@ -51,7 +58,7 @@ PriceOf: TypeAlias = Callable[[Endpoint], Prices | None]
 
 
 class Budget:
-    """Sends requests while all of them together are certain to stay within the caps."""
+    """Sends requests and starts programs while all together are certain to stay within the caps."""
 
     def __init__(
         self,
@@ -98,6 +105,47 @@ class Budget:
 
         return ask
 
+    async def start(self, price: StartPrice, start: Start) -> Answer:
+        """Start a program if it fits the caps; raises OverBudget if it does not.
+
+        A program that obeys a limit, and has no known cost, gets all that is left.
+        """
+        worst = await self._reserve_start(price)
+        cost: float | None = None
+        try:
+            given = await start(None if self._caps.cost_usd is None else worst)
+        except NoVerdict as error:
+            cost = _known(error.usage)
+            raise
+        else:
+            cost = _known(given.usage)
+            return given
+        finally:
+            await self._release(worst, cost)
+
+    async def _reserve_start(self, price: StartPrice) -> float:
+        """Return the maximum cost of a start, which is reserved."""
+        if self._caps.cost_usd is not None:
+            check_start(price)
+        async with self._changed:
+            while True:
+                worst = self._worst_start(price)
+                if (price.most is not None or not self._reserved) and self._fits(
+                    worst, f"increase the limit, or start `{price.target}` less often"
+                ):
+                    self._calls += 1
+                    self._reserved += worst
+                    return worst
+                await self._changed.wait()
+
+    def _worst_start(self, price: StartPrice) -> float:
+        if self._caps.cost_usd is None:
+            return 0.0
+        if price.most is not None:
+            return price.most
+        left = self._caps.cost_usd - self._spent
+        return max(LEAST_START, left * _ROUNDED)
+
     async def sleep(self, seconds: float) -> None:
         """Sleep before a request is repeated, until the time limit at most."""
         left = self._seconds_left()
@@ -107,14 +155,14 @@ class Budget:
         """Return the call as it is sent, and its maximum cost, which is reserved."""
         call, worst = self._limited(call)
         async with self._changed:
-            while not self._fits(call, worst):
+            while not self._fits(worst, _advice(call)):
                 # Requests in flight are likely to cost less than was reserved for them.
                 await self._changed.wait()
             self._calls += 1
             self._reserved += worst
         return call, worst
 
-    def _fits(self, call: ModelCall, worst: float) -> bool:
+    def _fits(self, worst: float, advice: str) -> bool:
         if self._closed:
             raise OverBudget(self._closed)
         if (left := self._seconds_left()) is not None and left <= 0:
@@ -125,7 +173,7 @@ class Budget:
             return True
         if self._reserved > 0:
             return False
-        raise OverBudget(self._close(self._would_exceed(call, worst)))
+        raise OverBudget(self._close(self._would_exceed(worst, advice)))
 
     async def _release(self, worst: float, cost: float | None) -> None:
         """Release the reserved cost that was not spent; for a call of unknown cost, none of it."""
@@ -158,18 +206,26 @@ class Budget:
     def _time_is_up(self) -> str:
         return f"budget: time limit of {self._caps.seconds:g} s reached"
 
-    def _would_exceed(self, call: ModelCall, worst: float) -> str:
+    def _would_exceed(self, worst: float, advice: str) -> str:
         calls = "1 call" if self._unknown == 1 else f"{self._unknown} calls"
         held = f" or reserved for {calls} of unknown cost" if self._unknown else ""
         return (
             f"budget: ${self._spent:.4f} of ${self._caps.cost_usd:g} spent{held}; "
-            f"the next call may cost ${worst:.4f}; increase the limit, or set `max_tokens` of "
-            f"{call.endpoint.model} below {_limit(call):,}"
+            f"the next call may cost ${worst:.4f}; {advice}"
         )
 
     def _close(self, reason: str) -> str:
         self._closed = self._closed or reason
         return reason
+
+
+def _advice(call: ModelCall) -> str:
+    model, most = call.endpoint.model, _limit(call)
+    return f"increase the limit, or set `max_tokens` of {model} below {most:,}"
+
+
+def _known(usage: Usage) -> float | None:
+    return None if usage.unpriced_calls else usage.cost_usd
 
 
 def _limit(call: ModelCall) -> int:
@@ -193,3 +249,13 @@ def priced(endpoint: Endpoint, price_of: PriceOf) -> Prices:
             f"{'' if endpoint.command else prices_of_it}use --max-calls",
         )
     return prices
+
+
+def check_start(price: StartPrice) -> None:
+    """Raise CannotConfigure for a program whose cost has no limit that could be enforced."""
+    if price.most is None and not price.obeys:
+        raise CannotConfigure(
+            f"a start of the target `{price.target}` has no known price, so a maximum cost cannot "
+            "be enforced",
+            "set `cost_per_run` of the target, or use --max-calls",
+        )

@@ -20,7 +20,7 @@ from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.context import JudgementCache
 from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.models.llm import judge_command
-from rubric_ci.models.llm.budget import Budget, Caps
+from rubric_ci.models.llm.budget import Budget
 from rubric_ci.models.llm.direct import provider_of
 from rubric_ci.models.llm.litellm_client import (
     ask_litellm,
@@ -28,7 +28,7 @@ from rubric_ci.models.llm.litellm_client import (
     loaded_litellm,
     output_mode,
 )
-from rubric_ci.models.llm.model_info import known_mode, prices_of
+from rubric_ci.models.llm.model_info import known_mode
 from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.models.llm.retry import RequestError, with_retries
 from rubric_ci.models.llm.workload_identity import authenticated
@@ -131,13 +131,13 @@ class CircuitBreaker:
 def connect(
     *,
     concurrency: int,
-    caps: Caps,
+    budget: Budget,
     add_note: AddNote,
     breaker: CircuitBreaker,
     cache: JudgementCache | None = None,
 ) -> ModelCaller:
-    """Return an Ask for a whole run: with retries, one rate limiter and the caps of the run."""
-    limiter, budget = RateLimiter(concurrency), Budget(caps, prices_of)
+    """Return an Ask for a whole run: with retries, one rate limiter and the budget of the run."""
+    limiter = RateLimiter(concurrency)
     modes = OutputModes(output_mode_of, add_note, cache)
     ask = modes.wrap(limiter.wrap(budget.wrap(request)))
     return breaker.wrap(with_retries(ask, sleep=budget.sleep))

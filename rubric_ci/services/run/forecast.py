@@ -10,6 +10,7 @@ from rubric_ci.gate.comparison import verdicts, wording
 from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_cost, estimate_lines, total
 from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import Task
+from rubric_ci.grading.targets import spending
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.config import (
     CliTarget,
@@ -67,7 +68,7 @@ def confirmation(sides: Sides | NoBase | None, inputs: RunInput) -> Iterator[str
         side.trials * (task.case.most_turns or 1)
         for side in work
         for task in side.tasks
-        if isinstance(task.target, LlmTarget)
+        if isinstance(task.target, LlmTarget) or spending.price_of(task.target)
     )
     requests = answers + (judged.requests if judged else 0)
     if not requests:
@@ -194,11 +195,13 @@ def target_lines(work: ExpectedWork) -> Iterator[str]:
 
 
 def request_lines(work: ExpectedWork) -> Iterator[str]:
-    """Yield a line per target that asks a model on one side, for answers or as a user."""
+    """Yield a line per target that costs money on one side, for answers or as a user."""
     tasks = [
         task
         for task in work.tasks
-        if isinstance(task.target, LlmTarget) or task.case.simulated_user
+        if isinstance(task.target, LlmTarget)
+        or spending.price_of(task.target)
+        or task.case.simulated_user
     ]
     return target_lines(replace(work, tasks=tasks))
 
@@ -218,7 +221,7 @@ def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
             files = {task.case.file: task.trials(work.trials) for task in tasks}
             starts = min(turns, sum(files.values())) if batched else turns
             words = numbers.plural(starts, "start of its command", "starts of its command")
-            return f"{most}{words}{_of_users(asked)}{more}"
+            return f"{most}{words}{_of_starts(target, starts)}{_of_users(asked)}{more}"
         case RecordedTarget():
             less = f"; {numbers.plural(len(asked), 'answer')} not recorded" if asked else ""
             return f"{numbers.plural(cached, 'recorded answer')}, no requests{less}"
@@ -232,6 +235,16 @@ def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
             return f"no answers: provider `{provider}` is not supported yet"
         case _:
             assert_never(target)
+
+
+def _of_starts(target: Target, starts: int) -> str:
+    """Return what the starts may cost, as words; nothing for what the caps do not count."""
+    price = spending.price_of(target)
+    if price is None:
+        return ""
+    if price.most is None:
+        return ", cost unknown before the answers"
+    return f", at most {numbers.dollars(starts * price.most)}"
 
 
 def _at_most(asked: Sequence[EvalCase]) -> str:

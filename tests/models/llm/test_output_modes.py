@@ -11,9 +11,10 @@ import pytest
 from rubric_ci.errors import CannotReachModel
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
-from rubric_ci.models.llm.budget import Caps
+from rubric_ci.models.llm.budget import Budget, Caps
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.models.llm.client import CircuitBreaker, connect, output_mode_of, request
+from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.output_modes import OutputModes
 from tests.bodies import Body, answering
 
@@ -51,7 +52,12 @@ def ask(*bodies: Body, mode: OutputMode | None = "json_schema", times: int = 1) 
     outcomes: list[ModelReply | str] = []
 
     async def run(call: ModelCall) -> None:
-        send = connect(concurrency=1, caps=Caps(), add_note=notes.append, breaker=CircuitBreaker())
+        send = connect(
+            concurrency=1,
+            budget=Budget(Caps(), prices_of),
+            add_note=notes.append,
+            breaker=CircuitBreaker(),
+        )
         for _ in range(times):
             try:
                 outcomes.append(await send(call))

@@ -1,0 +1,43 @@
+"""What a start of a target's program costs: asked of the budget before, told to it after."""
+
+from dataclasses import replace
+
+from rubric_ci.errors import NoVerdict
+from rubric_ci.model.config import CliTarget, Target
+from rubric_ci.model.context import RunContext, Start, StartPrice
+from rubric_ci.model.results import Answer
+from rubric_ci.model.usage import Usage
+from rubric_ci.models.agents import AGENTS
+
+
+def price_of(target: Target) -> StartPrice | None:
+    """Return what a start may cost; None: it is no call that the caps count."""
+    if not isinstance(target, CliTarget) or (target.agent is None and target.cost_per_run is None):
+        return None
+    obeys = target.agent is not None and bool(AGENTS[target.agent.name].cap)
+    return StartPrice(target=target.name, most=target.cost_per_run, obeys=obeys)
+
+
+async def started(target: CliTarget, context: RunContext, start: Start) -> Answer:
+    """Return the answer of one start, which counts as a call; raises OverBudget before it."""
+    price = price_of(target)
+    if price is None:
+        return await start(None)
+
+    async def counted(most: float | None) -> Answer:
+        try:
+            given = await start(most)
+        except NoVerdict as error:
+            raise error.with_usage(_as_call(error.usage, target)) from None
+        return replace(given, usage=_as_call(given.usage, target))
+
+    return await context.spend(price, counted)
+
+
+def _as_call(used: Usage, target: CliTarget) -> Usage:
+    """Return the usage of one call: its own figure, else the target's, else unknown."""
+    if used.cost_usd or used.calls:
+        return replace(used, calls=1)
+    if target.cost_per_run is None:
+        return replace(used, calls=1, unpriced_calls=1)
+    return replace(used, calls=1, cost_usd=target.cost_per_run)

@@ -1,0 +1,205 @@
+"""Starts of programs that cost money: announced, held by the caps, and in the totals."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests import platforms
+from tests.models.agents.cli_outputs import CLAUDE, printed
+from tests.sample_project import Project
+
+pytestmark = platforms.SHELL
+
+CASES = "evalcases:\n" + "".join(
+    f"  - {{id: c{n}, input: Say it, rubrics: [{{contains: ok}}]}}\n" for n in range(3)
+)
+PROGRAM = """\
+#!{python}
+import os, sys
+sys.stdin.read()
+with open({log!r}, "a") as log:
+    log.write(" ".join(sys.argv[-2:]) + "\\n")
+sys.stdout.write({stdout!r})
+"""
+BATCH = """\
+import json, sys
+open(sys.argv[1], "a").write("batch\\n")
+for line in sys.stdin:
+    print(json.dumps({"id": json.loads(line)["id"], "text": "ok"}))
+"""
+FAILED = {**CLAUDE, "is_error": True, "subtype": "error_max_budget_usd", "errors": ["Too dear"]}
+
+
+class Bench(Project):
+    """A project with three cases, and programs that log how often they are started."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.log = root.parent / f"{root.name}.log"
+        self.programs = root.parent / f"{root.name}-programs"
+        self.programs.mkdir()
+        self.write("evals/a.eval.yaml", CASES)
+
+    def target(self, stdout: str = "ok", **keys: object) -> None:
+        program = "codex" if keys["provider"] == "codex" else "claude"
+        place = self.programs / program
+        log = str(self.log)
+        place.write_text(PROGRAM.format(python=sys.executable, log=log, stdout=stdout))
+        place.chmod(0o755)
+        targets = [{"name": "default", "cache": False, **keys}]
+        self.write("rubric-ci.yaml", json.dumps({"evals": ["evals/*.yaml"], "targets": targets}))
+
+    def started(self) -> list[str]:
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+    def graded(self, *options: str) -> tuple[int, str, str]:
+        """Return the status of a run, and what it printed."""
+        ran = self.run(
+            *options,
+            PATH=f"{self.programs}{os.pathsep}{os.environ['PATH']}",
+            ANTHROPIC_API_KEY="sk-of-the-agent",
+            CODEX_API_KEY="sk-of-the-agent",
+        )
+        return ran.returncode, ran.stdout, ran.stderr
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    root = tmp_path / "repository"
+    root.mkdir()
+    return Bench(root)
+
+
+CLAUDE_CODE = {"provider": "claude-code"}
+CODEX = {"provider": "codex"}
+COMMAND = {"provider": "cli", "command_template": "claude </dev/null"}
+DEAR = {"cost_per_run": 0.25}
+OK = json.dumps({**CLAUDE, "result": "ok"})
+SAID = printed("codex", "ok")
+LESS = "increase the limit, or start `default` less often"
+
+
+@pytest.mark.parametrize(
+    ("keys", "stdout", "announced", "usage"),
+    [
+        pytest.param(
+            CLAUDE_CODE,
+            OK,
+            "target default: 3 starts of its command, cost unknown before the answers",
+            (3, 0.003, 0),
+            id="its own figure",
+        ),
+        pytest.param(
+            {**CLAUDE_CODE, **DEAR},
+            OK,
+            "target default: 3 starts of its command, at most $0.7500",
+            (3, 0.003, 0),
+            id="its own figure, and that of the target",
+        ),
+        pytest.param(
+            CODEX,
+            SAID,
+            "target default: 3 starts of its command, cost unknown before the answers",
+            (3, 0, 3),
+            id="unknown",
+        ),
+        pytest.param(
+            {**CODEX, **DEAR},
+            SAID,
+            "target default: 3 starts of its command, at most $0.7500",
+            (3, 0.75, 0),
+            id="the figure of the target",
+        ),
+        pytest.param(
+            {**COMMAND, **DEAR},
+            "ok",
+            "target default: 3 starts of its command, at most $0.7500",
+            (3, 0.75, 0),
+            id="a command",
+        ),
+        pytest.param(COMMAND, "ok", None, (0, 0, 0), id="a command that costs nothing"),
+        pytest.param(
+            CLAUDE_CODE,
+            json.dumps(FAILED),
+            "target default: 3 starts of its command, cost unknown before the answers",
+            (3, 0.003, 0),
+            id="a failure with its own figure",
+        ),
+    ],
+)
+def test_what_is_announced_is_started_and_reported(
+    bench: Bench,
+    keys: Mapping[str, object],
+    stdout: str,
+    announced: str | None,
+    usage: tuple[int, float, int],
+) -> None:
+    bench.target(stdout, **keys)
+    _, _, said = bench.graded()
+    lines = [line for line in said.splitlines() if "starts of" in line]
+    assert lines == ([announced] if announced else [])
+    totals = bench.report()["totals"]
+    found = totals["calls"], round(totals["cost_usd"], 6), totals["unpriced_calls"]
+    assert (found, len(bench.started())) == (usage, 3)
+
+
+@pytest.mark.parametrize(
+    ("keys", "stdout", "option", "started", "reason"),
+    [
+        (CLAUDE_CODE, OK, "--max-calls=1", 1, "budget: call limit of 1 reached"),
+        ({**COMMAND, **DEAR}, "ok", "--max-calls=2", 2, "budget: call limit of 2 reached"),
+        (
+            CLAUDE_CODE,
+            OK,
+            "--max-cost-usd=0.001",
+            0,
+            f"budget: $0.0000 of $0.001 spent; the next call may cost $0.0100; {LESS}",
+        ),
+        (
+            {**CODEX, **DEAR},
+            SAID,
+            "--max-cost-usd=0.6",
+            2,
+            f"budget: $0.5000 of $0.6 spent; the next call may cost $0.2500; {LESS}",
+        ),
+    ],
+)
+def test_the_caps_hold(
+    bench: Bench, keys: Mapping[str, object], stdout: str, option: str, started: int, reason: str
+) -> None:
+    bench.target(stdout, **keys)
+    status, _, _ = bench.graded(option)
+    reasons = {case["reason"] for case in bench.report()["cases"] if case["outcome"] == "errored"}
+    assert (status, len(bench.started()), reasons) == (3, started, {reason})
+
+
+def test_claude_gets_what_is_left_of_the_cap(bench: Bench) -> None:
+    bench.target(OK, **CLAUDE_CODE)
+    status, _, _ = bench.graded("--max-cost-usd=0.5")
+    left = ["--max-budget-usd 0.5000", "--max-budget-usd 0.4990", "--max-budget-usd 0.4980"]
+    assert (status, bench.started()) == (0, left)
+
+
+def test_an_agent_of_unknown_cost_has_no_cap_in_dollars(bench: Bench) -> None:
+    bench.target(SAID, **CODEX)
+    status, _, said = bench.graded("--max-cost-usd=5")
+    assert (status, bench.started()) == (2, [])
+    assert (
+        "a start of the target `default` has no known price, so a maximum cost cannot be enforced"
+        in " ".join(said.split())
+    )
+    assert "set `cost_per_run` of the target, or use --max-calls" in " ".join(said.split())
+
+
+def test_a_batch_is_one_start(bench: Bench) -> None:
+    bench.write("batch.py", BATCH)
+    line = f"{sys.executable} batch.py {bench.log}"
+    bench.target(provider="cli", command_template=line, provider_batching=True, cost_per_run=0.25)
+    status, _, said = bench.graded()
+    totals = bench.report()["totals"]
+    assert (status, totals["calls"], totals["cost_usd"], bench.started()) == (0, 1, 0.25, ["batch"])
+    assert "target default: 1 start of its command, at most $0.2500" in said

@@ -42,7 +42,12 @@ def tier(verdict: Verdict) -> int:
 def trials_of(case: Graded) -> Sequence[Trial]:
     """Return the trials of a case; one if it was answered once."""
     return case.trials or (
-        Trial(verdict=case.verdict, score=case.score, answer=case.answer or None),
+        Trial(
+            verdict=case.verdict,
+            score=case.score,
+            without_waived=case.without_waived,
+            answer=case.answer or None,
+        ),
     )
 
 

@@ -142,7 +142,7 @@ def drop_of(pairs: Sequence[tuple[Graded, Graded]], config: RegressionConfig) ->
 
 
 def _count(cases: Sequence[Graded], verdict: Verdict) -> int:
-    return sum(case.verdict == verdict for case in cases)
+    return sum(_excused(case) == verdict for case in cases)
 
 
 def conclude(
@@ -227,7 +227,12 @@ def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
 
 
 def _mean_tier(case: Graded) -> float:
-    return fmean(tier(trial.verdict) for trial in first_trials(case))
+    return fmean(tier(_excused(trial)) for trial in first_trials(case))
+
+
+def _excused(trial: Trial | Graded) -> Verdict:
+    """Return the verdict, or a better one without the criteria that are waived."""
+    return trial.without_waived or trial.verdict
 
 
 def _ranked(case: Graded) -> list[Observation]:

@@ -160,6 +160,16 @@ def test_a_drop_counts_cases_and_its_level_is_a_fifth_of_the_budget() -> None:
     assert verdicts.for_cases(CONFIG).false_alarms == pytest.approx(0.04)
 
 
+def test_a_waived_failure_is_no_part_of_a_drop() -> None:
+    waived = replace(FAIL, without_waived="pass")
+    pairs = [(replace(waived, id=f"{n}"), PASS) for n in range(40)]
+    assert verdicts.drop_of(pairs, CONFIG) is None
+    borderline = replace(FAIL, without_waived="borderline")
+    found = verdicts.drop_of([(replace(borderline, id=f"{n}"), PASS) for n in range(40)], CONFIG)
+    assert found
+    assert (found.more_fail, found.fewer_pass) == (0, 40)
+
+
 def test_cases_of_one_cluster_are_one_difference() -> None:
     pairs = [(replace(FAIL, id=f"{n}", cluster="one"), PASS) for n in range(20)]
     assert verdicts.mean_p_value(pairs) == 0.5

@@ -84,12 +84,8 @@ class Drop:
     again_p_value: float | None = None  # with these answers; None: none was needed
     again_level: float = 0.0
     confirmed: bool
+    base_moved: bool = False  # not confirmed: the base itself is worse today
     problem: str = ""  # why the base could not be asked again; then it is undecided
-
-    @property
-    def moved(self) -> bool:
-        """True if the base itself answers worse today than the cache has it."""
-        return not (self.confirmed or self.problem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -152,13 +152,15 @@ def limits(report: RunReport) -> Iterator[str]:
 
 def dropped_by(drop: Drop) -> str:
     """Return how many more cases are worse: "29 more of 200 cases fail than at the base: …"."""
+    return f"{_worse_by(drop)}: more than chance"
+
+
+def _worse_by(drop: Drop) -> str:
     if drop.more_fail > 0:
-        words = f"{drop.more_fail:,} more of {drop.cases:,} cases fail than at the base"
-    elif drop.fewer_pass > 0:
-        words = f"{drop.fewer_pass:,} fewer of {drop.cases:,} cases pass than at the base"
-    else:
-        words = f"trials of {drop.cases:,} cases have worse verdicts than at the base"
-    return f"{words}: more than chance"
+        return f"{drop.more_fail:,} more of {drop.cases:,} cases fail than at the base"
+    if drop.fewer_pass > 0:
+        return f"{drop.fewer_pass:,} fewer of {drop.cases:,} cases pass than at the base"
+    return f"trials of {drop.cases:,} cases have worse verdicts than at the base"
 
 
 def drop_lines(report: RunReport) -> Iterator[str]:
@@ -169,10 +171,15 @@ def drop_lines(report: RunReport) -> Iterator[str]:
     again = f"{numbers.plural(drop.again, 'answer')} of the base asked for again"
     if drop.problem:
         yield f"{dropped_by(drop)}, if the base is as it was: it has no new answer: {drop.problem}"
-    elif drop.moved:
+    elif drop.base_moved:
         yield (
             f"The base fails as well today: its answers in the cache are better than the {again} "
             "(a model or the judge moved since). No case is held against the change for it"
+        )
+    elif not drop.confirmed:
+        yield (
+            f"{_worse_by(drop)}, by its answers in the cache. With {again} the difference may be "
+            f"chance (p = {drop.again_p_value:.2g}), so it is not held against the change"
         )
     else:
         tested = f", {again} (p = {drop.again_p_value:.2g})" if drop.again_p_value else ""

@@ -58,7 +58,11 @@ async def _find(sides: Sides, pairs: Mapping[Key, Pair]) -> Found:
         return Found(pairs=pairs, drop=replace(drop, confirmed=False, problem=_problem(now, drawn)))
     if drop.confirmed:
         return Found(pairs=_with_usage_of(pairs, now, drawn), drop=drop)
-    return await _of_today(sides, now, [key for key in cached if key not in drawn], drop)
+    found = await _of_today(sides, now, [key for key in cached if key not in drawn], drop)
+    if found.drop is None or found.drop.confirmed:
+        return found
+    moved = _base_p_value(pairs, found.pairs) <= verdicts.AGAIN_LEVEL
+    return replace(found, drop=replace(found.drop, base_moved=moved))
 
 
 def _drawn(keys: Sequence[Key]) -> Sequence[Key]:
@@ -78,6 +82,13 @@ async def _of_today(
     if again is None:
         return Found(pairs=now, drop=replace(drop, again=asked))
     return Found(pairs=now, drop=replace(again, again=asked, again_p_value=again.p_value))
+
+
+def _base_p_value(before: Mapping[Key, Pair], now: Mapping[Key, Pair]) -> float:
+    """Return the p-value of the null hypothesis that the base is no worse today."""
+    bases = [(now[key].base, before[key].base) for key in before]
+    both = [(a, b) for a, b in bases if isinstance(a, Graded) and isinstance(b, Graded)]
+    return verdicts.mean_p_value([(a, b) for a, b in both if a is not b])
 
 
 async def _asked_again(

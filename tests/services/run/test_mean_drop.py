@@ -69,7 +69,7 @@ def test_a_world_that_moved_blames_nobody() -> None:
     assert outcome.against
     drop = outcome.against.drop
     assert drop
-    assert (drop.confirmed, drop.moved, drop.again) == (False, True, 40)
+    assert (drop.confirmed, drop.base_moved, drop.again) == (False, True, 40)
     assert {case.change for case in outcome.results} == {"unchanged", "failing-before"}
     assert not [call for call in script.calls if call.startswith("head 1")]  # no suspect is left
 
@@ -83,11 +83,22 @@ def test_a_real_break_is_found_in_a_world_that_moved() -> None:
     assert "broken" not in {changes[name] for name in NAMES if name != "10"}
 
 
+def test_a_difference_that_new_answers_do_not_show_may_be_chance() -> None:
+    """Four cases fail at the base today, ten here: neither is more than chance."""
+    today = {name: "f" if number < 4 else "p" for number, name in enumerate(NAMES)}
+    today |= dict.fromkeys(NAMES[20:22], "f")
+    head = worse(7) | dict.fromkeys(NAMES[20:22], "pp")
+    drop = drop_of(Script(head, ALL_PASS, reused=NAMES, today=today))
+    assert drop
+    assert (drop.confirmed, drop.again) == (False, 40)
+    assert drop.again_p_value == pytest.approx(0.5)
+
+
 def test_a_base_that_cannot_be_asked_again_leaves_it_undecided() -> None:
     script = Script(worse(10), ALL_PASS, reused=NAMES, today=dict.fromkeys(NAMES, "e"))
     drop = drop_of(script)
     assert drop
-    assert (drop.confirmed, drop.moved, drop.problem) == (False, False, "429")
+    assert (drop.confirmed, drop.base_moved, drop.problem) == (False, False, "429")
 
 
 def test_at_most_a_hundred_answers_are_asked_again() -> None:

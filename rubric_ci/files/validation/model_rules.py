@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rubric_ci.files.kinds.kind import written_evaluators
 from rubric_ci.files.validation.agentv import snake_case, snake_cased
-from rubric_ci.files.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS
+from rubric_ci.files.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS, STARTED
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings
 from rubric_ci.model.model_facts import (
     COMMAND_KEYS,
@@ -150,8 +150,8 @@ def evaluator_model_problems(data: Any, models: Callable[[], Models]) -> Iterato
 
 def _unsafe(settings: Mapping[str, Any], path: Path, named: bool) -> Iterator[Problem]:
     """Yield parts of a request's address with characters of an address, and wrong prices."""
-    if "cli" in settings or settings.get("provider") == "cli":
-        return
+    if "cli" in settings or settings.get("provider") in {"cli", *STARTED}:
+        return  # a program gets the name, no address is built from it
     for key in _NAMES & settings.keys():
         yield from _unsafe_name(settings[key], (*path, key) if named else path)
     nested = settings.get("settings")

@@ -158,6 +158,10 @@ def test_models_of_evaluators() -> None:
         ),
         ("targets: [{name: a, model: 'bedrock/b', region_name: '${{ AWS_REGION }}'}]\n", []),
         ("judge: {cli: claude-code, model: 'claude-sonnet-5-5[1m]'}\n", []),
+        (
+            "targets: [{name: a, provider: claude-code, model: 'claude-sonnet-5-5[1m]'}]\n",
+            [],
+        ),
         ("judge: bedrock/arn:aws:bedrock:us-east-1:1:inference-profile/eu.a-v1:0\n", []),
         ("judge: cloudflare/@cf/meta/llama-3\n", []),
         ("judge: vertex_ai/claude@20260101\n", []),

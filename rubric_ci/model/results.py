@@ -69,6 +69,12 @@ class CriterionResult:
     quoted_from: SeenPart | Literal[""] = ""  # has the evidence; empty: only the answer is seen
     votes: tuple[MarkValue, ...] = ()  # each vote, if there are several
     judges: tuple[str, ...] = ()  # the model of each vote, if they are of several judges
+    template: str = ""  # the text with its variables, if it has any
+
+    @property
+    def written(self) -> str:
+        """The text as the file has it: one criterion over all rows of a table."""
+        return self.template or self.text
 
     @property
     def found(self) -> str:

@@ -44,6 +44,7 @@ class Check:
     weight: float = 1.0
     required: bool = True
     tags: tuple[str, ...] = ()
+    template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
     def normalise(self, mark: Mark) -> float:
@@ -76,6 +77,7 @@ class Scored:
     ranges: tuple[ScoreRange, ...]  # ascending, without overlap, covering 0..10
     required_min_score: int | None = None
     tags: tuple[str, ...] = ()
+    template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
     def normalise(self, mark: Mark) -> float:
@@ -108,6 +110,7 @@ class Levelled:
     levels: tuple[Level, ...]  # ascending, at least two, distinct, not always contiguous
     required_min_level: int | None = None
     tags: tuple[str, ...] = ()
+    template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
     def normalise(self, mark: Mark) -> float:
@@ -138,6 +141,7 @@ class Assertion:
     ignore_case: bool = False
     field: str = ""  # of a JSON answer: dotted, or a JSON Pointer
     tags: tuple[str, ...] = ()
+    template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
     @property

@@ -94,7 +94,7 @@ def judge_noise(cases: Iterable[CaseResult]) -> tuple[CriterionNoise, ...]:
     for case in cases:
         for criterion, marks in _repeats(case) if isinstance(case, Graded) else ():
             differs = len({(type(mark), mark) for mark in marks}) > 1
-            counts.setdefault((case.file, criterion.id, criterion.text), []).append(differs)
+            counts.setdefault((case.file, criterion.id, criterion.written), []).append(differs)
     found = [
         CriterionNoise(file=file, id=name, text=text, repeated=len(each), differing=sum(each))
         for (file, name, text), each in counts.items()
@@ -109,7 +109,7 @@ def hidden_marks(cases: Iterable[CaseResult]) -> Mapping[tuple[str, str, str], i
         if isinstance(case, Graded):
             hidden = sum(trial.answer is None and bool(trial.marks) for trial in case.trials)
             for each in judged(case.evaluators):
-                counts[case.file, each.id, each.text] += hidden
+                counts[case.file, each.id, each.written] += hidden
     return counts
 
 

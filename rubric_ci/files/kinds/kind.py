@@ -3,11 +3,12 @@
 NOTE: `validate` imports this for every file with evaluators, so specs are imported for types only.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from posixpath import join
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypedDict
 
 from rubric_ci.files.yaml_text.problems import Path, Problem, mappings
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import Found, Lookup
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from rubric_ci.model.evals import EvalCase, EvaluatorSpec
     from rubric_ci.model.results import Answer, Assessment
     from rubric_ci.text.redact import Redactor
+
+UNFILLED: Final = frozenset(("id", "tags", "field"))
+"""Keys of a criterion whose texts are names: no variable is replaced in them."""
 
 Evaluator: TypeAlias = dict[str, Any]
 """The data of an evaluator."""
@@ -106,6 +110,32 @@ def _words(script: str | list[str]) -> list[str]:
         return script.split()
 
 
+class Fill(NamedTuple):
+    """What replaces variables in the texts of a case; a value is data and is not read again."""
+
+    variables: Mapping[str, JSON] | None = None  # None: texts are taken as they stand
+
+    def text(self, written: str) -> str:
+        """Return a text with its variables replaced."""
+        if self.variables is None or not ("{{" in written or "{%" in written):
+            return written
+        from rubric_ci.text.template import render  # few files have templates
+
+        return render(written, self.variables)
+
+    def value(self, written: JSON) -> JSON:
+        """Return a value with the variables of its texts replaced; names of keys stay."""
+        match written:
+            case str():
+                return self.text(written)
+            case list():
+                return [self.value(each) for each in written]
+            case dict():
+                return {key: self.value(each) for key, each in written.items()}
+            case _:
+                return written
+
+
 class Written(NamedTuple):
     """An evaluator as an eval file that `validate` accepts has it."""
 
@@ -114,6 +144,7 @@ class Written(NamedTuple):
     data: Evaluator
     files: UsedFiles
     members: "tuple[EvaluatorSpec, ...]" = ()  # of a kind that has members
+    fill: Fill = Fill()
 
     def span(self, *keys: str | int) -> "Span":
         """Return the place of a setting."""

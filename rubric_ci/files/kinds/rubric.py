@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from rubric_ci.files.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.files.assertions.table import described
-from rubric_ci.files.kinds.kind import UsedFiles, Written, common, criteria_at
+from rubric_ci.files.kinds.kind import UNFILLED, UsedFiles, Written, common, criteria_at
 from rubric_ci.files.yaml_text.problems import Path
-from rubric_ci.files.yaml_text.source import Placed
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.rubric import (
@@ -32,20 +31,19 @@ def read(written: Written) -> RubricSpec:
     return RubricSpec(
         **common(written),
         type=data["type"],
-        rubric=_rubric(written.source, data["rubrics"], (*written.path, "rubrics"), written.files),
+        rubric=_rubric(written, data["rubrics"], (*written.path, "rubrics")),
         sees=_sees(data),
         model=data.get("model", ""),
     )
 
 
-def inline(
-    name: str, source: Placed, rubrics: Any, path: Path, files: UsedFiles, turn: int = 0
-) -> RubricSpec:
+def inline(name: str, written: Written, turn: int = 0) -> RubricSpec:
     """Return the spec of `rubrics`; in a turn, its name precedes the ids of the criteria."""
-    rubric = _rubric(source, *criteria_at(rubrics, path), files)
+    rubrics, path = written.data, written.path
+    rubric = _rubric(written, *criteria_at(rubrics, path))
     if turn:
         rubric = Rubric(tuple(replace(c, id=f"{name}/{c.id}") for c in rubric))
-    span = Span(*source.locate(path, at_key=True))
+    span = Span(*written.source.locate(path, at_key=True))
     return RubricSpec(name=name, rubric=rubric, sees=_sees(rubrics), turn=turn, span=span)
 
 
@@ -53,17 +51,40 @@ def _sees(owner: Any) -> tuple[SeenPart, ...]:
     return tuple(owner.get("sees", ("answer",))) if isinstance(owner, dict) else ("answer",)
 
 
-def _rubric(source: Placed, criteria: list[Any], path: Path, files: UsedFiles) -> Rubric:
-    found = (_criterion(source, c, (*path, n), n + 1, files) for n, c in enumerate(criteria))
+def _rubric(written: Written, criteria: list[Any], path: Path) -> Rubric:
+    found = (
+        _criterion(written, each, Span(*written.source.locate((*path, n))), n + 1)
+        for n, each in enumerate(criteria)
+    )
     return Rubric(tuple(found))
 
 
-def _criterion(
-    source: Placed, criterion: Any, path: Path, number: int, files: UsedFiles
-) -> Criterion:
-    span = Span(*source.locate(path))
-    if isinstance(criterion, str):
-        return Check(id=f"rubric-{number}", text=criterion, span=span)
+def _criterion(written: Written, template: Any, span: Span, number: int) -> Criterion:
+    """Return a criterion with its variables replaced, and its text without, if that differs."""
+    if isinstance(template, str):
+        template = {"criteria": template}
+    own = {key: template[key] for key in UNFILLED if key in template}
+    filled = {**written.fill.value(template), **own}
+    if isinstance(filled.get(SCHEMA_KEY), str):
+        filled[SCHEMA_KEY] = template[SCHEMA_KEY]  # the name of a file, which the checks found
+    found = _of(filled, written.files, span, number)
+    if filled == template:
+        return found
+    return replace(found, template=_shown(template))
+
+
+def _shown(criterion: dict[str, Any]) -> str:
+    """Return the text of a criterion, or what stands for it, with the variables in it."""
+    key = next(iter(keys_of(criterion)), "")
+    if key and not _text(criterion):
+        negated, field = criterion.get("not", False), criterion.get("field", "")
+        return described(key, criterion[key], negated=negated, field=field)
+    ranges = [each.text for each in _ranges(criterion.get("score_ranges", []))]
+    levels = [each.text for each in _levels(criterion.get("levels", []))]
+    return _text(criterion) or "; ".join([*ranges, *levels])
+
+
+def _of(criterion: dict[str, Any], files: UsedFiles, span: Span, number: int) -> Criterion:
     name, text = criterion.get("id", f"rubric-{number}"), _text(criterion)
     weight = float(criterion.get("weight", 1.0))
     tags = tuple(criterion.get("tags", ()))

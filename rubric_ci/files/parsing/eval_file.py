@@ -4,12 +4,12 @@ Strings become messages and criteria, maps become lists, and a case holds what i
 its suite. The data has passed every check, so nothing is checked again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rubric_ci.files.kinds import table
-from rubric_ci.files.kinds.kind import UsedFiles, Written, evaluators_of
+from rubric_ci.files.kinds.kind import Fill, UsedFiles, Written, evaluators_of
 from rubric_ci.files.kinds.rubric import inline
 from rubric_ci.files.parsing.program_targets import workspace
 from rubric_ci.files.validation.agentv import guideline_matcher
@@ -34,7 +34,6 @@ from rubric_ci.model.evals import (
     TrialRule,
     Turn,
 )
-from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import Lookup
 from rubric_ci.text.globs import Matches
 
@@ -103,9 +102,9 @@ def _case(
     placed = _InOneFile(source, at) if len(source.texts()) > 1 else source
     case = suite["evalcases"][index]
     variables = {**suite.get("vars", {}), **case.get("vars", {})}
-    shared = Contents(files, is_guideline, None if suite.get("raw") else variables)
+    shared = Contents(files, is_guideline, Fill(None if suite.get("raw") else variables))
     raw = case.get("raw", suite.get("raw", False))
-    own = shared._replace(variables=None if raw else variables) if "raw" in case else shared
+    own = shared._replace(fill=Fill(None if raw else variables)) if "raw" in case else shared
     question = case.get("input_messages", case.get("input", []))
     reference = case.get("expected_messages", case.get("expected_output", []))
     unguided = own if reference == [] else own._replace(is_guideline=lambda _: False)
@@ -113,7 +112,7 @@ def _case(
         id=case["id"],
         file=at.file,
         span=Span(*at.place),
-        expected_outcome=case.get("expected_outcome", case.get("outcome", "")),
+        expected_outcome=own.text(case.get("expected_outcome", case.get("outcome", ""))),
         input_messages=(
             *read_messages(suite.get("messages", []), "system", shared),
             *read_messages(question, "user", own),
@@ -121,7 +120,7 @@ def _case(
         turns=tuple(_turn(each, own) for each in case.get("turns", ())),
         simulated_user=_user(case["simulated_user"], own) if "simulated_user" in case else None,
         expected_messages=read_messages(reference, "assistant", unguided),
-        evaluators=_evaluators(placed, path, files, default_evaluator),
+        evaluators=_evaluators(placed, path, (own, shared), default_evaluator),
         target=_target(case) or _target(suite),
         workspace=_workspace(case.get("workspace", suite.get("workspace")), source.file),
         vars=variables,
@@ -156,7 +155,8 @@ class _InOneFile(NamedTuple):
 
 def _turn(written: str | dict[str, Any], own: "Contents") -> Turn:
     turn = {"input": written} if isinstance(written, str) else written
-    return Turn(text=own.text(turn["input"]), expected_outcome=turn.get("expected_outcome", ""))
+    outcome = own.text(turn.get("expected_outcome", ""))
+    return Turn(text=own.text(turn["input"]), expected_outcome=outcome)
 
 
 def _user(written: dict[str, Any], own: "Contents") -> SimulatedUser:
@@ -170,21 +170,29 @@ def _user(written: dict[str, Any], own: "Contents") -> SimulatedUser:
 
 
 def _evaluators(
-    source: Placed, path: Path, files: UsedFiles, default: str
+    source: Placed, path: Path, texts: "tuple[Contents, Contents]", default: str
 ) -> tuple[EvaluatorSpec, ...]:
-    """Return the evaluators of the case at a path: inline rubrics first."""
+    """Return the evaluators of the case at a path: inline rubrics first.
+
+    `texts` has how texts of the case, and of the suite, become parts.
+    """
     suite, case = source.data, source.data["evalcases"][path[1]]
-    owner: Path = path if "rubrics" in case else ()
+    of_case, of_suite = evaluators_of(case), evaluators_of(suite)
+
+    def written(where: Path, data: Any, contents: Contents) -> Written:
+        return Written(source, where, data, contents.files, fill=contents.fill)
+
+    owner, contents = (path, texts[0]) if "rubrics" in case else ((), texts[1])
     rubrics = case.get("rubrics", suite.get("rubrics"))
-    own = [inline("rubric", source, rubrics, (*owner, "rubrics"), files)] if rubrics else []
+    own = [inline("rubric", written((*owner, "rubrics"), rubrics, contents))] if rubrics else []
     for number, turn in enumerate(case.get("turns", ()), start=1):
         if isinstance(turn, dict) and "rubrics" in turn:
             where: Path = (*path, "turns", number - 1, "rubrics")
-            own.append(inline(f"turn-{number}", source, turn["rubrics"], where, files, number))
-    of_case, of_suite = evaluators_of(case), evaluators_of(suite)
+            own.append(inline(f"turn-{number}", written(where, turn["rubrics"], texts[0]), number))
     found = ((*path, *of_case[0]), of_case[1]) if of_case else of_suite or ((), [])
-    written = (Written(source, (*found[0], n), data, files) for n, data in enumerate(found[1]))
-    return (*own, *map(table.read, written)) or tuple(_default(source, path, default))
+    contents = texts[0] if of_case else texts[1]
+    others = (written((*found[0], n), data, contents) for n, data in enumerate(found[1]))
+    return (*own, *map(table.read, others)) or tuple(_default(source, path, default))
 
 
 def _default(source: Placed, path: Path, default: str) -> Iterator[EvaluatorSpec]:
@@ -227,15 +235,11 @@ class Contents(NamedTuple):
 
     files: UsedFiles
     is_guideline: Matches = lambda _: False
-    variables: Mapping[str, JSON] | None = None  # None: texts are sent as they stand
+    fill: Fill = Fill()
 
     def text(self, written: str) -> str:
         """Return a text with its variables replaced."""
-        if self.variables is None or not ("{{" in written or "{%" in written):
-            return written
-        from rubric_ci.text.template import render  # few files have templates
-
-        return render(written, self.variables)
+        return self.fill.text(written)
 
 
 def read_messages(written: Any, role: Role, contents: Contents) -> tuple[Message, ...]:
@@ -262,7 +266,7 @@ def _parts(content: Any, contents: Contents) -> tuple[Part, ...]:
         case list():
             return tuple(_part(part, contents) for part in content)
         case _:
-            return (DataPart(content),)
+            return (DataPart(contents.fill.value(content)),)
 
 
 def _part(part: dict[str, str], contents: Contents) -> Part:

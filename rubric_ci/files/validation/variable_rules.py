@@ -3,24 +3,33 @@
 A text uses variables that a case has, and a case has none that are never used.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.files.kinds.kind import execution_of
+from rubric_ci.files.assertions.table import TABLE
+from rubric_ci.files.kinds.kind import (
+    UNFILLED,
+    criteria_at,
+    evaluators_of,
+    execution_of,
+    with_members,
+)
+from rubric_ci.files.validation.assertion_rules import ASSERTION_VALUE
 from rubric_ci.files.validation.config_summary import Prompt
 from rubric_ci.files.validation.shape_rules import MISSING_KEY, NOT_TEXT
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_cases
 from rubric_ci.text.suggestions import suggest
 
 INPUT: Final = "input"
-JUDGED: Final = ("expected_outcome", "rubrics")
+OUTCOMES: Final = ("expected_outcome", "outcome")
 MESSAGES: Final = ("input_messages", "input", "expected_messages", "expected_output")
 
 UNDEFINED_VARIABLE: Final = Rule(
     id="undefined-variable",
     meaning=(
-        "`{{ name }}` in a message is replaced by the variable of this name under `vars` of the "
-        "case or the suite. Without it, the target would be asked a question with braces in it."
+        "`{{ name }}` in a message or a criterion is replaced by the variable of this name under "
+        "`vars` of the case or the suite. Without it, the target would be asked a question with "
+        "braces in it, or the judge about them."
     ),
     hint="add it to `vars`, or set `raw: true` if the braces are part of the text",
     bad=with_cases('  - id: greeting\n    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'),
@@ -33,8 +42,10 @@ UNUSED_VARIABLE: Final = Rule(
     id="unused-variable",
     severity="warning",
     switchable=True,
-    meaning="No message and no prompt of a target uses the variable: it changes nothing.",
-    hint="use it as `{{ name }}` in a message, or remove it",
+    meaning=(
+        "No message, no criterion and no prompt of a target uses the variable: it changes nothing."
+    ),
+    hint="use it as `{{ name }}` in a message or a criterion, or remove it",
     bad=with_cases(
         "  - id: greeting\n    vars: {name: Ada}\n    input: Say hello\n    rubrics: [Greets]\n"
     ),
@@ -72,25 +83,6 @@ TEMPLATE_SYNTAX: Final = Rule(
         '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
     ),
 )
-LITERAL_VARIABLE: Final = Rule(
-    id="literal-variable",
-    severity="warning",
-    switchable=True,
-    meaning=(
-        "Criteria and expected outcomes are judged as they are written, braces included: variables "
-        "are replaced in messages and prompts only."
-    ),
-    hint="write it without the variable, or in each case with its value",
-    bad=with_cases(
-        '  - id: greeting\n    vars: {name: Ada}\n    input: "Greet {{ name }}"\n'
-        '    rubrics: ["Says {{ name }}"]\n'
-    ),
-    good=with_cases(
-        '  - id: greeting\n    vars: {name: Ada}\n    input: "Greet {{ name }}"\n'
-        "    rubrics: [Says Ada]\n"
-    ),
-)
-
 _INPUTS: Final = {"input", "input_messages", "turns", "simulated_user", "vars"}
 
 _Case: TypeAlias = tuple[Path, dict[str, Any]]
@@ -117,7 +109,9 @@ def variable_problems(
     yield from _values(data, ("vars",), written)
     for path, case in cases:
         yield from _values(case, (*path, "vars"), written)
-    shared = [] if data.get("raw") is True else list(_texts(data.get("messages"), ("messages",)))
+    raw_suite = data.get("raw") is True
+    shared = [] if raw_suite else list(_texts(data.get("messages"), ("messages",)))
+    judged = {} if raw_suite else _judged(data, ())
     from rubric_ci.text.template import used  # files without variables do not need Jinja2
 
     of_suite = {name for each in shared for name in used(each.text).names}
@@ -127,38 +121,61 @@ def variable_problems(
     for path, case in cases:
         raw = case.get("raw", data.get("raw")) is True
         own = list(_own_texts(case, path, raw=raw))
-        names = {name for each in own for name in used(each.text).names}
-        faults = any(used(each.text).fault for each in own)
+        inherited = [each for key in _inherited(case) for each in judged.get(key, ())]
+        every = (*own, *inherited)
+        names = {name for each in every for name in used(each.text).names}
+        faults = any(used(each.text).fault for each in every)
         faulty = faulty or faults
         if not faults and used_by_prompts is not None:
             yield from _unused(_vars(case).keys() - names - of_suite, (*path, "vars"))
         anywhere |= names
         for each in own:
             yield from _problems(each, {**_vars(data), **_vars(case)})
-        yield from _literal(case, path, () if raw else {**_vars(data), **_vars(case)})
     if not faulty:
         yield from _unused(_vars(data).keys() - anywhere, ("vars",))
     for each in shared:
         yield from _of_suite(each, _vars(data), cases)
-    every = set[str]().union(_vars(data), *(_vars(case) for _, case in cases))
-    yield from _literal(data, (), () if data.get("raw") is True else every)
+    for key, texts in judged.items():
+        heirs = [(path, case) for path, case in cases if key in _inherited(case)]
+        for each in texts:
+            yield from _of_suite(each, _vars(data), heirs, f"`{key}`")
 
 
-def _literal(owner: dict[str, Any], path: Path, known: Collection[str]) -> Iterator[Problem]:
-    """Yield the texts that are judged as they are written and name a variable."""
-    from rubric_ci.text.template import used
-
-    for key in JUDGED if known else ():
-        for place, text in _templates(owner.get(key), (*path, key)):
-            for name in sorted(used(text).names.intersection(known)):
-                part = _written(text, name)
-                message = f"`{part}` is not replaced here: braces in criteria are text"
-                yield Problem(LITERAL_VARIABLE, place, message, part=part)
+def _inherited(case: dict[str, Any]) -> Iterator[str]:
+    """Yield what the case takes from the suite: it has none of its own."""
+    if "rubrics" not in case:
+        yield "rubrics"
+    if evaluators_of(case) is None:
+        yield "evaluators"
 
 
-def _templates(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, str) and "{{" in value:
-        yield path, value
+def _judged(owner: dict[str, Any], path: Path) -> dict[str, list[Text]]:
+    """Return the templates among the criteria of a suite, a case or a turn, by their key."""
+    found = evaluators_of(owner) or ((), [])
+    evaluators = with_members(found[1], (*path, *found[0]))
+    return {
+        "rubrics": [*_criteria(owner.get("rubrics"), (*path, "rubrics"))],
+        "evaluators": [
+            text
+            for where, each in evaluators
+            for text in _criteria(each.get("rubrics"), (*where, "rubrics"))
+        ],
+    }
+
+
+def _criteria(rubrics: Any, path: Path) -> Iterator[Text]:
+    criteria, where = criteria_at(rubrics, path)
+    for index, each in enumerate(criteria if isinstance(criteria, list) else ()):
+        yield from _texts(each, (*where, index)) if isinstance(each, str) else ()
+        if isinstance(each, dict):
+            for key in each.keys() - UNFILLED:
+                yield from _templates(each[key], (*where, index, key))
+
+
+def _templates(value: Any, path: Path) -> Iterator[Text]:
+    """Yield the templates of a value at every depth."""
+    if isinstance(value, str):
+        yield from _texts(value, path)
     pairs = enumerate(value) if isinstance(value, list) else ()
     for key, each in value.items() if isinstance(value, dict) else pairs:
         yield from _templates(each, (*path, key))
@@ -177,8 +194,10 @@ def _values(
             yield Problem(NOT_TEXT, (*path, name), message, f'quote it: "{text}"')
 
 
-def _of_suite(shared: Text, suite: dict[str, Any], cases: list[_Case]) -> Iterator[Problem]:
-    """Yield the problems of a suite's message, at the cases that lack a variable."""
+def _of_suite(
+    shared: Text, suite: dict[str, Any], cases: list[_Case], what: str = "`messages`"
+) -> Iterator[Problem]:
+    """Yield the problems of a suite's text, at the cases that lack a variable."""
     from rubric_ci.text.template import used
 
     every = suite.keys() | set[str]().union(*(_vars(case) for _, case in cases))
@@ -186,17 +205,19 @@ def _of_suite(shared: Text, suite: dict[str, Any], cases: list[_Case]) -> Iterat
         yield from _problems(shared, dict.fromkeys(every))
         return
     for path, case in cases:
-        yield from _problems(shared, {**suite, **_vars(case)}, (*path, "id"))
+        yield from _problems(shared, {**suite, **_vars(case)}, (*path, "id"), what)
 
 
-def _problems(of: Text, known: Mapping[str, Any], case: Path = ()) -> Iterator[Problem]:
+def _problems(
+    of: Text, known: Mapping[str, Any], case: Path = (), what: str = ""
+) -> Iterator[Problem]:
     """Yield the undefined variables of a template, else why it cannot be rendered.
 
     `case` is the place if the text is the suite's.
     """
     from rubric_ci.text.template import NotRendered, render, used
 
-    found, path, where = used(of.text), case or of.path, "`messages` of the suite: " * bool(case)
+    found, path, where = used(of.text), case or of.path, f"{what} of the suite: " * bool(case)
     if found.fault:
         line, reason = found.fault
         place = f"line {line} of the text: " if "\n" in of.text.strip() else ""
@@ -206,11 +227,15 @@ def _problems(of: Text, known: Mapping[str, Any], case: Path = ()) -> Iterator[P
         message = f"{where}`{{{{ {name} }}}}` is not a variable of the case"
         hint = suggest(name, known) if known else ""
         yield Problem(UNDEFINED_VARIABLE, path, message, hint, part=_written(of.text, name))
-    if not found.plain and found.names <= known.keys():
+    key = str(of.path[-1])
+    if found.names <= known.keys() and (key in TABLE or not found.plain):
         try:
-            render(of.text, known)
+            filled = render(of.text, known)
         except NotRendered as error:
             yield Problem(UNDEFINED_VARIABLE, path, f"{where}{error}")
+            return
+        if key in TABLE and (reason := TABLE[key].problem(filled)):
+            yield Problem(ASSERTION_VALUE, path, f"{where}`{key}` of `{filled}`: {reason}")
 
 
 def _written(text: str, name: str) -> str:
@@ -224,7 +249,7 @@ def _written(text: str, name: str) -> str:
 
 def _unused(names: set[str], path: Path) -> Iterator[Problem]:
     for name in sorted(filter(str.isidentifier, names - {INPUT})):
-        hint = f"use it as `{{{{ {name} }}}}` in a message, or remove it"
+        hint = f"use it as `{{{{ {name} }}}}` in a message or a criterion, or remove it"
         yield Problem(UNUSED_VARIABLE, (*path, name), f"nothing uses `{name}`", hint, at_key=True)
 
 
@@ -236,11 +261,18 @@ def _vars(owner: dict[str, Any]) -> dict[str, Any]:
 def _own_texts(case: dict[str, Any], path: Path, *, raw: bool) -> Iterator[Text]:
     for key in () if raw else MESSAGES:
         yield from _texts(case.get(key), (*path, key))
+    for key in () if raw else OUTCOMES:
+        yield from _texts(case.get(key), (*path, key))
+    for texts in () if raw else _judged(case, path).values():
+        yield from texts
     turns = case.get("turns")
     for number, turn in enumerate(turns if isinstance(turns, list) and not raw else ()):
         where: Path = (*path, "turns", number)
         yield from _texts(turn, where) if isinstance(turn, str) else ()
-        yield from _texts(turn.get("input"), (*where, "input")) if isinstance(turn, dict) else ()
+        if isinstance(turn, dict):
+            for key in ("input", "expected_outcome"):
+                yield from _texts(turn.get(key), (*where, key))
+            yield from _criteria(turn.get("rubrics"), (*where, "rubrics"))
     user = case.get("simulated_user")
     if isinstance(user, dict) and not raw:
         for key in ("persona", "goal", "end"):
@@ -257,6 +289,8 @@ def _texts(written: Any, path: Path) -> Iterator[Text]:
             key = "content" if isinstance(each, dict) and "role" in each else "value"
             if isinstance(each, dict) and each.get("type") != "file":
                 yield from _texts(each.get(key), (*path, index, key))
+    elif isinstance(written, dict):
+        yield from _templates(written, path)
 
 
 def case_prompt_problems(data: Any, prompts: Mapping[str, Prompt]) -> Iterator[Problem]:

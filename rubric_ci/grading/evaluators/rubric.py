@@ -122,6 +122,7 @@ def _criterion_result(
         quoted_from=quoted.get(criterion.id, ""),
         votes=votes,
         judges=marked.judges if votes else (),
+        template=" ".join(criterion.template.split()),
     )
 
 

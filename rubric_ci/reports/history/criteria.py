@@ -103,7 +103,7 @@ def _of_newest(found: Sequence[_Seen]) -> list[_Seen]:
     return [
         each
         for each in found
-        if (each.criterion.text, each.criterion.kind) == (newest.text, newest.kind)
+        if (each.criterion.written, each.criterion.kind) == (newest.written, newest.kind)
     ]
 
 

@@ -254,7 +254,7 @@ def _split(judged: Sequence[JudgedLabel]) -> Split:
 
 
 def _criterion_key(criterion: Judged) -> str:
-    return f"{criterion.kind}\n{criterion.text}"
+    return f"{criterion.kind}\n{criterion.template or criterion.text}"
 
 
 def _measures(calibration: Calibration) -> JSON:

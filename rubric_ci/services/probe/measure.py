@@ -159,7 +159,7 @@ def _criteria(
             line=place[1],
             case=next(iter(cases)) if len(cases) == 1 else "",
             id=place[2],
-            text=criterion.text,
+            text=criterion.template or criterion.text,
             required=_gates(criterion),
             noticed=noticed,
             unmoved=unmoved,

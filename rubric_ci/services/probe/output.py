@@ -83,7 +83,7 @@ def with_figures(report: RunReport, text: str, name: str) -> RunReport:
         note = f"{name} is not shown: {error}; `rubric-ci probe` writes it again"
         return replace(report, notes=(*report.notes, note))
     known = {
-        (case.file, name, criterion.id, criterion.text)
+        (case.file, name, criterion.id, criterion.written)
         for case in report.cases
         if isinstance(case, Graded)
         for evaluator in case.evaluators

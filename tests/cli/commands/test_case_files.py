@@ -68,6 +68,37 @@ def test_every_case_runs_once_at_its_own_line(checkout: Checkout) -> None:
     assert lines == {"a": [2], "b": [3], "j": [1], "inline": [3], "y": [4, 5], "github-1": [2]}
 
 
+TABLE = "id,city,rule\na,hello,rec.ipt\nb,{{ rule }},bye\n"
+ROWS = """\
+rubrics:
+  - {id: city, contains: "{{ city | trim }}"}
+  - {id: rule, matches: "{{ rule }}", expected_outcome: "Fits {{ rule }}"}
+  - {id: plain, contains: receipt}
+messages: [{role: user, content: Where?}]
+evalcases: rows.csv
+"""
+
+
+def test_a_criterion_of_a_table_has_the_values_of_each_row(checkout: Checkout) -> None:
+    checkout.commit({**FILES, "evals/a.yaml": ROWS, "evals/rows.csv": TABLE})
+    done = run(checkout)
+    found = [
+        (c["text"], c.get("template", ""), c["mark"])
+        for case in report(checkout)["cases"]
+        for e in case["evaluators"]
+        for c in e["criteria"]
+    ]
+    city, plain = "Contains `{{ city | trim }}`", ("Contains `receipt`", "", True)
+    assert found == [
+        ("Contains `hello`", city, True),
+        ("Fits rec.ipt", "Fits {{ rule }}", True),
+        plain,
+        ("Contains `{{ rule }}`", city, False),
+        ("Fits bye", "Fits {{ rule }}", False),
+        plain,
+    ], done.stderr
+
+
 @pytest.mark.parametrize(
     ("file", "text", "chosen"),
     [
@@ -90,18 +121,18 @@ def test_single_rows_are_selected(
 
 
 OUT = "correct the file, or its name under `evalcases`"
-TYPED = "use it as `{{ prodct }}` in a message, or remove it"
+TYPED = "use it as `{{ prodct }}` in a message or a criterion, or remove it"
 LACKS = "undefined-variable: `messages` of the suite: `{{ product }}` is not a variable of the case"
-LITERAL = (
-    "warning: literal-variable: `{}` is not replaced here: braces in criteria are text; write it "
-    "without the variable, or in each case with its value"
-)
+UNUSABLE = "assertion-value: `matches` of `(`: missing ): (; write a value that can be checked"
+ASKED = "undefined-variable: `{}` is not a variable of the case; {}"
 JUDGED = """\
 - id: r
   vars: {product: Mug}
   expected_outcome: Is {{ other }}, {{product}}
-  rubrics: [{contains: "{{ product | upper }}"}]
+  rubrics: [{contains: "{{ prodct | upper }}"}]
 - {id: s, raw: true, vars: {product: x}, input: Hi, rubrics: ["{{ product }}"]}
+- {id: t, vars: {product: "("}, rubrics: ["Is {{ day }}",
+    {matches: "{{ product }}"}]}
 """
 NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\n"
 
@@ -133,9 +164,10 @@ NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\
                 "evals/list.yaml": JUDGED,
             },
             [
-                f"a.yaml:3:23: {LITERAL.format('{{ product }}')}",
-                f"list.yaml:3:37: {LITERAL.format('{{product}}')}",
-                f"list.yaml:4:25: {LITERAL.format('{{ product | upper }}')}",
+                f"list.yaml:3:24: {ASKED.format('{{ other }}', 'known: `product`')}",
+                f"list.yaml:4:25: {ASKED.format('{{ prodct }}', 'did you mean `product`?')}",
+                f"list.yaml:6:47: {ASKED.format('{{ day }}', 'known: `product`')}",
+                f"list.yaml:7:15: {UNUSABLE}",
             ],
             id="criteria",
         ),

@@ -221,7 +221,7 @@ def evaluator_view(
                 each,
                 criterion_anchor(case.file, case.id, evaluator.name, each.id),
                 before.get(each.id),
-                probed.get((each.id, each.text), ""),
+                probed.get((each.id, each.written), ""),
                 report,
             )
             for each in evaluator.criteria

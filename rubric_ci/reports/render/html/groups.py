@@ -58,7 +58,7 @@ def criterion_groups(report: RunReport) -> list[CriterionGroup]:
     marks: dict[tuple[str, str], list[Judged]] = {}
     for case in report.cases:
         for judged in criteria_of(case):
-            marks.setdefault((judged[1].id, judged[1].text), []).append(judged)
+            marks.setdefault((judged[1].id, judged[1].written), []).append(judged)
     groups = [_group(name, text, each, report) for (name, text), each in marks.items()]
     return sorted(groups, key=lambda group: (-group.missed, group.mean))
 

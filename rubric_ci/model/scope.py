@@ -100,7 +100,7 @@ def merged(scopes: Iterable[Scope]) -> Scope:
     return first.narrowed(*(name for each in others for name in each.narrowed_by)).without("shard")
 
 
-_PLACE: Final = re.compile(r"(.+\.(?:ya?ml|jsonl|csv|json))(?:::(.+)|:(\d+)(?::\d+)?)", re.DOTALL)
+_PLACE: Final = re.compile(r"(.+\.(?:ya?ml|jsonl?|[ct]sv))(?:::(.+)|:(\d+)(?::\d+)?)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.diagnostics import diagnose
 from rubric_ci.files.validation.output.text import headline
+from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.system import file_io
@@ -131,7 +132,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = discovery.find_root(file.parent.absolute())
     beside = Beside(lambda name: _text(file.parent / name, root), base)
-    if file.suffix == ".csv":
+    if file.suffix in SUFFIXES:
         table = csv_table.Table(file.as_posix(), text)
         return TranslatedSource(table, csv_table.translate(table.data, beside))
     finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))

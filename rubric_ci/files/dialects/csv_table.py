@@ -7,17 +7,11 @@ from rubric_ci.files.dialects.promptfoo_checks import Placed, add_checks
 from rubric_ci.files.dialects.promptfoo_code import Setting
 from rubric_ci.files.dialects.promptfoo_tests import test_of_row
 from rubric_ci.files.dialects.translation import Beside, Translation
-from rubric_ci.files.yaml_text.csv_cases import Broken, rows
+from rubric_ci.files.yaml_text.csv_cases import USUAL, Broken, table
 from rubric_ci.files.yaml_text.problems import LocatedProblem, Location, Path, Place
 
 NAME: Final = "CSV"
-
-_COLUMNS: Final = {
-    "id": ("id", "case_id", "name"),
-    "input": ("input", "prompt", "question", "query"),
-    "expected_outcome": ("expected_outcome", "criteria", "outcome"),
-    "expected_output": ("expected_output", "expected", "reference", "answer", "target", "ideal"),
-}
+_MEANINGS: Final = [*USUAL.items()][:4]  # rubrics and tags are lists in a cell
 
 
 class Table:
@@ -28,7 +22,7 @@ class Table:
         self.text_problems: list[tuple[str, LocatedProblem]] = []
         self.ambiguous: list[Any] = []
         try:
-            cells = [row for row in rows(text) if any(cell.text.strip() for cell in row)]
+            cells = [row for row in table(text) if any(cell.text.strip() for cell in row)]
         except Broken as error:
             cells = []
             self.text_problems.append((file, error.problem))
@@ -69,14 +63,14 @@ class Table:
         return {}
 
 
-def translate(table: list[dict[str, str]], beside: Beside) -> Translation:
+def translate(rows: list[dict[str, str]], beside: Beside) -> Translation:
     """Return the rows as cases; columns without a name of ours are variables."""
     found = Translation()
     found.put(("evalcases",), [], ())
-    for index, row in enumerate(table):
-        names = {ours: _named(row, theirs) for ours, theirs in _COLUMNS.items()}
+    for index, row in enumerate(rows):
+        names = {ours: _named(row, theirs) for ours, theirs in _MEANINGS}
         if not names["input"]:
-            found.refuse((index,), f"the row has no text in {', '.join(_COLUMNS['input'])}")
+            found.refuse((index,), f"the row has no text in {', '.join(USUAL['input'])}")
             continue
         ours: Path = ("evalcases", len(found.data["evalcases"]))
         found.put(ours, {"id": f"row-{index + 1}"}, (index,))
@@ -99,4 +93,6 @@ def translate(table: list[dict[str, str]], beside: Beside) -> Translation:
 
 
 def _named(row: dict[str, str], names: tuple[str, ...]) -> str:
-    return next((name for name in names if row.get(name, "").strip()), "")
+    """Return the column with the first of the usual names that has a text in this row."""
+    filled = {"_".join(name.lower().split()): name for name, text in row.items() if text.strip()}
+    return next((filled[name] for name in names if name in filled), "")

@@ -18,7 +18,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTargets, Prompt, texts_of
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
-from rubric_ci.files.yaml_text.csv_cases import CASE_FILE
+from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.problems import LocatedProblem
 from rubric_ci.files.yaml_text.source import UNREADABLE, decode
@@ -96,7 +96,7 @@ class Checker:
             data = discovery.read_bytes(path, self.project.root)
         except CannotReadFile as error:
             return _diagnosed(name, LocatedProblem(UNREADABLE, 1, 1, 1, 2, error.message), b"")
-        if path.suffix == ".csv":
+        if path.suffix in SUFFIXES:
             problem = LocatedProblem(CASE_FILE, 1, 1, 1, 2, f"it {NO_SUITE}", NAME_IT)
             return _diagnosed(name, problem, data)
         if path.name in CONFIG_NAMES or self._is_config(path):

@@ -12,6 +12,7 @@ from rubric_ci.files.dialects import open_source
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.gate_rules import CaseName, Sizes
+from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.source import decode
 from rubric_ci.system import file_io
 
@@ -50,7 +51,7 @@ def asked(project: Project, paths: Sequence[str]) -> list[Path]:
 
 
 def _is_table(path: Path) -> bool:
-    return path.suffix == ".csv" and path.is_file()
+    return path.suffix in SUFFIXES and path.is_file()
 
 
 def files_of_cases(project: Project, found: Iterable[Path]) -> dict[str, Path]:
@@ -76,7 +77,7 @@ def suite_of(
     project: Project, path: Path, near: Callable[[Path], Mapping[str, Path]]
 ) -> Path | None:
     """Return the eval file, in the folder of a file of cases or above, that names it."""
-    if path.suffix not in {".jsonl", ".csv"} and not _may_be_cases(path):
+    if path.suffix not in {".jsonl", *SUFFIXES} and not _may_be_cases(path):
         return None
     name, root = project.name_of(path), project.root.absolute()
     above = [each for each in path.absolute().parents if each.is_relative_to(root)]
@@ -98,7 +99,7 @@ def suites_in(project: Project, folder: Path) -> dict[str, Path]:
     return {
         name: discovery.shown(suite)
         for suite in suites
-        for name in _named(project, suite, (b".json", b".csv", b".yaml", b".yml"))
+        for name in _named(project, suite, (b".json", b".csv", b".tsv", b".yaml", b".yml"))
     }
 
 

@@ -5,7 +5,7 @@ from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
-from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, CsvCases, OfRow
+from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES, CsvCases, OfRow
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.jsonlines import JsonLines
 from rubric_ci.files.yaml_text.problems import LocatedProblem, Location, Path, Place
@@ -190,14 +190,14 @@ class CaseFiles:
 def open_cases(found: Found, of_row: OfRow | None = None) -> Opened | str:
     """Return the cases of a file, or why it has none."""
     path, text = found
-    if path.endswith(".csv"):
+    if path.endswith(SUFFIXES):
         table = CsvCases(path, text, of_row)
         return Opened(table, table.cases)
     if path.endswith(".jsonl"):
         lines = JsonLines(path, text)
         return Opened(lines, lines.data["evalcases"] if lines.data else [], ("evalcases",))
     if not path.endswith((".yaml", ".yml", ".json")):
-        return "cases are in `.yaml`, `.yml`, `.json`, `.jsonl` or `.csv` files"
+        return "cases are in `.yaml`, `.yml`, `.json`, `.jsonl`, `.csv` or `.tsv` files"
     document = Document(path, text)
     if not document.readable:
         return Opened(document, [])

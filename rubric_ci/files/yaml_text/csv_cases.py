@@ -1,7 +1,10 @@
-"""A CSV table of cases (RFC 4180): one row a case, with the place of each cell."""
+"""A table of cases (RFC 4180): one row a case, with the place of each cell.
+
+The separator is the comma, semicolon or tab that the header has most of.
+"""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.problems import (
@@ -16,12 +19,24 @@ from rubric_ci.files.yaml_text.problems import (
 COLUMNS: Final = ("id", "input", "expected_outcome", "expected_output", "rubrics", "tags")
 """Columns with a meaning of their own; every other one is a variable."""
 
+USUAL: Final = {
+    "id": ("id", "case_id", "name"),
+    "input": ("input", "prompt", "question", "query"),
+    "expected_outcome": ("expected_outcome", "criteria", "outcome"),
+    "expected_output": ("expected_output", "expected", "reference", "answer", "target", "ideal"),
+    "rubrics": ("rubrics",),
+    "tags": ("tags",),
+}
+"""Usual names of a column that has a meaning, the first one first."""
+
+SUFFIXES: Final = (".csv", ".tsv")
+
 CASE_FILE: Final = Rule(
     id="case-file",
     meaning=(
         "`evalcases` is a list of cases, or names files with cases: `.yaml` or `.json` with a "
-        "list, `.jsonl`, `.csv` with a column `id`, or the `testData` of a `.prompt.yml`. The "
-        "files are in the repository."
+        "list, `.jsonl`, `.csv` or `.tsv` with a column `id`, or the `testData` of a "
+        "`.prompt.yml`. The files are in the repository."
     ),
     hint="correct the file, or its name under `evalcases`",
     bad="evalcases: gone.csv\n",
@@ -29,7 +44,7 @@ CASE_FILE: Final = Rule(
 )
 
 
-_PLAIN: Final = re.compile(r"[^,\n]*")
+_PLAIN: Final = {each: re.compile(rf"[^{each}\n]*") for each in ",;\t"}
 
 
 class Cell(NamedTuple):
@@ -71,7 +86,8 @@ class CsvCases:
         self._header: list[Cell] = []
         self._rows: list[list[Cell]] = []
         try:
-            self._read([row for row in rows(text) if any(cell.text.strip() for cell in row)])
+            found = rows(text) if of_row else table(text)
+            self._read([row for row in found if any(cell.text.strip() for cell in row)])
         except Broken as error:
             self.text_problems.append((file, error.problem))
 
@@ -99,6 +115,9 @@ class CsvCases:
         if not rows:
             raise Broken(1, 1, "the table is empty")
         self._header = [cell._replace(text=cell.text.strip()) for cell in rows[0]]
+        if self._of_row is None:
+            known = named([cell.text for cell in self._header])
+            self._header = [c._replace(text=known.get(c.text, c.text)) for c in self._header]
         names = [cell.text for cell in self._header]
         for number, cell in enumerate(self._header):
             if cell.text in names[:number]:
@@ -150,7 +169,21 @@ def _line_of(cell: Cell, number: int) -> Place:
     return cell.place[0] + below, 1, cell.place[0] + below, len(text) + 1
 
 
-def rows(text: str) -> Iterator[list[Cell]]:
+def named(header: Sequence[str]) -> dict[str, str]:
+    """Return the meaning of each column that has one: the first usual name in the header."""
+    written = {"_".join(each.lower().split()): each for each in reversed(header)}
+    found = {ours: [n for n in usual if n in written] for ours, usual in USUAL.items()}
+    return {written[names[0]]: ours for ours, names in found.items() if names}
+
+
+def table(text: str) -> Iterator[list[Cell]]:
+    """Yield the rows of a table with any separator; raises Broken."""
+    text = text.removeprefix("\ufeff")
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    return rows(text, max(_PLAIN, key=header.count))
+
+
+def rows(text: str, separator: str = ",") -> Iterator[list[Cell]]:
     """Yield the rows; raises Broken for a quotation mark that is not closed, or text after one."""
     row: list[Cell] = []
     position, line, start = 0, 1, 0  # `start` is where the line starts
@@ -161,11 +194,11 @@ def rows(text: str) -> Iterator[list[Cell]]:
             line += value.count("\n")
             start = max(start, text.rfind("\n", start, end) + 1)
         else:
-            end = _PLAIN.match(text, position).end()  # type: ignore[union-attr]
+            end = _PLAIN[separator].match(text, position).end()  # type: ignore[union-attr]
             value = text[position:end].removesuffix("\r")
         row.append(Cell(value, (*at, line, end - start + 1)))
         following = text[end : end + 1]
-        if following == ",":
+        if following == separator:
             position = end + 1
             continue
         if following not in ("", "\n"):

@@ -1,14 +1,14 @@
-"""A CSV table of marks: `id` and `passed` or `score`, and what else a column names.
+"""A table of marks: `id` and `passed` or `score`, and what else a column names.
 
 Columns: `id`, `suite`, `grader`, `passed`, `score`, `weight`, `reason`, `error`, `question`,
 `expected`, `answer`, `target`, `tags`. Rows with one suite and id are the graders of a case.
 """
 
-import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from rubric_ci.files.parsing.typed_json import Mismatch
+from rubric_ci.files.yaml_text.csv_cases import Broken, table
 from rubric_ci.services.adoption.samples import Check, Sample, unit
 
 COLUMNS = (
@@ -25,19 +25,22 @@ Row = Mapping[str, str]
 
 def read(text: str) -> Iterator[Sample]:
     """Yield the cases in the order of their first row."""
-    rows = csv.DictReader(text.lstrip("\ufeff").splitlines(keepends=True))
-    names = rows.fieldnames or ()
+    try:
+        rows = [row for row in table(text) if any(cell.text.strip() for cell in row)]
+    except Broken as error:
+        raise Mismatch(f"line {error.problem.line}: {error.problem.message}") from None
+    names = ["_".join(cell.text.lower().split()) for cell in rows[0]] if rows else []
     if "id" not in names or not {"passed", "score"} & set(names):
         raise Mismatch("line 1: expected the column `id`, and `passed` or `score`")
     if unknown := [name for name in names if name not in COLUMNS]:
         raise Mismatch(f"line 1: unknown column `{unknown[0]}`; known are {', '.join(COLUMNS)}")
     found: dict[tuple[str, str], Sample] = {}
-    for row in rows:
-        cells = {name: (value or "").strip() for name, value in row.items() if name in COLUMNS}
-        sample = _sample(cells, rows.line_num)
+    for row in rows[1:]:
+        line = row[0].place[0]
+        sample = _sample(dict(zip(names, (cell.text.strip() for cell in row), strict=False)), line)
         key = sample.suite, sample.id
         known = found.get(key)
-        found[key] = sample if known is None else _joined(known, sample, rows.line_num)
+        found[key] = sample if known is None else _joined(known, sample, line)
     yield from found.values()
 
 

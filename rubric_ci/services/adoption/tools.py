@@ -9,6 +9,7 @@ from typing import Final
 from rubric_ci.errors import CannotReadFile, CannotRunScript, CannotRunTool
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
+from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.services.adoption import (
@@ -57,7 +58,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         Tool(
             name="csv",
             read=csv_table.read,
-            suffixes=(".csv",),
+            suffixes=SUFFIXES,
             made_by="a table with `id` and `passed`",
         ),
     )

@@ -185,7 +185,7 @@ NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\
                 f"a.yaml:1:50: case-file: `../../*.csv`: no file matches; {OUT}",
                 (
                     "a.yaml:1:65: case-file: `evals/a.txt`: cases are in `.yaml`, `.yml`, `.json`, "
-                    f"`.jsonl` or `.csv` files; {OUT}"
+                    f"`.jsonl`, `.csv` or `.tsv` files; {OUT}"
                 ),
             ],
             id="names",

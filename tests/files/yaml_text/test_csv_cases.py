@@ -56,11 +56,30 @@ def test_places(path: Any, at_key: bool, place: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "ID;Question;Ideal;City\na;Hi, you;Yo;Bern\n",
+        "\ufeffid\tPrompt\tExpected Output\tCity\na\tHi, you\tYo\tBern\n",
+        'Name,QUERY,answer,City\na,"Hi, you",Yo,Bern\n',
+    ],
+)
+def test_tables_as_other_programs_write_them(text: str) -> None:
+    table = CsvCases("c.csv", text)
+    case = {"id": "a", "input": "Hi, you", "expected_output": "Yo", "vars": {"City": "Bern"}}
+    assert (table.text_problems, table.cases) == ([], [case])
+
+
+def test_a_column_with_our_name_comes_before_a_usual_one() -> None:
+    table = CsvCases("c.csv", "name,question,input,id\nAda,Why?,Hi,a\n")
+    assert table.cases == [{"id": "a", "input": "Hi", "vars": {"name": "Ada", "question": "Why?"}}]
+
+
+@pytest.mark.parametrize(
     ("text", "problems"),
     [
         ("", [(1, 1, "the table is empty")]),
         ("id,product\n", [(1, 1, "the table has no rows")]),
-        ("name\nx\n", [(1, 1, "the table has no column `id`")]),
+        ("title\nx\n", [(1, 1, "the table has no column `id`")]),
         ("id,id\na,b\n", [(1, 4, "the column `id` occurs twice")]),
         (
             "id,my product\na,b\n",

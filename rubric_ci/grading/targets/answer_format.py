@@ -37,14 +37,32 @@ def parse(text: str) -> Answer:
     measurement.
     """
     try:
-        value = json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError):
         return Answer(text=text)
-    if not isinstance(value, dict) or not value.keys() & {"text", "output_messages"}:
+    value = with_messages(found) if isinstance(found, dict) else {}
+    if not value.keys() & {"text", "output_messages"}:
         return Answer(text=text)
     if value.keys() - MEASURES - {"text"}:
         return Answer(text=text)
     return build(value.get("text"), value)
+
+
+def with_messages(value: dict[str, Any]) -> dict[str, Any]:
+    """Return an output whose messages are called `output`, as AgentV calls them, with our key."""
+    if not _are_messages(value.get("output")):
+        return value
+    others = {key: each for key, each in value.items() if key != "output"}
+    return {**others, "output_messages": value["output"]}
+
+
+def _are_messages(value: JSON) -> bool:
+    """Return True for a list of messages; another list is an answer of its own."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(each, dict) and isinstance(each.get("role"), str) for each in value)
+    )
 
 
 def build(text: JSON, measures: Mapping[str, JSON]) -> Answer:

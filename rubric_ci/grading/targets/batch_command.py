@@ -152,7 +152,7 @@ def _object(line: str, number: int) -> Mapping[str, JSON]:
         value = None
     if not isinstance(value, dict):
         raise CannotAnswer(f"line {number} is not a JSON object; write one object per case")
-    return value
+    return answer_format.with_messages(value)
 
 
 def _answer(

@@ -396,8 +396,31 @@ def test_cli_may_report_its_usage(tmp_path: Path) -> None:
 
 @platforms.SHELL
 @pytest.mark.parametrize(
+    "told",
+    [
+        {"output": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "found"}]},
+        {
+            "output": [{"role": "assistant", "content": "found"}],
+            "output_messages": [{"role": "assistant", "content": "older key"}],
+            "cost_usd": 0.5,
+        },
+    ],
+)
+def test_messages_may_be_called_output_as_in_agentv(told: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "told.json").write_text(json.dumps(told))
+    given = answer(cli("cat told.json"), tmp_path)
+    assert given.text == "found"
+    assert given.messages == tuple(told["output"])
+
+
+@platforms.SHELL
+@pytest.mark.parametrize(
     "text",
-    ['{"name": "Ann"}', '{"text": "hi", "mood": "good"}', "[1]", "7", "{", '{"cost_usd": 1}'],
+    [
+        *('{"name": "Ann"}', '{"text": "hi", "mood": "good"}', "[1]", "7", "{", '{"cost_usd": 1}'),
+        *('{"output": [1]}', '{"output": []}', '{"output": [{"name": "Ann"}]}', '{"output": "x"}'),
+        '{"output": [{"role": "assistant", "content": "hi"}], "mood": "good"}',
+    ],
 )
 def test_an_answer_may_happen_to_be_json(text: str, tmp_path: Path) -> None:
     (tmp_path / "told").write_text(text)

@@ -9,6 +9,7 @@ import pytest
 from rubric_ci.model.config import Endpoint, JudgeCommand
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.models.llm.allowed_hosts import refusal
+from tests.platforms import symlink
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("judge.py", "tools/judge", "a b.sh"):
         (root / name).write_text("#!/bin/sh\n")
         (root / name).chmod(0o755)
-    (tmp_path / "link.py").symlink_to(root / "judge.py")
+    symlink(tmp_path / "link.py", root / "judge.py")
     (tmp_path / "installed.py").write_text("")
     monkeypatch.chdir(root)
     return root

@@ -150,7 +150,7 @@ def evaluator_model_problems(data: Any, models: Callable[[], Models]) -> Iterato
 
 def _unsafe(settings: Mapping[str, Any], path: Path, named: bool) -> Iterator[Problem]:
     """Yield parts of a request's address with characters of an address, and wrong prices."""
-    if "cli" in settings or settings.get("provider") in {"cli", *STARTED}:
+    if "cli" in settings or settings.get("provider") in ("cli", *STARTED):
         return  # a program gets the name, no address is built from it
     for key in _NAMES & settings.keys():
         yield from _unsafe_name(settings[key], (*path, key) if named else path)

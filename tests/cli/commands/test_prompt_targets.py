@@ -108,13 +108,13 @@ def test_the_base_answers_with_its_own_prompt(checkout: Checkout, judge: AnswerJ
             ("evals/a.yaml:3:10: undefined-variable: `p.md`, the prompt of the target `default`, "
             "uses `{{ sohp }}`, which is not a variable of the case; did you mean `shop`?"),
             ("evals/a.yaml:3:22: warning: unused-variable: nothing uses `shop`; use it as "
-            "`{{ shop }}` in a message, or remove it"),
+            "`{{ shop }}` in a message or a criterion, or remove it"),
         ]),
         ("p.md", "At {{ shop", EVALS, [
             ("rubric-ci.yaml:3:46: prompt-file: `p.md` line 1: unexpected end of template, "
             "expected 'end of print statement'; correct the prompt file"),
             ("evals/a.yaml:3:22: warning: unused-variable: nothing uses `shop`; use it as "
-            "`{{ shop }}` in a message, or remove it"),
+            "`{{ shop }}` in a message or a criterion, or remove it"),
         ]),
         ("p.prompt.yml", "messages:\n  - {role: user}\nmodelParameters: {heat: 1}\nx: 1\n",
          "evalcases: [{id: one, input: Hi, rubrics: [Says hello]}]\n", [
@@ -137,7 +137,7 @@ def test_the_base_answers_with_its_own_prompt(checkout: Checkout, judge: AnswerJ
         ]),
         ("p.md", "Be warm", "evalcases: [{id: one, vars: {a: b}, rubrics: [Says hello]}]\n", [
             ("evals/a.yaml:1:30: warning: unused-variable: nothing uses `a`; use it as "
-            "`{{ a }}` in a message, or remove it"),
+            "`{{ a }}` in a message or a criterion, or remove it"),
         ]),
     ],
 )  # fmt: skip

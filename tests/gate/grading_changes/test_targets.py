@@ -216,6 +216,7 @@ def test_every_exempt_field_of_a_case_exists() -> None:
             {
                 *("command_template", "agent", "trace", "workspace", "cwd", "cwd_from_eval_folder"),
                 *("files_format", "batched", "timeout_seconds", "healthcheck", "env", "cache"),
+                "cost_per_run",
             },
         ),
         (

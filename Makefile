@@ -45,6 +45,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.agentv_example.record  # needs node
 	$(BIN)/python -m tests.agent_example.record  # needs node
 	$(BIN)/python -m tests.hooks.tables
+	$(BIN)/python -m tests.docs.rooms
 	$(BIN)/python -m tests.docs.reference
 	$(BIN)/python -m tests.docs.settings
 	$(BIN)/python -m tests.docs.assertions

@@ -137,7 +137,7 @@ IMPURE: Final = """
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"
-ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design.md says why
+ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/models.md says why
     *(
         "services/calibration/rejudge",
         "grading/tasks",

@@ -1,5 +1,5 @@
-"""Frozen values and the arithmetic on them; standard library only.
+"""Values: numbers and marks go in; scores and verdicts come out.
 
-Numbers and marks go in, scores and verdicts come out; every other room takes and returns these
-values. Start reading in `results.py` and `rubric.py`.
+They are frozen, with the arithmetic on them, and need the standard library only; every other room
+takes and returns them. Start reading in `results.py` and `rubric.py`.
 """

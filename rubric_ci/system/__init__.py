@@ -1,5 +1,5 @@
-"""The operating system: processes, files, signals and concurrency.
+"""The operating system: commands and paths go in; output and texts come out.
 
-Commands and paths go in, output and texts come out; secrets are masked here. Start reading in
+Processes, files, signals and concurrency; secrets are masked here. Start reading in
 `processes.py`.
 """

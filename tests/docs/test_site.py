@@ -25,8 +25,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pages() -> set[str]:
     """Return the pages of the site, as Markdown files."""
-    found = {path.relative_to(ROOT / "docs").as_posix() for path in ROOT.glob("docs/*.md")}
-    found |= {f"commands/{path.name}" for path in ROOT.glob("docs/commands/*.md")}
+    shown = (path.relative_to(ROOT / "docs") for path in ROOT.glob("docs/**/*.md"))
+    found = {path.as_posix() for path in shown if not path.parts[0].startswith(".")}
     return found | {
         f"{n}.md" for n in ("index", "changelog", "contributing", "releasing", "security")
     }

@@ -12,7 +12,8 @@ import argparse
 import asyncio
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from typing import Any, cast
@@ -91,6 +92,20 @@ def row(
     return share
 
 
+@dataclass(frozen=True)
+class Pulled:
+    """What a simulated pull request shows."""
+
+    broken: frozenset[str]
+    drop: bool  # of all cases together, which counts
+    further_trials: int  # of both sides together
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the change is called worse."""
+        return self.drop or bool(self.broken)
+
+
 async def pull(
     chance: random.Random,
     cases: int,
@@ -100,33 +115,47 @@ async def pull(
     head: tuple[float, float] | None = None,
 ) -> tuple[bool, int]:
     """Return whether the change is called worse, and the number of further trials."""
-    tasks = [Task(case=case(n), target=TARGET) for n in range(cases)]
-    context = RunContext(call_model=cast(Any, None), root=Path(), environment={})
+
+    def drawn(task: Task, *, is_head: bool) -> Graded:
+        own_odds, bad = (head or odds, broken) if is_head else (odds, 0)
+        return trial(chance, task, own_odds, bad)
+
+    found = await pull_request(cases, trials, drawn)
+    return found.alarm, found.further_trials
+
+
+async def pull_request(cases: int, trials: int, drawn: Callable[..., Graded]) -> Pulled:
+    """Return what the code of `run --against` says about trials that are drawn."""
+    every = [Task(case=case(n), target=TARGET) for n in range(cases)]
+    here = RunContext(call_model=cast(Any, None), root=Path(), environment={})
     asked = 0
 
-    async def grade(some: Sequence[Task], own: RunContext, number: int) -> tuple[CaseResult, ...]:
+    async def grade(
+        tasks: Sequence[Task], context: RunContext, trials: int
+    ) -> tuple[CaseResult, ...]:
         nonlocal asked
-        asked += len(some) * number
-        is_head = own.side.root is None  # which has no worktree
-        own_odds, bad = (head or odds, broken) if is_head else (odds, 0)
+        asked += len(tasks) * trials
+        is_head = context.side.root is None  # which has no worktree
         return tuple(
-            median_trial([trial(chance, task, own_odds, bad) for _ in range(number)])
-            for task in some
+            median_trial([drawn(task, is_head=is_head) for _ in range(trials)]) for task in tasks
         )
 
     base = BaseSide(
         base=Base(commit="0" * 40, origin="the base"),
         committed_at="",
-        tasks={(task.case.file, task.case.id): task for task in tasks},
+        tasks={(task.case.file, task.case.id): task for task in every},
         worktree=cast(Any, Worktree()),
         read=lambda _: None,
         dependencies=lambda *_: None,
     )
-    sides = Sides(base=base, context=context, grade=grade, trials=trials, config=RegressionConfig())
-    outcome = await compare(sides, "main", tasks, grade(tasks, context, trials))
+    sides = Sides(base=base, context=here, grade=grade, trials=trials, config=RegressionConfig())
+    outcome = await compare(sides, "main", every, grade(every, here, trials))
     drop = outcome.against.drop if outcome.against else None
-    found = bool(drop and drop.confirmed) or any(r.change == "broken" for r in outcome.results)
-    return found, asked - 2 * cases * trials
+    return Pulled(
+        broken=frozenset(case.id for case in outcome.results if case.change == "broken"),
+        drop=bool(drop and drop.confirmed),
+        further_trials=asked - 2 * cases * trials,
+    )
 
 
 def case(number: int) -> EvalCase:

@@ -4,6 +4,7 @@ A base that is missing is `NoBase`, never a guess: every case runs, and the repo
 """
 
 import re
+from dataclasses import replace
 
 from rubric_ci.errors import CannotFindRevision
 from rubric_ci.git import plumbing
@@ -86,7 +87,8 @@ def _of_pull_request(repository: Repository, trigger: Trigger) -> FoundBase:
 
 def _of_push(repository: Repository, trigger: Trigger) -> FoundBase:
     if trigger.base_sha.strip("0"):
-        return _present(repository, trigger.base_sha, "the branch before the push")
+        found = _present(repository, trigger.base_sha, "the branch before the push")
+        return found if isinstance(found, NoBase) else replace(found, merged=True)
     if not trigger.ref.startswith("refs/heads/"):
         return NoBase(reason=f"`{trigger.ref}` is not a branch, so it has no earlier state")
     default = f"origin/{trigger.default_branch}"

@@ -20,6 +20,7 @@ class Base:
 
     commit: str
     origin: str  # for messages: "the merge base with `main`"
+    merged: bool = False  # the change is in the branch: what it fixed can move the reference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,7 +97,7 @@ def test_pull_request_target_without_a_checkout_of_the_head(remote: Remote, tmp_
 def test_push(remote: Remote, tmp_path: Path) -> None:
     here = clone(remote, tmp_path, "topic")
     assert found(here, remote.push(remote.first)) == Base(
-        commit=remote.first, origin="the branch before the push"
+        commit=remote.first, origin="the branch before the push", merged=True
     )
 
 
@@ -123,7 +123,7 @@ def test_force_push_over_a_commit_that_is_still_here(remote: Remote, tmp_path: P
     remote.checkout.commit({"b.txt": "three"})
     here = clone(remote, tmp_path, "topic")
     assert found(here, remote.push(remote.head)) == Base(
-        commit=remote.head, origin="the branch before the push"
+        commit=remote.head, origin="the branch before the push", merged=True
     )
 
 

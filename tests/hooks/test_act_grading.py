@@ -129,9 +129,9 @@ def test_a_comment_is_kept_up_to_date(
         "notice :",
     ]  # the notice: recorded answers
     assert "stop-commands" in {event.get("command") for event in job.events}
-    assert len(judge.requests()) == 10  # five trials on both sides; the greeting is not affected
+    assert len(judge.requests()) == 12  # six trials on both sides; the greeting is not affected
     other, comment = github.pulls[7].comments
-    assert "confirmed: 5 fail of 5 here, 5 pass of 5 at the base" in comment.body
+    assert "confirmed: 6 fail of 6 here, 6 pass of 6 at the base" in comment.body
     assert "It sends the reader away." in comment.body
     assert "farewell" in comment.body
     assert "It sends the reader away." in job.summary
@@ -147,7 +147,7 @@ def test_a_comment_is_kept_up_to_date(
 
     job = push(greeting="Hello!", farewell="Goodbye, and thank you.")
     assert job.succeeded, job.log
-    assert len(judge.requests()) == 11  # what was judged before is not asked again, on both sides
+    assert len(judge.requests()) == 13  # what was judged before is not asked again, on both sides
     assert github.pulls[7].comments == [other, comment]
 
 

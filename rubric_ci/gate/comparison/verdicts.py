@@ -62,14 +62,22 @@ def level_of(suspects: int, trials: int, config: RegressionConfig) -> float:
 
 
 def most_trials(suspects: int, trials: int, config: RegressionConfig) -> int:
-    """Return how many further trials a side needs so that the test can be decisive."""
+    """Return how many further trials a side needs so that the test can be decisive.
+
+    One trial of each side may dissent: a case that is broken passes now and then all the same.
+    """
     if not config.further_trials:
         return 0
     level = level_of(suspects, trials, config)
     return next(
-        more
-        for more in count(config.further_trials)
-        if significance.least_p_value(trials + more, trials + more) <= level
+        more for more in count(config.further_trials) if _with_dissents(trials + more) <= level
+    )
+
+
+def _with_dissents(trials: int) -> float:
+    """Return the p-value if all trials but one of each side are separated."""
+    return significance.p_value_below(
+        [_BEST, *[_WORST] * (trials - 1)], [_WORST, *[_BEST] * (trials - 1)]
     )
 
 
@@ -78,10 +86,28 @@ def is_broken(head: Graded, base: Graded, level: float) -> bool:
     return significance.p_value_below(_ranked(head), _ranked(base)) <= level
 
 
-def may_be_broken(head: Graded, base: Graded, level: float, more: int) -> bool:
-    """Return True if `more` further trials on each side could still show a break."""
-    worst, best = [_WORST] * more, [_BEST] * more
+def may_be_broken(head: Graded, base: Graded, level: float, left: tuple[int, int]) -> bool:
+    """Return True if further trials, so many of the head and of the base, could show a break."""
+    worst, best = [_WORST] * left[0], [_BEST] * left[1]
     return significance.p_value_below([*_ranked(head), *worst], [*_ranked(base), *best]) <= level
+
+
+def must_be_broken(head: Graded, base: Graded, level: float, left: tuple[int, int]) -> bool:
+    """Return True if no further trials, so many of the head and of the base, could refute it."""
+    best, worst = [_BEST] * left[0], [_WORST] * left[1]
+    return significance.p_value_below([*_ranked(head), *best], [*_ranked(base), *worst]) <= level
+
+
+def dissents(head: Graded, base: Graded) -> tuple[float, float]:
+    """Return how likely a further trial of either side speaks against a break (Laplace)."""
+    worst, best = min(map(_tier, trials_of(head))), max(map(_tier, trials_of(base)))
+    here = sum(_tier(trial) > worst for trial in trials_of(head))
+    there = sum(_tier(trial) < best for trial in trials_of(base))
+    return (here + 1) / (len(trials_of(head)) + 2), (there + 1) / (len(trials_of(base)) + 2)
+
+
+def _tier(trial: Trial) -> int:
+    return tier(trial.verdict)
 
 
 def compare(head: CaseResult, base: CaseResult) -> Compared:
@@ -156,7 +182,7 @@ def conclude(
     low, high = (head, base) if change == "broken" else (base, head)
     if is_broken(low, high, level):
         return Compared(change=change, reason=f"confirmed: {trials}", suspected=True)
-    if lost and may_be_broken(low, high, level, len(lost)):
+    if lost and may_be_broken(low, high, level, (len(lost), len(lost))):
         reason = f"suspected, and further trials gave no verdict: {lost[-1]}"
         return Compared(change="not-comparable", reason=reason, suspected=True)
     found = same(head) if head.verdict == base.verdict else Compared(change="unchanged")

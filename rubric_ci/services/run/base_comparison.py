@@ -20,7 +20,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.report import Against, RemovedCase
-from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
+from rubric_ci.model.results import CaseResult, Change, Errored, Graded, Skipped
 from rubric_ci.model.trials import first_trials
 from rubric_ci.services.run import mean_drop
 from rubric_ci.services.run.confirmation import INTERRUPTED, Confirmed, Pair, confirm
@@ -144,15 +144,17 @@ class _Answers:
 async def confirm_under_both(sides: Sides, pairs: Mapping[Key, Pair]) -> Confirmed:
     """Return how the pairs differ under the rubrics of the head, and of the base where they differ.
 
-    Both questions share the budget of false alarms.
+    Both questions share the budget of false alarms. Fixes decide nothing before a merge: they are
+    asked again where they can move the reference.
     """
     rubrics = {key: case for key, case in sides.base.rubrics.items() if key in pairs}
     if rubrics:
         half = replace(sides.config, false_alarms=sides.config.false_alarms / 2)
         sides = replace(sides, config=half)
     single = replace(sides, config=verdicts.for_cases(sides.config))
+    changes: Sequence[Change] = ("broken", "fixed") if sides.base.base.merged else ("broken",)
     found = await mean_drop.find(sides, pairs)
-    now = await confirm(single, found.pairs, drop=found.drop)
+    now = await confirm(single, found.pairs, changes, drop=found.drop)
     if not rubrics:
         return now
     asked = {

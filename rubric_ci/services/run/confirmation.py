@@ -1,5 +1,6 @@
 """Suspects: cases that are worse or better than at the base get further trials on both sides."""
 
+from collections import defaultdict
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Final, Protocol
@@ -15,6 +16,7 @@ from rubric_ci.model.trials import trials_of
 from rubric_ci.services.run.sides import Key
 
 INTERRUPTED: Final = "the run was interrupted"
+NOT_ASKED: Final = "better by its first trials; it is asked again once it is merged"
 TOGETHER: Final = "worse, as most cases are: they were tested together, none was asked again"
 
 
@@ -91,6 +93,33 @@ class _Suspect:
         """The side that is worse by the first trials, and the other."""
         return (self.head, self.base) if self.change == "broken" else (self.base, self.head)
 
+    def more(self, is_head: bool) -> list[CaseResult]:
+        """Return the further trials of a side."""
+        return self.more_head if is_head else self.more_base
+
+    def task(self, is_head: bool) -> Task:
+        """Return what a side is asked."""
+        return self.pair.head_task if is_head else self.pair.base_task
+
+    def is_undecided(self, level: float, most: int) -> bool:
+        """Return True if the trials that are left can both confirm and refute the change."""
+        here, there = (most - len(self.more(is_head)) for is_head in (True, False))
+        left = (here, there) if self.change == "broken" else (there, here)
+        if not any(left) or not verdicts.may_be_broken(*self.ordered, level, left):
+            return False
+        return not verdicts.must_be_broken(*self.ordered, level, left)
+
+    def asks_head(self, most: int) -> bool:
+        """Return True if the head is asked next: the side that seems likelier to dissent."""
+        if len(self.more_head) == most or len(self.more_base) == most:
+            return len(self.more_base) == most
+        low, high = self.ordered
+        head_is_low = self.change == "broken"
+        low_dissents, high_dissents = verdicts.dissents(low, high)
+        if low_dissents == high_dissents:
+            return len(self.more_head) <= len(self.more_base)
+        return head_is_low == (low_dissents > high_dissents)
+
     @property
     def least_trials(self) -> int:
         """The trials of the side that has fewer."""
@@ -119,14 +148,22 @@ async def confirm(
 ) -> Confirmed:
     """Return how the pairs differ; a suspect has its verdict after its further trials.
 
-    Breaks and fixes are asked apart: each has the whole budget of false alarms. Where most cases
-    are worse and a `drop` of all counts, no suspected break is asked by itself.
+    Breaks and fixes are asked apart: each has the whole budget of false alarms. What is not among
+    `changes` is not asked again. Where most cases are worse and a `drop` of all counts, no
+    suspected break is asked by itself.
     """
-    compared = {key: verdicts.compare(pair.head, pair.base) for key, pair in pairs.items()}
+    compared = {key: _before_more(pair, changes) for key, pair in pairs.items()}
     found = Confirmed(pairs=pairs, compared=compared, drop=drop)
     for change in changes:
         suspects = _suspects(pairs, compared, change)
         found = await _confirm(sides, found, suspects) if suspects else found
+    return found
+
+
+def _before_more(pair: Pair, changes: Sequence[Change]) -> Compared:
+    found = verdicts.compare(pair.head, pair.base)
+    if found.change == "fixed" and "fixed" not in changes:
+        return replace(found, reason=NOT_ASKED)
     return found
 
 
@@ -187,25 +224,33 @@ def _suspects(
 
 
 async def _ask_again(sides: Sides, suspects: Sequence[_Suspect], level: float, most: int) -> int:
-    """Give the suspects one trial on both sides after the other; return how many were asked for.
+    """Give the suspects one trial after the other; return how many each side was asked for.
 
-    A suspect is dropped as soon as no further trial could confirm it.
+    A suspect is left alone as soon as no further trial could confirm it, or refute it. The side
+    that seems likelier to dissent is asked first: that order saves trials, and the test has those
+    of both sides in the end.
     """
     known = max(each.pair.head_task.trials(sides.trials) for each in suspects)
-    for asked in range(most):
-        undecided = [
-            each for each in suspects if verdicts.may_be_broken(*each.ordered, level, most - asked)
-        ]
-        if not undecided:
-            return asked
-        trial = known + asked
-        here, there = (replace(c, trial=trial) for c in (sides.context, sides.base_context))
-        head = await sides.graded([once(each.pair.head_task) for each in undecided], here)
-        base = await sides.graded([once(each.pair.base_task) for each in undecided], there)
-        for suspect in undecided:
-            suspect.more_head.append(_trial(suspect.pair.head_task, head))
-            suspect.more_base.append(_trial(suspect.pair.base_task, base))
-    return most
+    while groups := _groups(suspects, level, most):
+        for (is_head, asked), group in groups.items():
+            own = sides.context if is_head else sides.base_context
+            tasks = [each.task(is_head) for each in group]
+            found = await sides.graded(list(map(once, tasks)), replace(own, trial=known + asked))
+            for each, task in zip(group, tasks, strict=True):
+                each.more(is_head).append(_trial(task, found))
+    return max(len(more) for each in suspects for more in (each.more_head, each.more_base))
+
+
+def _groups(
+    suspects: Sequence[_Suspect], level: float, most: int
+) -> Mapping[tuple[bool, int], list[_Suspect]]:
+    """Return the suspects that are undecided, by the side to ask and how often it was asked."""
+    groups: dict[tuple[bool, int], list[_Suspect]] = defaultdict(list)
+    for each in suspects:
+        if each.is_undecided(level, most):
+            is_head = each.asks_head(most)
+            groups[is_head, len(each.more(is_head))].append(each)
+    return dict(sorted(groups.items(), reverse=True))
 
 
 def once(task: Task) -> Task:

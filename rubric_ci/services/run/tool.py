@@ -30,6 +30,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import Against, RemovedCase, RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.model.results import Change as Kind
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.services.adoption import tools
 from rubric_ci.services.adoption.report import Adopted, Facts, as_cases, note, report_of, results
@@ -195,7 +196,8 @@ def compared(head: Ran, sides: ToolSides, change: Change, ref: str) -> Outcome:
             return _incomparable(head, f"no results at the base: {error.message}", against)
         both = {**before.selectors, **head.selectors}
         sides = replace(sides, base_context=there, selectors=both)
-        return asyncio.run(_confirmed(sides, head, before, against))
+        changes: Sequence[Kind] = ("broken", "fixed") if base.merged else ("broken",)
+        return asyncio.run(_confirmed(sides, head, before, against, changes))
 
 
 def _target_of_base(change: Change, base: Base, target: RunnerTarget) -> RunnerTarget:
@@ -210,7 +212,9 @@ def _incomparable(head: Ran, reason: str, against: Against) -> Outcome:
     return Outcome(results=changed, against=against)
 
 
-async def _confirmed(sides: ToolSides, head: Ran, base: Ran, against: Against) -> Outcome:
+async def _confirmed(
+    sides: ToolSides, head: Ran, base: Ran, against: Against, changes: Sequence[Kind]
+) -> Outcome:
     pairs = {
         key: Pair(
             head_task=Task(case=head.cases[key], target=sides.context.target),
@@ -221,7 +225,16 @@ async def _confirmed(sides: ToolSides, head: Ran, base: Ran, against: Against) -
         for key, case in head.results.items()
         if key in base.results and _same_ruler(key, head, base)
     }
-    found = await confirm(sides, pairs)
+    drop = verdicts.drop_of(
+        [
+            (pair.head, pair.base)
+            for pair in pairs.values()
+            if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
+        ],
+        sides.config,
+    )  # both sides ran now: the base need not be asked again
+    single = replace(sides, config=verdicts.for_cases(sides.config))
+    found = await confirm(single, pairs, changes, drop)
     changed = []
     for key, case in head.results.items():
         if key in found.pairs:
@@ -240,6 +253,7 @@ async def _confirmed(sides: ToolSides, head: Ran, base: Ran, against: Against) -
             against,
             asked=sum(key in base.results for key in head.results),
             further_trials=found.further_trials,
+            drop=found.drop,
         ),
         removed=tuple(RemovedCase(file=file, id=name) for file, name in gone),
     )

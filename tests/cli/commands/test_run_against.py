@@ -91,8 +91,8 @@ def changed(checkout: Checkout, log: Path) -> Checkout:
 
 
 SEEN = {
-    "breaks": ("broken", "confirmed: 5 fail of 5 here, 5 pass of 5 at the base"),
-    "heals": ("fixed", "confirmed: 5 pass of 5 here, 5 fail of 5 at the base"),
+    "breaks": ("broken", "confirmed: 6 fail of 6 here, 6 pass of 6 at the base"),
+    "heals": ("fixed", "better by its first trials; it is asked again once it is merged"),
     "bad": ("failing-before", ""),
     "good": ("unchanged", ""),
     "asked": ("not-comparable", "its question changed"),
@@ -106,12 +106,12 @@ def test_each_case_is_compared_with_the_base(changed: Checkout, log: Path) -> No
     read = report(changed)
     assert read["removed"] == [{"file": "evals/a.yaml", "id": "gone"}]
     assert read["against"]["commit"] == changed.git("rev-parse", "main")
-    assert read["against"]["further_trials"] == 4
+    assert read["against"]["further_trials"] == 5
     assert [read["against"][name] for name in ("asked", "reused", "shared")] == [4, 0, 0]
     assert asked(log) == [
-        *("base bad", *["base breaks"] * 5, "base good", *["base heals"] * 5),
-        *("head added", "head asked", "head bad", *["head breaks"] * 5),
-        *("head good", *["head heals"] * 5),
+        *("base bad", *["base breaks"] * 6, "base good", "base heals"),
+        *("head added", "head asked", "head bad", *["head breaks"] * 6),
+        *("head good", "head heals"),
     ]
     assert changed.git("worktree", "list").count("\n") == 0
 
@@ -202,7 +202,7 @@ def test_a_flaky_target_is_not_called_broken(checkout: Checkout, tmp_path: Path)
     )
     checkout.write({"agent.py": flaky})
     assert run(checkout, "evals", "--against", "HEAD").returncode == 0
-    reason = "not confirmed: 2 pass, 1 fail of 3 here, 3 pass of 3 at the base"
+    reason = "not confirmed: 4 pass, 1 fail of 5 here, 1 pass of 1 at the base"
     assert changes(checkout) == {"one": ("unchanged", reason)}
     assert report(checkout)["cases"][0]["suspected"] is True
 
@@ -316,7 +316,7 @@ UNMEETABLE = JUDGE.removesuffix("]}") + f", {NEVER}]}}"
             {},
             (
                 "broken",
-                f"{BASE_RUBRICS}: confirmed: 5 fail of 5 here, 5 pass of 5 at the base",
+                f"{BASE_RUBRICS}: confirmed: 6 fail of 6 here, 6 pass of 6 at the base",
             ),
             1,
             id="a break behind a criterion that nothing meets",

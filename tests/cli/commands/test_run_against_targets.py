@@ -41,7 +41,7 @@ evalcases:
 """
 INLINE = PROMPTED.replace("[{type: file, value: prompts/system.md}]", "Be warm")
 WARM = {"evals/prompts/system.md": "Be warm", "evals/a.yaml": PROMPTED}
-CONFIRMED = ("broken", "confirmed: 5 fail of 5 here, 5 pass of 5 at the base")
+CONFIRMED = ("broken", "confirmed: 6 fail of 6 here, 6 pass of 6 at the base")
 
 
 @pytest.fixture
@@ -88,10 +88,10 @@ def test_a_model_answers_with_the_prompts_of_the_base(
     done = run(checkout, "evals", "--against", "HEAD")
     assert (done.returncode, changes(checkout)) == (1, {"one": CONFIRMED}), done.stderr
     then, now = ("a", prompts[0], "Hi"), (model, prompts[1], "Hi")
-    assert judge.asked == [now, then] * 5
+    assert judge.asked == [now, then] * 6
     before = report(checkout)["cases"][0]["before"]
     assert (before["answer"], before["source"], before["usage"]["calls"]) == (
-        ("hello from a", "asked", 10)
+        ("hello from a", "asked", 12)
     )
     assert checkout.git("worktree", "list").count("\n") == 0
 
@@ -101,7 +101,7 @@ def test_the_judge_sees_one_side_only(checkout: Checkout, judge: AnswerJudge) ->
     checkout.write({"evals/prompts/system.md": "Be brief"})
     run(checkout, "evals", "--against", "HEAD")
     sides = [("hello from a" in text, "bye from a" in text) for text in judge.seen]
-    assert sorted(sides) == [(False, True)] * 5 + [(True, False)] * 5
+    assert sorted(sides) == [(False, True)] * 6 + [(True, False)] * 6
     assert not any("It has the word" in text or "It lacks" in text for text in judge.seen)
 
 
@@ -224,7 +224,7 @@ target default: {head}
 base `{commit}` of {date}, {age}: 1 case to answer there, 1 with the answer of the checkout, 1 new
 base target default: {base}
 {judge}
-up to 16 more requests to confirm suspected breaks on both sides, price unknown
+up to 24 more requests to confirm suspected breaks on both sides, price unknown
 """
 JUDGED = "about {} to openai/judge, {} + {} tokens, price unknown{}"
 

@@ -100,13 +100,13 @@ def test_a_break_is_confirmed_by_runs_of_the_suspect_alone(shop: Checkout, log: 
     done = run(shop, "--against", "HEAD~1", "--fail-on", "regression")
     assert done.returncode == 1, done.stderr
     assert changes(shop) == {
-        "refund": ("broken", "confirmed: 5 fail of 5 here, 5 pass of 5 at the base"),
+        "refund": ("broken", "confirmed: 6 fail of 6 here, 6 pass of 6 at the base"),
         "support": ("unchanged", ""),
         "invoice": ("unchanged", ""),
         "late": ("failing-before", ""),
     }
     again = ["head ^(refund)$", "base ^(refund)$"]
-    assert log.read_text().splitlines() == ["head", "base", *again * 4]
+    assert log.read_text().splitlines() == ["head", "base", *again * 5]
 
 
 def test_chance_is_no_break(shop: Checkout) -> None:
@@ -116,6 +116,20 @@ def test_chance_is_no_break(shop: Checkout) -> None:
     change, reason = changes(shop)["refund"]
     assert change == "unchanged"
     assert reason.startswith("not confirmed: ")
+
+
+def test_a_drop_that_is_spread_over_cases_fails_the_gate(shop: Checkout) -> None:
+    """Each of ten cases fails once, in the first run of the head, and none is broken."""
+    names = [f"case{n}" for n in range(30)]
+    shop.commit({"cases.json": json.dumps({name: f"{name}?" for name in names})})
+    head(shop, **{name: ["yes", "no", *["yes"] * 40] for name in names[:10]})
+    done = run(shop, "--against", "HEAD~1", "--fail-on", "regression")
+    assert done.returncode == 1, done.stdout
+    assert {change for change, _ in changes(shop).values()} == {"unchanged"}
+    words = "10 more of 30 cases fail than at the base: more than chance"
+    assert f"Gate fails: {words}" in done.stdout
+    drop = report(shop)["comparison"]["drop"]
+    assert (drop["confirmed"], drop.get("again", 0)) == (True, 0)
 
 
 def test_a_case_with_another_question_is_not_compared(shop: Checkout) -> None:

@@ -21,6 +21,7 @@ from rubric_ci.model.report import Against, RemovedCase
 from rubric_ci.model.results import CaseResult, Graded, Skipped
 from rubric_ci.model.usage import Usage
 from rubric_ci.services.run.base_comparison import Outcome, compare
+from rubric_ci.services.run.confirmation import NOT_ASKED
 from rubric_ci.services.run.sides import BaseSide, Key, Sides
 from tests.sample_reports import errored, graded, skipped
 
@@ -150,7 +151,7 @@ def shown(found: Outcome) -> dict[str, tuple[str | None, str]]:
     return {each.id: (each.change, each.change_reason) for each in found.results}
 
 
-CONFIRMED = "confirmed: 5 fail of 5 here, 5 pass of 5 at the base"
+CONFIRMED = "confirmed: 6 fail of 6 here, 6 pass of 6 at the base"
 UNDER_BASE = f"under the rubrics of the base: {CONFIRMED}"
 
 
@@ -181,7 +182,7 @@ def test_each_case_is_compared_with_what_it_was() -> None:
     found = script.compare()
     assert shown(found) == {
         "0": ("broken", CONFIRMED),
-        "1": ("fixed", "confirmed: 5 pass of 5 here, 5 fail of 5 at the base"),
+        "1": ("fixed", NOT_ASKED),
         "2": ("unchanged", ""),
         "3": ("failing-before", ""),
         "4": ("not-comparable", "no verdict: the judge was silent"),
@@ -199,11 +200,20 @@ def test_each_case_is_compared_with_what_it_was() -> None:
         commit="1" * 40,
         committed_at="2026-01-01T00:00:00Z",
         origin="the base",
-        further_trials=4,
+        further_trials=5,
         asked=5,
-        usage=Usage(calls=5 + 2 * 4),
+        usage=Usage(calls=5 + 5),
     )
     assert found.removed == REMOVED
+
+
+def test_a_fix_is_confirmed_once_it_is_merged() -> None:
+    """It can move the reference then; before, it decides nothing."""
+    script = Script({"0": "pp"}, {"0": "ff"})
+    merged = Base(commit="1" * 40, origin="the branch before the push", merged=True)
+    reason = "confirmed: 6 pass of 6 here, 6 fail of 6 at the base"
+    assert shown(script.compare(base=merged)) == {"0": ("fixed", reason)}
+    assert shown(script.compare()) == {"0": ("fixed", NOT_ASKED)}
 
 
 def test_where_the_answers_of_the_base_are_from_is_counted() -> None:
@@ -303,7 +313,7 @@ RUBRICS = {
         {"0": "pp"},
         {"0": "fp"},
         "fixed",
-        "confirmed: 5 pass of 5 here, 5 fail of 5 at the base",
+        NOT_ASKED,
     ),
     "fixed, but broken under those of the base": (
         {"0": "pf"},
@@ -355,7 +365,7 @@ def test_answers_are_marked_again_only_where_that_can_decide() -> None:
 
 
 def test_both_questions_share_the_budget() -> None:
-    """Five trials a side would do for the whole budget of cases, and six for a half of it."""
+    """Half of a tight budget needs one trial more of a side."""
     whole = Script({"0": "ff"}, {"0": "pp"})
     half = Script({"0": "ff"}, {"0": "pp"}, edited="0")
     counts = []
@@ -363,8 +373,8 @@ def test_both_questions_share_the_budget() -> None:
         against = script.compare().against
         assert against is not None
         counts.append(against.further_trials)
-    assert counts == [4, 4]
-    tight = RegressionConfig(false_alarms=1 / 252 / (1 - MEAN_SHARE))
+    assert counts == [5, 5]
+    tight = RegressionConfig(false_alarms=0.01 / (1 - MEAN_SHARE))
     assert [
         each.against.further_trials
         for each in (
@@ -372,7 +382,7 @@ def test_both_questions_share_the_budget() -> None:
             Script({"0": "ff"}, {"0": "pp"}, edited="0", config=tight).compare(),
         )
         if each.against
-    ] == [4, 5]
+    ] == [6, 7]
 
 
 def test_each_trial_is_marked_again_as_the_trial_that_it_is() -> None:

@@ -17,6 +17,7 @@ from rubric_ci.model.results import CaseResult, Graded, Trial
 from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trials import trials_of
 from rubric_ci.services.run.confirmation import (
+    NOT_ASKED,
     TOGETHER,
     Confirmed,
     Pair,
@@ -139,8 +140,8 @@ def test_the_trials_of_both_sides_are_kept() -> None:
         "".join(trial.verdict[0] for trial in trials_of(side))
         for side in (pair.head, pair.base)
         if isinstance(side, Graded)
-    ] == ["fpp", "ppp"]
-    assert found.further_trials == 2
+    ] == ["fppp", "p"]
+    assert found.further_trials == 3
     assert [each.id for each in (found.pairs[key].head for key in found.pairs)] == ["0", "1"]
 
 
@@ -149,13 +150,28 @@ def test_a_suspect_is_dropped_once_it_cannot_be_confirmed() -> None:
     assert shown(script.confirm()) == {
         "0": (
             "unchanged",
-            "not confirmed: 2 pass, 1 fail of 3 here, 3 pass of 3 at the base",
+            "not confirmed: 3 pass, 1 fail of 4 here, 1 pass of 1 at the base",
             True,
         ),
-        "1": ("broken", "confirmed: 5 fail of 5 here, 5 pass of 5 at the base", True),
+        "1": ("broken", "confirmed: 6 fail of 6 here, 6 pass of 6 at the base", True),
     }
-    assert script.calls[:4] == ["head 1: 01", "base 1: 01", "head 2: 01", "base 2: 01"]
-    assert script.calls[4:] == ["head 3: 1", "base 3: 1", "head 4: 1", "base 4: 1"]
+    assert script.calls == [
+        *("head 1: 01", "head 2: 0", "base 1: 1", "head 3: 0", "head 2: 1"),
+        *("base 2: 1", "head 3: 1", "base 3: 1", "head 4: 1", "base 4: 1", "head 5: 1"),
+        "base 5: 1",
+    ]
+
+
+def test_a_break_with_a_dissent_on_each_side_is_confirmed() -> None:
+    script = Script({"0": "fpfffff"}, {"0": "pppfppp"})
+    reason = "confirmed: 1 pass, 5 fail of 6 here, 5 pass, 1 fail of 6 at the base"
+    assert shown(script.confirm()) == {"0": ("broken", reason, True)}
+
+
+def test_a_fix_that_decides_nothing_is_not_asked_again() -> None:
+    script = Script({"0": "p"}, {"0": "f"})
+    assert shown(script.confirm(changes=["broken"])) == {"0": ("fixed", NOT_ASKED, True)}
+    assert script.calls == []
 
 
 @pytest.mark.parametrize(
@@ -177,7 +193,7 @@ def test_trials_start_after_those_of_the_case() -> None:
     found = script.confirm()
     assert script.calls[:2] == ["head 3: 0", "base 3: 0"]
     assert found.compared[KEYS["0"]].change == "broken"
-    assert found.further_trials == 4
+    assert found.further_trials == 5
 
 
 @pytest.mark.parametrize(
@@ -224,9 +240,9 @@ def test_cases_that_are_tested_together() -> None:
         ("", {}, 0),
         ("0", {"can_ask": False}, 0),
         ("0", {"config": RegressionConfig(further_trials=0)}, 0),
-        ("0", {}, 4),
-        ("0123456789", {}, 4),
-        ("0123456789", {"config": RegressionConfig(false_alarms=0.01)}, 6),
+        ("0", {}, 6),
+        ("0123456789", {}, 8),
+        ("0123456789", {"config": RegressionConfig(false_alarms=0.01)}, 9),
         ("0", {"trials": 3}, 4),
     ],
 )

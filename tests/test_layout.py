@@ -56,15 +56,15 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         services/drafting/review services/drafting/rewrite services/drafting/select""",
     "cli/commands/test_generate_pr.py": "services/drafting/pull_request",
     "cli/commands/test_init.py": "files/project/before_init",
-    "cli/commands/test_history.py": "reports/history/forecast reports/history/runs_text",
+    "cli/commands/test_history.py": "reports/history/detectable reports/history/runs_text",
     "cli/commands/test_judge_label.py": """
         services/calibration/label_file services/calibration/label_session""",
     "cli/commands/test_baseline_rejudge.py": "services/calibration/rejudge_report",
     "cli/commands/test_run.py": """
-        grading/cost_estimate grading/setup grading/tasks services/publish/files""",
+        services/cost/judgements grading/setup grading/tasks services/publish/files""",
     "cli/commands/test_run_against.py": """
         services/run/grade services/run/sides services/run/tool services/run/inputs""",
-    "cli/commands/test_run_against_counts.py": "services/run/forecast",
+    "cli/commands/test_run_against_counts.py": "services/run/announcement",
     "cli/commands/test_run_choice.py": "services/run/finished gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/preflight",
     "cli/commands/test_run_killed.py": "system/coroutines",
@@ -117,22 +117,23 @@ IMPURE: Final = """
     gate/comparison/reference_folder gate/grading_changes/changes gate/policy/checkout
     gate/policy/source gate/report/report_file gate/selection/changed_cases
     gate/selection/last_failed gate/selection/prefilter gate/waivers/file git github
-    grading/cost_estimate grading/engine grading/evaluators/__init__
-    grading/evaluators/code_judge grading/evaluators/composite
+    grading/engine grading/evaluators/__init__ grading/evaluators/code_judge
+    grading/evaluators/composite
     grading/evaluators/llm_judge grading/evaluators/rubric grading/evaluators/scripts
-    grading/expected_work grading/limits grading/setup grading/targets grading/tasks
+    grading/limits grading/setup grading/targets grading/tasks
     model/context model/options models/judge/panel models/judge/request models/llm
-    reports/history/database reports/history/forecast reports/render/progress
+    reports/history/database reports/history/detectable reports/render/progress
     services/adoption/tools services/calibration/cascade services/calibration/correction
     services/calibration/gate services/calibration/label_file
     services/calibration/label_session services/calibration/measure
     services/calibration/rejudge services/calibration/rejudge_report
-    services/calibration/sentinel services/drafting/check services/drafting/engine
+    services/calibration/sentinel services/cost/judgements services/cost/work
+    services/drafting/check services/drafting/engine
     services/drafting/publish services/drafting/pull_request services/drafting/review
     services/drafting/rewrite services/drafting/select services/probe/measure
     services/publish/comment services/publish/files services/publish/issue
     services/publish/workflow services/run/base_comparison services/run/confirmation
-    services/run/finished services/run/forecast services/run/grade services/run/inputs
+    services/run/finished services/run/announcement services/run/grade services/run/inputs
     services/run/mean_drop services/run/sides services/run/tool system
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.

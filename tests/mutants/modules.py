@@ -83,7 +83,7 @@ HELD: Final[Mapping[str, str]] = {
     "model/scoring.py": "model/test_scoring.py",
     "models/judge/request.py": (
         "models/judge/test_cached_request.py models/judge/test_repair.py "
-        "models/judge/test_panel.py grading/test_expected_work.py"
+        "models/judge/test_panel.py services/cost/test_work.py"
     ),
     "model/gate.py": "model/test_gate.py gate/report/test_gate.py",
     "models/llm/retry.py": "models/llm/test_retry.py",

@@ -32,7 +32,7 @@ from rubric_ci.services.probe.figures import Measured
 from rubric_ci.services.probe.measure import Judging, measure
 from rubric_ci.services.probe.plan import Subject
 from rubric_ci.services.publish.workflow import Workflow, annotate
-from rubric_ci.services.run import forecast
+from rubric_ci.services.run import announcement
 from rubric_ci.services.run.grade import RunInput, expected_work, grade_run, open_sides
 from rubric_ci.services.run.inputs import open_inputs, select
 from rubric_ci.services.run.sides import Sides
@@ -216,7 +216,7 @@ def _show_cost(inputs: RunInput, sides: Sides, rounds: int) -> None:
     work = expected_work(inputs, sides)
     times = numbers.plural(rounds, "time")
     click.echo(f"comparing {HEAD} with itself {times}; requests of one time:", err=True)
-    for line in forecast.lines(work, sides, forecast.estimate(work, inputs), inputs):
+    for line in announcement.lines(work, sides, announcement.estimate(work, inputs), inputs):
         click.echo(log_line(line), err=True)
 
 

@@ -12,9 +12,7 @@ import click
 from rubric_ci.errors import CannotFindEvals, ExitCode
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject
-from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import grade, is_failure
-from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.changes import Base
 from rubric_ci.model.config import LlmTarget, PromptTemplate
@@ -23,6 +21,8 @@ from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports.history.from_report import rate_interval
+from rubric_ci.services.cost.judgements import estimate_cost, show_estimate
+from rubric_ci.services.cost.work import ExpectedWork
 from rubric_ci.services.probe.prompt_mutants import (
     FALSE_NOTICE,
     FEWEST,
@@ -35,8 +35,8 @@ from rubric_ci.services.probe.prompt_mutants import (
     outcome,
 )
 from rubric_ci.services.publish.workflow import Workflow, annotate
+from rubric_ci.services.run.announcement import request_lines
 from rubric_ci.services.run.confirmation import once
-from rubric_ci.services.run.forecast import request_lines
 from rubric_ci.services.run.grade import RunInput
 from rubric_ci.services.run.inputs import open_inputs, select
 from rubric_ci.services.run.sides import Key

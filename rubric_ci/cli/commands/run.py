@@ -11,13 +11,13 @@ import click
 from rubric_ci.errors import ExitCode, MissingExtra, MissingVariable, UserError
 from rubric_ci.gate.comparison.baseline import open_baseline, with_comparison
 from rubric_ci.gate.report.gate import exit_code
-from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_lines, total
-from rubric_ci.grading.expected_work import ExpectedWork, check_prices, models_to_ask
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
-from rubric_ci.reports.history.forecast import show_power
+from rubric_ci.reports.history.detectable import show_power
+from rubric_ci.services.cost.judgements import JudgeEstimate, estimate_lines, total
+from rubric_ci.services.cost.work import ExpectedWork, check_prices, models_to_ask
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import (
     Workflow,
@@ -25,7 +25,7 @@ from rubric_ci.services.publish.workflow import (
     publish,
     publish_failure,
 )
-from rubric_ci.services.run import forecast
+from rubric_ci.services.run import announcement
 from rubric_ci.services.run.finished import finish, remember
 from rubric_ci.services.run.grade import (
     GradedRun,
@@ -124,10 +124,10 @@ def _list(inputs: RunInput, now: datetime) -> ExitCode:
     with open_sides(inputs) as sides:
         work = expected_work(inputs, sides)
         estimates = [
-            *estimate_lines(forecast.estimate(work, inputs)),
-            *forecast.confirmation(sides, inputs),
+            *estimate_lines(announcement.estimate(work, inputs)),
+            *announcement.confirmation(sides, inputs),
         ]
-        click.echo(forecast.listing(work, sides, estimates, now), nl=False)
+        click.echo(announcement.listing(work, sides, estimates, now), nl=False)
     return ExitCode.USAGE if inputs.loaded.invalid else ExitCode.OK
 
 
@@ -135,8 +135,8 @@ def _show_forecast(
     inputs: RunInput, work: Sequence[ExpectedWork], sides: Sides | NoBase | None
 ) -> Sequence[JudgeEstimate]:
     """Show what the run may cost and detect, and return the estimate of its cost."""
-    estimate = forecast.estimate(work, inputs)
-    for line in forecast.lines(work, sides, estimate, inputs):
+    estimate = announcement.estimate(work, inputs)
+    for line in announcement.lines(work, sides, estimate, inputs):
         click.echo(wrapped(escape.log_line(line), sys.stderr), err=True)
     if estimate and len(inputs.tasks) >= FEW:
         clusters = [task.cluster for task in inputs.tasks]

@@ -8,9 +8,7 @@ import click
 
 from rubric_ci.errors import CannotJudge, NoJudge, OverBudget
 from rubric_ci.files.project.loaded_project import LoadedProject
-from rubric_ci.grading.cost_estimate import estimate_cost, show_estimate
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import Task, choose_judge, name_judge, resolve_judge
 from rubric_ci.model.config import JudgeConfig, MockTarget
 from rubric_ci.model.context import RunContext
@@ -18,6 +16,8 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.results import Answer, Assessed, CaseResult, CriterionResult, Skipped
+from rubric_ci.services.cost.judgements import estimate_cost, show_estimate
+from rubric_ci.services.cost.work import ExpectedWork
 from rubric_ci.system import coroutines
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line

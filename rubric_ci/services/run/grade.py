@@ -13,7 +13,6 @@ from rubric_ci.gate.comparison.compare import counterparts
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.expected_work import ExpectedWork, ask_models
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.comparison import RegressionConfig, Sentinel
@@ -25,6 +24,7 @@ from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.reports.render.progress import progress
 from rubric_ci.services.calibration.sentinel import Watch, grade_watched
+from rubric_ci.services.cost.work import ExpectedWork, ask_models
 from rubric_ci.services.run.base_comparison import Outcome, compare
 from rubric_ci.services.run.sides import BaseSide, Sides, open_base
 from rubric_ci.system import coroutines

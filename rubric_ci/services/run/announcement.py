@@ -7,8 +7,6 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from rubric_ci.gate.comparison import verdicts, wording
-from rubric_ci.grading.cost_estimate import JudgeEstimate, estimate_cost, estimate_lines, total
-from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import spending
 from rubric_ci.model.changes import NoBase
@@ -22,6 +20,8 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
 )
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.services.cost.judgements import JudgeEstimate, estimate_cost, estimate_lines, total
+from rubric_ci.services.cost.work import ExpectedWork
 from rubric_ci.services.run.base_comparison import no_answers
 from rubric_ci.services.run.confirmation import most_further_trials, once
 from rubric_ci.services.run.grade import RunInput, becomes_reference, without_models

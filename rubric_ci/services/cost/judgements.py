@@ -8,7 +8,6 @@ from typing import Final
 import click
 
 from rubric_ci.grading.evaluators.judge_choice import asked_of
-from rubric_ci.grading.expected_work import ExpectedWork, models_to_ask
 from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.dataclass import dataclass
@@ -23,6 +22,7 @@ from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.direct import provider_with_entry
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.models.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
+from rubric_ci.services.cost.work import ExpectedWork, models_to_ask
 from rubric_ci.system import coroutines
 from rubric_ci.text import escape, numbers
 

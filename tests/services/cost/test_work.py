@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading import engine
-from rubric_ci.grading.cost_estimate import estimate_cost
-from rubric_ci.grading.expected_work import ExpectedWork
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.config import Endpoint, JudgeConfig, MockTarget
 from rubric_ci.model.context import MOST_CHARACTERS, Prepared
@@ -20,6 +18,8 @@ from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.model.results import Answer, Assessment, Graded
 from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.services.cost.judgements import estimate_cost
+from rubric_ci.services.cost.work import ExpectedWork
 from tests.cases import build_case, build_context, span
 
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))

@@ -269,6 +269,18 @@ Target: TypeAlias = (
 )
 
 
+def assumed_dependencies(target: Target) -> tuple[str, ...] | None:
+    """Return `depends_on` of a target that does not set it; None: every file."""
+    match target:
+        case CliTarget(agent=AgentProgram(), workspace=Workspace(copy=copy), skill=skill):
+            skills = (f"{skill.path}/**",) if skill else ()
+            return None if copy == "." else (*filter(None, (copy,)), *skills)
+        case CliTarget() | RunnerTarget() | UnsupportedTarget():
+            return None
+        case _:
+            return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """The configuration of a repository."""

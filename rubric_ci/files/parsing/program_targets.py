@@ -7,7 +7,14 @@ from typing import Any, Final
 
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import STARTED, is_of_agentv
-from rubric_ci.model.config import AgentProgram, CliTarget, RunnerTarget, Skill, Workspace
+from rubric_ci.model.config import (
+    AgentProgram,
+    CliTarget,
+    RunnerTarget,
+    Skill,
+    Workspace,
+    assumed_dependencies,
+)
 from rubric_ci.model.model_facts import AGENT_CONCURRENCY, AGENT_TIMEOUT
 
 PROGRAMS: Final = ("cli", "runner", *STARTED)
@@ -57,9 +64,8 @@ def _command(data: dict[str, Any], shared: dict[str, Any], file: str) -> CliTarg
 def _agent(data: dict[str, Any], name: str, shared: dict[str, Any], file: str) -> CliTarget:
     """Return an agent; its answers depend on the files that are copied for it."""
     own = workspace(data.get("workspace", {}), file)
-    copied = None if own.copy == "." else tuple(filter(None, (own.copy,)))
     tools = tuple(data["tools"]) if "tools" in data else None
-    return CliTarget(
+    target = CliTarget(
         **shared,
         agent=AgentProgram(
             name=name,
@@ -72,9 +78,11 @@ def _agent(data: dict[str, Any], name: str, shared: dict[str, Any], file: str) -
         cost_per_run=data.get("cost_per_run"),
         env=tuple(data.get("env", ())),
         concurrency=data.get("concurrency", AGENT_CONCURRENCY),
-        depends_on=tuple(data["depends_on"]) if "depends_on" in data else copied,
         cache=data.get("cache", True),
     )
+    written = "depends_on" in data
+    depends_on = tuple(data["depends_on"]) if written else assumed_dependencies(target)
+    return replace(target, depends_on=depends_on)
 
 
 def workspace(data: dict[str, Any], file: str) -> Workspace:

@@ -10,7 +10,13 @@ from rubric_ci.gate.grading_changes.targets import how_changes
 from rubric_ci.gate.policy.changes import policy_changes
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.model.changes import Direction, GradingChange
-from rubric_ci.model.config import Config, MockTarget, RecordedTarget, Target
+from rubric_ci.model.config import (
+    Config,
+    MockTarget,
+    RecordedTarget,
+    Target,
+    assumed_dependencies,
+)
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.text.numbers import listed
@@ -61,7 +67,8 @@ def _targets(head: Config, base: Config, line_of: LineOf) -> Iterator[GradingCha
         if now is None:
             continue
         yield from _provider(name, now, then, line_of)
-        if now.depends_on != then.depends_on:
+        assumed = all(side.depends_on == assumed_dependencies(side) for side in (now, then))
+        if now.depends_on != then.depends_on and not assumed:
             key = f"targets.{name}.depends_on"
             file, line = line_of(key)
             yield GradingChange(

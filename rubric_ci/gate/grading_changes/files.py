@@ -12,7 +12,13 @@ from typing import Final, TypeAlias
 
 from rubric_ci.files.validation.diagnostics import ignored_rules
 from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind
-from rubric_ci.model.config import CliTarget, RunnerTarget, Target, Workspace
+from rubric_ci.model.config import (
+    CliTarget,
+    RunnerTarget,
+    Target,
+    Workspace,
+    assumed_dependencies,
+)
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
 from rubric_ci.model.rubric import Assertion
 from rubric_ci.model.waivers import Waiver
@@ -138,7 +144,8 @@ def _copied(case: EvalCase, target: Target | None) -> Iterator[tuple[str, tuple[
     """Yield the folder that a workspace copies, with the globs of what is under test in it."""
     workspace = _workspace(case, target)
     if workspace and workspace.copy:
-        yield normpath(workspace.copy), ((target.depends_on or ()) if target else ())
+        written = target and target.depends_on != assumed_dependencies(target)
+        yield normpath(workspace.copy), ((target.depends_on or ()) if target and written else ())
 
 
 def ignore_changes(path: str, before: str, after: str) -> Iterator[GradingChange]:

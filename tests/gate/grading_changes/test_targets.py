@@ -24,6 +24,7 @@ targets:
     trace: none
     depends_on: [task/app/**]
     workspace: {copy: task, setup: python prepare.py}
+  - {name: coder, provider: claude-code, workspace: {copy: other}}
   - name: service
     provider: http
     url: http://127.0.0.1:1/
@@ -45,12 +46,14 @@ evalcases:
     turns:
       - {input: Hello, expected_outcome: Greets}
     rubrics: [Is kind]
+  - {id: code, input: Go, target: coder, rubrics: [Is right]}
 """
 FILES = {
     "rubric-ci.yaml": CONFIG,
     "evals/a.eval.yaml": EVAL,
     "task/app/main.py": "x = 1\n",
     "task/test_app.py": "assert True\n",
+    "other/test_app.py": "assert True\n",
     "task/prepare.py": "print(1)\n",
     "agent.py": "print(1)\n",
 }
@@ -65,10 +68,15 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     "model to command": (
         YAML, "{name: default, model: openai/b, temperature: 0}",
         '{name: default, provider: cli, command_template: "echo GOOD"}',
-        [
-            "changed target targets.default: model openai/b → command echo GOOD",
-            "stronger depends-on targets.default.depends_on:  → every file",
-        ],
+        ["changed target targets.default: model openai/b → command echo GOOD"],
+    ),
+    "command that depends on less": (
+        YAML, "    depends_on: [task/app/**]\n", "    depends_on: []\n",
+        ["weaker depends-on targets.worker.depends_on: task/app/** → "],
+    ),
+    "file that an agent without `depends_on` gets": (
+        "other/test_app.py", "True", "1",
+        ["changed script other/test_app.py: as at the base → edited"],
     ),
     "command": (
         YAML, "agent.py {P", "cheat.py {P",

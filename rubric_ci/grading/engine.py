@@ -196,6 +196,8 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
         await limits.release_case_slot(held)
         if isinstance(answer, _Failure):
             return errored(task, answer.reason, Answer(text="", usage=answer.usage))
+        if task.also:
+            context.side.given[task.case.key, context.trial] = answer
         await limits.wait_for_all_answers()
         specs = task.case.evaluators
         assessing = (_assess(task, answer, spec, context, run) for spec in specs)
@@ -204,7 +206,8 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
 
 
 async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
-    if cached := answer_cache.find(task.case, task.target, context):
+    case = task.answered
+    if cached := answer_cache.find(case, task.target, context):
         return cached
     if context.offline and isinstance(task.target, CliTarget):
         raise NotCached(f"target `{task.target.name}`: offline, so its command was not started")
@@ -214,9 +217,9 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
         own = replace(context, root=context.side.root())
     await run.health.check(task.target, own)
     answer = await targets.answer(
-        task.case, task.target, own, context.trial, run.batches, run.workspaces
+        case, task.target, own, context.trial, run.batches, run.workspaces
     )
-    answer_cache.keep(task.case, task.target, context, answer)
+    answer_cache.keep(case, task.target, context, answer)
     return answer
 
 

@@ -272,6 +272,14 @@ class Task:
     why: str = ""
     cluster: str = ""  # of cases that are not independent of each other
     waived: frozenset[str] = frozenset()  # ids of criteria
+    also: tuple[EvaluatorSpec, ...] = ()  # of the base: the answer is marked by them as well
+
+    @property
+    def answered(self) -> EvalCase:
+        """The case as it is answered: all that marks the answer sees the same workspace."""
+        if not self.also:
+            return self.case
+        return replace(self.case, evaluators=self.case.evaluators + self.also)
 
     def trials(self, default: int) -> int:
         """Return how many times the case is answered and graded."""

@@ -9,6 +9,7 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
+from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
@@ -59,6 +60,9 @@ class Side:
     recordings: MutableMapping[str, Mapping[tuple[str, str], Answer]] = field(
         default_factory=dict, repr=False, compare=False
     )  # recorded answers that were read, by the name of their file
+    given: MutableMapping[tuple[tuple[str, str], int], Answer] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # answers that are marked by two rubrics, by case and trial
 
 
 class Prepared:
@@ -142,6 +146,7 @@ class RunContext:
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     side: Side = field(default_factory=Side)
     trial: int = 0  # number of the first answer, from 0; judgements are cached per trial
+    folders: ExitStack | None = None  # of answers that are marked again; None: no answer is
     notes: Sequence[str] = ()  # for the report; grows during the run
     responders: Callable[[], tuple[Responder, ...]] = field(default=lambda: ())
     """The models that replied so far."""

@@ -182,7 +182,7 @@ def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
     _check_clean(loaded)
     inputs = open_inputs(loaded, selection, now, None, environment=os.environ, plain=True)
     inputs = replace(inputs, context=replace(inputs.context, fresh_judgements=True))
-    with open_sides(inputs) as sides:
+    with open_sides(inputs) as (inputs, sides):
         if not isinstance(sides, Sides):
             raise CannotUseGit(f"{HEAD} has no cases to compare with", "commit the eval files")
         apart = replace(sides, context=inputs.context, apart=True)

@@ -90,12 +90,12 @@ def grade_inputs(
     inputs: RunInput, started_at: datetime, clock: float, run: RunGrading = coroutines.run
 ) -> tuple[RunReport, GradedRun]:
     """Announce the cost and grade; `clock` is the monotonic time of the start."""
-    with open_sides(inputs) as sides:
-        work = expected_work(inputs, sides)
+    with open_sides(inputs) as (opened, sides):
+        work = expected_work(opened, sides)
         if not inputs.context.offline:
             check_prices(work, inputs.settings.requests.max_cost_usd)
-        estimate = _show_forecast(inputs, work, sides)
-        graded = grade_run(inputs, sides, models_to_ask(work), run)
+        estimate = _show_forecast(opened, work, sides)
+        graded = grade_run(opened, sides, models_to_ask(work), run)
     report = finish(
         inputs,
         graded,
@@ -121,11 +121,11 @@ def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -
 
 def _list(inputs: RunInput, now: datetime) -> ExitCode:
     """Print the cases and the estimate; nothing is requested."""
-    with open_sides(inputs) as sides:
-        work = expected_work(inputs, sides)
+    with open_sides(inputs) as (opened, sides):
+        work = expected_work(opened, sides)
         estimates = [
-            *estimate_lines(announcement.estimate(work, inputs)),
-            *announcement.confirmation(sides, inputs),
+            *estimate_lines(announcement.estimate(work, opened)),
+            *announcement.confirmation(sides, opened),
         ]
         click.echo(announcement.listing(work, sides, estimates, now), nl=False)
     return ExitCode.USAGE if inputs.loaded.invalid else ExitCode.OK

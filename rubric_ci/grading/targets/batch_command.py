@@ -52,8 +52,8 @@ class Batches:
             finished, lines, used = await asyncio.shield(self._started[key])
             given = _answer(case, target, finished, lines, len(cases))
         except NoVerdict as error:
-            raise error if case is cases[0] else error.with_usage(NOTHING_USED) from None
-        return replace(given, usage=given.usage + used) if case is cases[0] else given
+            raise error if case.key == cases[0].key else error.with_usage(NOTHING_USED) from None
+        return replace(given, usage=given.usage + used) if case.key == cases[0].key else given
 
 
 def _group(case: EvalCase, target: CliTarget) -> str:

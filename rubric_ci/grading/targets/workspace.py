@@ -87,7 +87,7 @@ class Workspaces:
             await asyncio.to_thread(shutil.copytree, before, work, symlinks=True)
             yield Folders(work, home, before)
             if keep:
-                self._held.push(held.pop_all())
+                (context.folders or self._held).push(held.pop_all())
 
     async def _before(self, target: CliTarget, context: RunContext) -> Path:
         key = (context.root, repr((target.workspace, target.agent, target.env, target.skill)))

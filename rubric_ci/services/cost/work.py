@@ -69,7 +69,7 @@ class ExpectedWork:
             case MockTarget() as target:
                 return recorded.fixed_answer(task.case, target)
             case LlmTarget() | CliTarget() as target:
-                return answer_cache.find(task.case, target, self.context.of_trial(trial))
+                return answer_cache.find(task.answered, target, self.context.of_trial(trial))
             case RunnerTarget() | UnsupportedTarget():
                 return None
             case _:

@@ -20,7 +20,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.report import Against, RemovedCase
-from rubric_ci.model.results import CaseResult, Change, Errored, Graded, Skipped
+from rubric_ci.model.results import Answer, CaseResult, Change, Errored, Graded, Skipped
 from rubric_ci.model.trials import first_trials
 from rubric_ci.services.run import mean_drop
 from rubric_ci.services.run.confirmation import INTERRUPTED, Confirmed, Pair, confirm
@@ -138,7 +138,8 @@ class _Answers:
     """The answers of one side to a case, and the task that marks them."""
 
     task: Task
-    texts: Sequence[str]
+    texts: Sequence[str]  # one per trial
+    given: Mapping[tuple[Key, int], Answer]  # whole, with the work that the answer is part of
 
 
 async def confirm_under_both(sides: Sides, pairs: Mapping[Key, Pair]) -> Confirmed:
@@ -198,10 +199,15 @@ async def _marked_again(
     sides: Sides, pairs: Mapping[Key, Pair], rubrics: Mapping[Key, EvalCase]
 ) -> Mapping[Key, Pair]:
     """Return the pairs with the same answers, marked under the rubrics of the base."""
-    heads = {key: _answers(pairs[key].head_task, pairs[key].head, rubrics[key]) for key in rubrics}
-    bases = {key: _answers(pairs[key].base_task, pairs[key].base, rubrics[key]) for key in rubrics}
-    head = await _marked(sides, sides.context, heads)
-    base = await _marked(sides, sides.base_context, bases)
+    here, there = sides.context, sides.base_context
+    heads = {
+        key: _answers(pairs[key].head_task, pairs[key].head, rubrics[key], here) for key in rubrics
+    }
+    bases = {
+        key: _answers(pairs[key].base_task, pairs[key].base, rubrics[key], there) for key in rubrics
+    }
+    head = await _marked(sides, here, heads)
+    base = await _marked(sides, there, bases)
     return {
         key: Pair(
             head_task=heads[key].task, base_task=bases[key].task, head=head[key], base=base[key]
@@ -210,15 +216,16 @@ async def _marked_again(
     }
 
 
-def _answers(task: Task, result: CaseResult, was: EvalCase) -> _Answers:
+def _answers(task: Task, result: CaseResult, was: EvalCase, context: RunContext) -> _Answers:
     case = replace(
         task.case,
         evaluators=was.evaluators,
         expected_outcome=was.expected_outcome,
         expected_messages=was.expected_messages,
+        turns=was.turns,
     )
     texts = [t.answer or "" for t in first_trials(result)] if isinstance(result, Graded) else []
-    return _Answers(task=replace(task, case=case), texts=texts)
+    return _Answers(task=replace(task, case=case), texts=texts, given=context.side.given)
 
 
 async def _marked(
@@ -237,8 +244,12 @@ async def _marked(
 
 
 def _given(answers: _Answers, trial: int) -> Task:
-    target = MockTarget(name=answers.task.target.name, response=answers.texts[trial])
-    return replace(answers.task, target=target, case=replace(answers.task.case, trials=None))
+    """Return the task of marking one answer; it was paid for when it was given."""
+    task, text = answers.task, answers.texts[trial]
+    whole = answers.given.get((task.case.key, trial))
+    did = replace(whole, usage=NOTHING_USED) if whole else None
+    target = MockTarget(name=task.target.name, response=text, did=did)
+    return replace(task, target=target, case=replace(task.case, trials=None), also=())
 
 
 def _whole(answers: _Answers, results: Sequence[CaseResult]) -> CaseResult:

@@ -1,7 +1,7 @@
 """Grades what a run chose: the head, with `--against` the base as well, and the sentinel."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -60,10 +60,21 @@ RunGrading: TypeAlias = Callable[
 
 
 @contextmanager
-def open_sides(inputs: RunInput) -> Iterator[Sides | NoBase | None]:
-    """Yield both sides of the change, None without `--against`; nothing is requested."""
+def open_sides(inputs: RunInput) -> Iterator[tuple[RunInput, Sides | NoBase | None]]:
+    """Yield the input and both sides of the change, None without `--against`.
+
+    Nothing is requested. Where rubrics differ, what marks an answer a second time finds the folder
+    that it was given in.
+    """
     with open_base(inputs.tasks, inputs.loaded, inputs.settings) as base:
-        yield _sides(base, inputs) if isinstance(base, BaseSide) else base
+        if not isinstance(base, BaseSide):
+            yield inputs, base
+            return
+        with ExitStack() as folders:
+            context = replace(inputs.context, folders=folders if base.rubrics else None)
+            tasks = base.marked_by_both(inputs.tasks)
+            inputs = replace(inputs, tasks=tasks, context=context)
+            yield inputs, _sides(base, inputs)
 
 
 def expected_work(inputs: RunInput, sides: Sides | NoBase | None) -> tuple[ExpectedWork, ...]:

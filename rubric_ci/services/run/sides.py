@@ -5,7 +5,15 @@ judge are the head's.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cache
@@ -33,7 +41,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RemovedCase
-from rubric_ci.model.results import CaseResult
+from rubric_ci.model.results import Answer, CaseResult
 from rubric_ci.text.globs import matcher
 
 Key: TypeAlias = tuple[str, str]
@@ -53,6 +61,11 @@ class BaseSide:
     worktree: Worktree
     read: Callable[[str], bytes | None]
     dependencies: Dependencies
+    given: MutableMapping[tuple[Key, int], Answer] = field(default_factory=dict)
+
+    def marked_by_both(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
+        """Return the tasks of the head; where rubrics differ, the base's mark its answers too."""
+        return tuple(_marked_by(task, self.rubrics.get(task.case.key)) for task in tasks)
 
 
 @contextmanager
@@ -94,22 +107,31 @@ def _side(
         if task.case.key not in known and task.case.file in state.unreadable
     }
     reasons = {key: each for key, each in found.items() if isinstance(each, str)}
+    differing = {
+        task.case.key: known[task.case.key]
+        for task in tasks
+        if isinstance(found.get(task.case.key), Task)
+        if rubrics(known[task.case.key]) != rubrics(task.case)
+    }
     return BaseSide(
         base=base,
         committed_at=plumbing.committed_at(opened.change.repository, base.commit),
-        tasks={key: each for key, each in found.items() if isinstance(each, Task)},
-        rubrics={
-            task.case.key: known[task.case.key]
-            for task in tasks
-            if isinstance(found.get(task.case.key), Task)
-            if rubrics(known[task.case.key]) != rubrics(task.case)
+        tasks={
+            key: _marked_by(each, differing.get(key))
+            for key, each in found.items()
+            if isinstance(each, Task)
         },
+        rubrics=differing,
         incomparable={**unread, **reasons},
         removed=tuple(_removed(state, before, settings)),
         worktree=checkout,
         read=cache(then.files.read),
         dependencies=dependencies_on(lambda: snapshot.of_entries(then.entries)),
     )
+
+
+def _marked_by(task: Task, was: EvalCase | None) -> Task:
+    return replace(task, also=was.evaluators) if was else task
 
 
 def _each_once(tasks: Sequence[Task], before: Mapping[Key, EvalCase]) -> dict[Key, EvalCase]:
@@ -191,6 +213,7 @@ class Sides:
             read=self.base.read,
             reuse=not self.fresh,
             dependencies=self.base.dependencies,
+            given=self.base.given,
         )
         return replace(self.context, side=side)
 

@@ -340,20 +340,81 @@ def test_a_break_is_found_under_the_rubrics_of_the_base(
     assert report(checkout)["cases"][0]["before"]["verdict"] == "fail"
 
 
+WORKER = """\
+import json, pathlib
+calls = {calls!r}
+pathlib.Path("result.txt").write_text("found" if calls else "")
+print(json.dumps({{"output_messages": [
+    {{"role": "assistant", "tool_calls": [{{"tool": name, "input": {{}}}} for name in calls]}},
+    {{"role": "assistant", "content": "Done"}},
+]}}))
+"""
+SEEN_BY_A_SCRIPT = """\
+import json, pathlib, sys
+folder = json.load(sys.stdin)["workspace_path"]
+print(json.dumps({"score": int(pathlib.Path(folder, "result.txt").read_text() == "found")}))
+"""
+CONFIRMED_THERE = f"{BASE_RUBRICS}: confirmed: 6 fail of 6 here, 6 pass of 6 at the base"
+
+
+@pytest.mark.parametrize(
+    "demand",
+    [
+        pytest.param("rubrics: [{id: ran, called: pytest}]", id="a step"),
+        pytest.param(
+            "rubrics: [{id: ran, file_contains: {path: result.txt, text: found}}]", id="a file"
+        ),
+        pytest.param("rubrics: [{id: ran, command: grep -q found result.txt}]", id="a command"),
+        pytest.param(
+            "execution: {evaluators: [{name: s, type: code_judge, script: python look.py}]}",
+            id="a script that looks into the workspace",
+        ),
+        pytest.param(
+            "execution: {evaluators: [{name: t, type: tool_trajectory, mode: any_order, "
+            "minimums: {pytest: 1}}]}",
+            id="the steps that are expected",
+        ),
+    ],
+)
+def test_less_work_is_found_under_the_rubrics_of_the_base(checkout: Checkout, demand: str) -> None:
+    """A change that skips the work, and rewrites the criterion about it, breaks the case."""
+    config = (
+        "targets: [{name: default, provider: cli, workspace: {copy: app}, depends_on: [app/**],\n"
+        "  command_template: python3 work.py}]\n"
+    )
+    case = "evalcases:\n  - id: one\n    input: Fix\n    workspace: {{copy: ../app}}\n    {}\n"
+    base = {
+        "rubric-ci.yaml": config,
+        ".gitignore": ".rubric-ci/\n",
+        "evals/look.py": SEEN_BY_A_SCRIPT,
+    }
+    work = WORKER.format(calls=["pytest"])
+    checkout.commit({**base, "evals/a.yaml": case.format(demand), "app/work.py": work})
+    checkout.git("switch", "--quiet", "--create", "topic")
+    easy = case.format("rubrics: [{id: ran, contains: Done}]")
+    checkout.commit({"evals/a.yaml": easy, "app/work.py": WORKER.format(calls=[])})
+    done = run(checkout, "evals", "--against", "main", "--fail-on", "regression")
+    assert (changes(checkout), done.returncode) == ({"one": ("broken", CONFIRMED_THERE)}, 1), (
+        done.stderr
+    )
+
+
 def test_a_failing_case_without_marks_under_the_rubrics_of_the_base_is_undecided(
     checkout: Checkout, log: Path
 ) -> None:
     script = "grep -qi hello {answer_file}"
-    latency = JUDGE.replace(f"code_judge, script: '{script}'", "latency, threshold: 9")
+    judged = JUDGE.replace(f"script: '{script}'", "script: python3 old.py")
     checkout.commit(
         {
             ".gitignore": ".rubric-ci/\n",
             "rubric-ci.yaml": CONFIG,
-            "evals/a.yaml": cases("one").replace(JUDGE, latency),
+            "evals/a.yaml": cases("one").replace(JUDGE, judged),
+            "evals/old.py": "print('{\"score\": 1}')\n",
             **agent(log, "base", one="hello"),
         }
     )
     checkout.git("switch", "--quiet", "--create", "topic")
+    checkout.git("rm", "--quiet", "evals/old.py")
     checkout.commit({"evals/a.yaml": cases("one").replace(JUDGE, UNMEETABLE), **agent(log, "head")})
     run(checkout, "evals", "--against", "main", "--fail-on", "regression")
     kind, reason = changes(checkout)["one"]

@@ -6,10 +6,12 @@ where a target or an evaluator is called, as `Errored` or `Unassessed`. Any othe
 and shows its traceback.
 """
 
+from copy import copy
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 if TYPE_CHECKING:
+    from rubric_ci.model.results import Answer
     from rubric_ci.model.usage import Usage
 
 
@@ -153,10 +155,19 @@ class NoVerdict(Exception):
 
         super().__init__(reason)
         self.usage = usage or NOTHING_USED  # spent without a result; the totals include it
+        self.did: Answer | None = None  # what the target did before it failed; None: not known
 
     def with_usage(self, usage: "Usage") -> Self:
         """Return the same error with all that was spent up to it."""
-        return type(self)(str(self), usage)
+        found = copy(self)
+        found.usage = usage
+        return found
+
+    def after(self, did: "Answer | None") -> Self:
+        """Return the same error with what the target did before it."""
+        found = copy(self)
+        found.did = did
+        return found
 
 
 class CannotAnswer(NoVerdict):
@@ -175,6 +186,17 @@ class CannotRunScript(NoVerdict):
     """A script failed, timed out or printed an invalid result."""
 
 
+class ScriptTimedOut(CannotRunScript):
+    """A script did not end in time and was killed; it has what it printed until then."""
+
+    def __init__(
+        self, reason: str, usage: "Usage | None" = None, *, seconds: float = 0, printed: str = ""
+    ) -> None:
+        super().__init__(reason, usage)
+        self.seconds = seconds
+        self.printed = printed
+
+
 class OverBudget(NoVerdict):
     """A cap on calls, cost or time is reached.
 
@@ -185,10 +207,6 @@ class OverBudget(NoVerdict):
         super().__init__(f"{cap}; before that: {before}" if before else cap, usage)
         self.cap = cap
         self.before = before
-
-    def with_usage(self, usage: "Usage") -> Self:
-        """Return the same error with all that was spent up to it."""
-        return type(self)(self.cap, usage, before=self.before)
 
 
 class CannotReachModel(NoVerdict):
@@ -203,10 +221,6 @@ class CannotReachModel(NoVerdict):
     ) -> None:
         super().__init__(reason, usage)
         self.scope = scope
-
-    def with_usage(self, usage: "Usage") -> Self:
-        """Return the same error with all that was spent up to it."""
-        return type(self)(str(self), usage, scope=self.scope)
 
 
 class NotCached(Exception):

@@ -157,6 +157,12 @@ class _Failure:
 
     reason: str
     usage: Usage = NOTHING_USED
+    did: Answer | None = None  # what the target did before it failed
+
+    @property
+    def answer(self) -> Answer:
+        """What there is of an answer."""
+        return replace(self.did or Answer(text=""), error=self.reason, usage=self.usage)
 
 
 async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
@@ -195,7 +201,8 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
             answer = await _guarded(_answer(task, context, run), run.deadline)
         await limits.release_case_slot(held)
         if isinstance(answer, _Failure):
-            return errored(task, answer.reason, Answer(text="", usage=answer.usage))
+            seconds = perf_counter() - started
+            return errored(task, answer.reason, answer.answer, seconds=seconds)
         if task.also:
             context.side.given[task.case.key, context.trial] = answer
         await limits.wait_for_all_answers()
@@ -258,7 +265,7 @@ async def _guarded(work: Awaitable[T], deadline: Deadline) -> T | _Failure:
     except (UserError, NotCached):
         raise
     except NoVerdict as error:
-        return _Failure(reason=str(error), usage=error.usage)
+        return _Failure(reason=str(error), usage=error.usage, did=error.did)
     except Exception as error:  # noqa: BLE001 - the one boundary: a bug must not take the run down
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(last.filename).name}:{last.lineno}"

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.grading.resolve import Task
+from rubric_ci.model.answers import reported
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
@@ -28,7 +29,6 @@ from rubric_ci.model.scoring import (
     combine,
     format_score,
 )
-from rubric_ci.model.trace import reported
 from rubric_ci.model.waivers import with_waivers
 
 
@@ -66,7 +66,7 @@ def concluded(
         evaluators=tuple(results),
         usage=_spent(answer, results),
         duration_seconds=seconds,
-        trace=reported(answer.messages, answer.work, answer.trace_summary),
+        trace=reported(answer),
         file_changes=answer.work.changes if answer.work else (),
     )
     return with_waivers(graded, task.waived, thresholds)
@@ -109,7 +109,7 @@ def errored(
         evaluators=results,
         usage=_spent(answer, results),
         duration_seconds=seconds,
-        trace=reported(answer.messages, answer.work, answer.trace_summary),
+        trace=reported(answer),
         file_changes=answer.work.changes if answer.work else (),
     )
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rubric_ci.model.answers import identity
 from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
 from rubric_ci.model.results import TIERS, CaseResult, Errored, Graded, Skipped, Trial, kth_best
@@ -68,9 +69,9 @@ def with_confirming_trials(first: Graded, more: Sequence[CaseResult]) -> Graded:
 
 def _with_repeated_marks(graded: Sequence[Graded]) -> tuple[Trial, ...]:
     """Return the trials; trials with one answer keep their marks, which should not differ."""
-    times = Counter(g.answer for g in graded)
+    times = Counter(map(identity, graded))
     return tuple(
-        replace(_trial(g), marks=marks_of(g.evaluators)) if times[g.answer] > 1 else _trial(g)
+        replace(_trial(g), marks=marks_of(g.evaluators)) if times[identity(g)] > 1 else _trial(g)
         for g in graded
     )
 
@@ -81,6 +82,8 @@ def _trial(graded: Graded) -> Trial:
         score=graded.score,
         without_waived=graded.without_waived,
         answer=graded.answer,
+        trace=graded.trace,
+        file_changes=graded.file_changes,
     )
 
 

@@ -38,7 +38,10 @@ by no more than its own trials do."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The answer of a target to a case."""
+    """The answer of a target to a case, or what it did before it failed.
+
+    What keeps, judges or shows an answer takes this value (`model/answers.py`).
+    """
 
     text: str
     messages: tuple[Mapping[str, JSON], ...] = ()  # the whole output, if the target reports it
@@ -48,6 +51,10 @@ class Answer:
     answered_at: str = ""  # RFC 3339, of an answer from the cache; empty: not from the cache
     work: Work | None = None  # what is left in the workspace; None: the target has none
     folder: str = ""  # the workspace, for scripts, until the run ends
+    error: str = ""  # why it is no answer; empty: it is one
+    last_event: str = ""  # of a target without an answer, in one line
+    left_out: int = 0  # calls that the report left out that this was read from
+    shortened: str = ""  # by which rule it did
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +156,8 @@ class Trial:
     score: float
     without_waived: Verdict | None = None  # if the criteria that are not waived give a better
     answer: str | None = None  # for `baseline rejudge`; None: not kept
+    trace: CaseTrace | None = None
+    file_changes: tuple[FileChange, ...] = ()
     marks: tuple[MarkValue, ...] = ()  # of each judged criterion, if another trial has the answer
 
 
@@ -186,6 +195,8 @@ class BaseResult:
     score: float | None = None
     reason: str = ""
     answer: str = ""
+    trace: CaseTrace | None = None
+    file_changes: tuple[FileChange, ...] = ()
     source: AnswerSource = "asked"
     answered_at: str = ""  # RFC 3339, of a reused answer
     trials: tuple[Trial, ...] = ()  # each trial, if there are several
@@ -225,7 +236,7 @@ class Graded:
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None
-    trace: CaseTrace | None = None  # None: the target reports no steps
+    trace: CaseTrace | None = None  # None: the target reports no work
     file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
     change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable, or what further trials showed
@@ -259,12 +270,17 @@ class Errored:
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None
-    trace: CaseTrace | None = None  # None: the target reports no steps
+    trace: CaseTrace | None = None  # None: the target reports no work
     file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
     change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable, or what further trials showed
     suspected: bool = False  # worse before further trials
     before: BaseResult | None = None  # the case in what it is compared with
+
+    @property
+    def answered(self) -> bool:
+        """True if the target answered, and a judge, a script or the budget failed."""
+        return bool(self.evaluators)
 
     @property
     def key(self) -> tuple[str, str]:

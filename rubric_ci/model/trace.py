@@ -1,7 +1,7 @@
-"""The work of an agent: its steps with their results, and its usage."""
+"""The work of an agent: its steps with their results, its files, and its usage."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
@@ -23,6 +23,7 @@ class Step:
     result: str = ""
     error: str = ""  # why the call failed; empty: it did not
     duration_ms: float | None = None  # None: not reported
+    turn: int = 0  # of a conversation, from 1; 0: of none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class Trace:
 
 def steps_of(messages: tuple[Mapping[str, Any], ...]) -> tuple[Step, ...]:
     """Return the calls of tools in the messages of an answer."""
-    calls = (call for message in messages for call in message.get("tool_calls") or ())
+    calls = ((m.get("turn"), call) for m in messages for call in m.get("tool_calls") or ())
     return tuple(
         Step(
             tool=call["tool"],
@@ -49,8 +50,9 @@ def steps_of(messages: tuple[Mapping[str, Any], ...]) -> tuple[Step, ...]:
             result=call["output"] if isinstance(call.get("output"), str) else "",
             error=call["error"] if isinstance(call.get("error"), str) else "",
             duration_ms=_number(call.get("duration_ms")),
+            turn=turn if isinstance(turn, int) else 0,
         )
-        for call in calls
+        for turn, call in calls
     )
 
 
@@ -102,44 +104,12 @@ class CaseTrace:
     """The work of a target, as a report shows it; long traces and results are shortened."""
 
     steps: tuple[Step, ...] = ()
+    left_out: int = 0  # calls between the first and the last ones of a long trace
     shortened: str = ""  # by which rule; "": nothing is left out
+    workspace: bool = False  # the target worked in one
     sandbox: str = ""  # the program that confined it
     files: tuple[KeptFile, ...] = ()
     notes: tuple[str, ...] = ()
-    usage: Mapping[str, JSON] = field(default_factory=dict)  # as reported: tokens, cost, duration
-
-
-_USAGE = ("token_usage", "cost_usd", "duration_ms")
-MOST_STEPS = 100  # half of them from the start, half from the end
-_START, _END = 400, 200  # characters of a result
-
-
-def reported(
-    messages: tuple[Mapping[str, Any], ...],
-    work: Work | None,
-    summary: Mapping[str, JSON] | None = None,
-) -> CaseTrace | None:
-    """Return the trace for a report; None: the target reports no steps and has no workspace."""
-    steps = steps_of(messages)
-    if not steps and work is None:
-        return None
-    work = work or Work()
-    half = MOST_STEPS // 2
-    kept = steps if len(steps) <= MOST_STEPS else (*steps[:half], *steps[-half:])
-    cut = tuple(replace(s, result=_cut(s.result), error=_cut(s.error)) for s in kept)
-    rules = (
-        f"{len(kept)} of {len(steps)} calls shown" if len(kept) < len(steps) else "",
-        f"results cut to {_START} + {_END} characters" if cut != kept else "",
-    )
-    return CaseTrace(
-        steps=cut,
-        shortened="; ".join(filter(None, rules)),
-        sandbox=work.sandbox,
-        files=work.files,
-        notes=work.notes,
-        usage={name: summary[name] for name in _USAGE if name in summary} if summary else {},
-    )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _START + _END else f"{text[:_START]} … {text[-_END:]}"
+    checks: tuple[WorkCheck, ...] = ()
+    usage: Mapping[str, JSON] = field(default_factory=dict)  # tokens, cost, duration
+    last_event: str = ""  # of an agent that gave no answer

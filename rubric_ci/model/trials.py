@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
+from rubric_ci.model.answers import identity
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import (
     TIERS,
@@ -47,6 +48,8 @@ def trials_of(case: Graded) -> Sequence[Trial]:
             score=case.score,
             without_waived=case.without_waived,
             answer=case.answer or None,
+            trace=case.trace,
+            file_changes=case.file_changes,
         ),
     )
 
@@ -144,9 +147,11 @@ def _repeats(case: Graded) -> Iterator[tuple[CriterionResult, Sequence[MarkValue
     answers: dict[str, list[tuple[MarkValue, ...]]] = {}
     for trial in case.trials:
         if trial.answer is not None and len(trial.marks) == len(criteria):
-            answers.setdefault(trial.answer, []).append(trial.marks)
+            answers.setdefault(identity(trial), []).append(trial.marks)
     if case.before and len(case.before.marks) == len(criteria):
-        answers.setdefault(case.answer, []).extend([case.before.marks, marks_of(case.evaluators)])
+        answers.setdefault(identity(case), []).extend(
+            [case.before.marks, marks_of(case.evaluators)]
+        )
     for several in answers.values():
         if len(several) > 1:
             yield from zip(criteria, zip(*several, strict=True), strict=True)

@@ -18,7 +18,7 @@ from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 
-from rubric_ci.errors import CannotRunScript
+from rubric_ci.errors import CannotRunScript, ScriptTimedOut
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.masking import redact
 from rubric_ci.text.redact import is_secret_name
@@ -131,7 +131,11 @@ async def run(command: Command) -> Finished:
     duration = perf_counter() - started
     if not ended:
         limit = f"{command.timeout_seconds:g} s"
-        raise CannotRunScript(f"{command} did not end within {limit} and was killed")
+        raise ScriptTimedOut(
+            f"{command} did not end within {limit} and was killed",
+            seconds=command.timeout_seconds,
+            printed=_text(pipes.result()[0]) if drained else "",
+        )
     if not drained:
         raise CannotRunScript(f"{command} left a process behind that holds its output open")
     printed, stderr_tail, _ = pipes.result()

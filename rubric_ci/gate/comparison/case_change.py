@@ -6,6 +6,7 @@ from typing import assert_never
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.alarm_budget import Tested
 from rubric_ci.gate.comparison.verdicts import Compared
+from rubric_ci.model.answers import identity
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RemovedCase
@@ -120,7 +121,7 @@ def _verdicts(case: Graded) -> list[Verdict]:
 
 
 def _again(case: CaseResult, was: Graded) -> tuple[MarkValue, ...]:
-    if not isinstance(case, Graded) or case.answer != was.answer:
+    if not isinstance(case, Graded) or identity(case) != identity(was):
         return ()
     return same_marks_again(case.evaluators, was.evaluators)
 
@@ -133,12 +134,15 @@ def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseRe
         case Skipped() | Errored():
             return BaseResult(outcome=was.outcome, reason=was.reason, source="report")
         case Graded():
-            differs = isinstance(case, Graded) and case.answer != was.answer
+            differs = isinstance(case, Graded) and identity(case) != identity(was)
+            shown = differs and found.change != "unchanged"
             return BaseResult(
                 outcome="graded",
                 verdict=was.verdict,
                 score=was.score,
-                answer=was.answer if differs and found.change != "unchanged" else "",
+                answer=was.answer if shown else "",
+                trace=was.trace if shown else None,
+                file_changes=was.file_changes if shown else (),
                 source="report",
                 marks=_again(case, was),
             )

@@ -243,6 +243,8 @@ def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
         score=result.score,
         reason=base.reason,
         answer=base.answer,
+        trace=base.trace,
+        file_changes=base.file_changes,
         source="recorded" if base.recorded else asked,
         answered_at=base.answered_at,
         trials=base.trials if isinstance(base, Graded) else (),

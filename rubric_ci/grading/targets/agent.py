@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from rubric_ci.errors import CannotAnswer
+from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut
 from rubric_ci.grading.targets import command, conversation, spending
-from rubric_ci.grading.targets.answer_format import answer_of, read
+from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
 from rubric_ci.grading.targets.work import DIFF, check_files, run_commands, work_left
 from rubric_ci.grading.targets.workspace import Folders, Workspaces
 from rubric_ci.model.config import AgentProgram, CliTarget, Workspace
@@ -40,7 +40,10 @@ async def answer(
             return await command.answer(one, target, context, attempt, folders.work, confine)
 
         talk = conversation.answer(case, context, turn) if case.most_turns else turn(case)
-        given = await talk
+        try:
+            given = await talk
+        except NoVerdict as error:
+            raise error.after(await _left_behind(error.did, target, folders)) from None
         return await _with_work(given, case, target, folders, context)
 
 
@@ -87,8 +90,14 @@ async def _run(
             timeout_seconds=target.timeout_seconds,
             stdin=prompt(case),
         )
-        finished = await processes.run(line)
-        return answer_of(_trace(finished, target, agent), finished)
+        try:
+            finished = await processes.run(line)
+        except ScriptTimedOut as stopped:
+            raise timed_out(stopped, target, agent.name) from None
+        try:
+            return answer_of(_trace(finished, target, agent), finished)
+        except CannotAnswer as error:
+            raise error.after(did(agent.name, finished.stdout, finished.stderr)) from None
 
     return await spending.started(target, context, begin)
 
@@ -108,6 +117,19 @@ async def _with_work(
         work=replace(work, changes=kept, checks=checks),
         folder=str(folders.work) if case.looks_in_workspace else "",
     )
+
+
+async def _left_behind(done: Answer | None, target: CliTarget, folders: Folders) -> Answer | None:
+    """Return the work of an agent that failed, with its changes; None: it did nothing."""
+    settings = target.workspace or Workspace()
+    try:
+        work = await asyncio.to_thread(work_left, folders.before, folders.work, settings.keep)
+    except CannotAnswer:  # too much is left
+        return done
+    if not work.changes:
+        return done
+    kept = work.changes if DIFF in settings.keep else ()
+    return replace(done or Answer(text=""), work=replace(work, changes=kept))
 
 
 def confined_argv(argv: tuple[str, ...], target: CliTarget, folders: Folders) -> tuple[str, ...]:

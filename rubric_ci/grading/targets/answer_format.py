@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rubric_ci.errors import CannotAnswer, CannotReadFile
+from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Step, Trace
-from rubric_ci.models.agents import READERS, format_of
-from rubric_ci.models.agents.agent import AgentFailed, is_refusal
+from rubric_ci.models.agents import READERS, format_of, steps_so_far
+from rubric_ci.models.agents.agent import AgentFailed, is_refusal, last_event
 from rubric_ci.system import file_io
 from rubric_ci.system.processes import Finished
 
@@ -163,6 +163,24 @@ def read(form: str, stdout: str, stderr: str, target: CliTarget) -> Trace:
     if said_only and len(trace.answer) < 300 and is_refusal(trace.answer):
         raise CannotAnswer(f"the target `{target.name}` failed: {trace.answer.strip()}")
     return trace
+
+
+def did(form: str, stdout: str, stderr: str) -> Answer | None:
+    """Return the work of an agent that gave no answer; None: it reports none."""
+    calls = [_call(step) for step in steps_so_far(form, stdout)]
+    last = last_event(stdout, stderr) if form in READERS else ""
+    if not calls and not last:
+        return None
+    message = {"role": "assistant", "tool_calls": calls}
+    return Answer(text="", messages=(message,) if calls else (), last_event=last)
+
+
+def timed_out(stopped: ScriptTimedOut, target: CliTarget, form: str) -> CannotAnswer:
+    """Return the error of a target that was killed at its time limit, with its last event."""
+    done = did(form, stopped.printed, "")
+    last = f"; its last event: {done.last_event}" if done else ""
+    killed = f"did not end within {stopped.seconds:g} s and was killed"
+    return CannotAnswer(f"the target `{target.name}` {killed}{last}").after(done)
 
 
 def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> Answer | None:

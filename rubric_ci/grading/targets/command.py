@@ -10,7 +10,13 @@ from threading import Thread
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from rubric_ci.errors import CannotAnswer, CannotReadFile, CannotRunScript
+from rubric_ci.errors import (
+    CannotAnswer,
+    CannotReadFile,
+    CannotRunScript,
+    NoVerdict,
+    ScriptTimedOut,
+)
 from rubric_ci.grading.targets import answer_format, spending
 from rubric_ci.grading.targets.answer_format import measured, traced
 from rubric_ci.model.config import CliTarget, Target
@@ -19,6 +25,7 @@ from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
+from rubric_ci.models.agents import READERS
 from rubric_ci.system import file_io, processes
 from rubric_ci.system.processes import (
     Command,
@@ -82,11 +89,24 @@ async def answer(
         )
 
         async def run(_: float | None) -> Answer:
-            finished = await processes.run(command)
-            text = output(finished, target, written)
-            return _answer(text, finished, target, cwd)
+            try:
+                finished = await processes.run(command)
+            except ScriptTimedOut as stopped:
+                raise _late(stopped, target) from None
+            try:
+                text = output(finished, target, written)
+                return _answer(text, finished, target, cwd)
+            except CannotAnswer as error:
+                done = answer_format.did(target.trace, finished.stdout, finished.stderr)
+                raise error.after(done) from None
 
         return await spending.started(target, context, run)
+
+
+def _late(stopped: ScriptTimedOut, target: CliTarget) -> NoVerdict:
+    """Return the error of a command that was killed; of an agent's, with its last event."""
+    form = target.trace if target.trace in READERS else ""
+    return answer_format.timed_out(stopped, target, form) if form else stopped
 
 
 def output(finished: Finished, target: CliTarget, written: Path) -> str:

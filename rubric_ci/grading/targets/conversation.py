@@ -74,11 +74,24 @@ async def answer(case: EvalCase, context: RunContext, ask: Ask) -> Answer:
         if not said:
             raise CannotAnswer("the simulated user ended the conversation before its first message")
     except NoVerdict as error:
+        used = sum((each.usage for each in given), spent + error.usage)
+        done = _until(said, given, error.did)
         if type(error) in {CannotAnswer, CannotJudge}:
-            error = type(error)(f"turn {len(said) + 1}: {error}", error.usage)
-        raise error.with_usage(sum((each.usage for each in given), spent + error.usage)) from None
+            error = type(error)(f"turn {len(said) + 1}: {error}")
+        raise error.with_usage(used).after(done) from None
     whole = _whole(said, given)
     return replace(whole, usage=whole.usage + spent)
+
+
+def _until(said: Sequence[Exchange], given: Sequence[Answer], did: Answer | None) -> Answer | None:
+    """Return the turns before the one that failed, with what it did; None: there is nothing."""
+    if not said:
+        return did
+    whole = _whole(said, given)
+    if did is None:
+        return whole
+    last = ({**message, "turn": len(said) + 1} for message in did.messages)
+    return replace(whole, messages=(*whole.messages, *last), last_event=did.last_event)
 
 
 def of_texts(case: EvalCase, texts: Sequence[str]) -> Answer:

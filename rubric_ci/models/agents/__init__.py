@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from rubric_ci.model.trace import Step
 from rubric_ci.models.agents import atif, claude_code, codex, copilot, gemini_cli, otlp
 from rubric_ci.models.agents.agent import Agent, Read, events
 
@@ -22,6 +23,11 @@ _IS_OUTPUT: Final[Mapping[str, Callable[[Mapping[str, object]], bool]]] = {
     "atif": atif.is_output,
     "otlp": otlp.is_output,
 }
+
+
+def steps_so_far(form: str, stdout: str) -> tuple[Step, ...]:
+    """Return the steps of an agent that gave no answer."""
+    return tuple(AGENTS[form].steps(stdout)) if form in AGENTS else ()
 
 
 def format_of(text: str) -> str:

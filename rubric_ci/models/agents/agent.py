@@ -2,18 +2,19 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import Any, Final
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.trace import Trace
+from rubric_ci.model.trace import Step, Trace
 
 Read = Callable[[str, str], Trace]
 """The reader of stdout and stderr; raises AgentFailed."""
 
+MOST_EVENT: Final = 300  # characters
 _MOST_STARTS: Final = 2_000  # of objects that are tried in a text
 _LOGIN = re.compile(
     r"not logged in|log ?in (again|to continue|required)|please (run )?/?log ?in|invalid api key"
@@ -50,6 +51,8 @@ class Agent:
     host: str
     cap: str = ""  # its option for the most dollars of a start; empty: it has none
     read: Read
+    steps: Callable[[str], Iterable[Step]]
+    """The steps of a stdout, also of one that ends early."""
     is_output: Callable[[Mapping[str, object]], bool]
     """Whether an object is one that only this agent prints."""
 
@@ -105,6 +108,34 @@ def events(text: str) -> Iterator[Mapping[str, Any]]:
         for line in text.split("\n"):
             if line.startswith("{"):
                 yield mapping(parsed(line))
+
+
+def last_event(stdout: str, stderr: str) -> str:
+    """Return the last event of an output in one line, with how often it stands in a row.
+
+    Without events it is the last line; "" for no output.
+    """
+    said = [_event(event) for event in events(stdout)]
+    if not said:
+        lines = (stdout.strip() or stderr.strip()).splitlines()
+        return " ".join(lines[-1].split())[:MOST_EVENT] if lines else ""
+    kind, facts = said[-1]
+    row = len(said) - next((n for n in range(len(said), 0, -1) if said[n - 1][0] != kind), 0)
+    times = f" ({row} in a row)" if row > 1 else ""
+    return ": ".join(filter(None, (f"{kind}{times}", facts)))[:MOST_EVENT]
+
+
+def _event(event: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the kind of an event, and its facts without ids and times."""
+    item = {**mapping(event.get("item")), **mapping(event.get("data")), **event}
+    names = dict.fromkeys(str(item[key]) for key in ("type", "subtype") if item.get(key))
+    facts = (
+        f"{key} {' '.join(str(value).split())}"
+        for key, value in item.items()
+        if key not in {"type", "subtype", "timestamp", "uuid"} and not key.endswith(("_id", "Id"))
+        if isinstance(value, str | int | float) and value != ""
+    )
+    return " ".join(names), ", ".join(facts)
 
 
 def last_object(text: str) -> str:

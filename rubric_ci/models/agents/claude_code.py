@@ -151,5 +151,6 @@ AGENT: Final = Agent(
     host="https://api.anthropic.com",
     cap="--max-budget-usd",
     read=read,
+    steps=lambda stdout: _steps(list(events(stdout))),
     is_output=_is_output,
 )

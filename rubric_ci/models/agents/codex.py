@@ -43,15 +43,12 @@ def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Sta
 def read(stdout: str, stderr: str) -> Trace:
     """Read the last message of a turn that was completed."""
     text, used = "", None
-    steps: list[Step] = []
     for event in _unwrapped(stdout):
         item, kind = mapping(event.get("item")), event.get("type")
         if kind == "turn.failed":
             raise failure(str(mapping(event.get("error")).get("message", "")))
         if kind == "item.completed" and item.get("type") == "agent_message":
             text = str(item.get("text", ""))
-        elif kind == "item.completed":
-            steps.extend(_step(item, event))
         if kind in {"turn.completed", "task_complete"}:
             used = mapping(event.get("usage"))
             text = str(event.get("last_agent_message") or text)
@@ -59,10 +56,16 @@ def read(stdout: str, stderr: str) -> Trace:
         raise failure(stderr or stdout)
     return Trace(
         answer=text,
-        steps=tuple(steps),
+        steps=tuple(_steps(stdout)),
         input_tokens=integer(used.get("input_tokens")),
         output_tokens=integer(used.get("output_tokens")),
     )
+
+
+def _steps(stdout: str) -> Iterator[Step]:
+    for event in _unwrapped(stdout):
+        if event.get("type") == "item.completed":
+            yield from _step(mapping(event.get("item")), event)
 
 
 def _unwrapped(text: str) -> Iterator[Mapping[str, Any]]:
@@ -126,5 +129,6 @@ AGENT: Final = Agent(
     planted=("**/AGENTS.md", "**/AGENTS.override.md", ".codex/**", ".agents/**"),
     host="https://api.openai.com",
     read=read,
+    steps=_steps,
     is_output=_is_output,
 )

@@ -104,5 +104,6 @@ AGENT: Final = Agent(
     ),
     host="https://api.githubcopilot.com",
     read=read,
+    steps=lambda stdout: _steps(list(events(stdout))),
     is_output=_is_output,
 )

@@ -128,5 +128,6 @@ AGENT: Final = Agent(
     planted=("**/GEMINI.md", ".gemini/**", ".agents/**", "**/.env"),
     host="https://generativelanguage.googleapis.com",
     read=read,
+    steps=lambda stdout: _steps(list(events(stdout))),
     is_output=_is_output,
 )

@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
 from rubric_ci.errors import CannotMeasure
+from rubric_ci.model.answers import reported
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer
-from rubric_ci.model.trace import CaseTrace, FileChange, SeenPart, Step, reported
+from rubric_ci.model.trace import CaseTrace, FileChange, SeenPart, Step
 from rubric_ci.text import transcript
 
 MOST: Final = 40_000  # characters of one part
@@ -100,7 +101,7 @@ def parts_of(answer: Answer, sees: Sequence[SeenPart]) -> tuple[Part, ...]:
     names = [name for name in sees if name != "answer"]
     if not names:
         return ()
-    trace = reported(answer.messages, answer.work) or CaseTrace()
+    trace = reported(answer) or CaseTrace()
     return tuple(_part(name, answer, trace) for name in names)
 
 

@@ -208,8 +208,7 @@ def label_answers(questions: Sequence[Question], session: Session) -> int:
 
 
 def _has_answer(result: CaseResult) -> TypeGuard[Graded | Errored]:
-    # An errored case has an answer if the judge failed, none if the target failed.
-    return isinstance(result, Graded) or (isinstance(result, Errored) and bool(result.answer))
+    return isinstance(result, Graded) or (isinstance(result, Errored) and result.answered)
 
 
 def _by_key(path: Path) -> _Labels:

@@ -586,6 +586,95 @@ def test_too_much(bench: Bench, body: str, seconds: int, message: str) -> None:
     assert message in bench.refusal(replace(target, timeout_seconds=seconds))
 
 
+RETRY = {
+    "type": "system",
+    "subtype": "api_retry",
+    "max_retries": 10,
+    "error_status": 401,
+    "error": "authentication_failed",
+    "session_id": "s",
+}
+CALL = {
+    "type": "assistant",
+    "message": {"content": [{"type": "tool_use", "id": "1", "name": "Bash", "input": {}}]},
+}
+
+
+def test_an_agent_that_times_out_leaves_its_work_and_its_last_event(bench: Bench) -> None:
+    printed_lines = "".join(f"print({json.dumps(each)!r})\n" for each in (CALL, *[RETRY] * 10))
+    body = f"Path('a.txt').write_text('1')\n{printed_lines}sys.stdout.flush()\n"
+    target = bench.program("claude-code", "", f"{body}import time; time.sleep(60)")
+    with pytest.raises(NoVerdict) as caught:
+        bench.answer(worked(replace(target, timeout_seconds=3)))
+    last = (
+        "system api_retry (10 in a row): max_retries 10, error_status 401, "
+        "error authentication_failed"
+    )
+    assert str(caught.value) == (
+        f"the target `a` did not end within 3 s and was killed; its last event: {last}"
+    )
+    left = caught.value.did
+    assert left is not None
+    assert left.last_event == last
+    assert [step.tool for step in steps_of(left.messages)] == ["Bash"]
+    assert left.work is not None
+    assert [(each.path, each.kind) for each in left.work.changes] == [("a.txt", "added")]
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot", "gemini-cli"])
+def test_an_agent_that_fails_leaves_its_steps(bench: Bench, agent: str) -> None:
+    target = bench.program(agent, STOPPED[agent])
+    with pytest.raises(NoVerdict) as caught:
+        bench.answer(target)
+    left = caught.value.did
+    assert left is not None
+    tools = {"codex": "mcp__s__t"}
+    assert [step.tool for step in steps_of(left.messages)] == [tools.get(agent, "ls")]
+    assert left.last_event == LAST[agent]
+
+
+STOPPED = {
+    "claude-code": lines(
+        {
+            "type": "assistant",
+            "message": {"content": [{"type": "tool_use", "id": "1", "name": "ls", "input": {}}]},
+        },
+        {"type": "result", "subtype": "error_max_turns", "errors": ["too many turns"]},
+    ),
+    "codex": lines(
+        {
+            "type": "item.completed",
+            "item": {"type": "mcp_tool_call", "server": "s", "tool": "t", "arguments": {}},
+        },
+        {"type": "turn.failed", "error": {"message": "status: 500"}},
+    ),
+    "copilot": lines(
+        {"type": "tool.execution_start", "data": {"toolCallId": "1", "toolName": "ls"}},
+        {"type": "session.error", "data": {"errorType": "quota", "message": "none is left"}},
+    ),
+    "gemini-cli": lines(
+        {"type": "init", "session_id": "s", "model": "m"},
+        {"type": "tool_use", "tool_id": "1", "tool_name": "ls"},
+        {"type": "result", "status": "error", "error": {"message": "stopped"}},
+    ),
+}
+LAST = {
+    "claude-code": "result error_max_turns",
+    "codex": "turn.failed",
+    "copilot": "session.error: errorType quota, message none is left",
+    "gemini-cli": "result: status error",
+}
+
+
+def test_a_command_whose_agent_times_out_names_its_last_event(bench: Bench) -> None:
+    target = command(f"echo {json.dumps(json.dumps(RETRY))}; sleep 60", trace="claude-code")
+    said = bench.refusal(replace(target, timeout_seconds=1))
+    assert said == (
+        "the target `c` did not end within 1 s and was killed; its last event: system api_retry: "
+        "max_retries 10, error_status 401, error authentication_failed"
+    )
+
+
 def test_nothing_that_it_leaves_leads_out(bench: Bench, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

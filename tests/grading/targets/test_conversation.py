@@ -96,6 +96,8 @@ def test_a_failed_turn_ends_the_conversation(error: NoVerdict, tmp_path: Path) -
     assert type(failed) is type(error)
     assert str(failed) == str(error)
     assert failed.usage == USED
+    assert failed.did is not None
+    assert read(failed.did.text) == (Exchange("They squeak", "one"),)
 
 
 @platforms.SHELL

@@ -62,8 +62,8 @@ def test_a_long_part_says_how_it_is_cut() -> None:
     (part,) = parts_of(answer, ("tool_calls",))
     assert len(part.text) == 40_000
     assert part.heading == (
-        "Tool calls (100 of 200 calls shown; results cut to 400 + 200 characters; "
-        "cut to 40,000 of 61,690 characters)"
+        "Tool calls (100 of 200 calls shown; results cut to 600 characters; "
+        "cut to 40,000 of 61,390 characters)"
     )
 
 

@@ -19,12 +19,13 @@ FOREIGN_OPTIONS: Final[Mapping[str, str]] = {
         ("required", "min_score"),
         "a script has no gate of its own: its score counts by `weight`, and `gate` decides",
     ),
-    "threshold": "`gate.thresholds` has the limits of all scores",
     "negate": "let the script give 1 - score",
     "command": "the command is `script`",
     "value": "list it under `config`, which the script reads",
 }
 """Options of graders of other tools, which a script here would get as configuration."""
+
+_LIMITS: Final = "it decides nothing here: `gate.thresholds` has the limits of all scores"
 
 SIMILAR_KEY: Final = Rule(
     id="similar-key",
@@ -106,9 +107,11 @@ def _misspelt(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
     for key in evaluator:
         if key not in (*KEYS, *FOREIGN_OPTIONS) and not key.startswith("x-"):
             meant = nearest(key, [k for k in KEYS if k not in evaluator])
-            if meant and meant != "script":  # the missing `script` has its own problem
-                message = f"`{key}` is passed to the script as config"
-                where, hint = (*path, key), did_you_mean(meant)
+            where, message = (*path, key), f"`{key}` is passed to the script as config"
+            if key == "threshold":
+                yield Problem(SIMILAR_KEY, where, message, _LIMITS, at_key=True)
+            elif meant and meant != "script":  # the missing `script` has its own problem
+                hint = did_you_mean(meant)
                 yield Problem(SIMILAR_KEY, where, message, hint, at_key=True, meant=meant)
 
 

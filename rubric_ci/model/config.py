@@ -256,10 +256,11 @@ class RunnerTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedTarget:
-    """A valid provider that this version does not support."""
+    """A target that is not started: its provider has no counterpart, or it has errors."""
 
     name: str
     provider: str
+    reason: str = ""  # empty: this version does not support the provider
     judge_target: str = ""
     depends_on: tuple[str, ...] | None = None
 

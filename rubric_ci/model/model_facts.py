@@ -32,8 +32,12 @@ AGENT_CONCURRENCY: Final = 4  # processes of an agent target at a time
 COMMAND_KEYS: Final = ("cli", "command", "model", "env", "concurrency", "timeout_seconds")
 """Settings of a judge that is a command, in addition to every judge's."""
 
+NOT_STARTED: Final = "not-supported"
+"""In place of the provider of a target without a counterpart, which is kept by its name."""
+
 AGENTV_AGENTS: Final = frozenset(
     (
+        NOT_STARTED,
         *("codex", "codex-cli", "codex-sdk", "codex-app-server", "vscode", "vscode-insiders"),
         *("claude", "claude-cli", "claude-code", "claude-sdk", "copilot", "copilot-cli"),
         *("copilot-sdk", "pi", "pi-agent-sdk", "pi-sdk", "pi-cli", "pi-rpc", "pi-coding-agent"),

@@ -92,17 +92,21 @@ def is_providers(file: str) -> bool:
 
 
 def open_config(path: str, text: str, place: str = "") -> Source:
-    """Parse the text of a configuration or a targets file; AgentV's providers become targets.
+    """Parse the text of a configuration or a targets file; those of AgentV become ours.
 
     `place` is its name with its folder, if `path` may lack it.
     """
-    document = Document(path, text)
-    if not (is_providers(place or path) and document.readable):
+    document, name = Document(path, text), place or path
+    if basename(dirname(name)) != AGENTV or not document.readable:
         return document
-    from rubric_ci.files.dialects import agentv_providers
+    from rubric_ci.files.dialects import agentv_providers, agentv_targets
     from rubric_ci.files.dialects.translation import TranslatedSource
 
-    return TranslatedSource(document, agentv_providers.translate(document.data))
+    if is_providers(name):
+        return TranslatedSource(document, agentv_providers.translate(document.data))
+    if agentv_targets.matches(document.data):
+        return TranslatedSource(document, agentv_targets.translate(document.data))
+    return document
 
 
 def _readers(find: "FindFiles") -> "dict[str, ReadText]":

@@ -179,12 +179,12 @@ def _options(found: Translation, settings: _Settings, kind: str, ours: Path) -> 
         message = "without `response`, AgentV has a text of its own; here the answer is empty"
         found.skip(settings["id"].path, message)
     if isinstance(target.get("healthcheck"), dict):
-        _healthcheck(found, target["healthcheck"], ours, settings["healthcheck"].path)
+        add_healthcheck(found, target["healthcheck"], ours, settings["healthcheck"].path)
     if kind == "openai":
         _of_openai(found, target, settings)
 
 
-def _healthcheck(found: Translation, check: dict[str, Any], ours: Path, place: Path) -> None:
+def add_healthcheck(found: Translation, check: dict[str, Any], ours: Path, place: Path) -> None:
     """Replace a health check by ours, which names its type."""
     key = "url" if "url" in check else "command"
     name = "url" if key == "url" else "command_template"

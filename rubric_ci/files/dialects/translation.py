@@ -48,6 +48,15 @@ SKIPPED_THERE: Final = Rule(
     good=GOOD_FILE,
 )
 
+TARGET_NOT_SUPPORTED: Final = Rule(
+    id="target-not-supported",
+    severity="warning",
+    meaning=(
+        "A targets file that is written for another tool has a target without a counterpart here. "
+        "Other targets of the file are used; a case that names this one gets no verdict."
+    ),
+    hint="a case that uses it gets no verdict",
+)
 
 KEPT_AS_METADATA: Final = Rule(
     id="kept-as-metadata",
@@ -103,6 +112,10 @@ class Translation:
     def skip(self, path: Path, message: str) -> None:
         """Report a part of the file that counts for no score there."""
         self.problems[SKIPPED_THERE, path, message] = None
+
+    def leave(self, path: Path, message: str) -> None:
+        """Report a target that is not started; the others of its file are."""
+        self.problems[TARGET_NOT_SUPPORTED, path, message] = None
 
     def describe(self, path: Path, message: str) -> None:
         """Report a part of the file that is kept and grades nothing."""

@@ -34,7 +34,7 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.hosts import IdentitySource, WorkloadIdentity
-from rubric_ci.model.model_facts import AGENTV_AGENTS, COMMAND_TIMEOUT
+from rubric_ci.model.model_facts import AGENTV_AGENTS, COMMAND_TIMEOUT, NOT_STARTED
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.scoring import Thresholds
 
@@ -199,7 +199,10 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
             response = data.get("response", "")
             return MockTarget(**shared, response=response, depends_on=depends_on or ())
         case provider if provider in AGENTV_AGENTS:
-            return UnsupportedTarget(**shared, provider=provider, depends_on=depends_on)
+            reason = f"see `rubric-ci validate {file}`" if provider == NOT_STARTED else ""
+            return UnsupportedTarget(
+                **shared, provider=provider, reason=reason, depends_on=depends_on
+            )
         case provider:
             http, prompt = provider == "http", _prompt(data, lookup)
             options = {**_of_prompt(prompt, data), **data}

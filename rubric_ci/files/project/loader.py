@@ -1,18 +1,25 @@
 """Check and parse texts of the configuration, targets files and eval files."""
 
 import json
-from collections.abc import Callable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Any, Final, Literal, NamedTuple
 
 from rubric_ci.files.dialects import open_config, open_source
+from rubric_ci.files.dialects.translation import TranslatedSource, Translation
 from rubric_ci.files.parsing.config import read_config, read_targets
 from rubric_ci.files.parsing.eval_file import TargetNames, parse
 from rubric_ci.files.validation.config_summary import KnownTargets, summarize_config
-from rubric_ci.files.validation.diagnostics import has_errors
+from rubric_ci.files.validation.diagnostics import has_errors, position
+from rubric_ci.files.validation.output.text import headline
+from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
-from rubric_ci.model.config import Config, Target
-from rubric_ci.model.diagnostics import Diagnostic
+from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.model.config import Config, Target, UnsupportedTarget
+from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.model_facts import Models
 from rubric_ci.model.references import FindFiles, Lookup, NotFound
@@ -54,7 +61,10 @@ def calibrated_mode(calibration: bytes | None) -> Literal["batched", "isolated"]
 
 
 class LoadedTargets(NamedTuple):
-    """The targets, none if there are errors, and every problem."""
+    """The targets, and every problem; none if there are errors outside of single targets.
+
+    A target with errors is not started: it stops the cases that use it, and no others.
+    """
 
     targets: tuple[Target, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -95,7 +105,58 @@ def load_targets(
     found = check_config(document, targets_only=True, models=models)
     found = (*found, *check_prompts(document, lookup))
     found = switched(found, document.texts(), rules or {})
-    return LoadedTargets(() if has_errors(found) else read_targets(document, lookup), found)
+    if not has_errors(found):
+        return LoadedTargets(read_targets(document, lookup), found)
+    errors = [each for each in found if each.severity is Severity.ERROR]
+    owners = [_owner(document, each) for each in errors]
+    targets = document.data["targets"] if None not in owners else ()
+    own = [[e for e, at in zip(errors, owners, strict=True) if at == i] for i in _range(targets)]
+    check = partial(check_config, targets_only=True, models=models)
+    alone = [_alone(document, index, own[index], lookup, check) for index in _range(targets)]
+    return LoadedTargets(tuple(alone), found)
+
+
+def _range(targets: Sequence[Any]) -> range:
+    return range(len(targets))
+
+
+def _owner(document: Source, error: Diagnostic) -> int | None:
+    """Return the target in which an error stands; None: it concerns the whole file."""
+    targets = document.data.get("targets") if isinstance(document.data, dict) else None
+    known = targets if document.readable and isinstance(targets, list) else []
+    starts = [document.locate(("targets", index))[:2] for index in range(len(known))]
+    before = bisect_right(starts, (error.span.line, error.span.column))
+    if not before or error.rule in _OF_SEVERAL:
+        return None
+    line, column = starts[before - 1]
+    inside = error.span.line == line or error.span.column >= column  # else: a key of the file
+    return before - 1 if inside else None
+
+
+_OF_SEVERAL: Final = frozenset((TARGET_NAME_DUPLICATE.id,))
+
+
+def _alone(
+    document: Source,
+    index: int,
+    own: list[Diagnostic],
+    lookup: Lookup,
+    check: Callable[[Source], tuple[Diagnostic, ...]],
+) -> Target:
+    """Return a target of a file with errors; with one of its own, it is not started.
+
+    An alias has the errors of the target that it names.
+    """
+    target = document.data["targets"][index]
+    moved: dict[Path, Path] = {("targets", 0): ("targets", index)}
+    part = TranslatedSource(document, Translation(data={"targets": [target]}, paths=moved))
+    found = (*own, *check(part), *check_prompts(part, lookup))
+    errors = [each for each in found if each.severity is Severity.ERROR]
+    if not errors:
+        return read_targets(part, lookup)[0]
+    name = target.get("name") if isinstance(target, dict) else None
+    reason = headline(min(errors, key=position))
+    return UnsupportedTarget(name=str(name), provider="", reason=reason)
 
 
 class Loaded(NamedTuple):

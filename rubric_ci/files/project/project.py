@@ -247,7 +247,7 @@ class Project:
         targets = dict(config.targets)
         for name in targets_files:
             loaded = self.load_targets(name)
-            if any(_errors(loaded.diagnostics)):
+            if any(_errors(loaded.diagnostics)) and not loaded.targets:
                 raise _has_problems(name)
             for target in loaded.targets:
                 targets.setdefault(target.name, target)

@@ -69,8 +69,8 @@ AGENT_TARGET: Final = Rule(
     severity="warning",
     switchable=True,
     meaning=(
-        "A targets file may define an AgentV agent, but rubric-ci starts only commands. Cases "
-        "with such a target get no verdict."
+        "A targets file may define an AgentV agent, or an alias of no target, which rubric-ci does "
+        "not start. Cases with such a target get no verdict."
     ),
     hint="start it with `provider: cli`, or record its answers",
     bad=f"execution: {{target: codex}}\n{GOOD_FILE}",
@@ -187,7 +187,7 @@ def _named_target(
         message = f"no target is called `{name}`"
         yield Problem(UNKNOWN_TARGET, path, message, suggest(name, known))
     elif isinstance(name, str) and name in agents:
-        message = f"`{name}` is an agent, which rubric-ci does not start"
+        message = f"`{name}` is a target that rubric-ci does not start"
         yield Problem(AGENT_TARGET, path, message)
 
 

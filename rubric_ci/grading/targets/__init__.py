@@ -91,6 +91,8 @@ async def _answer(
                 f"target {target.name}: a runner has cases of its own and answers no others; run "
                 f"`rubric-ci run --target {target.name}`"
             )
+        case UnsupportedTarget(reason=reason) if reason:
+            raise CannotAnswer(f"target {target.name} is not started: {reason}")
         case UnsupportedTarget():
             raise CannotAnswer(
                 f"target {target.name}: provider `{target.provider}` is not supported; write "

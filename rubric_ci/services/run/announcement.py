@@ -231,8 +231,13 @@ def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
             )
         case RunnerTarget():
             return "no answers: a runner has cases of its own"
-        case UnsupportedTarget(provider=provider):
-            return f"no answers: provider `{provider}` is not supported yet"
+        case UnsupportedTarget(provider=provider, reason=reason):
+            why = (
+                "the target is not started"
+                if reason
+                else f"provider `{provider}` is not supported yet"
+            )
+            return f"no answers: {why}"
         case _:
             assert_never(target)
 

@@ -241,7 +241,7 @@ TARGETS: dict[str, tuple[Any, list[Found]]] = {
             (
                 "agent-target",
                 "evalcases.0.target",
-                "`codex` is an agent, which rubric-ci does not start",
+                "`codex` is a target that rubric-ci does not start",
             )
         ],
     ),

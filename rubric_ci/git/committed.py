@@ -11,6 +11,7 @@ from pathlib import Path
 from rubric_ci.errors import CannotUseGit
 from rubric_ci.git import process
 from rubric_ci.git.process import Repository
+from rubric_ci.system.repository import around
 
 
 def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
@@ -60,9 +61,7 @@ def _real(path: Path) -> Path:
 
 
 def _repositories(place: Path) -> Iterator[Path]:
-    for folder in (place, *place.parents):
-        if not folder.is_symlink() and (folder / ".git").exists():
-            yield folder
+    return (folder for folder in around(place) if not folder.is_symlink())
 
 
 def _tracked(repository: Repository, path: str) -> str:

@@ -79,6 +79,7 @@ def build_context(
         root=root,
         environment=environment,
         judge=config.judge,
+        hosts=hosts,
         offline=offline,
         max_seconds=requests.max_seconds,
         thresholds=config.gate.thresholds,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 from rubric_ci.model.config import Endpoint, JudgeConfig, Target
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
+from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller
 from rubric_ci.model.report import Responder
 from rubric_ci.model.results import Answer, Assessment
@@ -134,6 +135,7 @@ class RunContext:
     root: Path  # of the repository
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None
+    hosts: AllowedHosts | None = None  # of requests; None: every host
     cache: JudgementCache | None = None  # None: every judgement is requested
     fresh_judgements: bool = False  # every judgement is requested, and cached for other runs
     max_seconds: float | None = None  # of the run; None: no limit

@@ -17,6 +17,7 @@ from time import sleep
 from typing import Final
 
 from rubric_ci.errors import CannotRunScript
+from rubric_ci.system import repository
 
 PREFIX: Final = "rubric-ci-work-"
 LOCK: Final = "lock"
@@ -26,13 +27,8 @@ _ROUNDS: Final = 20  # a process may start another one while it is looked for
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Yield an empty folder outside of every repository; raises CannotRunScript.
-
-    NOTE: agents read instructions and settings of all folders above theirs.
-    """
-    above = Path(gettempdir()).resolve()
-    if any((folder / ".git").exists() for folder in (above, *above.parents)):
-        raise CannotRunScript(f"the temporary folder {above} is in a repository; set TMPDIR")
+    """Yield an empty folder outside of every repository; raises CannotRunScript."""
+    above = outside()
     _remove_abandoned(above)
     new = Path(mkdtemp(prefix="rubric-ci-new-", dir=above))
     try:
@@ -44,6 +40,40 @@ def scratch_folder() -> Iterator[Path]:
             yield inner
     finally:
         remove(new)
+
+
+def outside() -> Path:
+    """Return the folder of temporary files; raises CannotRunScript if a repository holds it.
+
+    NOTE: agents read instructions, settings and `.env` files of all folders above theirs.
+    """
+    above = Path(gettempdir()).resolve()
+    if _is_in_repository(above):
+        raise CannotRunScript(f"the temporary folder {above} is in a repository; set TMPDIR")
+    return above
+
+
+@contextmanager
+def program_folder() -> Iterator[Path]:
+    """Yield a folder for the files of one program, which may leave anything in its place."""
+    folder = Path(mkdtemp(prefix="rubric-ci-")).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # which removes nothing through a link
+        with suppress(OSError):
+            folder.unlink()
+
+
+@cache
+def _is_in_repository(folder: Path) -> bool:
+    """Return True for a repository above a folder; a program may create one later."""
+    return any(repository.around(folder))
+
+
+def variables(work: Path) -> dict[str, str]:
+    """Return the environment of a program that works in such a folder: git looks no higher."""
+    return {VARIABLE: str(work), "GIT_CEILING_DIRECTORIES": str(work.parent)}
 
 
 def remove(folder: Path) -> None:

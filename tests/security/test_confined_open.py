@@ -1,6 +1,7 @@
 """Files outside of the repository, devices, pipes and links: nothing of them is read or written."""
 
 import asyncio
+import json
 import os
 import re
 from contextlib import chdir
@@ -30,7 +31,7 @@ SECRET = '{"id": "a", "answer": "the secret"}\n'
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     root = tmp_path / "repository"
-    (root / ".git").mkdir(parents=True)
+    Checkout.create(root)
     (root / ".git" / "config").write_text(SECRET)
     (root / "folder").mkdir()
     (root / "vendored" / ".Git").mkdir(parents=True)  # what some systems open as `.git`
@@ -233,3 +234,44 @@ def rubric_ci(root: Path, *arguments: str) -> Result:
     runner = CliRunner(env={**unset, "OPENAI_API_KEY": "none", "GITHUB_TOKEN": "none"})
     with chdir(root):
         return runner.invoke(main, arguments)
+
+
+SCRIPTED = """\
+evalcases:
+  - id: a
+    input: Hi
+    evaluators: [{name: s, type: code_judge, script: 'true', score_from: exit_status}]
+"""
+REPLACED = {
+    "its folder is a link": ('rm -r "$d"; ln -s {outside} "$d"', "replaced its folder with"),
+    "it is a link": ('ln -s {outside}/output "$o"', "Too many levels of symbolic links"),
+    "it is a folder": ('mkdir "$o"', "it is not a regular file"),
+    "it is a pipe": ('mkfifo "$o"', "it is not a regular file"),
+    "its folder is gone": ('rm -r "$d"', "No such file or directory"),
+    "its folder is a file": ('rm -r "$d"; echo >"$d"', "Not a directory"),
+}
+
+
+@platforms.SHELL
+@pytest.mark.parametrize("batch", [False, True], ids=["a case", "a batch"])
+@pytest.mark.parametrize(("script", "reason"), REPLACED.values(), ids=REPLACED)
+def test_an_output_file(root: Path, script: str, reason: str, batch: bool) -> None:
+    outside = root.parent / "outside"
+    (outside / "deep").mkdir(parents=True)
+    for name in ("output", "output.jsonl"):
+        (outside / name).write_text(SECRET)
+    (root / "target.sh").write_text(
+        'o="$1"; d="$(dirname "$o")"; ' + script.format(outside=outside)
+    )
+    (root / "rubric-ci.yaml").write_text(
+        "targets: [{name: default, provider: cli, "
+        f"provider_batching: {str(batch).lower()}, "
+        "command_template: 'sh target.sh {OUTPUT_FILE}'}]\n"
+    )
+    (root / "a.eval.yaml").write_text(SCRIPTED)
+    done = rubric_ci(root, "run", "a.eval.yaml")
+    assert done.exit_code == 3, done.stderr
+    case = json.loads((root / ".rubric-ci/report.json").read_text())["cases"][0]
+    assert "cannot read the {OUTPUT_FILE} of the command: " in case["reason"]
+    assert reason in case["reason"]
+    assert (outside / "output").read_text() == SECRET

@@ -1,16 +1,20 @@
 """Links on the way of what is written: nothing outside of the repository is created or changed."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 
 from rubric_ci.errors import CannotWriteFile
+from rubric_ci.gate.report import json_format
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.models.llm import recording
 from tests import platforms
 from tests.cases import no_model
+from tests.checkout import Checkout
+from tests.reports.history.nights import a_night
 from tests.security.test_confined_open import EVALS, rubric_ci
 
 CONFIG = """\
@@ -26,7 +30,9 @@ CALL = ModelCall(
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     root = tmp_path / "repository"
-    (root / ".git" / "hooks").mkdir(parents=True)
+    Checkout.create(root)
+    shutil.rmtree(root / ".git" / "hooks")
+    (root / ".git" / "hooks").mkdir()
     (root / "a.eval.yaml").write_text(EVALS)
     (root / "rubric-ci.yaml").write_text(CONFIG)
     (tmp_path / "outside").mkdir()
@@ -63,7 +69,7 @@ def test_a_folder_that_leads_out(root: Path, arguments: list[str], place: str) -
 def test_the_default_folder_that_leads_out(root: Path) -> None:
     platforms.symlink(root / ".rubric-ci", "../outside")
     done = rubric_ci(root, "run")
-    assert (done.exit_code, done.stderr.endswith(f".rubric-ci: {OUTSIDE}")) == (2, True)
+    assert (done.exit_code, done.stderr.endswith(f".rubric-ci/cache: {OUTSIDE}")) == (2, True)
     assert list((root.parent / "outside").iterdir()) == []
 
 
@@ -150,3 +156,35 @@ def test_a_recording_that_becomes_a_link(root: Path) -> None:
     with pytest.raises(CannotWriteFile, match="cannot write the recording"):
         asyncio.run(asked())
     assert (root.parent / "kept").read_text() == "kept"
+
+
+HISTORIES = {
+    "a link to a file": ("kept", "it is outside the repository"),
+    "a link to nothing": ("nothing", "it is outside the repository"),
+    "a folder that is a link": ("out/history.sqlite", "it is outside the repository"),
+    "a link into git": ("hooks/history.sqlite", "it is in `.git`"),
+}
+
+
+@pytest.mark.parametrize("command", [["add", "report.json"], ["import", "nights.jsonl"]])
+@pytest.mark.parametrize(("place", "reason"), HISTORIES.values(), ids=HISTORIES)
+def test_a_history_goes_through_no_link(
+    root: Path, place: str, reason: str, command: list[str]
+) -> None:
+    platforms.symlink(root / "nothing", "../outside/new.sqlite")
+    (root / "report.json").write_text(json_format.render(a_night(0)), encoding="utf-8")
+    (root / "nights.jsonl").write_text("")
+    done = rubric_ci(root, "history", command[0], "--history", place, *command[1:])
+    assert (done.exit_code, f"{place}: not written: {reason}" in done.stderr) == (2, True)
+    assert list((root.parent / "outside").iterdir()) == []
+    assert list((root / ".git" / "hooks").iterdir()) == []
+    assert (root.parent / "kept").read_text() == "kept"
+
+
+@pytest.mark.parametrize("ending", ["", "-journal", "-wal"])
+def test_a_history_that_a_commit_brings_is_not_read(root: Path, ending: str) -> None:
+    (root / "report.json").write_text(json_format.render(a_night(0)), encoding="utf-8")
+    Checkout(root).commit({f"history.sqlite{ending}": "x"})
+    done = rubric_ci(root, "history", "add", "report.json", "--history", "history.sqlite")
+    assert done.exit_code == 2
+    assert f"git tracks history.sqlite{ending}; run `git rm --cached" in done.stderr

@@ -552,3 +552,73 @@ def test_a_change_that_repairs_the_configuration_of_the_base(tmp_path: Path) -> 
     done = pull.run("validate", "rubric-ci.yaml")
     assert (done.returncode, SWITCHED in done.stdout) == (0, True), done.stderr
     assert pull.run("validate").returncode == 1
+
+
+CHECKED = """\
+targets:
+  - name: default
+    provider: cli
+    command_template: echo Hi
+    healthcheck: {type: http, url: "URL?k=${{ OPENAI_API_KEY }}"}
+"""
+SCRIPTED = """\
+evalcases:
+  - id: one
+    input: Say hello
+    evaluators: [{name: s, type: code_judge, script: 'true', score_from: exit_status}]
+"""
+HEALTH_CHECKS = {
+    "of the change": ("{base}", "{other}/health", {}, "attacker"),
+    "with a user": ("{base}", "http://{base_host}@{other_host}/health", {}, "attacker"),
+    "another port of the base's host": ("{base}", "http://127.0.0.1:1/health", {}, "attacker"),
+    "of the base": ("{base}", "{base}/other", {}, ""),
+    "not listed": (
+        "{base}",
+        "{base}/health",
+        {"RUBRIC_CI_ALLOWED_HOSTS": "judge.example"},
+        "base",
+    ),
+    "listed": (
+        "{base}",
+        "{other}/health",
+        {"RUBRIC_CI_ALLOWED_HOSTS": "{other_host}"},
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("base", "change", "environment", "refused"), HEALTH_CHECKS.values(), ids=HEALTH_CHECKS
+)
+def test_a_health_check_goes_to_the_hosts_of_the_base(
+    tmp_path: Path, base: str, change: str, environment: dict[str, str], refused: str
+) -> None:
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    with serving(Handler) as one, serving(Handler) as two:
+        hosts = {"base_host": one.url.removeprefix("http://")}
+        hosts |= {"other_host": two.url.removeprefix("http://")}
+        places = {"base": one.url, "other": two.url} | hosts
+        files = [
+            {
+                "rubric-ci.yaml": CHECKED.replace("URL", url.format_map(places)),
+                "evals/a.eval.yaml": SCRIPTED,
+            }
+            for url in (base, change)
+        ]
+        pull = open_pull_request(tmp_path, *files)
+        known = {name: value.format_map(places) for name, value in environment.items()}
+        done = pull.run("run", "evals", **known)
+    assert (done.returncode, len(asked)) == ((3, 0) if refused else (0, 1)), done.stderr
+    if refused:
+        assert "nothing was sent" in pull.report["cases"][0]["reason"]

@@ -150,7 +150,7 @@ def _nothing(settings: ProbeSettings) -> ExitCode:
 def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     hide = masking.redactor()
     path = settings.output_dir / output.PROBE
-    discovery.check_folder(settings.output_dir)
+    discovery.check_place(settings.output_dir)
     settings.output_dir.mkdir(parents=True, exist_ok=True)
     content = hide(output.to_json(found, judging.judge.endpoint.model))
     file_io.write(path, content.encode())

@@ -9,6 +9,7 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
 from rubric_ci.model.references import Found, Lookup, NotFound, file_text
 from rubric_ci.system import file_io
+from rubric_ci.system.repository import around
 
 HERE: Final = "."
 SUFFIXES: Final = (".yaml", ".yml", ".jsonl", "evals.json")
@@ -19,12 +20,13 @@ _SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
 
 def find_root(start: Path) -> Path:
     """Return the repository that holds a folder; without one, the nearest configured folder."""
-    folders = [start.resolve(), *start.resolve().parents]
-    for marks in ((".git",), CONFIG_NAMES):
-        for folder in folders:
-            if any((folder / mark).exists() for mark in marks):
-                return folder
-    return folders[0]
+    here = start.resolve()
+    configured = (
+        folder
+        for folder in (here, *here.parents)
+        if any((folder / name).exists() for name in CONFIG_NAMES)
+    )
+    return next(around(here), None) or next(configured, here)
 
 
 def find_evals(paths: Sequence[str], globs: Sequence[str], root: Path) -> list[Path]:
@@ -84,13 +86,13 @@ def read_bytes(path: Path, root: Path | None = None) -> bytes:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file and its folders atomically; raises CannotWriteFile if links lead elsewhere."""
-    check_folder(path.parent)
+    check_place(path.parent)
     file_io.write(path, text.encode())
 
 
-def check_folder(folder: Path) -> None:
-    """Raise CannotWriteFile if a link leads a folder out of the repository of the current one."""
-    file_io.check_place(folder, find_root(Path.cwd()))
+def check_place(path: Path) -> None:
+    """Raise CannotWriteFile if a link leads a path out of the repository of the current folder."""
+    file_io.check_place(path, find_root(Path.cwd()))
 
 
 def sidecar_of(path: Path) -> Path | None:

@@ -1,6 +1,7 @@
 """Whose policy a command follows: the base's on a pull request in CI, else the checkout's own."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +17,9 @@ from rubric_ci.files.validation.output.text import headline
 from rubric_ci.gate.policy.changes import PolicyChange, change_notes, policy_changes
 from rubric_ci.gate.policy.settings import endpoints
 from rubric_ci.gate.policy.source import OWN, find_policy, under
-from rubric_ci.model.config import Config, Endpoint
+from rubric_ci.model.config import CliTarget, Config, Endpoint
 from rubric_ci.model.defaults import CALIBRATION
-from rubric_ci.model.hosts import AllowedHosts
+from rubric_ci.model.hosts import AllowedHosts, host_of
 from rubric_ci.models.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.text.escape import log_line
 
@@ -60,7 +61,10 @@ def show_policy(loaded: LoadedProject) -> None:
 def allowed_hosts(
     loaded: LoadedProject, given: Sequence[str], environment: Mapping[str, str]
 ) -> AllowedHosts | None:
-    """Return the hosts that are given, else the hosts of the base's models; None: every host."""
+    """Return the hosts that are given, else the base's; None: every host.
+
+    The base's are those of its models and of the health checks of its targets.
+    """
     policy = loaded.project.policy.project if loaded.project.policy else None
     if given:
         return AllowedHosts(hosts=frozenset(given), providers=False)
@@ -68,7 +72,8 @@ def allowed_hosts(
         return None
     configs = [policy.policy_for(name) for name in _served(loaded)]
     found = (_hosts(each, config, environment) for config in configs for each in endpoints(config))
-    hosts = frozenset[str]().union(*found)
+    checked = (_checked(config, environment) for config in configs)
+    hosts = frozenset[str]().union(*found, *checked)
     return AllowedHosts(hosts=hosts, providers=True, checkout=str(loaded.project.root))
 
 
@@ -81,6 +86,15 @@ def _hosts(endpoint: Endpoint, config: Config, environment: Mapping[str, str]) -
     except CannotConfigure:
         return frozenset()
     return found - {""}
+
+
+def _checked(config: Config, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the hosts of the health checks; none where a variable is not set."""
+    variables = Variables(environment=environment, listed=config.env_allow)
+    for target in config.targets.values():
+        check = target.healthcheck if isinstance(target, CliTarget) else None
+        with suppress(CannotConfigure):
+            yield host_of(str(substitute((check or {}).get("url", ""), variables)))
 
 
 def _served(loaded: LoadedProject) -> Iterator[str]:

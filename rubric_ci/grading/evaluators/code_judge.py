@@ -4,7 +4,6 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import assert_never
 
 from rubric_ci.errors import CannotRunScript
@@ -17,6 +16,7 @@ from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.system import processes
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.scratch import program_folder
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text import code_blocks
 
@@ -62,9 +62,9 @@ async def run_script(
     spec: CodeJudgeSpec, script_input: JSON, answer: str, context: RunContext
 ) -> Finished:
     """Run the script with its input on stdin and the answer in the files that it names."""
-    with TemporaryDirectory(prefix="rubric-ci-") as folder:
+    with program_folder() as folder:
         command = Command(
-            script=_fill_placeholders(spec.script, answer, Path(folder)),
+            script=_fill_placeholders(spec.script, answer, folder),
             cwd=context.root / spec.cwd,
             environment=clean_environment(context.environment, spec.env),
             known=context.environment,

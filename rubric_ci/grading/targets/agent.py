@@ -22,7 +22,7 @@ from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.agents.agent import Start
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
-from rubric_ci.system.scratch import VARIABLE
+from rubric_ci.system.scratch import variables
 
 _HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
 
@@ -172,7 +172,7 @@ def _environment(
     given = clean_environment(environment, (*target.env, *own))
     homes = {name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}}
     more = {name: value.replace("{home}", str(home)) for name, value in start.environment.items()}
-    return {**given, **homes, **more, VARIABLE: str(home)}
+    return {**given, **homes, **more, **variables(home)}
 
 
 def _trace(finished: Finished, target: CliTarget, agent: AgentProgram) -> Trace:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotAnswer, NoVerdict
@@ -21,6 +20,7 @@ from rubric_ci.model.results import Answer
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.scratch import program_folder
 from rubric_ci.system.shell import shell_quote
 
 BATCH_ID = "batch"  # {EVAL_ID} of a process that answers several cases
@@ -85,8 +85,8 @@ def _own_cost(lines: _Lines) -> float:
 async def _run(
     cases: Sequence[EvalCase], target: CliTarget, context: RunContext, attempt: int
 ) -> tuple[Finished, _Lines]:
-    with TemporaryDirectory(prefix="rubric-ci-") as folder:
-        written = Path(folder) / "output.jsonl"
+    with program_folder() as folder:
+        written = folder / "output.jsonl"
         values = _values(cases, target, context.root, written, attempt)
         asked = (with_skill(case, target) for case in cases)
         line = Command(

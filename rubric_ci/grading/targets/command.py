@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -22,10 +21,12 @@ from rubric_ci.grading.targets.answer_format import measured, traced
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, FilePart
+from rubric_ci.model.hosts import host_of
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.models.agents import READERS
+from rubric_ci.models.llm.request_hosts import is_allowed, refusal_of
 from rubric_ci.system import file_io, processes
 from rubric_ci.system.processes import (
     Command,
@@ -34,7 +35,7 @@ from rubric_ci.system.processes import (
     describe_exit,
     one_line_tail,
 )
-from rubric_ci.system.scratch import VARIABLE
+from rubric_ci.system.scratch import program_folder, variables
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text.suggestions import known_names
 
@@ -75,15 +76,15 @@ async def answer(
     cwd = (place or context.root) / target.cwd
     if place and place not in (cwd.resolve(), *cwd.resolve().parents):
         raise CannotAnswer(f"`cwd: {target.cwd}` of the target `{target.name}` leads out")
-    with TemporaryDirectory(prefix="rubric-ci-") as folder:
-        written = Path(folder) / "output"
+    with program_folder() as folder:
+        written = folder / "output"
         values = _values(case, target, context.root, written, attempt)
         script = fill(target.command_template, values)
         command = Command(
             script=script if confine is None else confine(("sh", "-c", script)),
             cwd=cwd,
             environment=clean_environment(context.environment, target.env)
-            | ({VARIABLE: str(place)} if place else {}),
+            | (variables(place) if place else {}),
             known=context.environment,
             timeout_seconds=target.timeout_seconds,
         )
@@ -187,9 +188,14 @@ def _written(path: Path) -> str:
     try:
         data = file_io.read_own(path, shown=path)
     except CannotReadFile as error:
-        message = f"cannot read the {{OUTPUT_FILE}} of the command: {error.reason}"
-        raise CannotAnswer(message) from None
+        raise _unreadable(error.reason) from None
+    if path.parent.resolve() != path.parent:
+        raise _unreadable("the command replaced its folder with a link")
     return file_text(data, "replace")
+
+
+def _unreadable(reason: str) -> CannotAnswer:
+    return CannotAnswer(f"cannot read the {{OUTPUT_FILE}} of the command: {reason}")
 
 
 def _answer(text: str, finished: Finished, target: CliTarget, cwd: Path) -> Answer:
@@ -213,11 +219,19 @@ async def check(target: CliTarget, context: RunContext) -> None:
         return
     seconds = float(options.get("timeout_seconds", target.timeout_seconds))
     if options["type"] == "http":
-        problem = await probe(options["url"], seconds)
+        problem = _refused(options["url"], context) or await probe(options["url"], seconds)
     else:
         problem = await _run(target, options, seconds, context)
     if problem:
         raise CannotAnswer(f"the health check of the target `{target.name}` failed: {problem}")
+
+
+def _refused(url: str, context: RunContext) -> str:
+    """Return why a URL must not be requested; empty: it may."""
+    allowed, host = context.hosts, host_of(url)
+    if allowed is None or is_allowed(host, allowed, context.environment):
+        return ""
+    return refusal_of(host)
 
 
 async def _run(

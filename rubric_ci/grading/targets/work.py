@@ -25,7 +25,7 @@ from rubric_ci.model.trace import FileChange, KeptFile, Work, WorkCheck
 from rubric_ci.system import processes
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, clean_environment
-from rubric_ci.system.scratch import VARIABLE
+from rubric_ci.system.scratch import variables
 from rubric_ci.text.globs import matcher
 
 DIFF: Final = "diff"
@@ -198,7 +198,7 @@ async def run_commands(
 
 
 async def _run(assertion: Assertion, work: Path, home: Path, context: RunContext) -> WorkCheck:
-    environment = {**clean_environment(context.environment), "HOME": str(home), VARIABLE: str(work)}
+    environment = {**clean_environment(context.environment), "HOME": str(home), **variables(work)}
     command = Command(
         script=str(assertion.value),
         cwd=work,

@@ -34,7 +34,7 @@ from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.llm.cache import SETUP
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
-from rubric_ci.system.scratch import VARIABLE, scratch_folder
+from rubric_ci.system.scratch import scratch_folder, variables
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.redact import is_secret_name
 
@@ -277,7 +277,8 @@ async def _set_up(
             script=script,
             cwd=folder,
             environment=clean_environment(context.environment, target.env)
-            | {VARIABLE: str(folder), "AGENTV_ENVIRONMENT_WORKDIR": str(folder)},
+            | variables(folder)
+            | {"AGENTV_ENVIRONMENT_WORKDIR": str(folder)},
             known=context.environment,
             timeout_seconds=_SETUP_SECONDS,
         )

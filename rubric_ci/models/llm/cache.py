@@ -50,6 +50,7 @@ class Cache:
 
     def prepare(self) -> None:
         """Create the folder; raise CannotWriteFile before any request is sent if that fails."""
+        self._check_place()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -68,8 +69,7 @@ class Cache:
 
         Raises CannotWriteFile, also if a command has made the folder a link that leads out.
         """
-        if self.root:
-            file_io.check_place(self.folder, self.root)
+        self._check_place()
         try:
             file_io.write(Path(self._path(key)), _dumped(key, text, self.seal).encode())
         except OSError as error:
@@ -105,6 +105,11 @@ class Cache:
                 deleted.append((path, size))
                 remaining -= size
         return _stats(deleted)
+
+    def _check_place(self) -> None:
+        """Raise CannotWriteFile if a link leads the folder out of the repository."""
+        if self.root:
+            file_io.check_place(self.folder, self.root)
 
     def _cannot_write(self, error: OSError) -> CannotWriteFile:
         return CannotWriteFile(

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import CannotRunScript
@@ -26,6 +25,7 @@ from rubric_ci.models.agents.agent import AgentFailed, Start, failure, is_refusa
 from rubric_ci.models.llm.openai_http import text_of, usage
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import processes
+from rubric_ci.system.scratch import outside, program_folder
 
 _GRACE_SECONDS = 5.0  # the timeout of the request ends a command first
 _VERSION_SECONDS = 20.0
@@ -166,15 +166,13 @@ def _named(command: JudgeCommand, environment: Mapping[str, str]) -> dict[str, s
 
 @contextmanager
 def _folders(command: JudgeCommand) -> Iterator[tuple[Path, Path]]:
-    """Yield an empty working folder and a home folder, outside of every repository.
-
-    NOTE: some tools read instructions and `.env` files of all folders above, too.
-    """
-    above = Path(gettempdir()).resolve()
-    if any((folder / ".git").exists() for folder in (above, *above.parents)):
-        raise _not_started(f"the temporary folder {above} is in a repository; set TMPDIR")
-    with TemporaryDirectory(prefix="rubric-ci-judge-", ignore_cleanup_errors=True) as name:
-        work, home = Path(name).resolve() / "work", Path(name).resolve() / "home"
+    """Yield an empty working folder and a home folder, outside of every repository."""
+    try:
+        outside()
+    except CannotRunScript as error:
+        raise _not_started(str(error)) from None
+    with program_folder() as folder:
+        work, home = folder / "work", folder / "home"
         work.mkdir()
         home.mkdir()
         for path, text in _start(command).files.items():

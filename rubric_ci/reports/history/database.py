@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotReadHistory, CannotUseGit, CannotWriteFile
+from rubric_ci.files.project import discovery
 from rubric_ci.git.committed import first_tracked
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.reports.history.record import RunRecord, digest, dump, dump_cases, parse, parse_cases
@@ -45,8 +46,10 @@ class History:
     def add(self, records: Iterable[RunRecord]) -> int:
         """Add runs, all or none, and return the number of new ones; creates the file.
 
-        Raises CannotReadHistory if the file is not a history, CannotWriteFile if it is read-only.
+        Raises CannotReadHistory if the file is not a history, CannotWriteFile if it is read-only or
+        a link leads it out of the repository.
         """
+        discovery.check_place(self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -75,6 +78,7 @@ class History:
 
     @contextmanager
     def _opened(self, mode: str) -> Iterator[sqlite3.Connection]:
+        discovery.check_place(self.path)
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         try:
             with closing(
@@ -178,9 +182,13 @@ def check_untracked(path: Path, environment: Mapping[str, str]) -> None:
 
 
 def why_untrusted(path: Path, environment: Mapping[str, str]) -> str:
-    """Return why a history must not be read; empty: it may."""
+    """Return why a history must not be read; empty: it may.
+
+    SQLite applies what a journal beside the file holds to it.
+    """
+    files = [path.with_name(path.name + ending) for ending in ("", "-journal", "-wal")]
     try:
-        tracked = first_tracked(path, environment)
+        tracked = next(filter(None, (first_tracked(file, environment) for file in files)), None)
     except CannotUseGit as error:
         return f"{error.message}; check that git can read the checkout"
     if tracked is None:

@@ -26,7 +26,7 @@ NARROWEST, WIDEST = 60, 140  # columns of the table
 def check_folder(settings: RunSettings) -> None:
     """Raise CannotWriteFile if reports cannot be written; called before any model request."""
     folder = settings.output_dir
-    discovery.check_folder(folder)
+    discovery.check_place(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -54,7 +54,7 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
     for name in settings.reports:
         path = settings.output_dir / REPORT_FILES[name]
         try:
-            discovery.check_folder(path.parent)
+            discovery.check_place(path.parent)
             pieces = (piece.encode() for piece in formats.pieces(name, report))
             file_io.write_pieces(path, pieces)
         except OSError as error:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.model.report import Against
+from tests.checkout import Checkout
 from tests.cli.commands.test_compare import rubric_ci, written
 from tests.nights import case, night
 
@@ -95,7 +96,7 @@ def test_a_run_is_compared_with_the_nights_before(tmp_path: Path) -> None:
     (tmp_path / "a.eval.yaml").write_text(
         f"evalcases: [{{id: greets, input: Say hello, evaluators: [{script}]}}]\n"
     )
-    (tmp_path / ".git").mkdir()
+    Checkout.create(tmp_path)
     run = ("run", "--baseline", ".rubric-ci/reference")
     for trials in ("15", "3"):
         assert rubric_ci(tmp_path, *run, "--trials", trials).returncode == 0

@@ -11,7 +11,7 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.report import RunReport
 from tests import platforms
-from tests.checkout import ENVIRONMENT
+from tests.checkout import ENVIRONMENT, Checkout
 from tests.contract.fake_github import GitHub, serving
 from tests.invoke import invoke
 from tests.sample_reports import a_report, errored, graded
@@ -106,7 +106,7 @@ def test_a_file_that_is_no_report(tmp_path: Path) -> None:
 
 
 def test_a_run_with_a_baseline(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
+    Checkout.create(tmp_path)
     (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")
     (tmp_path / "a.eval.yaml").write_text(EVALS)
     run = ("run", "--baseline", "kept.json")
@@ -148,7 +148,7 @@ regression: {{reference_trials: 15, confirm: 10}}
 def test_suspects_are_asked_again(
     tmp_path: Path, command: str, code: int, shown: list[str]
 ) -> None:
-    (tmp_path / ".git").mkdir()
+    Checkout.create(tmp_path)
     (tmp_path / "rubric-ci.yaml").write_text(SETTINGS.format(command="echo hello"))
     (tmp_path / "a.eval.yaml").write_text(EVALS)
     assert rubric_ci(tmp_path, "run", "--trials", "15").returncode == 0
@@ -161,7 +161,7 @@ def test_suspects_are_asked_again(
 
 
 def test_an_invalid_baseline_stops_a_run_before_any_request(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
+    Checkout.create(tmp_path)
     (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")
     (tmp_path / "a.eval.yaml").write_text(EVALS.replace("grep", "touch asked; grep"))
     (tmp_path / "kept.json").write_text("{}")
@@ -251,7 +251,7 @@ TWO_CASES = f"""\
 )
 def test_the_gate_of_a_run_fails_where_compare_does(tmp_path: Path, answer: str, code: int) -> None:
     """A case that fails as before is no regression, whatever the run is compared with."""
-    (tmp_path / ".git").mkdir()
+    Checkout.create(tmp_path)
     (tmp_path / "a.eval.yaml").write_text(TWO_CASES)
     (tmp_path / "rubric-ci.yaml").write_text(CONFIG % "Hello")
     assert rubric_ci(tmp_path, "run").returncode == 1

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import platforms
+from tests.checkout import Checkout
 from tests.invoke import invoke
 
 GOOD = "evalcases:\n  - id: a\n    input: Say hello\n    rubrics: [Greets]\n"
@@ -34,7 +35,7 @@ def rubric_ci(
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / ".git").mkdir()
+    Checkout.create(tmp_path)
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals/good.yaml").write_text(GOOD)
     return tmp_path

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkout import Checkout
 from tests.cli.commands.test_validate import GOOD, rubric_ci
 
 EVALS = """\
@@ -29,7 +30,7 @@ install it where the evals run; `rules: {program-missing: off}` turns this warni
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / ".git").mkdir()
+    Checkout.create(tmp_path)
     for folder in ("evals", "judges"):
         (tmp_path / folder).mkdir()
     (tmp_path / "judges/ok.sh").write_text("exit 0\n")

@@ -9,6 +9,7 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project import discovery
 from rubric_ci.model.references import Found, NotFound
 from tests import platforms
+from tests.checkout import Checkout
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (tmp_path / "secret").write_text("outside")
-    (tmp_path / "repo" / ".git").mkdir()
+    Checkout.create(tmp_path / "repo")
     monkeypatch.chdir(tmp_path / "repo")
     return tmp_path / "repo"
 

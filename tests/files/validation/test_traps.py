@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import platforms
+from tests.checkout import Checkout
 
 MAX_MEMORY = 200  # MiB
 
@@ -113,7 +114,7 @@ TRAPS = {
 @platforms.MEMORY
 @pytest.mark.parametrize(("file", "text", "expected"), TRAPS.values(), ids=TRAPS.keys())
 def test_traps(file: str, text: str, expected: tuple[str, str, str], tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
+    Checkout.create(tmp_path)
     (tmp_path / file).write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "rubric_ci", "validate", file]
     # NOTE: a child's peak starts at its parent's size, so a small process starts the child.

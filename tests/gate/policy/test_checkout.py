@@ -19,7 +19,7 @@ CHANGE = "Policy change, in effect after the merge: "
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
+    Checkout.create(tmp_path)
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals" / "a.eval.yaml").write_text(EVALS)
     monkeypatch.chdir(tmp_path)

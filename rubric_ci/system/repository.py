@@ -1,0 +1,50 @@
+"""Which folders are the top of a git repository: git's own rule, without a start of git.
+
+An empty `.git` is no repository, nor is one that another user left in a shared folder: any user of
+a machine can create one in the folder of temporary files.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+GIT: Final = ".git"
+_ROOT: Final = 0  # the user who may do anything; every file's owner on Windows
+_LONGEST: Final = 4_096  # bytes of a `.git` that is a file
+
+
+def is_repository(folder: Path) -> bool:
+    """Return True if git takes the folder for the top of a working tree."""
+    path = folder / GIT
+    try:
+        owner, around = path.stat().st_uid, folder.stat().st_uid
+        known = {_ROOT, around, os.geteuid() if hasattr(os, "geteuid") else _ROOT}
+        return owner in known and _holds_objects(_git_folder(path))
+    except (OSError, ValueError):
+        return False
+
+
+def around(folder: Path) -> Iterator[Path]:
+    """Yield the repositories that a folder is in, the innermost first."""
+    yield from filter(is_repository, (folder, *folder.parents))
+
+
+def _git_folder(path: Path) -> Path:
+    """Return the folder of git's files; that of a worktree or a submodule is named by a file."""
+    if path.is_dir():
+        return path
+    with path.open(encoding="utf-8", errors="surrogateescape") as file:
+        name = file.read(_LONGEST).removeprefix("gitdir: ").rstrip("\r\n")
+    return path.parent / name
+
+
+def _holds_objects(git: Path) -> bool:
+    """Return True for a head, objects and references, as git's `is_git_directory`."""
+    common = git
+    with suppress(FileNotFoundError):
+        common = git / (git / "commondir").read_text(errors="surrogateescape").rstrip("\r\n")
+    return os.path.lexists(git / "HEAD") and all(
+        (common / name).is_dir() for name in ("objects", "refs")
+    )

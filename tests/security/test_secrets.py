@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pytest
 
 from tests import platforms
+from tests.invoke import invoke
 from tests.sample_project import Project, clean_environment
 
 pytestmark = [
@@ -425,3 +426,30 @@ def test_no_script_gets_a_token_of_the_runner(kind: str, name: str, tmp_path: Pa
     said = f"`{name}`, named in `env`, is the runner's: no script gets it"
     assert said in project.report()["cases"][0]["reason"]
     assert [path for path in tmp_path.rglob("leaked") if "ghs" in path.read_text()] == []
+
+
+LITERALS = {
+    "a word": ("judge: {model: openai/m, api_key: KEY}\n", "AKIAIOSFODNN7EXAMPLE"),
+    "a key": ("judge: {model: openai/m, api_key: KEY}\n", "sk-live-abcdef"),
+    "quoted": ('judge: {model: openai/m, api_key: "KEY"}\n', "sk-live-abcdef"),
+    "with an escape": ('judge: {model: openai/m, api_key: "KEY\\u0041"}\n', "sk-live-abcdef"),
+    "in two lines": ("judge:\n  model: openai/m\n  api_key: x\n    KEY\n", "sk-live-abcdef"),
+    "a block": ("judge:\n  model: openai/m\n  api_key: |\n    KEY\n", "sk-live-abcdef"),
+    "a target": ("targets: [{name: default, model: openai/m, api_key: KEY}]\n", "sk-live-abcdef"),
+    "beside another problem": ("judge: {api_key: KEY, model: m, modell: m}\n", "sk-live-abcdef"),
+    "before another problem": ("judge: {model: m, modell: m, api_key: KEY}\n", "sk-live-abcdef"),
+    "through an alias": (
+        "judge: {model: openai/m, api_key: &k KEY}\ntargets: [{name: d, model: m, api_key: *k}]\n",
+        "sk-live-abcdef",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["text", "github", "json", "sarif"])
+@pytest.mark.parametrize(("config", "key"), LITERALS.values(), ids=LITERALS)
+def test_no_format_shows_a_literal_secret(tmp_path: Path, config: str, key: str, form: str) -> None:
+    project = Project(tmp_path)
+    project.write("rubric-ci.yaml", config.replace("KEY", key))
+    done = invoke(tmp_path, clean_environment(), "validate", "--format", form, "rubric-ci.yaml")
+    assert "literal" in done.stdout
+    assert key not in done.stdout + done.stderr

@@ -33,6 +33,7 @@ from rubric_ci.files.validation.target_rules import (
 )
 from rubric_ci.files.yaml_text.problems import UNKNOWN_KEY, Path, Problem, Rule, mappings
 from rubric_ci.files.yaml_text.source import Source, Values
+from rubric_ci.text.redact import is_secret_name
 from rubric_ci.text.suggestions import did_you_mean, nearest
 
 _KNOWN: Final = (
@@ -222,12 +223,13 @@ def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
             yield Problem(LITERAL_SECRET, (*path, key), message, hint)
         elif isinstance(value, str) and value.strip() and "${{" not in value:
             message, hint = f"`{key}` contains a literal value", ""
-            if reference := _SHELL_REFERENCE.fullmatch(value.strip()):
+            reference = _SHELL_REFERENCE.fullmatch(value.strip())
+            if reference and (reference[0] != reference[1] or is_secret_name(reference[1])):
                 message = (
                     f"`{key}` is the text `{value.strip()}`: only `${{{{ NAME }}}}` is a variable"
                 )
                 hint = did_you_mean(f"${{{{ {reference[1]} }}}}")
-            yield Problem(LITERAL_SECRET, (*path, key), message, hint)
+            yield Problem(LITERAL_SECRET, (*path, key), message, hint, secret=not hint)
 
 
 def _without_provider(owner: dict[str, Any], path: Path) -> Iterator[Problem]:

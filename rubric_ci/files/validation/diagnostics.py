@@ -59,6 +59,7 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
         to_diagnostic(file, problem, lines_of(file)) for file, problem in source.text_problems
     ]
     seen: set[tuple[str, Place, str]] = set()
+    secrets: list[tuple[str, Place]] = []
     for problem in found:
         file, place, alias_line = source.location(problem.path, at_key=problem.at_key)
         if problem.part:
@@ -66,10 +67,23 @@ def diagnose(source: Source, found: list[Problem]) -> tuple[Diagnostic, ...]:
         if (problem.rule.id, place, problem.message) in seen:
             continue  # the same value through another alias
         seen.add((problem.rule.id, place, problem.message))
+        secrets += [(file, place)] if problem.secret else []
         message = problem.message + _by_alias(alias_line, place[0])
         found_at = LocatedProblem(problem.rule, *place, message, _hint(problem, source))
         located.append(to_diagnostic(file, found_at, lines_of(file)))
-    return _bounded(sorted(dict.fromkeys(located), key=position))
+    shown = (_without(each, secrets) for each in located) if secrets else located
+    return _bounded(sorted(dict.fromkeys(shown), key=position))
+
+
+def _without(found: Diagnostic, secrets: Sequence[tuple[str, Place]]) -> Diagnostic:
+    """Return the diagnostic with asterisks for the secrets of its excerpt."""
+    number, text = found.span.line, found.line_text
+    for file, (line, column, last, end) in secrets:
+        if file == found.file and line <= number <= last:
+            start = column - 1 if number == line else 0
+            stop = end - 1 if number == last else len(text)
+            text = text[:start] + "*" * len(text[start:stop]) + text[stop:]
+    return found if text == found.line_text else replace(found, line_text=text)
 
 
 def _bounded(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -107,6 +107,7 @@ class Problem(NamedTuple):
     meant: str = ""  # the known key that a misspelt one probably means
     missing: tuple[str, ...] = ()  # the keys of which one is required at the path
     first: Path = ()  # the earlier value that has the same name
+    secret: bool = False  # no excerpt shows the value at the path
 
 
 class Location(NamedTuple):

@@ -13,6 +13,7 @@ from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, UserError
 from rubric_ci.grading import evaluators, targets
 from rubric_ci.grading.evaluators import unassessed
 from rubric_ci.grading.evaluators.judge_choice import judge_if_any
+from rubric_ci.grading.evaluators.rubric import for_judges
 from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, LiveLimits
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
 from rubric_ci.grading.resolve import Task
@@ -202,14 +203,15 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
         await limits.release_case_slot(held)
         if isinstance(answer, _Failure):
             seconds = perf_counter() - started
-            return errored(task, answer.reason, answer.answer, seconds=seconds)
+            return errored(task, answer.reason, for_judges(answer.answer), seconds=seconds)
         if task.also:
             context.side.given[task.case.key, context.trial] = answer
         await limits.wait_for_all_answers()
         specs = task.case.evaluators
         assessing = (_assess(task, answer, spec, context, run) for spec in specs)
         results = await coroutines.gather_all(assessing)
-        return concluded(task, answer, results, context.thresholds, perf_counter() - started)
+        shown, seconds = for_judges(answer), perf_counter() - started
+        return concluded(task, shown, results, context.thresholds, seconds)
 
 
 async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:

@@ -6,12 +6,14 @@ the environment at any moment, and what the configuration added to them.
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Container, Iterable, Mapping
+from typing import Any, TypeVar
 
 from rubric_ci.system.output import is_file
 from rubric_ci.system.runner import in_workflow
 from rubric_ci.text import redact as pure
+
+T = TypeVar("T")
 
 _hidden: set[str] = set()
 _sent: set[str] = set()  # lines that the runner masks already
@@ -39,6 +41,12 @@ def redactor() -> pure.Redactor:
 def redact(text: str) -> str:
     """Return the text with every known secret replaced by `***`."""
     return redactor()(text)
+
+
+def redacted(value: T, kept: Container[str] = ()) -> T:
+    """Return a value with every text in it redacted, but the fields that `kept` names."""
+    found = redactor()
+    return pure.redacted(value, found, kept) if found.needles else value
 
 
 def mask_on_runner(secrets: Iterable[str]) -> None:

@@ -2,9 +2,12 @@
 
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import Final, NamedTuple
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache, lru_cache
+from typing import Any, Final, NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 MASK: Final = "***"
 SHORTEST: Final = 6  # characters; a shorter value would mask words and numbers that are no secrets
@@ -39,6 +42,33 @@ class Redactor(NamedTuple):
         Also if only two strings together look like one: a caller then looks at each.
         """
         return any(needle in text for needle in _in_json(self.needles))
+
+
+def redacted(value: T, redact: Redactor, kept: Container[str] = ()) -> T:
+    """Return a value with every text in it replaced, keys as well, at any depth.
+
+    Fields of dataclasses that are named in `kept` stay as they are.
+    """
+    found: Any = value
+    match value:
+        case str():
+            found = redact(value)
+        case list() | tuple():
+            found = type(value)(redacted(item, redact, kept) for item in value)
+        case Mapping():
+            pairs = value.items()
+            found = {redacted(key, redact): redacted(item, redact, kept) for key, item in pairs}
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            named = {each: getattr(value, each) for each in _names(type(value)) if each not in kept}
+            changed = {name: redacted(each, redact, kept) for name, each in named.items()}
+            found = value if changed == named else replace(value, **changed)
+    result: T = found
+    return result
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def is_secret_name(name: str) -> bool:

@@ -79,11 +79,11 @@ def command(template: str, reason: str, **more: object) -> Failure:
     return Failure(target, reason)
 
 
-def script(code: str, reason: str) -> Failure:
+def script(code: str, reason: str, **more: object) -> Failure:
     imports = "import base64, html, json, os, sys, urllib.parse as u"
     code = f"{imports}; k = os.environ['AGENT_API_KEY']; {code}"
     quoted = code.replace("'", "'\"'\"'")
-    return command(f"{sys.executable} -c '{quoted}'", reason)
+    return command(f"{sys.executable} -c '{quoted}'", reason, **more)
 
 
 def model(path: str, reason: str, **more: object) -> Failure:
@@ -141,6 +141,32 @@ FAILURES = {
     "answer-of-fields": script(
         "print(json.dumps({'text': json.dumps({'text': 'x' * 105 + k})}))", ""
     ),
+    "work": script(
+        "call = {'tool': k, 'input': {k: k}, 'output': 'x' * 390 + k + 'y' * 500, 'error': k}; "
+        "m = [{'role': 'assistant', 'tool_calls': [call]}, {'role': 'assistant', 'content': k}]; "
+        "print(json.dumps({'output_messages': m}))",
+        "",
+    ),
+    "work-in-a-folder": command(
+        f"echo x >{PART}.txt; printf '%019990d%s' 0 \"$DEPLOY_TOKEN\" >long; "
+        "printf '%0400d%s' 0 \"$AGENT_API_KEY\" >keep; echo done",
+        "",
+        workspace={"keep": ["diff", "*"]},
+    ),
+    "work-that-failed": script(
+        "e = {'type': 'item.completed', 'item': {'type': 'mcp_tool_call', 'server': k, 'tool': k, "
+        "'arguments': {k: k}, 'result': 'x' * 380 + k + 'y' * 500}}; "
+        "print(json.dumps(e)); "
+        "print(json.dumps({'type': 'turn.failed', 'error': {'message': 'z' * 280 + k}}))",
+        "failed: ",
+        trace="codex",
+    ),
+    "work-that-timed-out": command(
+        """echo '{"type": "x", "subtype": "y", "why": "'"$DEPLOY_TOKEN"'"}'; sleep 30""",
+        "did not end within 1 s and was killed; its last event: x y: why ***",
+        trace="claude-code",
+        timeout_seconds=1,
+    ),
     "answer-in-a-file": command('echo "My key is $DEPLOY_TOKEN" >{OUTPUT_FILE}', ""),
     "model-401": model("401", "HTTP 401: Incorrect API key: Bearer ***"),
     "model-401-literal": model("401", "HTTP 401", api_key=LITERAL),
@@ -177,7 +203,8 @@ class Echo(BaseHTTPRequestHandler):
         mark = {"evidence": "", "reasoning": said, "satisfied": True}
         if path == "judge":
             ASKED.append(json.dumps(json.loads(body), ensure_ascii=False))
-            message["content"] = json.dumps({"c1": mark})
+            scored = {"score": 1, "reasoning": said, "hits": [], "misses": []}
+            message["content"] = json.dumps({"c1": mark} if "c1" in body else scored)
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         whole = {"id": "r", "object": "chat.completion", "model": "m", "choices": [choice]}
         match path:
@@ -237,7 +264,13 @@ def project(root: Path, server: str) -> None:
         fields = {"name": "fields", "type": "field_accuracy", "fields": [field]}
         graded = not FAILURES[name].reason
         judged = {**rubric, "type": "rubric"}
-        which: list[object] = [loud, told, raw, judged] if graded else [told]
+        sees = {"work": ["tool_calls"], "work-in-a-folder": ["file_changes", "files"]}
+        judged["sees"] = ["answer", *sees.get(name, [])]
+        prompt = {"name": "free", "type": "llm_judge", "prompt": "{{ output_messages }}"}
+        members = [raw, {**told, "weight": 0}]
+        whole: dict[str, object] = {"name": "whole", "type": "composite", "evaluators": members}
+        whole["aggregator"] = {"type": "llm_judge"}
+        which: list[object] = [loud, told, raw, judged, prompt, whole] if graded else [told]
         which += [fields] if name == "answer-of-fields" else []
         execution = {"target": name, "evaluators": which}
         expected = [{"role": "assistant", "content": {"text": "Hi"}}]
@@ -299,7 +332,9 @@ def test_no_output_leaks(ran: Ran) -> None:
 
 def test_no_judge_receives_a_secret(ran: Ran) -> None:
     assert [name for name, case in ran.cases.items() if "My key is ***" in case["answer"]]
-    assert len(ASKED) >= 4
+    assert len(ASKED) >= 12
+    assert any("Tool calls (" in body for body in ASKED)
+    assert any("Changes of files:" in body for body in ASKED)
     assert [leaks(body) for body in ASKED if leaks(body)] == []
 
 

@@ -1,7 +1,7 @@
 """All keys of assertions, an assertion in words, and its mark on an answer."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, assert_never
 
 from rubric_ci.errors import CannotMeasure
@@ -43,20 +43,30 @@ def _said(value: JSON, row: Row) -> str:
     return f"{value:,}" if isinstance(value, int) and row.growth else shown(value)
 
 
-def assertion_marks(rubric: Rubric, answer: str, did: Did | None = None) -> dict[str, Mark]:
+def assertion_marks(
+    rubric: Rubric, answer: str, did: Did | None = None, redact: Callable[[str], str] = str
+) -> dict[str, Mark]:
     """Return the marks of all assertions; without `did`, of those about the answer's text.
 
     Raises CannotMeasure where the target does not report what an assertion is about.
     """
     return {
-        c.id: mark(c, answer, did)
+        c.id: mark(c, answer, did, redact)
         for c in rubric
         if isinstance(c, Assertion) and (did or TABLE[c.key].of == "text")
     }
 
 
-def mark(assertion: Assertion, answer: str, did: Did | None = None) -> Mark:
-    """Return whether an answer meets an assertion, with what was sought and what was found."""
+def mark(
+    assertion: Assertion,
+    answer: str,
+    did: Did | None = None,
+    redact: Callable[[str], str] = str,
+) -> Mark:
+    """Return whether an answer meets an assertion, with what was sought and what was found.
+
+    Evidence is redacted before it is cut: half a key is not recognised.
+    """
     found = _outcome(assertion, answer, did or Did())
     sought = described(
         assertion.key, assertion.value, negated=assertion.negated, field=assertion.field
@@ -64,7 +74,7 @@ def mark(assertion: Assertion, answer: str, did: Did | None = None) -> Mark:
     return Mark(
         value=found.holds is not assertion.negated,
         reasoning=f"{sought}: {found.found}",
-        evidence=shortened(found.evidence, MOST_EVIDENCE),
+        evidence=shortened(redact(found.evidence), MOST_EVIDENCE),
     )
 
 

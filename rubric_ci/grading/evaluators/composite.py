@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, assert_never
 from rubric_ci.errors import NoVerdict
 from rubric_ci.grading.evaluators import code_judge
 from rubric_ci.grading.evaluators.llm_judge import llm_judge
+from rubric_ci.grading.evaluators.rubric import for_judges
 from rubric_ci.grading.evaluators.scripts import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
@@ -33,6 +34,7 @@ from rubric_ci.model.results import (
 )
 from rubric_ci.model.scoring import DECIMALS, weighted_mean
 from rubric_ci.system import coroutines
+from rubric_ci.system.masking import redacted
 
 Evaluate: TypeAlias = Callable[
     [EvalCase, Answer, EvaluatorSpec, RunContext], Coroutine[Any, Any, EvaluatorResult]
@@ -139,7 +141,7 @@ async def _by_judge(
 ) -> Assessment:
     spec = judge if judge.prompt else replace(judge, prompt=_PROMPT)
     variables = {_RESULTS: json.dumps(results, ensure_ascii=False, indent=2)}
-    found = await llm_judge(case, answer, spec, context, variables)
+    found = await llm_judge(case, for_judges(answer), spec, context, redacted(variables))
     return replace(found, details={"members": results})
 
 

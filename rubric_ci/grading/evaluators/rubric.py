@@ -27,10 +27,10 @@ from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.models.judge.injection_scan import scan_for_injection
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.models.judge.reply_checks import missing_quotes, sources
-from rubric_ci.models.judge.seen import ISOLATED, Part, marked, parts_of
+from rubric_ci.models.judge.seen import ISOLATED, marked, parts_of
 from rubric_ci.models.judge.voting import flakiness
 from rubric_ci.system.coroutines import worked_on
-from rubric_ci.system.masking import redact
+from rubric_ci.system.masking import redact, redacted
 
 _NO_QUOTES: Final[Mapping[str, SeenPart]] = {}
 
@@ -48,17 +48,17 @@ async def rubric(
     checked = given.checked
     judged, known = spec.rubric.judged, dict[str, Mark]()
     if len(judged) < len(spec.rubric):
-        known = await worked_on(len(checked), assertion_marks, spec.rubric, checked, did)
+        known = await worked_on(len(checked), assertion_marks, spec.rubric, checked, did, redact)
     if not judged:
         by_rules = PanelResult(
             judgement=Judgement(known), votes={}, cached=frozenset(), usage=NOTHING_USED
         )
         return _assessment(spec, by_rules, context, given.warnings)
     judge = judge_of(spec, context.judge)
-    seen = tuple(_redacted(part) for part in (*given.parts, *parts_of(answer, spec.sees)))
+    answer = for_judges(answer)
+    seen = (*redacted(given.parts, kept=("name", "said")), *parts_of(answer, spec.sees))
     if sum(len(part.text) for part in seen) > ISOLATED:
         judge = replace(judge, mode="isolated")
-    answer = for_judges(answer)
     request = PanelRequest(
         case=case,
         answer=answer.text,
@@ -75,9 +75,8 @@ async def rubric(
 
 
 def for_judges(answer: Answer) -> Answer:
-    """Return the answer as it may leave the machine: without the secrets of this process."""
-    text = redact(answer.text)
-    return answer if text == answer.text else replace(answer, text=text)
+    """Return the answer as judges and reports get it: without the secrets of this process."""
+    return redacted(answer, kept=("folder", "kind"))
 
 
 def _assessment(
@@ -143,10 +142,6 @@ def _read_again(
 ) -> tuple[tuple[str, ...], Mapping[str, SeenPart]]:
     """Return warnings about answer and quotes, and the parts that the quotes are from."""
     return _warnings(request, marked), _quoted(request, marked)
-
-
-def _redacted(part: Part) -> Part:
-    return replace(part, text=redact(part.text))
 
 
 def _warnings(request: PanelRequest, marked: PanelResult) -> tuple[str, ...]:

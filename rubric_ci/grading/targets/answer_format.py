@@ -21,6 +21,7 @@ from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents import READERS, format_of, steps_so_far
 from rubric_ci.models.agents.agent import AgentFailed, is_refusal, last_event
 from rubric_ci.system import file_io
+from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished
 
 MEASURES = frozenset({"output_messages", "trace_summary", "duration_ms", "cost_usd", "token_usage"})
@@ -168,7 +169,7 @@ def read(form: str, stdout: str, stderr: str, target: CliTarget) -> Trace:
 def did(form: str, stdout: str, stderr: str) -> Answer | None:
     """Return the work of an agent that gave no answer; None: it reports none."""
     calls = [_call(step) for step in steps_so_far(form, stdout)]
-    last = last_event(stdout, stderr) if form in READERS else ""
+    last = last_event(redact(stdout), stderr) if form in READERS else ""
     if not calls and not last:
         return None
     message = {"role": "assistant", "tool_calls": calls}
@@ -241,6 +242,7 @@ def _call(step: Step) -> dict[str, Any]:
 def _cut(text: str) -> str:
     if len(text) <= MOST_RESULT:
         return text
+    text = redact(text)  # before it is cut: half a key is not recognised
     return f"{text[:MOST_RESULT]}… ({len(text) - MOST_RESULT:,} more characters)"
 
 

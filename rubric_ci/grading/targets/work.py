@@ -60,7 +60,8 @@ def work_left(before: Path, work: Path, keep: Sequence[str], sandbox: str = "") 
 
 
 def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[:most]
+    """Return the start of a text; it is redacted before, as half a key is not recognised."""
+    return text if len(text) <= most else redact(text)[:most]
 
 
 def entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:

@@ -6,6 +6,7 @@ What an agent did is shortened by a rule. All of it is fenced as the answer is.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from rubric_ci.errors import CannotMeasure
@@ -112,9 +113,9 @@ def _part(name: SeenPart, answer: Answer, trace: CaseTrace) -> Part:
         return _shortened(name, "Tool calls", _calls(trace.steps), trace.shortened)
     if answer.work is None:
         raise CannotMeasure(f"`sees: [{name}]`: the target has no `workspace`")
-    notes = "; ".join(trace.notes)
     if name == "file_changes":
-        return _shortened(name, "Changes of files", _changes(answer.work.changes), notes)
+        changes = chain(_changes(answer.work.changes), _left_out(trace.notes))
+        return _shortened(name, "Changes of files", changes, "")
     files = (f"--- {file.path}\n{file.text}" for file in trace.files)
     return _shortened(name, "Files at the end", files, "")
 
@@ -130,6 +131,12 @@ def _calls(steps: Sequence[Step]) -> Iterator[str]:
 def _changes(changes: Sequence[FileChange]) -> Iterator[str]:
     for change in changes:
         yield f"{change.kind}: {change.path}\n{change.diff}".rstrip()
+
+
+def _left_out(notes: Sequence[str]) -> Iterator[str]:
+    """Yield what was cut; it names files of the agent, and so it is fenced with its work."""
+    if notes:
+        yield f"({'; '.join(notes)})"
 
 
 def _shortened(name: SeenPart, title: str, texts: Iterator[str], rule: str) -> Part:

@@ -79,6 +79,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/editing/test_insertions.py": "files/editing/insertion_point",
     "files/kinds/test_field_accuracy.py": "files/kinds/json_compare model/json_value",
     "files/kinds/test_specs.py": "files/kinds/kind",
+    "models/agents/test_ends.py": "models/agents/home",
     "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
     "models/llm/test_openai_http.py": "models/llm/direct_http",
     "models/llm/test_workload_identity.py": "model/hosts",
@@ -121,8 +122,8 @@ IMPURE: Final = """
     grading/evaluators/composite
     grading/evaluators/llm_judge grading/evaluators/rubric grading/evaluators/scripts
     grading/limits grading/setup grading/targets grading/tasks
-    model/context model/options models/judge/panel models/judge/request models/llm
-    reports/history/database reports/history/detectable reports/render/progress
+    model/context model/options models/agents/home models/judge/panel models/judge/request
+    models/llm reports/history/database reports/history/detectable reports/render/progress
     services/adoption/tools services/calibration/cascade services/calibration/correction
     services/calibration/gate services/calibration/label_file
     services/calibration/label_session services/calibration/measure

@@ -55,6 +55,14 @@ def read_start(path: Path) -> bytes:
     return _read(Path(os.path.realpath(path)), path)[:MAX_BYTES]
 
 
+def read_end(path: Path, most: int) -> bytes:
+    """Return the last bytes of a regular file that is not itself a link; raises OSError."""
+    descriptor, size = _open(path, os.O_RDONLY)
+    with os.fdopen(descriptor, "rb") as file:
+        file.seek(max(size - most, 0))
+        return file.read(most)
+
+
 def check_place(path: Path, root: Path) -> None:
     """Raise CannotWriteFile if a link leads a path below the root out of it, or into `.git`."""
     if _is_below(path, root):

@@ -52,6 +52,7 @@ class Command:
     timeout_seconds: float
     stdin: str = ""
     output_limit: int = OUTPUT_LIMIT
+    gives_up: Callable[[bytes], bool] = lambda _: False  # its output so far says that it failed
 
     def __str__(self) -> str:
         """Return the command in backquotes, short enough for a message."""
@@ -119,7 +120,7 @@ async def run(command: Command) -> Finished:
     assert stdout is not None  # noqa: S101
     assert stderr is not None  # noqa: S101
     pipes = asyncio.gather(
-        _read(stdout, command.output_limit, partial(_kill, process)),
+        _read(stdout, command, partial(_kill, process)),
         _read_tail(stderr),
         _feed(stdin, command.stdin.encode()),
     )
@@ -252,14 +253,16 @@ def _close(process: Process) -> None:
     process._transport.close()  # type: ignore[attr-defined]
 
 
-async def _read(stream: StreamReader, limit: int, kill: Callable[[], None]) -> bytes:
-    """Read to the end; keep little more than the limit."""
+async def _read(stream: StreamReader, command: Command, kill: Callable[[], None]) -> bytes:
+    """Read to the end; keep little more than the limit, and end a command that gives up."""
     kept = bytearray()
     while chunk := await stream.read(_CHUNK):
-        if len(kept) > limit:
+        if len(kept) > command.output_limit:
             kill()
-        else:
-            kept += chunk
+            continue
+        kept += chunk
+        if command.gives_up(bytes(kept)):
+            kill()
     return bytes(kept)
 
 

@@ -19,7 +19,8 @@ from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Trace
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.agent import Start
+from rubric_ci.models.agents.agent import Files, Start
+from rubric_ci.models.agents.home import furnished, kept
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
 from rubric_ci.system.scratch import variables
@@ -72,11 +73,7 @@ async def _run(
     case: EvalCase, target: CliTarget, agent: AgentProgram, context: RunContext, folders: Folders
 ) -> Answer:
     known = AGENTS[agent.name]
-    start = known.work(agent.model, agent.tools, agent.project_files)
-    for path, text in start.files.items():
-        place = folders.home / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
+    start = furnished(known.work(agent.model, agent.tools, agent.project_files), folders.home)
     argv = confined_argv(start.argv, target=target, folders=folders)
     environment = _environment(start, target, agent, folders.home, context.environment)
 
@@ -89,13 +86,15 @@ async def _run(
             known=context.environment,
             timeout_seconds=target.timeout_seconds,
             stdin=prompt(case),
+            gives_up=known.gives_up,
         )
         try:
             finished = await processes.run(line)
         except ScriptTimedOut as stopped:
             raise timed_out(stopped, target, agent.name) from None
+        files = await asyncio.to_thread(kept, folders.home, known.keeps)
         try:
-            return answer_of(_trace(finished, target, agent), finished)
+            return answer_of(_trace(finished, files, target, agent), finished)
         except CannotAnswer as error:
             raise error.after(did(agent.name, finished.stdout, finished.stderr)) from None
 
@@ -171,18 +170,18 @@ def _environment(
         )
     given = clean_environment(environment, (*target.env, *own))
     homes = {name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}}
-    more = {name: value.replace("{home}", str(home)) for name, value in start.environment.items()}
-    return {**given, **homes, **more, **variables(home)}
+    return {**given, **homes, **start.environment, **variables(home)}
 
 
-def _trace(finished: Finished, target: CliTarget, agent: AgentProgram) -> Trace:
+def _trace(finished: Finished, files: Files, target: CliTarget, agent: AgentProgram) -> Trace:
     """Return the agent's report; a status other than 0 is an error in any case."""
-    trace = read(agent.name, finished.stdout, finished.stderr, target)
+    trace = read(agent.name, finished.stdout, finished.stderr, target, files)
     if finished.status != 0:
         raise CannotAnswer(f"the target `{target.name}` failed: {describe_exit(finished)}")
     if trace.finish != "stop":
         ends = {"length": "reached its token limit", "refusal": "refused to answer"}
         raise CannotAnswer(f"the target `{target.name}` {ends.get(trace.finish, trace.finish)}")
     if not trace.answer.strip():
-        raise CannotAnswer(f"the target `{target.name}` gave an empty answer")
+        last = " after its last tool call" if trace.steps else ""
+        raise CannotAnswer(f"the target `{target.name}` gave an empty answer{last}")
     return trace

@@ -19,7 +19,7 @@ from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents import READERS, format_of, steps_so_far
-from rubric_ci.models.agents.agent import AgentFailed, is_refusal, last_event
+from rubric_ci.models.agents.agent import NO_FILES, AgentFailed, Files, last_event
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished
@@ -152,18 +152,14 @@ def _number(measures: Mapping[str, JSON], name: str) -> int | float | None:
     return value
 
 
-def read(form: str, stdout: str, stderr: str, target: CliTarget) -> Trace:
+def read(form: str, stdout: str, stderr: str, target: CliTarget, files: Files = NO_FILES) -> Trace:
     """Read a format; raises CannotAnswer for a failure, also one that exits with status 0."""
     try:
-        trace = READERS[form](stdout, stderr)
+        return READERS[form](stdout, stderr, files)
     except AgentFailed as error:
         known = target.agent and error.cost_usd is not None
         spent = Usage(calls=1, cost_usd=error.cost_usd or 0.0) if known else None
         raise CannotAnswer(f"the target `{target.name}` failed: {error}", spent) from None
-    said_only = not trace.steps and not trace.output_tokens
-    if said_only and len(trace.answer) < 300 and is_refusal(trace.answer):
-        raise CannotAnswer(f"the target `{target.name}` failed: {trace.answer.strip()}")
-    return trace
 
 
 def did(form: str, stdout: str, stderr: str) -> Answer | None:

@@ -3,16 +3,26 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.trace import Step, Trace
+from rubric_ci.model.trace import Finish, Step, Trace
 
-Read = Callable[[str, str], Trace]
-"""The reader of stdout and stderr; raises AgentFailed."""
+Files: TypeAlias = Mapping[str, str]
+"""Texts that a program left in its home folder, by their paths."""
+
+NO_FILES: Final[Files] = {}
+
+
+class Read(Protocol):
+    """The reader of stdout, stderr and the files that a program keeps; raises AgentFailed."""
+
+    def __call__(self, stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
+        """Return the work that they report."""
+
 
 MOST_EVENT: Final = 300  # characters
 _MOST_STARTS: Final = 2_000  # of objects that are tried in a text
@@ -27,7 +37,15 @@ _QUOTA = re.compile(
     re.IGNORECASE,
 )
 _BUSY = re.compile(r"rate.?limit|too many requests|overloaded|status: (429|5\d\d)", re.IGNORECASE)
+_FINISH = re.compile(
+    r'(?<!\\)"gen_ai\.response\.finish_reasons":\s*\[[^\]"]*"(?:[a-z_]*",\s*")*([a-z_]+)"'
+)
 _DECODER = json.JSONDecoder()
+
+
+def never(_: bytes) -> bool:
+    """Return False: the program ends by itself."""
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +53,14 @@ class Start:
     """A command line, environment and home folder."""
 
     argv: tuple[str, ...]
-    environment: Mapping[str, str] = field(default_factory=dict)  # {home}: its home folder
+    environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)  # in its home folder
+
+    def at(self, home: str) -> "Start":
+        """Return the start with its home folder in place of {home}."""
+        argv = tuple(word.replace("{home}", home) for word in self.argv)
+        named = {name: value.replace("{home}", home) for name, value in self.environment.items()}
+        return replace(self, argv=argv, environment=named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +77,9 @@ class Agent:
     read: Read
     steps: Callable[[str], Iterable[Step]]
     """The steps of a stdout, also of one that ends early."""
+    keeps: tuple[str, ...] = ()  # globs of files in its home folder that say more than its output
+    gives_up: Callable[[bytes], bool] = never
+    """Whether its output so far says that it will have no answer, though it goes on."""
     is_output: Callable[[Mapping[str, object]], bool]
     """Whether an object is one that only this agent prints."""
 
@@ -202,3 +229,10 @@ def milliseconds(start: Any, end: Any) -> float | None:
         return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() * 1000
     except (TypeError, ValueError):
         return None
+
+
+def finish_of(telemetry: str) -> Finish:
+    """Return why the last reply of a model ended, by OpenTelemetry's attribute for it."""
+    said = _FINISH.findall(telemetry)
+    reasons: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
+    return reasons.get(said[-1], "stop") if said else "stop"

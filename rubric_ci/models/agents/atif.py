@@ -4,10 +4,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_ci.model.trace import Step, Trace
-from rubric_ci.models.agents.agent import as_text, failure, integer, items, mapping, number, parsed
+from rubric_ci.models.agents.agent import (
+    NO_FILES,
+    Files,
+    as_text,
+    failure,
+    integer,
+    items,
+    mapping,
+    number,
+    parsed,
+)
 
 
-def read(stdout: str, _: str) -> Trace:
+def read(stdout: str, _stderr: str, _files: Files = NO_FILES, /) -> Trace:
     """Read a trajectory of version 1."""
     said = mapping(parsed(stdout))
     if not is_output(said):

@@ -10,12 +10,16 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Finish
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents.agent import (
+    NO_FILES,
     Agent,
+    AgentFailed,
+    Files,
     Start,
     as_text,
     events,
     failure,
     integer,
+    is_refusal,
     items,
     mapping,
     milliseconds,
@@ -24,13 +28,14 @@ from rubric_ci.models.agents.agent import (
 )
 
 SYSTEM: Final = "You mark answers against criteria. Reply with one JSON object and use no tool."
+_PRINT: Final = ("claude", "-p", "--output-format", "stream-json", "--verbose")
 _ALONE: Final = ("--strict-mcp-config", "--setting-sources", "", "--disable-slash-commands")
 
 
 def _judge(model: str) -> Start:
     return Start(
         argv=(
-            *("claude", "-p", "--output-format", "json", "--restricted", *_ALONE[:3]),
+            *(*_PRINT, "--restricted", *_ALONE[:3]),
             *("--tools", "", "--disable-slash-commands"),
             *("--no-session-persistence", "--system-prompt", SYSTEM, *option("--model", model)),
         )
@@ -42,7 +47,7 @@ def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Sta
     own = () if tools is None else ("--tools", chosen)
     return Start(
         argv=(
-            *("claude", "-p", "--output-format", "stream-json", "--verbose"),
+            *_PRINT,
             *(() if project_files else _ALONE),
             *("--no-session-persistence", "--permission-mode", "acceptEdits", *own),
             *(*option("--allowedTools", chosen), *option("--model", model)),
@@ -50,7 +55,7 @@ def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Sta
     )
 
 
-def read(stdout: str, stderr: str) -> Trace:
+def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
     """Read the envelope, the stream or a session file."""
     said = list(events(stdout))
     steps = tuple(_steps(said))
@@ -58,8 +63,26 @@ def read(stdout: str, stderr: str) -> Trace:
     if not ends and any("sessionId" in event for event in said):
         return _session(said, steps)
     if not ends:
-        raise failure("the stream has no result" if said else stdout.strip() or stderr)
-    return _result(ends[-1], steps)
+        raise _retried(said) if said else failure(stdout.strip() or stderr)
+    trace = _result(ends[-1], steps)
+    if not steps and not trace.output_tokens and is_refusal(trace.answer):
+        raise failure(trace.answer)
+    return trace
+
+
+def _retried(said: list[Mapping[str, Any]]) -> AgentFailed:
+    """Return the error of a stream that has no result: the reason of its last retry."""
+    retries = [event for event in said if event.get("subtype") == "api_retry"]
+    if not retries:
+        return failure("the stream has no result")
+    status = integer(retries[-1].get("error_status"))
+    tried = f"status {status}, {len(retries) + 1} requests"
+    return failure(f"{retries[-1].get('error', 'no reply')} ({tried})", status or None)
+
+
+def _is_refused(printed: bytes) -> bool:
+    """Return True after two requests without a valid credential; it would send nine more."""
+    return printed.count(b'"error_status":401') >= 2
 
 
 def _result(said: Mapping[str, Any], steps: tuple[Step, ...]) -> Trace:
@@ -152,5 +175,6 @@ AGENT: Final = Agent(
     cap="--max-budget-usd",
     read=read,
     steps=lambda stdout: _steps(list(events(stdout))),
+    gives_up=_is_refused,
     is_output=_is_output,
 )

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents.agent import (
+    NO_FILES,
     Agent,
+    Files,
     Start,
     as_text,
     events,
@@ -23,7 +25,10 @@ from rubric_ci.models.agents.agent import (
 _EXEC: Final = ("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral")
 _ALONE: Final = ("--ignore-user-config", "--ignore-rules", "-c", "project_doc_max_bytes=0")
 _NO_SEARCH: Final = ("-c", 'web_search="disabled"')
+# Without it every command makes `.git` in the shared temporary folder while it runs.
+_OWN_TMP: Final = ("-c", "sandbox_workspace_write.exclude_slash_tmp=true")
 _HOME: Final = {"CODEX_HOME": "{home}"}
+_NO_WORK: Final = frozenset({"agent_message", "reasoning", "todo_list", "error"})
 
 
 def _judge(model: str) -> Start:
@@ -36,27 +41,29 @@ def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Sta
     """Return the start; its tools cannot be chosen, so a list of them only turns writing off."""
     mode = "workspace-write" if tools is None or "apply_patch" in tools else "read-only"
     alone = _ALONE[:2] if project_files else _ALONE
-    argv = (*_EXEC, "-s", mode, *alone, *_NO_SEARCH, *option("-m", model), "-")
+    argv = (*_EXEC, "-s", mode, *alone, *_NO_SEARCH, *_OWN_TMP, *option("-m", model), "-")
     return Start(argv=argv, environment=_HOME)
 
 
-def read(stdout: str, stderr: str) -> Trace:
-    """Read the last message of a turn that was completed."""
-    text, used = "", None
+def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
+    """Read the last message of a turn that was completed; one before a tool is a preamble."""
+    text, used, steps = "", None, tuple(_steps(stdout))
     for event in _unwrapped(stdout):
         item, kind = mapping(event.get("item")), event.get("type")
         if kind == "turn.failed":
             raise failure(str(mapping(event.get("error")).get("message", "")))
         if kind == "item.completed" and item.get("type") == "agent_message":
             text = str(item.get("text", ""))
+        elif kind == "item.completed" and item.get("type") not in _NO_WORK:
+            text = ""
         if kind in {"turn.completed", "task_complete"}:
             used = mapping(event.get("usage"))
-            text = str(event.get("last_agent_message") or text)
+            text = text if steps else str(event.get("last_agent_message") or text)
     if used is None:
         raise failure(stderr or stdout)
     return Trace(
         answer=text,
-        steps=tuple(_steps(stdout)),
+        steps=steps,
         input_tokens=integer(used.get("input_tokens")),
         output_tokens=integer(used.get("output_tokens")),
     )

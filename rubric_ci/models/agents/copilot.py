@@ -5,20 +5,32 @@ from typing import Any, Final
 
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents.agent import (
+    NO_FILES,
     Agent,
+    Files,
     Start,
     as_text,
     events,
     failure,
+    finish_of,
     integer,
     mapping,
     milliseconds,
     option,
+    parsed,
 )
 
-_START: Final = ("copilot", "--output-format", "json", "--no-ask-user")
+_USAGE: Final = "usage.json"
+_TELEMETRY: Final = "telemetry.jsonl"
+_START: Final = (
+    *("copilot", "--output-format", "json", "--no-ask-user"),
+    *("--usage-output-file", f"{{home}}/{_USAGE}"),
+)
 _ALONE: Final = ("--no-custom-instructions", "--disable-builtin-mcps", "--no-auto-update")
-_HOME: Final = {"COPILOT_HOME": "{home}"}
+_HOME: Final = {
+    "COPILOT_HOME": "{home}",
+    "COPILOT_OTEL_FILE_EXPORTER_PATH": f"{{home}}/{_TELEMETRY}",
+}
 
 
 def _judge(model: str) -> Start:
@@ -33,17 +45,17 @@ def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Sta
     return Start(argv=argv, environment=_HOME)
 
 
-def read(stdout: str, stderr: str) -> Trace:
-    """Read the last message before the result."""
-    text, model, ended, tokens = "", "", False, (0, 0)
+def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
+    """Read the messages after the last tool; its files have the tokens, and why a reply ended."""
     said = list(events(stdout))
+    model, ended, tokens = "", False, _tokens(mapping(parsed(files.get(_USAGE, ""))))
     for event in said:
         data, kind = mapping(event.get("data")), event.get("type")
         if kind == "session.error":
             status = integer(data.get("statusCode")) or None
             raise failure(f"{data.get('errorType', '')}: {data.get('message', '')}", status)
-        if kind == "assistant.message" and data.get("content"):
-            text, model = str(data["content"]), str(data.get("model") or model)
+        if kind == "assistant.message":
+            model = str(data.get("model") or model)
         if kind == "result":
             ended = event.get("exitCode") == 0
         if kind == "session.shutdown":
@@ -51,12 +63,34 @@ def read(stdout: str, stderr: str) -> Trace:
     if not ended:
         raise failure(stderr or stdout)
     return Trace(
-        answer=text,
+        answer=_answer(said),
         steps=tuple(_steps(said)),
+        finish=finish_of(files.get(_TELEMETRY, "")),
         model=model,
         input_tokens=tokens[0],
         output_tokens=tokens[1],
     )
+
+
+def _answer(said: list[Mapping[str, Any]]) -> str:
+    """Return the text after the last tool.
+
+    NOTE: a reply that reached the limit of tokens is continued, and only its pieces are printed;
+    the message has the last part.
+    """
+    before, pieces, whole = "", "", ""
+    for event in said:
+        data = mapping(event.get("data"))
+        match event.get("type"):
+            case "assistant.message_delta":
+                pieces += str(data.get("deltaContent", ""))
+            case "assistant.turn_end":
+                before, pieces = before + pieces, ""
+            case "assistant.message":
+                whole, pieces = before + str(data.get("content") or ""), ""
+            case "tool.execution_start" | "tool.execution_complete":
+                before, pieces, whole = "", "", ""
+    return whole
 
 
 def _steps(said: list[Mapping[str, Any]]) -> Iterator[Step]:
@@ -73,11 +107,13 @@ def _steps(said: list[Mapping[str, Any]]) -> Iterator[Step]:
         result = mapping(end.get("data"))
         error = mapping(result.get("error"))
         failed = result.get("success") is not True
+        status = integer(mapping(result.get("shellExecution")).get("exitCode"))
+        reason = str(error.get("message") or error.get("code") or "no result") if failed else ""
         yield Step(
             tool=str(data.get("toolName", "")),
             arguments=data.get("arguments"),
             result=as_text(mapping(result.get("result")).get("content")),
-            error=str(error.get("message") or error.get("code") or "no result") if failed else "",
+            error=reason or (f"exit status {status}" if status else ""),
             duration_ms=milliseconds(event.get("timestamp"), end.get("timestamp")),
         )
 
@@ -105,5 +141,6 @@ AGENT: Final = Agent(
     host="https://api.githubcopilot.com",
     read=read,
     steps=lambda stdout: _steps(list(events(stdout))),
+    keeps=(_USAGE, _TELEMETRY),
     is_output=_is_output,
 )

@@ -4,12 +4,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_ci.model.trace import Step, Trace
-from rubric_ci.models.agents.agent import as_text, events, failure, integer, items, mapping, parsed
+from rubric_ci.models.agents.agent import (
+    NO_FILES,
+    Files,
+    as_text,
+    events,
+    failure,
+    integer,
+    items,
+    mapping,
+    parsed,
+)
 
 _ERROR = 2  # the status code of a span
 
 
-def read(stdout: str, _: str) -> Trace:
+def read(stdout: str, _stderr: str, _files: Files = NO_FILES, /) -> Trace:
     """Read the spans of `execute_tool`, `chat` and `invoke_agent`."""
     said = list(events(stdout))
     if not any(is_output(each) for each in said):

@@ -21,7 +21,16 @@ from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.model.trace import Trace
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.agent import AgentFailed, Start, failure, is_refusal, last_object
+from rubric_ci.models.agents.agent import (
+    AgentFailed,
+    Files,
+    Start,
+    failure,
+    is_refusal,
+    last_object,
+    never,
+)
+from rubric_ci.models.agents.home import furnished, kept
 from rubric_ci.models.llm.openai_http import text_of, usage
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import processes
@@ -35,22 +44,25 @@ _HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "T
 async def ask(call: ModelCall) -> ModelReply:
     """Start the command with the prompt and return its reply; raises RequestError."""
     command = _startable(call.endpoint)
+    known = AGENTS.get(command.cli)
     with _folders(command) as (work, home):
         try:
             finished = await processes.run(
                 processes.Command(
-                    script=_argv(command),
+                    script=_argv(command, home),
                     cwd=work,
                     environment=_environment(command, home, os.environ),
                     known=os.environ,
                     timeout_seconds=call.endpoint.timeout_seconds + _GRACE_SECONDS,
                     stdin=prompt(call),
+                    gives_up=known.gives_up if known else never,
                 )
             )
+            files = kept(home, known.keeps if known else ())
         except CannotRunScript as error:
             raise RequestError(str(error), retryable=False) from error
     try:
-        reply = _read(command, finished)
+        reply = _read(command, finished, files)
         text = reply.answer if call.output_schema is None else marks(reply.answer)
     except AgentFailed as error:
         raise RequestError(str(error), status=error.status, retryable=error.retryable) from error
@@ -107,10 +119,10 @@ def marks(text: str) -> str:
     return found or text
 
 
-def _read(command: JudgeCommand, finished: processes.Finished) -> Trace:
+def _read(command: JudgeCommand, finished: processes.Finished, files: Files) -> Trace:
     """Return the reply; a status other than 0 is an error whatever the text says."""
     if agent := AGENTS.get(command.cli):
-        reply = agent.read(finished.stdout, finished.stderr)
+        reply = agent.read(finished.stdout, finished.stderr, files)
     else:
         reply = Trace(answer=finished.stdout)
     if finished.status:
@@ -129,9 +141,9 @@ def _startable(endpoint: Endpoint) -> JudgeCommand:
     return command
 
 
-def _argv(command: JudgeCommand) -> tuple[str, ...]:
+def _argv(command: JudgeCommand, home: Path = Path()) -> tuple[str, ...]:
     """Return the arguments with the path of the program; raises RequestError."""
-    argv = _start(command).argv
+    argv = _start(command).at(str(home)).argv
     program = shutil.which(argv[0])
     if program is None:
         raise _not_started(f"the program `{argv[0]}` is not on the PATH; install it")
@@ -149,11 +161,11 @@ def _environment(
     """Return the named variables, the locale and the PATH; the home folder is empty."""
     own = [name for name in CREDENTIALS.get(command.cli, ()) if environment.get(name)]
     given = {**_named(command, environment), **{name: environment[name] for name in own}}
-    settings = _start(command).environment
+    settings = _start(command).at(str(home)).environment
     return {
         **given,
         **{name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}},
-        **{name: value.replace("{home}", str(home)) for name, value in settings.items()},
+        **settings,
     }
 
 
@@ -175,9 +187,7 @@ def _folders(command: JudgeCommand) -> Iterator[tuple[Path, Path]]:
         work, home = folder / "work", folder / "home"
         work.mkdir()
         home.mkdir()
-        for path, text in _start(command).files.items():
-            (home / path).parent.mkdir(parents=True, exist_ok=True)
-            (home / path).write_text(text, encoding="utf-8")
+        furnished(_start(command), home)
         yield work, home
 
 

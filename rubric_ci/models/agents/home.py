@@ -1,0 +1,32 @@
+"""The home folder of an agent program: its settings before it starts, what it keeps after it."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from rubric_ci.models.agents.agent import Files, Start
+from rubric_ci.system.file_io import read_end
+
+_MOST_FILES: Final = 20  # of one glob
+_MOST_BYTES: Final = 16 * 2**20
+
+
+def furnished(start: Start, home: Path) -> Start:
+    """Write the settings of a start into its home folder, and return it with that folder."""
+    for path, text in start.files.items():
+        place = home / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    return start.at(str(home))
+
+
+def kept(home: Path, globs: Iterable[str]) -> Files:
+    """Return the texts of the files that fit, of a large one its end; links are left out."""
+    found: dict[str, str] = {}
+    for glob in globs:
+        for path in sorted(home.glob(glob))[:_MOST_FILES]:
+            with suppress(OSError):
+                data = read_end(path, _MOST_BYTES)
+                found[path.relative_to(home).as_posix()] = data.decode("utf-8", "replace")
+    return found

@@ -53,6 +53,7 @@ GradingChangeKind: TypeAlias = Literal[
     "reference",
     "evaluator",
     "script",
+    "results",
     "recording",
     "labels",
     "calibration",

@@ -1,22 +1,42 @@
 """`rubric-ci adopt`: the results of another tool as a report, gated, compared and published."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rubric_ci.errors import CannotReadReport, ExitCode
+from rubric_ci.errors import CannotReadReport, CannotUseGit, ExitCode
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
+from rubric_ci.files.project.change import BaseOptions, Change, open_change
+from rubric_ci.files.project.loaded_project import open_project as open_checkout
 from rubric_ci.gate.comparison.baseline import open_baseline, with_comparison
-from rubric_ci.gate.policy.checkout import open_project
+from rubric_ci.gate.comparison.reference import Baseline
+from rubric_ci.gate.grading_changes.changes import find_tool_changes, ordered
+from rubric_ci.gate.grading_changes.results import (
+    check_is_known,
+    check_tracked,
+    results_changes,
+)
+from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.report.gate import exit_code
 from rubric_ci.gate.report.redaction import without_secrets
 from rubric_ci.gate.waivers.file import waivers_of
+from rubric_ci.git.committed import first_tracked
 from rubric_ci.github.actions import run_metadata
+from rubric_ci.model.config import Config
 from rubric_ci.model.options import AdoptSettings
-from rubric_ci.services.adoption.report import Adopted, Facts, as_cases, note, report_of, results
+from rubric_ci.services.adoption.report import (
+    Adopted,
+    Facts,
+    as_cases,
+    note,
+    report_of,
+    results,
+    tool_cases,
+    tool_cases_of,
+)
 from rubric_ci.services.adoption.samples import Sample, counting
 from rubric_ci.services.adoption.tools import TOOLS, Tool
 from rubric_ci.services.publish.files import check_folder, write_and_show
@@ -28,7 +48,9 @@ def adopt(settings: AdoptSettings) -> ExitCode:
     """Read, gate, compare, write, print and publish."""
     now = datetime.now(UTC)
     options = settings.report
-    project = open_project(options.config, options.policy_from)
+    project = open_checkout(options.config)
+    change = open_change(project.root, BaseOptions(policy_from=options.policy_from), os.environ)
+    project = under_policy(project, options.policy_from, change)
     config = project.config_for("")
     check_folder(options)
     files = [path.as_posix() for path in settings.results]
@@ -39,17 +61,56 @@ def adopt(settings: AdoptSettings) -> ExitCode:
         least=config.gate.thresholds.passing,
     )
     waivers = waivers_of(project, as_cases(samples, about), now.date(), tool=settings.tool)
+    baseline = open_baseline(options)
+    tracked, no_git = _tracked(settings.results)
+    said = (
+        note(settings.tool, files, settings.graders),
+        check_tracked(config, settings.tool, tracked),
+        check_is_known(config, no_git, "check that git can read the checkout"),
+        _unknown(settings, change, config, baseline),
+    )
+    known = tool_cases_of(baseline.report) if baseline and _tells(baseline, change) else None
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
         metadata=run_metadata(os.environ),
-        notes=(note(settings.tool, files, settings.graders),),
+        notes=tuple(filter(None, said)),
+        grading_changes=ordered(
+            (
+                *find_tool_changes(project, change, tracked=tracked),
+                *(results_changes(tool_cases(samples, about), known) if known else ()),
+            )
+        ),
     )
     report = report_of(results(samples, about, waivers), config, options.fail_on, waivers, facts)
     report = without_secrets(report, masking.redactor())
-    report = with_comparison(report, open_baseline(options), options, os.environ)
+    report = with_comparison(report, baseline, options, os.environ)
     written = write_and_show(report, options)
     publish(report, written, options, os.environ)
     return exit_code(report)
+
+
+def _tracked(results: Sequence[Path]) -> tuple[tuple[str, ...], str]:
+    """Return the files of results that git tracks, or why that is not known."""
+    try:
+        found = [first_tracked(path, os.environ) for path in results]
+    except CannotUseGit as error:
+        return (), f"whether git tracks the results: {error.message}"
+    return tuple(path for path in found if path is not None), ""
+
+
+def _tells(baseline: Baseline, change: Change) -> bool:
+    """Return True if the baseline is what a change began with, and not a reference of nights."""
+    return baseline.log is None or change.grading is not None
+
+
+def _unknown(
+    settings: AdoptSettings, change: Change, config: Config, baseline: Baseline | None
+) -> str:
+    """Return the note on results that are compared with none of the base."""
+    if baseline or change.grading is None:
+        return ""
+    why_not = f"what the change does to the tests of {settings.tool}: there is no baseline"
+    return check_is_known(config, why_not, "pass `--baseline` with a report of the base")
 
 
 def _samples(settings: AdoptSettings) -> Iterator[Sample]:

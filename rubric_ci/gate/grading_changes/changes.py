@@ -1,15 +1,16 @@
 """Changes to the grading: head compared with the base, which is read from git's objects."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, groupby
 from operator import attrgetter
+from posixpath import join, normpath
 from typing import Final
 
 from rubric_ci.errors import InvalidInput
 from rubric_ci.files.dialects import open_config
 from rubric_ci.files.project.base_state import BaseState
-from rubric_ci.files.project.change import BaseCommit
+from rubric_ci.files.project.change import BaseCommit, Change
 from rubric_ci.files.project.difference import Difference
 from rubric_ci.files.project.file_kinds import RepositoryFiles, sidecar_name
 from rubric_ci.files.project.loaded_project import LoadedProject
@@ -24,16 +25,18 @@ from rubric_ci.gate.grading_changes.configuration import (
 )
 from rubric_ci.gate.grading_changes.files import (
     ScriptFiles,
+    edited_file,
     ignore_changes,
     line_changes,
     script_changes,
+    tool_files,
     waiver_changes,
 )
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.waivers.file import load_waivers
 from rubric_ci.git.snapshot import Snapshot
-from rubric_ci.model.changes import GradingChange, by_order
-from rubric_ci.model.config import Config, RecordedTarget
+from rubric_ci.model.changes import Base, GradingChange, by_order
+from rubric_ci.model.config import Config, RecordedTarget, RunnerTarget
 from rubric_ci.model.defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.waivers import Waiver
@@ -48,7 +51,56 @@ def find_grading_changes(loaded: LoadedProject) -> tuple[GradingChange, ...]:
     if base is None:
         return ()
     found = _changes(loaded, loaded.change.at(base), loaded.at_base(base))
-    return tuple(sorted(dict.fromkeys(found), key=by_order))
+    return ordered(found)
+
+
+def find_tool_changes(
+    project: Project,
+    change: Change,
+    *,
+    target: RunnerTarget | None = None,
+    settings: Sequence[str] = (),
+    tracked: Sequence[str] = (),
+) -> tuple[GradingChange, ...]:
+    """Return the changes of the configuration and of files since the base; none without one.
+
+    `settings` are globs of the files that the tool reads unnamed; `tracked` are files of results
+    that git has.
+    """
+    base = change.grading
+    if base is None:
+        return ()
+    found = _of_files(project, change, base, target, settings, tracked)
+    return ordered(found)
+
+
+def _of_files(
+    project: Project,
+    change: Change,
+    base: Base,
+    target: RunnerTarget | None,
+    settings: Sequence[str],
+    tracked: Sequence[str],
+) -> Iterator[GradingChange]:
+    commit = change.at(base)
+    own, was = (Project(files, project.named_config) for files in (project.files, commit.files))
+    now, then = own.policy_for("any"), was.policy_for("any")
+    if was.config_name:
+        yield from config_changes(now, then, ConfigPlaces(own).line_of)
+    yield from policy_file_changes([now], own.files, commit.files, commit.difference)
+    changed = commit.difference.changed_paths
+    for path in sorted({*tracked} & changed):
+        yield edited_file("results", path)
+    if target:
+        names = {*commit.difference.entries, *changed}
+        unnamed = matcher([normpath(join(target.cwd, glob)) for glob in settings])
+        files = ScriptFiles(names, own.files.read)
+        yield from tool_files(target, filter(unnamed, names), files, changed - {*tracked})
+
+
+def ordered(changes: Iterable[GradingChange]) -> tuple[GradingChange, ...]:
+    """Return each change once, weaker ones first."""
+    return tuple(sorted(dict.fromkeys(changes), key=by_order))
 
 
 def _changes(loaded: LoadedProject, base: BaseCommit, state: BaseState) -> Iterator[GradingChange]:
@@ -67,7 +119,7 @@ def _changes(loaded: LoadedProject, base: BaseCommit, state: BaseState) -> Itera
     yield from _cases(loaded, state, own, was, groups)
     yield from _scripts(loaded, own, difference)
     yield from _ignores(loaded, own.files, then, difference)
-    yield from _files([now for now, _ in configs], own.files, then, difference)
+    yield from policy_file_changes([now for now, _ in configs], own.files, then, difference)
 
 
 def _cases(
@@ -117,9 +169,10 @@ def _ignores(
         yield from ignore_changes(path, _text(then, path), _text(head, path))
 
 
-def _files(
+def policy_file_changes(
     configs: Sequence[Config], head: RepositoryFiles, then: Snapshot, difference: Difference
 ) -> Iterator[GradingChange]:
+    """Yield the changes of recordings, labels, the calibration and waivers."""
     targets = [target for config in configs for target in config.targets.values()]
     recordings = {target.answers for target in targets if isinstance(target, RecordedTarget)}
     for path in sorted(recordings):

@@ -7,7 +7,7 @@ be listed that is not used.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from posixpath import basename, dirname, join, normpath, splitext
+from posixpath import basename, dirname, join, normpath, relpath, splitext
 from typing import Final, TypeAlias
 
 from rubric_ci.files.validation.diagnostics import ignored_rules
@@ -32,6 +32,8 @@ CODE: Final = frozenset(
     )
 )
 """Suffixes of files whose text names the files that they use."""
+SETTINGS: Final = frozenset((".cfg", ".ini", ".json", ".toml", ".yaml", ".yml"))
+"""Suffixes of the settings of other tools, which name files as well."""
 
 RUN: Final = "command"  # the assertion that runs a command in the workspace
 MOST: Final = 500  # files per script
@@ -54,8 +56,11 @@ class ScriptFiles:
             for name in _names(path):
                 self._named[name].add(path)
 
-    def used_by(self, command: str, cwd: str) -> frozenset[str]:
-        """Return the files that a command names, and those that these files name in turn."""
+    def used_by(self, command: str, cwd: str, read: Set[str] = CODE) -> frozenset[str]:
+        """Return the files that a command names, and those that these files name in turn.
+
+        `read` has the suffixes of the files whose text is read.
+        """
         home = normpath(cwd)
         found: set[str] = set()
         waiting = [(home, command)]
@@ -63,7 +68,8 @@ class ScriptFiles:
             folder, text = waiting.pop()
             new = set(self._in(text, {folder, home})) - found
             found |= new
-            waiting += [(dirname(path) or ".", self._text(path)) for path in sorted(new)]
+            texts = (path for path in sorted(new) if splitext(path)[1] in read)
+            waiting += [(dirname(path) or ".", self._text(path)) for path in texts]
         return frozenset(found)
 
     def _in(self, text: str, folders: Set[str]) -> Iterator[str]:
@@ -78,8 +84,7 @@ class ScriptFiles:
                     yield path
 
     def _text(self, path: str) -> str:
-        data = self._read(path) if splitext(path)[1] in CODE else None
-        return (data or b"").decode("utf-8", "replace")
+        return (self._read(path) or b"").decode("utf-8", "replace")
 
 
 def _module(path: str) -> str:
@@ -111,8 +116,29 @@ def script_changes(
         tested = matcher(exempt)
         below = (path for path in changed if folder == "." or path.startswith(f"{folder}/"))
         used |= {path for path in below if path not in others and not tested(path)}
-    for path in sorted(used & changed):
-        yield _edited("script", path, 1, "as at the base", "edited")
+    yield from (edited_file("script", path) for path in sorted(used & changed))
+
+
+def tool_files(
+    target: RunnerTarget, unnamed: Iterable[str], files: ScriptFiles, changed: Set[str]
+) -> Iterator[GradingChange]:
+    """Yield the changed files that another tool reads, but those under test.
+
+    They are what its command and its own settings name, and all below a folder that is named;
+    `unnamed` are the settings that it finds by itself.
+    """
+    settings = frozenset(unnamed)
+    home = normpath(target.cwd)
+    words = _PATH.findall(target.command_template)
+    folders = {normpath(join(home, word)) for word in words} - {home, "."}
+    used = {path for path in changed for folder in folders if path.startswith(f"{folder}/")}
+    named = "\n".join((target.command_template, *(relpath(path, home) for path in settings)))
+    used |= files.used_by(named, home, CODE | SETTINGS)
+    written = target.depends_on != assumed_dependencies(target)
+    tested = matcher((target.depends_on or ()) if written else ())
+    for path in sorted((used | settings) & changed):
+        if not tested(path):
+            yield edited_file("script", path)
 
 
 def _workspace(case: EvalCase, target: Target | None) -> Workspace | None:
@@ -187,6 +213,11 @@ def line_changes(
 
 def _lines(count: int) -> str:
     return numbers.plural(count, "line")
+
+
+def edited_file(kind: GradingChangeKind, path: str) -> GradingChange:
+    """Return the change of a file that is not read here."""
+    return _edited(kind, path, 1, "as at the base", "edited")
 
 
 def _edited(

@@ -11,9 +11,11 @@ from math import isfinite
 from typing import Final, TypeAlias
 
 from rubric_ci import __version__
+from rubric_ci.gate.grading_changes.results import ToolCase
 from rubric_ci.gate.report.gate import concluded, gate_of
 from rubric_ci.gate.waivers.report import with_outcomes
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.config import Config
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
@@ -32,6 +34,7 @@ from rubric_ci.model.results import (
 from rubric_ci.model.rubric import Check as Criterion
 from rubric_ci.model.rubric import Rubric
 from rubric_ci.model.scoring import CHECKLIST, Thresholds, Verdict, format_score
+from rubric_ci.model.trials import trials_of
 from rubric_ci.model.waivers import WaiverResult, with_waivers
 from rubric_ci.services.adoption.samples import Check, Sample, judged
 from rubric_ci.text import numbers
@@ -61,6 +64,7 @@ class Facts:
     metadata: dict[str, str]
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    grading_changes: tuple[GradingChange, ...] = ()
 
 
 def results(
@@ -82,11 +86,40 @@ def as_cases(samples: Iterable[Sample], about: Adopted) -> tuple[EvalCase, ...]:
     """Return the cases with their criteria, which waivers are matched with."""
     found: dict[CaseKey, EvalCase] = {}
     for sample in samples:
-        texts = {name: check.text or check.name for name, check in _named(sample.checks)}
+        graders = {
+            name: (check.text or check.name, check.weight) for name, check in _named(sample.checks)
+        }
         file = sample.suite or about.file
-        case = _as_case(about.tool, file, sample.id, sample.question, texts, sample.tags)
+        case = _as_case(
+            about.tool,
+            (file, sample.id),
+            (sample.question, sample.expected),
+            graders,
+            sample.tags,
+        )
         found.setdefault((file, sample.id), case)
     return tuple(found.values())
+
+
+def tool_cases(samples: Sequence[Sample], about: Adopted) -> dict[CaseKey, ToolCase]:
+    """Return the cases with what a change of the tool's tests shows in."""
+    trials = Counter((sample.suite or about.file, sample.id) for sample in samples)
+    first = {(sample.suite or about.file, sample.id): sample for sample in reversed(samples)}
+    return {
+        case.key: ToolCase(
+            case=case,
+            trials=trials[case.key],
+            skipped=first[case.key].skipped,
+            errored=bool(first[case.key].error),
+        )
+        for case in as_cases(samples, about)
+    }
+
+
+def tool_cases_of(report: RunReport) -> dict[CaseKey, ToolCase]:
+    """Return the adopted cases of a report that have marks."""
+    trials = {case.key: len(trials_of(case)) for case in report.cases if isinstance(case, Graded)}
+    return {case.key: ToolCase(case=case, trials=trials[case.key]) for case in cases_of(report)}
 
 
 def cases_of(report: RunReport) -> tuple[EvalCase, ...]:
@@ -94,10 +127,9 @@ def cases_of(report: RunReport) -> tuple[EvalCase, ...]:
     return tuple(
         _as_case(
             whole.name,
-            case.file,
-            case.id,
-            case.question,
-            {each.id: each.text for each in whole.criteria},
+            case.key,
+            (case.question, case.expected_outcome),
+            {each.id: (each.text, each.weight) for each in whole.criteria},
             case.tags,
         )
         for case in report.cases
@@ -108,15 +140,26 @@ def cases_of(report: RunReport) -> tuple[EvalCase, ...]:
 
 
 def _as_case(
-    tool: str, file: str, name: str, question: str, texts: Mapping[str, str], tags: tuple[str, ...]
+    tool: str,
+    key: CaseKey,
+    asked: tuple[str, str],
+    graders: Mapping[str, tuple[str, float]],
+    tags: tuple[str, ...],
 ) -> EvalCase:
-    """Return a case of a tool: its question, and its graders as criteria."""
-    every = {**texts, tool: texts.get(tool, _WHOLE)}
-    rubric = Rubric(tuple(Criterion(id=each, text=every[each], span=_SPAN) for each in every))
+    """Return a case of a tool: question and reference, and its graders by text and weight."""
+    every = {**graders, tool: graders.get(tool, (_WHOLE, 1.0))}
+    rubric = Rubric(
+        tuple(
+            Criterion(id=each, text=text, weight=weight, required=weight > 0, span=_SPAN)
+            for each, (text, weight) in every.items()
+        )
+    )
+    (file, name), (question, expected) = key, asked
     return EvalCase(
         id=name,
         file=file,
         span=_SPAN,
+        expected_outcome=expected,
         input_messages=(Message(role="user", parts=(TextPart(question),)),),
         evaluators=(RubricSpec(name=tool, type=TYPE, rubric=rubric, span=_SPAN),),
         tags=tags,
@@ -273,10 +316,13 @@ def report_of(
         started_at=facts.started_at,
         duration_seconds=round(facts.seconds, 3),
         verdict=verdict,
-        gate=concluded(their_gate(config, fail_on), cases, verdict, outcomes),
+        gate=concluded(
+            their_gate(config, fail_on), cases, verdict, outcomes, facts.grading_changes
+        ),
         totals=totals(cases),
         cases=cases,
         waivers=outcomes,
+        grading_changes=facts.grading_changes,
         notes=facts.notes,
         metadata=facts.metadata,
         regression=config.regression,

@@ -10,6 +10,7 @@ from rubric_ci.errors import CannotReadFile, CannotRunScript, CannotRunTool
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
+from rubric_ci.git.committed import first_tracked
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.services.adoption import (
@@ -35,12 +36,18 @@ class Tool:
     read: Callable[[str], Iterator[Sample]]  # raises Mismatch for what is not its results
     suffixes: tuple[str, ...] = (".json",)
     made_by: str  # how its results come to be, for a message
+    settings: tuple[str, ...] = ()  # globs of the files that it reads where none is named
 
 
 TOOLS: Final[Mapping[str, Tool]] = {
     tool.name: tool
     for tool in (
-        Tool(name="promptfoo", read=promptfoo.read, made_by="promptfoo eval -o results.json"),
+        Tool(
+            name="promptfoo",
+            read=promptfoo.read,
+            made_by="promptfoo eval -o results.json",
+            settings=("promptfooconfig.*",),
+        ),
         Tool(name="inspect", read=inspect_ai.read, made_by="inspect log dump LOG > results.json"),
         Tool(name="deepeval", read=deepeval.read, made_by="DEEPEVAL_RESULTS_FOLDER=results"),
         Tool(
@@ -48,12 +55,18 @@ TOOLS: Final[Mapping[str, Tool]] = {
             read=pydantic_evals.read,
             made_by="TypeAdapter(EvaluationReport).dump_json(report)",
         ),
-        Tool(name="agent-skills", read=agent_skills.read, made_by="a grading of skill-creator"),
+        Tool(
+            name="agent-skills",
+            read=agent_skills.read,
+            made_by="a grading of skill-creator",
+            settings=("evals/evals.json",),
+        ),
         Tool(
             name="junit",
             read=junit.read,
             suffixes=(".xml",),
             made_by="pytest --junitxml results.xml",
+            settings=("conftest.py", "pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini"),
         ),
         Tool(
             name="csv",
@@ -64,6 +77,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
     )
 }
 
+_PATH: Final = re.compile(r"[\w./-]+")
 _SPECIAL: Final = re.compile(r"[.*+?^${}()|\[\]\\]")
 
 
@@ -96,6 +110,25 @@ async def samples(place: Place, only: Iterable[str] = ()) -> list[Sample]:
         except CannotRunScript as error:
             raise CannotRunTool(f"target {target.name}: {error}") from None
         return _read(target, Path(folder), finished)
+
+
+def committed_results(place: Place) -> tuple[str, ...]:
+    """Return the files that the command names and git tracks, and that are results already.
+
+    Raises CannotUseGit if git cannot be asked.
+    """
+    tool, home = TOOLS[place.target.reads], place.root / place.target.cwd
+    words = dict.fromkeys(_PATH.findall(place.target.command_template))
+    named = [home / word for word in words if Path(word).suffix in tool.suffixes]
+    found = (first_tracked(path, place.environment) for path in named if _holds(path, tool))
+    return tuple(path for path in found if path is not None)
+
+
+def _holds(path: Path, tool: Tool) -> bool:
+    try:
+        return path.is_file() and any(True for _ in tool.read(discovery.read_text(path)))
+    except (Mismatch, CannotReadFile):
+        return False
 
 
 def _script(target: RunnerTarget, folder: str, only: tuple[str, ...]) -> str:

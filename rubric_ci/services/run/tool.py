@@ -10,11 +10,18 @@ from typing import Final
 
 from rubric_ci.errors import CannotConfigure, CannotRunTool
 from rubric_ci.files.parsing.env_vars import Variables, substitute
-from rubric_ci.files.project.change import BaseOptions, Change, open_change
+from rubric_ci.files.project.change import AGAINST, BaseOptions, Change, open_change
 from rubric_ci.files.project.loaded_project import open_project
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
+from rubric_ci.gate.grading_changes.changes import find_tool_changes, ordered
+from rubric_ci.gate.grading_changes.results import (
+    ToolCase,
+    check_is_known,
+    check_tracked,
+    results_changes,
+)
 from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.report.redaction import without_secrets
 from rubric_ci.gate.waivers.file import waivers_of
@@ -22,9 +29,9 @@ from rubric_ci.git import plumbing
 from rubric_ci.git.worktree import worktree
 from rubric_ci.github.actions import run_metadata
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.changes import Base, NoBase
+from rubric_ci.model.changes import Base, GradingChange, NoBase
 from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import RunnerTarget
+from rubric_ci.model.config import Config, RunnerTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
@@ -33,9 +40,17 @@ from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.results import Change as Kind
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.services.adoption import tools
-from rubric_ci.services.adoption.report import Adopted, Facts, as_cases, note, report_of, results
+from rubric_ci.services.adoption.report import (
+    Adopted,
+    Facts,
+    as_cases,
+    note,
+    report_of,
+    results,
+    tool_cases,
+)
 from rubric_ci.services.adoption.samples import Sample
-from rubric_ci.services.adoption.tools import Place
+from rubric_ci.services.adoption.tools import TOOLS, Place
 from rubric_ci.services.run.base_comparison import Outcome
 from rubric_ci.services.run.confirmation import Pair, confirm
 from rubric_ci.services.run.sides import Key
@@ -51,6 +66,7 @@ class Ran:
     results: Mapping[Key, CaseResult]
     cases: Mapping[Key, EvalCase]  # their questions and graders
     selectors: Mapping[Key, str]  # what the tool chooses a case by
+    known: Mapping[Key, ToolCase]  # what a change of the tool's tests shows in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +108,7 @@ def ran(found: Sequence[Sample], about: Adopted, waivers: Sequence[WaiverResult]
         results={case.key: case for case in cases},
         cases={case.key: case for case in as_cases(found, about)},
         selectors={(s.suite or about.file, s.id): s.selector or s.id for s in found},
+        known=tool_cases(found, about),
     )
 
 
@@ -112,6 +129,11 @@ def tool_report(
     variables = Variables(environment=environment, listed=config.env_allow)
     place = Place(root=project.root, target=_filled(target, variables), environment=environment)
     about = Adopted(tool=target.reads, file=target.name, least=config.gate.thresholds.passing)
+    tracked = tools.committed_results(place)
+    forged = check_tracked(config, target.reads, tracked)
+    base: Ran | str = f"it did not run at the base without `{AGAINST}`"
+    if not settings.against:
+        _unknown(change, config, target, base)  # raises before the tool runs
     found = asyncio.run(tools.samples(place))
     waivers = waivers_of(project, as_cases(found, about), now.date(), tool=target.reads)
     head = ran(found, about, waivers)
@@ -125,16 +147,44 @@ def tool_report(
             selectors=head.selectors,
             waivers=waivers,
         )
-        outcome = compared(head, sides, change, settings.against)
+        outcome, base = compared(head, sides, change, settings.against)
+    said = note(target.reads, [f"target {target.name}"], target.graders)
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
         metadata=run_metadata(environment),
         seconds=monotonic() - clock,
-        notes=(note(target.reads, [f"target {target.name}"], target.graders),),
+        notes=tuple(filter(None, (said, forged, _unknown(change, config, target, base)))),
+        grading_changes=_grading_changes(project, change, target, tracked, head.known, base),
     )
     report = report_of(outcome.results, config, settings.fail_on, waivers, facts)
     report = replace(report, against=outcome.against, removed=outcome.removed)
     return without_secrets(report, masking.redactor())
+
+
+def _grading_changes(
+    project: Project,
+    change: Change,
+    target: RunnerTarget,
+    tracked: Sequence[str],
+    head: Mapping[Key, ToolCase],
+    base: Ran | str,
+) -> tuple[GradingChange, ...]:
+    known = TOOLS[target.reads].settings
+    changes = find_tool_changes(project, change, target=target, settings=known, tracked=tracked)
+    if isinstance(base, str) or change.grading is None:
+        return changes
+    return ordered((*changes, *results_changes(head, base.known)))
+
+
+def _unknown(change: Change, config: Config, target: RunnerTarget, base: Ran | str) -> str:
+    """Return the note on a base without results; a runner that the base lacks is new."""
+    if not isinstance(base, str) or change.grading is None:
+        return ""
+    then = Project(change.at(change.grading).committed).policy_for("any").targets.get(target.name)
+    if not isinstance(then, RunnerTarget):
+        return ""
+    why_not = f"what the change does to the tests of {target.reads}: {base}"
+    return check_is_known(config, why_not, f"run with `{AGAINST} auto`, where the base has results")
 
 
 def _filled(target: RunnerTarget, variables: Variables) -> RunnerTarget:
@@ -171,8 +221,11 @@ def _check_options(settings: RunSettings, target: RunnerTarget) -> None:
         )
 
 
-def compared(head: Ran, sides: ToolSides, change: Change, ref: str) -> Outcome:
-    """Run the tool at the base and its suspects again on both sides; return how cases differ."""
+def compared(head: Ran, sides: ToolSides, change: Change, ref: str) -> tuple[Outcome, Ran | str]:
+    """Run the tool at the base and its suspects again on both sides; return how cases differ.
+
+    The second value is the results of the base, or why there are none.
+    """
     base = change.against
     if not isinstance(base, Base):
         reason = base.reason if isinstance(base, NoBase) else "not asked for"
@@ -197,7 +250,7 @@ def compared(head: Ran, sides: ToolSides, change: Change, ref: str) -> Outcome:
         both = {**before.selectors, **head.selectors}
         sides = replace(sides, base_context=there, selectors=both)
         changes: Sequence[Kind] = ("broken", "fixed") if base.merged else ("broken",)
-        return asyncio.run(_confirmed(sides, head, before, against, changes))
+        return asyncio.run(_confirmed(sides, head, before, against, changes)), before
 
 
 def _target_of_base(change: Change, base: Base, target: RunnerTarget) -> RunnerTarget:
@@ -206,10 +259,10 @@ def _target_of_base(change: Change, base: Base, target: RunnerTarget) -> RunnerT
     return then if isinstance(then, RunnerTarget) and then.reads == target.reads else target
 
 
-def _incomparable(head: Ran, reason: str, against: Against) -> Outcome:
+def _incomparable(head: Ran, reason: str, against: Against) -> tuple[Outcome, str]:
     found = Compared(change="not-comparable", reason=reason)
     changed = tuple(verdicts.changed(case, found) for case in head.results.values())
-    return Outcome(results=changed, against=against)
+    return Outcome(results=changed, against=against), reason
 
 
 async def _confirmed(

@@ -139,6 +139,7 @@ class Assertion:
     value: JSON
     negated: bool = False
     ignore_case: bool = False
+    exact: bool = False  # white space at the ends counts, and a code fence is no JSON
     field: str = ""  # of a JSON answer: dotted, or a JSON Pointer
     tags: tuple[str, ...] = ()
     template: str = ""  # the text with its variables, of which a row has the values; empty: none
@@ -147,7 +148,12 @@ class Assertion:
     @property
     def rule(self) -> str:
         """All that decides the mark, as JSON."""
-        options = {"not": self.negated, "ignore_case": self.ignore_case, "field": self.field}
+        options = {
+            "not": self.negated,
+            "ignore_case": self.ignore_case,
+            "exact": self.exact,
+            "field": self.field,
+        }
         given = {key: value for key, value in options.items() if value}
         return json.dumps({self.key: self.value, **given}, ensure_ascii=False)
 

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.files.assertions.row import Outcome, Row, line_of
+from rubric_ci.files.assertions.row import Check, Outcome, Row, line_of
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 
@@ -23,6 +23,17 @@ class NotJson:
     """Why a text is not JSON."""
 
     reason: str
+
+
+def unfenced(check: Check) -> Check:
+    """Return a check of JSON that does not hold for a code fence."""
+
+    def exact(text: str, value: JSON, fold: bool) -> Outcome:
+        if _FENCED.fullmatch(text.strip()):
+            return Outcome(holds=False, found="it is in a code fence")
+        return check(text, value, fold)
+
+    return exact
 
 
 def parsed(text: str) -> JSON | NotJson:
@@ -110,7 +121,12 @@ def _inline_problem(schema: JSON) -> str:
 def _validator(schema: str) -> "Validator":
     from jsonschema_rs import RegexOptions, validator_for  # few rubrics have a schema
 
-    return validator_for(json.loads(schema), retriever=_not_loaded, pattern_options=RegexOptions())
+    return validator_for(
+        json.loads(schema),
+        retriever=_not_loaded,
+        pattern_options=RegexOptions(),
+        validate_formats=True,
+    )
 
 
 def _not_loaded(uri: str) -> JSON:
@@ -123,6 +139,7 @@ ROWS: Final = (
     Row(
         key="is_json",
         check=_is_json,
+        exact=unfenced(_is_json),
         says="is JSON",
         denies="is not JSON",
         title="Is JSON",
@@ -141,6 +158,7 @@ ROWS: Final = (
     Row(
         key="json_schema",
         check=_is_valid,
+        exact=unfenced(_is_valid),
         says="is valid by the JSON Schema",
         denies="is not valid by the JSON Schema",
         title="JSON Schema",

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
@@ -24,12 +24,16 @@ class Outcome:
     evidence: str = ""
 
 
+Check: TypeAlias = Callable[[Any, Any, bool], Outcome]
+"""What `of` says of an answer, the value, and whether case is ignored, to the outcome."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One key of an assertion."""
 
     key: str
-    check: Callable[[Any, Any, bool], Outcome]  # what `of` says, value, whether case is ignored
+    check: Check
     says: str  # "contains {}"
     denies: str  # with `not`
     meaning: str
@@ -37,6 +41,7 @@ class Row:
     title: str = ""  # empty: the words of the key
     of: Literal["text", "calls", "folder"] = "text"  # of the answer, the steps, the workspace
     folds: bool = False  # `ignore_case` has an effect
+    exact: Check | None = None  # the check with `exact`; None: that has no effect
     growth: Literal["weaker", "stronger", ""] = ""  # of a larger number or a longer list
     problem: Callable[[Any], str] = lambda _: ""  # why a value of the right type cannot be used
 

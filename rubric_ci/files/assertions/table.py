@@ -110,7 +110,9 @@ def _of_text(assertion: Assertion, answer: str) -> Outcome:
     text = _text(answer, assertion.field, as_json=of_data) if assertion.field else answer
     if isinstance(text, NotJson):
         return Outcome(holds=False, found=text.reason)
-    return TABLE[assertion.key].check(text, assertion.value, assertion.ignore_case)
+    row = TABLE[assertion.key]
+    check = row.exact if assertion.exact and row.exact else row.check
+    return check(text, assertion.value, assertion.ignore_case)
 
 
 def _text(answer: str, field: str, *, as_json: bool) -> str | NotJson:

@@ -7,8 +7,8 @@ from itertools import accumulate
 from operator import ge, le
 from typing import Any, Final
 
-from rubric_ci.files.assertions.json_data import NotJson, parsed
-from rubric_ci.files.assertions.row import TEXT, TEXTS, Outcome, Row, line_of, listed, shown
+from rubric_ci.files.assertions.json_data import NotJson, parsed, unfenced
+from rubric_ci.files.assertions.row import TEXT, TEXTS, Check, Outcome, Row, line_of, listed, shown
 from rubric_ci.model.json_value import JSON, equal
 from rubric_ci.text.numbers import plural
 
@@ -38,19 +38,27 @@ def _contains_all(text: str, values: Sequence[str], ignore_case: bool) -> Outcom
     return Outcome(holds=True, found="all of them occur", evidence=" ... ".join(pieces))
 
 
+def _stripped(check: Check) -> Check:
+    """Return a check that compares texts without white space at their ends."""
+
+    def stripped(text: str, value: JSON, ignore_case: bool) -> Outcome:
+        wanted = value.strip() if isinstance(value, str) else value
+        return check(text.strip(), wanted, ignore_case)
+
+    return stripped
+
+
 def _starts_with(text: str, value: str, ignore_case: bool) -> Outcome:
-    text = text.strip()
-    return _end(text[: _length(text, value.strip(), ignore_case, 1)], value, ignore_case, "starts")
+    return _end(text[: _length(text, value, ignore_case, 1)], value, ignore_case, "starts")
 
 
 def _ends_with(text: str, value: str, ignore_case: bool) -> Outcome:
-    text = text.strip()
-    length = _length(text, value.strip(), ignore_case, -1)
+    length = _length(text, value, ignore_case, -1)
     return _end(text[len(text) - length :], value, ignore_case, "ends")
 
 
 def _end(piece: str, value: str, ignore_case: bool, verb: str) -> Outcome:
-    holds = _folded(piece, ignore_case) == _folded(value.strip(), ignore_case)
+    holds = _folded(piece, ignore_case) == _folded(value, ignore_case)
     found = f"it {verb} with {shown(piece)}" if piece else "the text is empty"
     return Outcome(holds=holds, found=found, evidence=piece if holds else "")
 
@@ -70,15 +78,26 @@ def _length(text: str, value: str, ignore_case: bool, step: int) -> int:
 
 def _equals(text: str, value: JSON, ignore_case: bool) -> Outcome:
     if isinstance(value, str):
-        holds = _folded(text.strip(), ignore_case) == _folded(value.strip(), ignore_case)
-        found = "it is the same" if holds else f"it is {shown(text.strip())}"
-        return Outcome(holds=holds, found=found, evidence=text.strip() if holds else "")
+        holds = _folded(text, ignore_case) == _folded(value, ignore_case)
+        found = "it is the same" if holds else f"it is {shown(text)}"
+        return Outcome(holds=holds, found=found, evidence=text if holds else "")
+    return _equals_json(text, value, ignore_case)
+
+
+def _equals_json(text: str, value: JSON, ignore_case: bool) -> Outcome:
     got = parsed(text)
     if isinstance(got, NotJson):
         return Outcome(holds=False, found=got.reason)
     holds = equal(_folded_json(got, ignore_case), _folded_json(value, ignore_case))
     found = "it is the same" if holds else f"it is {shown(got)}"
     return Outcome(holds=holds, found=found, evidence=text.strip() if holds else "")
+
+
+_unfenced: Final = unfenced(_equals_json)
+
+
+def _equals_exactly(text: str, value: JSON, ignore_case: bool) -> Outcome:
+    return (_equals if isinstance(value, str) else _unfenced)(text, value, ignore_case)
 
 
 def _folded_json(value: JSON, ignore_case: bool) -> JSON:
@@ -180,7 +199,8 @@ ROWS: Final = (
     ),
     _row(
         key="equals",
-        check=_equals,
+        check=_stripped(_equals),
+        exact=_equals_exactly,
         says="equals {}",
         denies="does not equal {}",
         meaning=(
@@ -191,7 +211,8 @@ ROWS: Final = (
     ),
     _row(
         key="starts_with",
-        check=_starts_with,
+        check=_stripped(_starts_with),
+        exact=_starts_with,
         says="starts with {}",
         denies="does not start with {}",
         meaning="The text starts with this text, after white space.",
@@ -199,7 +220,8 @@ ROWS: Final = (
     ),
     _row(
         key="ends_with",
-        check=_ends_with,
+        check=_stripped(_ends_with),
+        exact=_ends_with,
         says="ends with {}",
         denies="does not end with {}",
         meaning="The text ends with this text, before white space.",

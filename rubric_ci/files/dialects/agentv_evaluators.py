@@ -4,6 +4,7 @@ import re
 from typing import Any, Final
 
 from rubric_ci.files.dialects.agentv_calls import CALLS, OPTIONS, Parts, called, named, trajectory
+from rubric_ci.files.dialects.js_regex import other_meaning
 from rubric_ci.files.dialects.translation import Translation
 from rubric_ci.files.yaml_text.problems import Path
 
@@ -32,6 +33,10 @@ def check_of(found: Translation, grader: dict[str, Any], kind: str, place: Path)
     flags = str(grader.get("flags", ""))
     if set(flags) - {"i", "g", "u"}:
         found.refuse((*place, "flags"), f"the flags `{flags}` have no counterpart")
+    if key == "is_json":
+        criterion["exact"] = True
+    if key == "matches" and isinstance(value, str) and (part := other_meaning(value)):
+        found.refuse((*place, "value"), f"`{part}` has another meaning in JavaScript than in RE2")
     if kind.startswith("icontains") or "i" in flags:
         criterion["ignore_case"] = True
     if grader.get("negate") is True:

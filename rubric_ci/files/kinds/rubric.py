@@ -128,6 +128,7 @@ def _assertion(criterion: dict[str, Any], key: str, files: UsedFiles, **common: 
         value=value,
         negated=negated,
         ignore_case=criterion.get("ignore_case", False),
+        exact=criterion.get("exact", False),
         field=field,
         **common,
     )

@@ -14,8 +14,9 @@ from rubric_ci.model.references import Found, Lookup, NearFile
 ASSERTION_OPTION: Final = Rule(
     id="assertion-option",
     meaning=(
-        "`not`, `ignore_case` and `field` belong to assertions, and `ignore_case` to those that "
-        "compare texts or names of tools. Elsewhere they would change nothing."
+        "`not`, `ignore_case`, `exact` and `field` belong to assertions, `ignore_case` to those "
+        "that compare texts or names of tools, and `exact` to those that would leave out white "
+        "space or a code fence. Elsewhere they would change nothing."
     ),
     hint="remove it, or write the criterion as an assertion such as `contains`",
     bad=with_rubrics("- {expected_outcome: Promises a refund, not: true}"),
@@ -49,12 +50,15 @@ def assertion_problems(
 
 
 def _option(criterion: dict[str, Any], key: str, path: Path) -> Iterator[Problem]:
-    if criterion.get("ignore_case") is True and not TABLE[key].folds:
-        message = f"`ignore_case` has no effect on `{key}`"
-        yield Problem(ASSERTION_OPTION, (*path, "ignore_case"), message, "remove it", at_key=True)
-    if "field" in criterion and TABLE[key].of != "text":
-        message = f"`field` has no effect on `{key}`"
-        yield Problem(ASSERTION_OPTION, (*path, "field"), message, "remove it", at_key=True)
+    row = TABLE[key]
+    idle = {
+        "ignore_case": criterion.get("ignore_case") is True and not row.folds,
+        "exact": criterion.get("exact") is True and row.exact is None,
+        "field": "field" in criterion and row.of != "text",
+    }
+    for option in (name for name, no_effect in idle.items() if no_effect):
+        message = f"`{option}` has no effect on `{key}`"
+        yield Problem(ASSERTION_OPTION, (*path, option), message, "remove it", at_key=True)
 
 
 def _value(

@@ -317,6 +317,41 @@ FOLDED: dict[str, tuple[str, str, JSON, bool, str]] = {
 }
 
 
+EXACT: list[tuple[str, str, JSON, bool, bool]] = [
+    ("yes\n", "equals", "yes", True, False),
+    ("yes", "equals", "yes ", True, False),
+    ("yes", "equals", "yes", True, True),
+    (" yes, sir", "starts_with", "yes", True, False),
+    ("yes, sir", "starts_with", "yes", True, True),
+    ("no.\n", "ends_with", ".", True, False),
+    (FENCED, "is_json", True, True, False),
+    (f" {ORDER}\n", "is_json", True, True, True),
+    (FENCED, "equals", {"a": 1}, False, False),
+    ('```\n{"a": 1}\n```', "equals", {"a": 1}, True, False),
+    ('{"a": 1}', "equals", {"a": 1}, True, True),
+    (FENCED, "json_schema", {"required": ["id"]}, True, False),
+    (ORDER, "json_schema", {"required": ["id"]}, True, True),
+]
+
+
+@pytest.mark.parametrize(("answer", "key", "value", "holds", "exactly"), EXACT)
+def test_exact_leaves_nothing_out(
+    answer: str, key: str, value: JSON, holds: bool, exactly: bool
+) -> None:
+    loose, exact = (an_assertion(key, value, exact=each) for each in (False, True))
+    assert (mark(loose, answer).value, mark(exact, answer).value) == (holds, exactly)
+
+
+def test_what_is_in_a_fence_is_said() -> None:
+    found = mark(an_assertion("is_json", True, exact=True), FENCED)
+    assert found.reasoning == "Is JSON: it is in a code fence"
+
+
+@pytest.mark.parametrize(("text", "holds"), [('"2024-02-29"', True), ('"2024-02-30"', False)])
+def test_the_format_of_a_schema_is_checked(text: str, holds: bool) -> None:
+    assert mark(an_assertion("json_schema", {"format": "date"}), text).value is holds
+
+
 @pytest.mark.parametrize(
     ("answer", "key", "value", "holds", "evidence"), FOLDED.values(), ids=FOLDED.keys()
 )

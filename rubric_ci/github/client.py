@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, MissingExtra
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.backoff import Backoff
+from rubric_ci.system.installation import install_command
 
 if TYPE_CHECKING:
     from github import Github
@@ -92,8 +93,8 @@ def _client(server: Server) -> "Github":
     try:
         import github
     except ImportError as error:
-        hint = "pip install 'rubric-ci[github]'"
-        raise MissingExtra("writing to GitHub needs PyGithub, which is missing", hint) from error
+        message = "writing to GitHub needs PyGithub, which is missing"
+        raise MissingExtra(message, install_command("github")) from error
     limit_responses()
     return github.Github(
         base_url=server.api_url.rstrip("/"),

@@ -31,6 +31,7 @@ from rubric_ci.model.evals import (
 )
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
+from rubric_ci.text.model_names import misnamed
 from rubric_ci.text.suggestions import suggest
 
 DEFAULT_TARGET = "default"
@@ -123,7 +124,17 @@ def resolved(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:
         parameters = _substituted(identity.parameters, who, variables)
         identity = replace(identity, parameters=parameters)
     shown = named(endpoint, who, variables)
+    _check_provider(shown, who)
     return replace(shown, options=options, command=command, identity=identity)
+
+
+def _check_provider(endpoint: Endpoint, who: str) -> None:
+    """Raise CannotConfigure for a model whose provider is missing or misspelt."""
+    if endpoint.command or endpoint.http:
+        return
+    wrong = misnamed(endpoint.model, (), served="api_base" in endpoint.options)
+    if wrong and (wrong.meant or "/" not in endpoint.model):
+        raise CannotConfigure(f"{who}: {wrong.message}", wrong.hint)
 
 
 def named(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:

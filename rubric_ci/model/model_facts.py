@@ -47,11 +47,27 @@ AGENTV_AGENTS: Final = frozenset(
 """Providers of AgentV that rubric-ci does not start, though its targets files may have them."""
 
 
+AGENT_NAMES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("claude", "claude-cli", "claude-sdk"), "claude-code"),
+    **dict.fromkeys(("codex-cli", "codex-sdk", "codex-app-server"), "codex"),
+    **dict.fromkeys(("copilot-cli", "copilot-sdk"), "copilot"),
+}
+"""The names of AgentV for programs that rubric-ci starts, and their names here."""
+
+
+def instead_of(provider: str) -> str:
+    """Return what to write in place of a provider that rubric-ci does not start."""
+    if meant := AGENT_NAMES.get(provider.lower()):
+        return f"write `provider: {meant}`"
+    return "write `provider: cli` with the program's command line as `command_template`"
+
+
 class Models(NamedTuple):
-    """The list of models, and the day on which it is read."""
+    """The list of models and providers, and the day on which it is read."""
 
     info: Callable[[str], Mapping[str, JSON]]  # {} for an unknown model
     today: date
+    providers: frozenset[str] = frozenset()
 
 
 def end_of(end: JSON) -> date | None:

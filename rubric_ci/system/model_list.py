@@ -14,7 +14,12 @@ from rubric_ci.system.resources import read_model_list
 
 def known_models() -> Models:
     """Return the list, read today."""
-    return Models(info=model_info, today=datetime.now(UTC).date())
+    return Models(info=model_info, today=datetime.now(UTC).date(), providers=known_providers())
+
+
+def known_providers() -> frozenset[str]:
+    """Return the names that the names of models can start with."""
+    return frozenset(_entry("providers")["names"])
 
 
 @cache

@@ -52,7 +52,7 @@ def test_an_error_of_megabytes_takes_no_time(model: str, body: bytes, status: in
         def log_message(self, *_: Any) -> None:
             """Print nothing."""
 
-    asyncio.run(loaded_litellm())
+    asyncio.run(loaded_litellm("openai/m"))
     with serving(Handler) as server:
         started = process_time()
         error = refusal(model, server.url)

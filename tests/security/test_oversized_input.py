@@ -150,7 +150,7 @@ def test_a_reply_that_unpacks_to_more(model: str, encoding: str) -> None:
             pass
 
     async def ask(url: str) -> str:
-        await loaded_litellm()
+        await loaded_litellm("openai/m")
         endpoint = Endpoint(model=model, options={"api_base": url, "api_key": "k"})
         asked = (ChatMessage(role="user", content="?"),)
         tracemalloc.start()
@@ -193,7 +193,7 @@ def test_the_replies_of_a_batch(address: str, size: int, said: str) -> None:
     async def read() -> str:
         options = {"api_base": server.url, "api_key": "k"}
         endpoint = Endpoint(model="openai/gpt-6.1-sol", options=options)
-        reader = BatchServer(await loaded_litellm(), endpoint, Backoff(attempts=1))
+        reader = BatchServer(await loaded_litellm("openai/m"), endpoint, Backoff(attempts=1))
         try:
             return str(len(await reader.read("file-1")))
         except RequestError as error:

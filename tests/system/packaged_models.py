@@ -7,6 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from rubric_ci.models.llm.litellm_client import load_litellm
+from rubric_ci.text.model_names import COMMON
+
 FILE = Path(__file__).parents[2] / "rubric_ci/system/models.json"
 _SOURCE = "model_prices_and_context_window_backup.json"
 _MODES = frozenset({"chat", "completion", "responses"})
@@ -40,11 +43,15 @@ def main() -> None:
 
 
 def generated() -> str:
-    """Return the text of the file: one model a line."""
-    lines = [
-        f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in sorted(_models().items())
-    ]
+    """Return the text of the file: one model a line, and the providers."""
+    entries = {"providers": {"names": _providers()}, **_models()}
+    lines = [f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in sorted(entries.items())]
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _providers() -> list[str]:
+    names = load_litellm().provider_list
+    return sorted({*(getattr(each, "value", each) for each in names), *COMMON})
 
 
 def _models() -> dict[str, dict[str, Any]]:

@@ -37,16 +37,12 @@ from rubric_ci.model.hosts import IdentitySource, WorkloadIdentity
 from rubric_ci.model.model_facts import AGENTV_AGENTS, COMMAND_TIMEOUT, NOT_STARTED
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.scoring import Thresholds
+from rubric_ci.text.model_names import ALIASES
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.prompt_file import PromptFile
 
 _NAMES: Final = ("model", "deployment", "deployment_name", "variant")
-_PREFIXES: Final = {
-    "azure-openai": "azure",
-    "google": "gemini",
-    "google-gemini": "gemini",
-}
 _OPTIONS: Final = {
     "endpoint": "api_base",
     "base_url": "api_base",
@@ -271,7 +267,7 @@ def _template(prompt: "PromptFile") -> PromptTemplate:
 def _endpoint(data: dict[str, Any]) -> Endpoint:
     """Return the model under its litellm name; unknown keys are options of the call."""
     provider = data.get("provider", "").lower()
-    prefix = _PREFIXES.get(provider, provider)
+    prefix = ALIASES.get(provider, provider)
     names = _NAMES
     if prefix == "azure":
         names = ("deployment", "deployment_name", "model", "variant")

@@ -21,12 +21,12 @@ from rubric_ci.files.validation.model_rules import (
     judges_problems,
     members_of,
 )
+from rubric_ci.files.validation.provider_rules import agent_problems
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.files.validation.target_rules import (
     NAMES,
     Names,
-    agent_problems,
     is_idle,
     is_model,
     target_rules,
@@ -42,29 +42,6 @@ _KNOWN: Final = (
     *("settings", "cache", "prompt", "input_cost_per_token", "output_cost_per_token"),
     *("input_cost_per_token_batches", "output_cost_per_token_batches"),
 )
-_PROVIDERS: Final = {
-    **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4-"), "openai"),
-    "claude-": "anthropic",
-    "gemini-": "gemini",
-    **dict.fromkeys(("mistral-", "codestral-"), "mistral"),
-    "deepseek-": "deepseek",
-    "command-r": "cohere",
-    "grok-": "xai",
-}
-"""The provider of model names that start so."""
-_COMMON: Final = (
-    *("openai", "anthropic", "azure", "azure_ai", "bedrock", "bedrock_converse", "vertex_ai"),
-    *("gemini", "mistral", "codestral", "deepseek", "cohere", "cohere_chat", "groq", "ollama"),
-    *("ollama_chat", "openrouter", "together_ai", "fireworks_ai", "hosted_vllm", "huggingface"),
-    *("litellm_proxy", "perplexity", "xai", "zai", "sagemaker", "sagemaker_chat", "watsonx"),
-)
-"""Providers that a misspelt one may mean."""
-_ALIKE: Final = (
-    *("openai_like", "anthropic_text", "azure_text", "azure_speech", "bedrock_mantle"),
-    *("sagemaker_nova", "vertex_ai_beta", "watsonx_text"),
-)
-"""Providers of litellm whose names are close to one of `_COMMON`."""
-
 _SHELL_REFERENCE: Final = re.compile(
     r"(?:\$(?:\{|env:)?|%|\{\{ *)([A-Za-z_][A-Za-z0-9_]*)(?: *\}\}|\}|%)?"
 )
@@ -83,18 +60,6 @@ LITERAL_SECRET: Final = Rule(
     hint="write `${{ NAME }}` and set the environment variable NAME",
     bad="judge: {model: openai/gpt-6-luna, api_key: sk-abc}\n",
     good='judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}\n',
-)
-MODEL_PROVIDER: Final = Rule(
-    id="model-provider",
-    severity="warning",
-    switchable=True,
-    meaning=(
-        "A model is named with its provider, such as `openai/gpt-6-luna`. Without it, the "
-        "provider is guessed when the model is requested, or the request fails."
-    ),
-    hint="write `provider/model`",
-    bad="judge: {model: gpt-6-luna}\n",
-    good="judge: {model: openai/gpt-6-luna}\n",
 )
 THRESHOLD_ORDER: Final = Rule(
     id="threshold-order",
@@ -195,7 +160,6 @@ def _one_judge(judge: dict[str, Any], path: Path) -> Iterator[Problem]:
         message = f"`{key}` is not used: `auth` gives the key"
         yield Problem(AUTH_AND_KEY, (*path, key), message, at_key=True)
     yield from _secret(judge, path)
-    yield from _without_provider(judge, path)
     known = (*_KNOWN, *JUDGE_KEYS, *JUDGES_KEYS, "auth")
     yield from _misspelt(judge, path, known)
 
@@ -210,7 +174,6 @@ def _targets(data: Any, *, agents: bool) -> Iterator[Problem]:
         if agents:
             yield from agent_problems(target, path)
         if is_model(target):
-            yield from _without_provider(target, path)
             yield from _misspelt(target, path, _KNOWN)
 
 
@@ -230,25 +193,6 @@ def _secret(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
                 )
                 hint = did_you_mean(f"${{{{ {reference[1]} }}}}")
             yield Problem(LITERAL_SECRET, (*path, key), message, hint, secret=not hint)
-
-
-def _without_provider(owner: dict[str, Any], path: Path) -> Iterator[Problem]:
-    """Yield a model whose provider is missing or misspelt, if the name shows what is meant."""
-    model = owner.get("model")
-    if not isinstance(model, str) or owner.get("provider"):
-        return
-    provider, slash, rest = model.partition("/")
-    if slash:
-        known = provider in _COMMON or provider in _ALIKE or "${{" in model
-        if not known and (meant := nearest(provider, _COMMON)):
-            message = f"`{provider}` is not a known provider"
-            hint = did_you_mean(f"{meant}/{rest}")
-            yield Problem(MODEL_PROVIDER, (*path, "model"), message, hint)
-        return
-    likely = next((_PROVIDERS[start] for start in _PROVIDERS if model.startswith(start)), "")
-    if likely:
-        message = f"the model `{model}` has no provider"
-        yield Problem(MODEL_PROVIDER, (*path, "model"), message, did_you_mean(f"{likely}/{model}"))
 
 
 def _misspelt(owner: dict[str, Any], path: Path, known: tuple[str, ...]) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from rubric_ci.files.kinds.kind import written_evaluators
 from rubric_ci.files.validation.agentv import snake_case, snake_cased
 from rubric_ci.files.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS, STARTED
+from rubric_ci.files.validation.provider_rules import provider_problems
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings
 from rubric_ci.model.model_facts import (
     COMMAND_KEYS,
@@ -126,16 +127,25 @@ _PATTERNS: Final = tuple((name, re.compile(rf"(?:{start})(?![a-z])")) for name, 
 _COMMANDS: Final = {"claude-code": "Claude", "codex": "GPT", "gemini-cli": "Gemini"}
 
 
-def model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]:
-    """Yield the models of a configuration that end soon, and the parameters that they refuse."""
+def model_problems(
+    data: Any, models: Callable[[], Models], *, providers: bool = True
+) -> Iterator[Problem]:
+    """Yield models without provider or that end soon, and the parameters that they refuse.
+
+    Without `providers`, they are not checked.
+    """
     for path, owner in _owners(data):
         settings = owner if isinstance(owner, dict) else {"model": owner}
         name = _name(settings)
         yield from _unsafe(settings, path, isinstance(owner, dict))
-        if ("/" not in name and "cli" not in settings) or "${{" in name:
+        if "${{" in name or settings.keys().isdisjoint(("cli", "model", "provider")):
             continue
         known = models()
         place: Path = (*path, "model") if isinstance(owner, dict) else path
+        wrong = [*provider_problems(settings, path, place, known.providers)] if providers else []
+        yield from wrong
+        if wrong or ("/" not in name and "cli" not in settings):
+            continue
         yield from _end(name, place, known)
         yield from _parameters(name, settings, path, known.info(name))
 

@@ -20,6 +20,7 @@ from rubric_ci.files.validation import (
     model_rules,
     other_tools,
     project_rules,
+    provider_rules,
     reference_rules,
     rubric_rules,
     shape_rules,
@@ -52,8 +53,8 @@ _MODULES = (
     *(constructor, csv_cases, document, jsonlines, limits, problems, scalars, source),
     *(syntax_errors, agentv, ambiguous_scalars, assertion_rules, command_rules, config_rules),
     *(diagnostics, eval_rules, gate_rules, model_rules, other_tools, project_rules),
-    *(reference_rules, rubric_rules, shape_rules, target_rules, variable_rules, waiver_rules),
-    *(wording, translation),
+    *(provider_rules, reference_rules, rubric_rules, shape_rules, target_rules, variable_rules),
+    *(waiver_rules, wording, translation),
     *(module for module in vars(table).values() if isinstance(module, ModuleType)),
 )
 

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from rubric_ci.files.validation.agentv import conflicting_aliases, snake_case, snake_cased
 from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED, texts_of
 from rubric_ci.files.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
+from rubric_ci.files.validation.provider_rules import agent_meant
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule
 from rubric_ci.model.model_facts import AGENTV_AGENTS
@@ -112,15 +113,6 @@ BODY_TEMPLATE: Final = Rule(
         "body: '{{ input }}'}]\n"
     ),
 )
-AGENT_PROVIDER: Final = Rule(
-    id="agent-provider",
-    severity="warning",
-    switchable=True,
-    meaning="rubric-ci does not start this agent program by name, so its cases have no answer.",
-    hint="write `provider: cli` with the program's command line as `command_template`",
-    bad="targets: [{name: default, provider: claude-sdk}]\n",
-    good="targets: [{name: default, provider: cli, command_template: 'claude -p {PROMPT}'}]\n",
-)
 
 
 def target_rules(targets: Any, others: Names | None, *, agentv: bool) -> Iterator[Problem]:
@@ -140,14 +132,6 @@ def target_rules(targets: Any, others: Names | None, *, agentv: bool) -> Iterato
         yield from conflicting_aliases(target, path)
         yield from _provider_problems(target, path, agentv=agentv)
         yield from _judge_references(target, path, own, known)
-
-
-def agent_problems(target: dict[str, Any], path: Path) -> Iterator[Problem]:
-    """Yield the provider of a target if it is an agent program that is not started."""
-    provider = target.get("provider")
-    if isinstance(provider, str) and provider.lower() in AGENTV_AGENTS.difference(STARTED):
-        message = f"provider `{provider}` is not supported"
-        yield Problem(AGENT_PROVIDER, (*path, "provider"), message)
 
 
 def is_idle(key: str) -> bool:
@@ -199,7 +183,7 @@ def _idle(key: str, path: Path, kind: str, hint: str, meant: str = "") -> Proble
 
 def _missing_model(target: dict[str, Any], path: Path, kind: str) -> Iterator[Problem]:
     settings = target.get("settings")
-    if kind and not any(snake_case(key) in NAMES for key in target):
+    if kind and not agent_meant(kind) and not any(snake_case(key) in NAMES for key in target):
         inside = isinstance(settings, dict) and any(snake_case(key) in NAMES for key in settings)
         hint = "move it up from `settings`" if inside else ""
         message = "the target has no `model`"

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rubric_ci.files.assertions.keys import KEYS
-from rubric_ci.files.validation.config_summary import KnownTargets
+from rubric_ci.files.validation.config_summary import KnownTargets, is_of_agentv
 from rubric_ci.files.validation.eval_rules import eval_problems, target_problems, ungraded_cases
 from rubric_ci.files.validation.reference_rules import reference_problems
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
@@ -97,7 +97,8 @@ def check_config(
     if models:
         from rubric_ci.files.validation.model_rules import model_problems
 
-        found.extend(_first(model_problems(document.data, models)))
+        providers = not is_of_agentv(document.file)
+        found.extend(_first(model_problems(document.data, models, providers=providers)))
     if sizes and not targets_only:
         from rubric_ci.files.validation.project_rules import recorded_problems
 

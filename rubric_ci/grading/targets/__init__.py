@@ -18,6 +18,7 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.model_facts import instead_of
 from rubric_ci.model.results import Answer
 
 MOST_ANSWER: Final = 1_000_000  # characters: more is refused, never cut
@@ -95,8 +96,8 @@ async def _answer(
             raise CannotAnswer(f"target {target.name} is not started: {reason}")
         case UnsupportedTarget():
             raise CannotAnswer(
-                f"target {target.name}: provider `{target.provider}` is not supported; write "
-                "`provider: cli` with the program's command line as `command_template`"
+                f"target {target.name}: provider `{target.provider}` is not supported; "
+                f"{instead_of(target.provider)}"
             )
         case _:
             assert_never(target)

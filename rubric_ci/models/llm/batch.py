@@ -92,7 +92,8 @@ async def _send_one(
     calls: Sequence[ModelCall], notify: Notify, poll: float, backoff: Backoff
 ) -> Sequence[ModelReply | RequestError]:
     """Send one batch and wait for its replies; an error of the batch is the error of every call."""
-    server = BatchServer(await loaded_litellm(), calls[0].endpoint, backoff)
+    endpoint = calls[0].endpoint
+    server = BatchServer(await loaded_litellm(endpoint.model), endpoint, backoff)
     try:
         batch = await server.begin(calls)
         many = "1 request" if len(calls) == 1 else f"{len(calls):,} requests"

@@ -160,7 +160,7 @@ async def request(call: ModelCall) -> ModelReply:
     """Send one request; raises RequestError."""
     provider = provider_of(call.endpoint)
     if provider is None:
-        await loaded_litellm()
+        await loaded_litellm(call.endpoint.model)
     timeout = call.endpoint.timeout_seconds
     try:
         # NOTE: the libraries' own timeout is between two bytes; a slow server could take for ever.

@@ -43,6 +43,7 @@ from rubric_ci.models.llm.openai_http import (
 )
 from rubric_ci.models.llm.request_hosts import RefusedHost
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.system.installation import install_command
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
 
@@ -88,11 +89,14 @@ async def ask_litellm(call: ModelCall) -> ModelReply:
     return _reply(call, response)
 
 
-async def loaded_litellm() -> ModuleType:
+async def loaded_litellm(model: str) -> ModuleType:
     """Import litellm in a thread: the import takes seconds, which would count towards timeouts."""
     if load_litellm.cache_info().currsize:
         return load_litellm()
-    return await asyncio.to_thread(load_litellm)
+    try:
+        return await asyncio.to_thread(load_litellm)
+    except MissingExtra as error:
+        raise MissingExtra(f"`{model}`: {error.message}", error.hint) from error
 
 
 @cache
@@ -128,7 +132,7 @@ def _missing() -> MissingExtra:
     return MissingExtra(
         "litellm is not installed; models of other providers than OpenAI, Anthropic and Gemini "
         "need it, and options that only litellm knows",
-        "pip install 'rubric-ci[judge]'",
+        install_command("judge"),
     )
 
 

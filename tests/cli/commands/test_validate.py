@@ -222,12 +222,12 @@ def test_an_agent_is_reported_at_the_eval_that_names_it(project: Path) -> None:
 def test_judges_are_known_from_every_file(project: Path) -> None:
     (project / "evals/.agentv").mkdir()
     (project / "rubric-ci.yaml").write_text(
-        "evals: [evals/*.yaml]\ntargets:\n- {name: a, model: m, judge_target: beside}\n"
-        "- {name: b, model: m, judge_target: besides}\n"
+        "evals: [evals/*.yaml]\ntargets:\n- {name: a, model: openai/m, judge_target: beside}\n"
+        "- {name: b, model: openai/m, judge_target: besides}\n"
     )
     (project / "evals/.agentv/targets.yaml").write_text(
-        "targets:\n- {name: beside, model: m, judge_target: a}\n"
-        "- {name: c, model: m, judge_target: d}\n"
+        "targets:\n- {name: beside, model: openai/m, judge_target: a}\n"
+        "- {name: c, model: openai/m, judge_target: d}\n"
     )
     ran = rubric_ci("validate", cwd=project)
     found = [line for line in ran.stdout.splitlines() if "unknown-target" in line]
@@ -235,11 +235,11 @@ def test_judges_are_known_from_every_file(project: Path) -> None:
         1,
         [
             (
-                "rubric-ci.yaml:4:37: unknown-target: no target is called `besides`; did you mean "
+                "rubric-ci.yaml:4:44: unknown-target: no target is called `besides`; did you mean "
                 "`beside`?"
             ),
             (
-                "evals/.agentv/targets.yaml:3:37: unknown-target: no target is called `d`; known: "
+                "evals/.agentv/targets.yaml:3:44: unknown-target: no target is called `d`; known: "
                 "`a`, `b`, `beside`, `c`"
             ),
         ],

@@ -4,7 +4,6 @@ import pytest
 
 from rubric_ci.files.validation.validator import check_config
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.models.llm.litellm_client import load_litellm
 
 MISSPELT = {
     "a setting of the model call": (
@@ -39,43 +38,6 @@ MISSPELT = {
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param(
-            "judge: {model: gpt-6-luna}\n",
-            ["the model `gpt-6-luna` has no provider; did you mean `openai/gpt-6-luna`?"],
-            id="judge",
-        ),
-        pytest.param(
-            "targets: [{name: a, model: claude-sonnet-5-5}]\n",
-            [
-                (
-                    "the model `claude-sonnet-5-5` has no provider; "
-                    "did you mean `anthropic/claude-sonnet-5-5`?"
-                )
-            ],
-            id="target",
-        ),
-        pytest.param("judge: {model: openai/gpt-6-luna}\n", [], id="with its provider"),
-        pytest.param(
-            "targets: [{name: a, provider: openai, model: gpt-6.1-sol}]\n", [], id="provider"
-        ),
-        pytest.param("judge: {model: my-own}\n", [], id="an unknown name"),
-        pytest.param(
-            "judge: {model: opneai/judge-1}\n",
-            ["`opneai` is not a known provider; did you mean `openai/judge-1`?"],
-            id="a misspelt provider",
-        ),
-        pytest.param("judge: {model: my-gateway/x}\n", [], id="an unknown provider"),
-    ],
-)
-def test_a_model_without_a_provider(text: str, expected: list[str]) -> None:
-    found = [d for d in check_config(Document("a.yaml", text)) if d.rule == "model-provider"]
-    assert [f"{d.message}; {d.hint}" for d in found] == expected
-    assert {d.severity.value for d in found} <= {"warning"}
-
-
-@pytest.mark.parametrize(
     ("text", "targets_only", "expected"), MISSPELT.values(), ids=MISSPELT.keys()
 )
 def test_misspelt_keys(text: str, *, targets_only: bool, expected: list[str]) -> None:
@@ -101,14 +63,6 @@ def test_settings_of_the_regression_budget(settings: str, expected: str) -> None
     assert found.message == expected
     if settings.startswith("cluster"):
         assert found.hint == "write a value such as `file` or `tag:topic-*`"
-
-
-def test_no_provider_of_litellm_is_misspelt() -> None:
-    names = [getattr(each, "value", each) for each in load_litellm().provider_list]
-    assert "openai" in names
-    for name in names:
-        text = f"judge: {{model: {name}/m}}\n"
-        assert not [d for d in check_config(Document("a.yaml", text)) if d.rule == "model-provider"]
 
 
 @pytest.mark.parametrize(

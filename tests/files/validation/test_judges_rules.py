@@ -27,8 +27,8 @@ SOON = "model-ends-soon: `openai/old` is switched off on 2026-12-01, in 9 days"
         ),
         ("judge: {cascade: [openai/gpt-6-luna, {cli: codex, model: gpt-6}], margin: 2}\n", []),
         (
-            "judge: {panel: [openai/gpt-a, a/gpt-b, xai/c]}\n",
-            ["1:31: warning: panel-family: `a/gpt-b` and `openai/gpt-a` are of one family, GPT"],
+            "judge: {panel: [openai/gpt-a, xai/gpt-b, gemini/c]}\n",
+            ["1:31: warning: panel-family: `xai/gpt-b` and `openai/gpt-a` are of one family, GPT"],
         ),
         (
             "judge: {panel: [openai/a, anthropic/b, gemini/c, xai/d]}\n",

@@ -24,7 +24,7 @@ print(lines[0].split(": ")[1] if len(lines) > 1 else "", summary, sep="\\n")
 CASE = "evalcases:\n- id: a\n  input: q\n"
 MEMBER = "{{name: m{0:05}x, type: latency, threshold: 1}},"
 BRACES = '"{{ answer }} {{' + " " * 200_000 + '"'
-JUDGED = "- {{name: t{0}, model: m, judge_target: x{0}}}\n"
+JUDGED = "- {{name: t{0}, model: openai/m, judge_target: x{0}}}\n"
 
 TRAPS = {
     "values as many as may be": (

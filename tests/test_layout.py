@@ -113,6 +113,7 @@ IMPURE: Final = """
     __main__ cli files/project/base_state files/project/before_init files/project/change
     files/project/checker files/project/difference files/project/discovery
     files/project/eval_search files/project/file_kinds files/project/fixer
+    files/project/graders
     files/project/loaded_project files/project/near_files files/project/project
     files/project/working_tree gate/comparison/baseline gate/comparison/merge_decision
     gate/comparison/reference_folder gate/grading_changes/changes gate/policy/checkout

@@ -150,6 +150,8 @@ class RunContext:
     trial: int = 0  # number of the first answer, from 0; judgements are cached per trial
     folders: ExitStack | None = None  # of answers that are marked again; None: no answer is
     notes: Sequence[str] = ()  # for the report; grows during the run
+    left_out: MutableMapping[str, str] = field(default_factory=dict)
+    """Why files of the repository are in no workspace; grows during the run."""
     responders: Callable[[], tuple[Responder, ...]] = field(default=lambda: ())
     """The models that replied so far."""
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key

@@ -115,6 +115,14 @@ class Responder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A file of the repository that the workspaces of the run did not have."""
+
+    file: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProbedCriterion:
     """The finding of `rubric-ci probe` about a criterion, made before the run."""
 
@@ -162,6 +170,7 @@ class RunReport:
     cases: tuple[CaseResult, ...] = ()  # in file order
     notes: tuple[str, ...] = ()  # one line each
     responders: tuple[Responder, ...] = ()  # the models that replied; not of cached judgements
+    left_out: tuple[LeftOut, ...] = ()  # of the workspaces, as they grade or give orders
     metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
     shard: ShardInfo | None = None  # None: the whole run
     comparison: Comparison | None = None  # with a commit, a report or a reference

@@ -4,19 +4,15 @@ These are the files that its scripts and its target's command name or get, and t
 `depends_on`.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from posixpath import join, normpath
 
-from rubric_ci.files.project.links import ancestors
+from rubric_ci.files.project.links import ancestors, named_paths
 from rubric_ci.gate.selection.fingerprint import files
 from rubric_ci.model.config import CliTarget, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.text.globs import matcher
-
-_WORD = re.compile(r"""[^\s'"`=;:&|()<>,{}]+""")
 
 
 class ChangedPaths:
@@ -83,7 +79,7 @@ def _named(case: EvalCase, target: Target) -> Iterator[str]:
     yield from set(case.references) - files(case).keys()
     for spec in every_evaluator(case.evaluators):
         if isinstance(spec, CodeJudgeSpec):
-            yield from _words(spec.script, spec.cwd)
+            yield from named_paths(spec.script, spec.cwd)
     yield from command_files(case, target)
 
 
@@ -92,7 +88,7 @@ def command_files(case: EvalCase, target: Target) -> Iterator[str]:
     yield from command_words(target)
     if case.workspace:
         yield from filter(None, (case.workspace.copy,))
-        yield from _words(case.workspace.setup, case.workspace.copy)
+        yield from named_paths(case.workspace.setup, case.workspace.copy)
     if isinstance(target, CliTarget) and "{EVAL_FILE}" in target.command_template:
         yield case.file
 
@@ -100,12 +96,4 @@ def command_files(case: EvalCase, target: Target) -> Iterator[str]:
 def command_words(target: Target) -> Iterator[str]:
     """Yield the words of a target's command that may be paths, relative to the root."""
     if isinstance(target, CliTarget):
-        yield from _words(target.command_template, target.cwd)
-
-
-def _words(script: str | tuple[str, ...], folder: str) -> Iterator[str]:
-    for text in (script,) if isinstance(script, str) else script:
-        for word in _WORD.findall(text.replace("\\", "/")):
-            path = normpath(join(folder, word))
-            if path not in {normpath(folder), "."}:
-                yield path
+        yield from named_paths(target.command_template, target.cwd)

@@ -1,34 +1,33 @@
 """The folder that an agent works in: a fresh copy for each trial, prepared once per run.
 
-It has no `.git`, no eval files, labels or recordings and no output of rubric-ci: an agent must not
-read what it is graded by. No link leads out of it.
+It has no file that grades, or that an agent would obey, and `RunContext.left_out` gets their names.
+No link leads out of it.
 """
 
 import asyncio
 import base64
-import fnmatch
 import hashlib
 import io
 import json
 import os
 import platform
-import re
 import shutil
 import stat
 import sys
 import tarfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
+from rubric_ci.files.project.discovery import from_root
+from rubric_ci.files.project.graders import Graders
 from rubric_ci.grading.targets.skill import place as skill_place
 from rubric_ci.model.config import CliTarget, Workspace
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.model.json_value import JSON
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.llm.cache import SETUP
@@ -42,16 +41,6 @@ MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 512 * 2**20
 _SETUP_SECONDS: Final = 900.0
 _MOST_KEPT: Final = 32 * 2**20  # bytes of a packed folder in the cache
-_OURS: Final = frozenset(
-    (
-        *("rubric-ci.yaml", "rubric-ci.yml", WAIVERS, LABELS, CALIBRATION),
-        *(".git", ".rubric-ci", ".agentv"),
-    )
-)
-_EVALS: Final = ("*.eval.yaml", "*.eval.yml", "*.eval.jsonl")
-_CASES: Final = re.compile(rb"""^[ \t]*["']?evalcases["']?[ \t]*:""", re.MULTILINE)
-_KEPT_KEYS: Final = ({"id", "answer"}, {"id", "input"}, {"key", "reply"})
-_MOST_READ: Final = 2**20  # bytes of a file whose content may show that it is ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +58,7 @@ class Workspaces:
     def __init__(self) -> None:
         self._held = ExitStack()
         self._prepared: dict[tuple[Path, str], asyncio.Task[Path]] = {}
+        self._graders: dict[Path, asyncio.Task[Graders]] = {}
 
     def close(self) -> None:
         """Remove the prepared folders."""
@@ -95,21 +85,45 @@ class Workspaces:
             self._prepared[key] = asyncio.create_task(self._prepare(target, context))
         return await asyncio.shield(self._prepared[key])
 
+    async def _known(self, context: RunContext) -> Graders:
+        async def found() -> Graders:
+            return Graders(context.root, await _listed(context.root, context))
+
+        if context.root not in self._graders:
+            self._graders[context.root] = asyncio.create_task(found())
+        return await asyncio.shield(self._graders[context.root])
+
+    async def _copied(
+        self,
+        name: str,
+        folder: Path,
+        target: CliTarget,
+        context: RunContext,
+        without: tuple[str, ...] = (),
+    ) -> None:
+        """Copy a folder of the repository, without what grades and the globs `without`."""
+        known, source = await self._known(context), _source(name, context.root)
+        names = await _listed(source, context)
+        reasons = {"an agent would obey it": _planted(target), "it tests the skill": without}
+        matching = {reason: matcher(globs) for reason, globs in reasons.items()}
+
+        def why_not(name: str) -> str:
+            fits = (reason for reason, matches in matching.items() if matches(name))
+            return next(fits, "") or known.why(source / name)
+
+        left = await asyncio.to_thread(_copy, source, names, folder, why_not)
+        context.left_out.update({from_root(source / n, context.root): w for n, w in left.items()})
+
     async def _prepare(self, target: CliTarget, context: RunContext) -> Path:
         folder = self._held.enter_context(scratch_folder()) / "before"
         folder.mkdir()
         settings = target.workspace or Workspace()
         made = isinstance(settings.setup, tuple) and not (context.root / settings.copy).exists()
         if settings.copy and not made:
-            source = _source(settings.copy, context.root)
-            names = await _listed(source, context)
-            await asyncio.to_thread(_copy, source, names, folder, _planted(target))
+            await self._copied(settings.copy, folder, target, context)
         if target.skill:
-            source = _source(target.skill.path, context.root)
-            listed = await _listed(source, context)
-            names = [name for name in listed if not name.startswith("evals/")]
             own = folder / skill_place(target.skill)
-            await asyncio.to_thread(_copy, source, names, own, _planted(target))
+            await self._copied(target.skill.path, own, target, context, without=("evals/**",))
         if settings.setup:
             trusted = target if settings.of_target else replace(target, env=())
             await _prepared(_script(settings, context.root), folder, trusted, context)
@@ -140,6 +154,8 @@ def _source(name: str, root: Path) -> Path:
         raise CannotAnswer(f"`copy: {name}` of the workspace leads out of the repository")
     if not source.is_dir():
         raise CannotAnswer(f"`copy: {name}` of the workspace is no folder; fix the path")
+    if any(part.casefold() == ".git" for part in source.relative_to(root).parts):
+        raise CannotAnswer(f"`copy: {name}` of the workspace is in `.git`; fix the path")
     return source
 
 
@@ -168,9 +184,15 @@ def _walked(source: Path) -> Iterator[str]:
         yield from (Path(place, n).relative_to(source).as_posix() for n in (*names, *links))
 
 
-def _copy(source: Path, names: list[str], folder: Path, planted: tuple[str, ...]) -> None:
-    """Copy the files; raises CannotAnswer for a link that leads out, or too much."""
-    is_planted, size = matcher(planted), 0
+def _copy(
+    source: Path, names: list[str], folder: Path, why_not: Callable[[str], str]
+) -> dict[str, str]:
+    """Copy the files, and return why the others were not.
+
+    Raises CannotAnswer for a link that leads out, or too much.
+    """
+    left_out: dict[str, str] = {}
+    size = 0
     if len(names) > MOST_FILES:
         raise CannotAnswer(f"the workspace has {len(names):,} files; at most {MOST_FILES:,}")
     for name in names:
@@ -179,7 +201,8 @@ def _copy(source: Path, names: list[str], folder: Path, planted: tuple[str, ...]
             status = path.lstat()
         except OSError:
             continue  # deleted, and not yet committed
-        if is_planted(name) or _is_ours(path, name):
+        if reason := why_not(name):
+            left_out[name] = reason
             continue
         place.parent.mkdir(parents=True, exist_ok=True)
         if stat.S_ISLNK(status.st_mode):
@@ -190,32 +213,13 @@ def _copy(source: Path, names: list[str], folder: Path, planted: tuple[str, ...]
             if size > MOST_BYTES:
                 raise CannotAnswer(f"the workspace has more than {MOST_BYTES // 2**20} MiB")
             shutil.copy2(path, place)
+    return left_out
 
 
 def _check_link(path: Path, source: Path) -> None:
     to = Path(os.path.realpath(path))
     if path.readlink().is_absolute() or (to != source and source not in to.parents):
         raise CannotAnswer(f"the link {path.name} leads out of the workspace; remove it")
-
-
-def _is_ours(path: Path, name: str) -> bool:
-    """Return True for a file that an agent must not read: what grades it, or other answers."""
-    parts = Path(name).parts
-    if _OURS & {*parts} or any(fnmatch.fnmatch(parts[-1], form) for form in _EVALS):
-        return True
-    if path.suffix not in {".yaml", ".yml", ".jsonl"} or path.is_symlink():
-        return False
-    with path.open("rb") as file:
-        start = file.read(_MOST_READ)
-    return bool(_CASES.search(start)) or (path.suffix == ".jsonl" and _has_answers(start))
-
-
-def _has_answers(start: bytes) -> bool:
-    try:
-        first = json.loads(start.split(b"\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and any(keys <= first.keys() for keys in _KEPT_KEYS)
 
 
 async def _prepared(

@@ -107,6 +107,9 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
 
 def _end(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[RenderableType]:
     """Yield one line: cost, duration and the file to open next."""
+    if detail == "full" and report.left_out:
+        yield _text("left out of the workspaces:", "dim")
+        yield from (_text(f"  {each.file}: {each.why}", "dim") for each in report.left_out)
     facts = usage_text.summary(report) if detail == "full" else usage_text.brief(report)
     pages = [file for file in files if file.endswith(".html")]
     yield _text(" · ".join([*facts, *([", ".join(pages or files)] if files else [])]), "dim")

@@ -29,6 +29,7 @@ from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import (
     CostEstimate,
     JudgeInfo,
+    LeftOut,
     RunReport,
     run_verdict,
     totals,
@@ -71,6 +72,7 @@ def finish(
         forecast=forecast,
         notes=(*_withheld(report, environment), *report.notes, *inputs.context.notes),
         responders=inputs.context.responders(),
+        left_out=tuple(LeftOut(file=f, why=w) for f, w in sorted(inputs.context.left_out.items())),
         against=outcome.against,
         removed=outcome.removed,
         sentinel=graded.sentinel,

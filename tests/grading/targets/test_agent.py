@@ -203,7 +203,7 @@ def test_it_works_in_a_copy_without_what_grades_it(bench: Bench) -> None:
         shop__hidden_dot_yaml="evalcases:\n- id: a\n",
         shop__plain_dot_yaml="a: 1\n",
         shop__labels_dot_jsonl="{}",
-        shop__kept_dot_jsonl='{"id": "a", "answer": "42"}\n',
+        shop__kept_dot_answers_dot_jsonl='{"id": "a", "answer": "42"}\n',
         shop__data_dot_jsonl='{"sku": "a"}\n',
         shop___dot_git__config="[core]",
         shop___dot_rubric_ci__report_dot_json="{}",

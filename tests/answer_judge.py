@@ -52,9 +52,9 @@ class AnswerJudge:
 
 
 @contextmanager
-def judging() -> Iterator[AnswerJudge]:
-    """Run the judge in this process, on a free port."""
-    judge = AnswerJudge()
+def judging(model: AnswerJudge | None = None) -> Iterator[AnswerJudge]:
+    """Run the judge, or another model, in this process, on a free port."""
+    judge = model or AnswerJudge()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

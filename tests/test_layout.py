@@ -65,6 +65,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_run_against.py": """
         services/run/grade services/run/sides services/run/tool services/run/inputs""",
     "cli/commands/test_run_against_counts.py": "services/run/announcement",
+    "cli/commands/test_announced.py": """
+        model/used_by services/cost/answers services/cost/estimate services/cost/last_run
+        services/drafting/expected""",
     "cli/commands/test_run_choice.py": "services/run/finished gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/preflight",
     "cli/commands/test_run_killed.py": "system/coroutines",
@@ -129,8 +132,9 @@ IMPURE: Final = """
     services/calibration/gate services/calibration/label_file
     services/calibration/label_session services/calibration/measure
     services/calibration/rejudge services/calibration/rejudge_report
-    services/calibration/sentinel services/cost/judgements services/cost/work
-    services/drafting/check services/drafting/engine
+    services/calibration/sentinel services/cost/answers services/cost/estimate
+    services/cost/judgements services/cost/last_run services/cost/work
+    services/drafting/check services/drafting/engine services/drafting/expected
     services/drafting/publish services/drafting/pull_request services/drafting/review
     services/drafting/rewrite services/drafting/select services/probe/measure
     services/publish/comment services/publish/files services/publish/issue

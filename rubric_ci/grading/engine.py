@@ -17,7 +17,7 @@ from rubric_ci.grading.evaluators.rubric import for_judges
 from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, LiveLimits
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.targets import answer_cache
+from rubric_ci.grading.targets import answer_cache, spending
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
 from rubric_ci.grading.targets.workspace import Workspaces
@@ -201,6 +201,8 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
             started = perf_counter()
             answer = await _guarded(_answer(task, context, run), run.deadline)
         await limits.release_case_slot(held)
+        name, model = task.target.name, spending.model_of(task.target)
+        context.accounts.add("target", name, answer.usage, model)
         if isinstance(answer, _Failure):
             seconds = perf_counter() - started
             return errored(task, answer.reason, for_judges(answer.answer), seconds=seconds)
@@ -210,6 +212,8 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
         specs = task.case.evaluators
         assessing = (_assess(task, answer, spec, context, run) for spec in specs)
         results = await coroutines.gather_all(assessing)
+        for each in results:
+            context.accounts.add("judge", each.judge, each.usage)
         shown, seconds = for_judges(answer), perf_counter() - started
         return concluded(task, shown, results, context.thresholds, seconds)
 

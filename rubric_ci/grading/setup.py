@@ -18,7 +18,6 @@ from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.options import CacheOptions, RequestOptions
-from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.models.llm import batch as batch_module
 from rubric_ci.models.llm import preflight, recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal
@@ -71,6 +70,7 @@ def build_context(
     return RunContext(
         call_model=responders.wrap(recorded),
         spend=budget.start,
+        spent=budget.used,
         responders=responders.list,
         unreachable=breaker.why_closed,
         preflight=_preflight(ask, breaker, note, hosts) if live else None,
@@ -99,21 +99,21 @@ def _notes() -> tuple[list[str], AddNote]:
 
 def _preflight(
     ask: ModelCaller, breaker: CircuitBreaker, add_note: AddNote, hosts: AllowedHosts | None
-) -> Callable[[Endpoint], Coroutine[Any, Any, Usage]]:
+) -> Callable[[Endpoint], Coroutine[Any, Any, None]]:
     """Return a callback that closes the circuit of a model that cannot be reached."""
 
-    async def check(endpoint: Endpoint) -> Usage:
+    async def check(endpoint: Endpoint) -> None:
         if hosts and refusal(endpoint, hosts):
-            return NOTHING_USED  # nothing is sent there; the request itself has the reason
+            return  # nothing is sent there; the request itself has the reason
         try:
             entry = await preflight.entry_of(endpoint)
         except CannotReachModel as error:
             breaker.close(endpoint, str(error))
-            return NOTHING_USED
+            return
         if entry is None:
-            return await preflight.ask(endpoint, ask)
-        ModelChecks(add_note, known_models().today).read_entry(endpoint, entry)
-        return NOTHING_USED
+            await preflight.ask(endpoint, ask)
+        else:
+            ModelChecks(add_note, known_models().today).read_entry(endpoint, entry)
 
     return check
 

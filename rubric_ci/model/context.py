@@ -22,7 +22,8 @@ from rubric_ci.model.llm_calls import ModelCall, ModelCaller
 from rubric_ci.model.report import Responder
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
-from rubric_ci.model.usage import Usage
+from rubric_ci.model.usage import NOTHING_USED, Usage
+from rubric_ci.model.used_by import Accounts
 
 if TYPE_CHECKING:
     from asyncio import Lock
@@ -113,6 +114,7 @@ class StartPrice:
     """What one start of a target's program may cost."""
 
     target: str  # its name
+    counts: bool = True  # as a call; False: only the cost that it reports counts, afterwards
     most: float | None = None  # dollars; None: not known
     obeys: bool = False  # it stays within the dollars that it is given, and says what it used
 
@@ -132,6 +134,8 @@ class RunContext:
     call_model: ModelCaller  # live, recorded or replayed; enforces the budget
     spend: Callable[[StartPrice, Start], Awaitable[Answer]] = field(default=_without_caps)
     """Start a program if it fits the caps of `call_model`; raises OverBudget."""
+    spent: Callable[[], Usage] = field(default=lambda: NOTHING_USED)
+    """What all requests and starts used so far, whatever they were for."""
     root: Path  # of the repository
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None
@@ -142,8 +146,8 @@ class RunContext:
     started: float | None = None  # by time.monotonic, when they begin; None: with the grading
     unreachable: Callable[[Endpoint], str] = field(default=lambda _: "")
     """Why a model is requested no further; empty: it is requested."""
-    preflight: Callable[[Endpoint], Coroutine[Any, Any, Usage]] | None = None
-    """Find out if a model is unreachable, and return what that used; None: nothing is sent."""
+    preflight: Callable[[Endpoint], Coroutine[Any, Any, None]] | None = None
+    """Find out if a model is unreachable; None: nothing is sent."""
     offline: bool = False  # no model is requested and no command target is started
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     side: Side = field(default_factory=Side)
@@ -152,6 +156,7 @@ class RunContext:
     notes: Sequence[str] = ()  # for the report; grows during the run
     left_out: MutableMapping[str, str] = field(default_factory=dict)
     """Why files of the repository are in no workspace; grows during the run."""
+    accounts: Accounts = field(default_factory=Accounts, repr=False, compare=False)
     responders: Callable[[], tuple[Responder, ...]] = field(default=lambda: ())
     """The models that replied so far."""
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key

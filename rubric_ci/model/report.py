@@ -19,6 +19,7 @@ from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipp
 from rubric_ci.model.scope import WHOLE, Scope
 from rubric_ci.model.trials import CriterionNoise, judge_noise, mean_score
 from rubric_ci.model.usage import NOTHING_USED, Usage
+from rubric_ci.model.used_by import UsedBy
 from rubric_ci.model.waivers import WaiverResult
 
 REPORT_VERSION = 1
@@ -178,7 +179,8 @@ class RunReport:
     grading_changes: tuple[GradingChange, ...] = ()  # since the base, weaker ones first
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, in the order of the file
     removed: tuple[RemovedCase, ...] = ()  # cases that only what it is compared with has
-    preflight: Usage = NOTHING_USED  # of the requests before the first case
+    beyond_cases: Usage = NOTHING_USED  # of no case: preflight, sentinel, what was interrupted
+    used_by: tuple[UsedBy, ...] = ()  # each target and judge
     sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
     corrected_pass_rate: CorrectedPassRate | None = None  # by labels; None: no labels
     probed: tuple[ProbedCriterion, ...] = ()  # criteria of these cases, from `probe.json`
@@ -197,12 +199,12 @@ def usage_of_sides(case: CaseResult) -> Usage:
     return case.usage + case.before.usage if case.before else case.usage
 
 
-def totals(cases: tuple[CaseResult, ...], preflight: Usage = NOTHING_USED) -> Totals:
-    """Return the counts of outcomes, and the usage of both sides and of the preflight."""
+def totals(cases: tuple[CaseResult, ...], beyond_cases: Usage = NOTHING_USED) -> Totals:
+    """Return the counts of outcomes, and the usage of both sides and beyond the cases."""
     graded = [case for case in cases if isinstance(case, Graded)]
     ended = [case for case in cases if not isinstance(case, Skipped)]
     counts = Counter(map(standing, graded))
-    used = sum(map(usage_of_sides, cases), preflight)
+    used = sum(map(usage_of_sides, cases), beyond_cases)
     assessed = [e for case in ended for e in case.evaluators if isinstance(e, Assessed)]
     return Totals(
         graded=len(graded),

@@ -1,6 +1,10 @@
 """Token and cost accounting; a separate module so that errors.py is cheap to import."""
 
+from typing import Final
+
 from rubric_ci.model.dataclass import dataclass
+
+DECIMALS: Final = 9  # of a dollar: a token may cost less than a millionth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,16 @@ class Usage:
             unpriced_calls=self.unpriced_calls + other.unpriced_calls,
             cache_hits=self.cache_hits + other.cache_hits,
             repairs=self.repairs + other.repairs,
+        )
+
+    def beyond(self, other: "Usage") -> "Usage":
+        """Return what was sent in addition to another use, which is a part of this one."""
+        return Usage(
+            calls=self.calls - other.calls,
+            input_tokens=self.input_tokens - other.input_tokens,
+            output_tokens=self.output_tokens - other.output_tokens,
+            cost_usd=round(self.cost_usd - other.cost_usd, DECIMALS) + 0.0,
+            unpriced_calls=self.unpriced_calls - other.unpriced_calls,
         )
 
 

@@ -33,7 +33,7 @@ def test_the_estimates_are_those_of_the_program(suite: Path) -> None:
     for arguments in commands(block):
         done = invoke(suite, {}, *arguments)
         assert done.returncode == 0, done.stderr
-        estimate = done.stdout.splitlines()[-2:]
+        estimate = done.stdout.partition(f"\n{CASES} cases\n")[2].splitlines()
         printed += [f"$ rubric-ci {' '.join(arguments)}", *estimate]
     assert printed == block.text.splitlines()
 

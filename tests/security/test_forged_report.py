@@ -62,7 +62,7 @@ def top(**changes: Any) -> Callable[[Data], Data]:
         (totals(cached_marks=-5), "totals.cached_marks is -5, its cases give 0"),
         (totals(cost_usd="NaN"), "totals.cost_usd: must be a valid number"),
         (top(duration_seconds="-Infinity"), "duration_seconds: must be a valid number"),
-        (top(preflight={"calls": 2}), "totals.calls is 0, its cases give 2"),
+        (top(beyond_cases={"calls": 2}), "totals.calls is 0, its cases give 2"),
         (gate(passing="inf"), "gate.passing: must be a valid number"),
         (case(score="nan"), "cases.0.score: must be a valid number"),
         (case(score=1.5), "score 1.5 is not between 0 and 1"),

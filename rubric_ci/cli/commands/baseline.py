@@ -23,7 +23,8 @@ from rubric_ci.grading.tasks import build_tasks
 from rubric_ci.model.options import AcceptSettings, KeepSettings, RejudgeSettings, RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import comparison
-from rubric_ci.services.calibration.rejudge_report import Rejudged, rejudge_cases
+from rubric_ci.services.calibration.rejudge_report import Rejudged, expected, rejudge_cases
+from rubric_ci.services.cost.estimate import show_estimate, show_spent
 from rubric_ci.services.publish.workflow import Workflow, write_lines_to_summary
 from rubric_ci.system import masking
 from rubric_ci.text import escape
@@ -97,8 +98,12 @@ def _ask(
 ) -> Rejudged:
     hosts = allowed_hosts(opened, settings.requests.allowed_hosts, os.environ)
     context = build_context(opened.root, opened.config, settings.requests, os.environ, hosts=hosts)
+    if settings.requests.replay is None:
+        show_estimate(expected(present.cases, tasks, context))
     asking = rejudge_cases(present.cases, tasks, context, settings.requests.concurrency)
-    return asyncio.run(asking)
+    rejudged = asyncio.run(asking)
+    show_spent(context.spent())
+    return rejudged
 
 
 def _with_marks(present: RunReport, rejudged: Rejudged, tasks: Sequence[Task]) -> RunReport:

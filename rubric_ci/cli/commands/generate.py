@@ -11,10 +11,10 @@ from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_pol
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache
-from rubric_ci.model.llm_calls import NOTHING_USED
 from rubric_ci.model.options import GenerateSettings
 from rubric_ci.services.drafting.check import Drafted
 from rubric_ci.services.drafting.engine import DraftFailed, DraftRequest, DraftResult, draft
+from rubric_ci.services.drafting.expected import request_lines
 from rubric_ci.services.drafting.publish import NothingToPublish, Publish, open_commit
 from rubric_ci.services.drafting.reply import Draft
 from rubric_ci.services.drafting.review import (
@@ -111,6 +111,9 @@ def _draft(
         loaded.root, config, settings.requests, os.environ, cache=cache, hosts=hosts
     )
 
+    if not settings.requests.replay:
+        for line in request_lines(requests, drafter, config.judge, context):
+            echo(line, err=True)
     done = 0
 
     def on_result(result: DraftResult) -> None:
@@ -126,7 +129,8 @@ def _draft(
     results = coroutines.run(run_until_terminated(drafting))
     for note in context.notes:
         echo(note, err=True)
-    show_spent(sum((result.usage for result in results), NOTHING_USED))
+    cached = sum(result.usage.cache_hits for result in results)
+    show_spent(replace(context.spent(), cache_hits=cached))
     return results
 
 

@@ -27,12 +27,13 @@ from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.reports.history.from_report import rate_interval
 from rubric_ci.services.calibration.rejudge import REPLAYED, configured_judge
+from rubric_ci.services.cost.estimate import show_spent
 from rubric_ci.services.probe import output
 from rubric_ci.services.probe.figures import Measured
 from rubric_ci.services.probe.measure import Judging, measure
 from rubric_ci.services.probe.plan import Subject
 from rubric_ci.services.publish.workflow import Workflow, annotate
-from rubric_ci.services.run import announcement
+from rubric_ci.services.run.announcement import announce
 from rubric_ci.services.run.grade import RunInput, expected_work, grade_run, open_sides
 from rubric_ci.services.run.inputs import open_inputs, select
 from rubric_ci.services.run.sides import Sides
@@ -188,6 +189,7 @@ def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
         apart = replace(sides, context=inputs.context, apart=True)
         _show_cost(inputs, apart, rounds)
         results = [_round(inputs, apart, n + 1) for n in range(rounds)]
+    show_spent(inputs.context.spent())
     click.echo(_summary(results))
     lost = any(isinstance(case, Errored) for found in results for case in found)
     return ExitCode.NO_VERDICT if lost else ExitCode.OK
@@ -216,7 +218,7 @@ def _show_cost(inputs: RunInput, sides: Sides, rounds: int) -> None:
     work = expected_work(inputs, sides)
     times = numbers.plural(rounds, "time")
     click.echo(f"comparing {HEAD} with itself {times}; requests of one time:", err=True)
-    for line in announcement.lines(work, sides, announcement.estimate(work, inputs), inputs):
+    for line in announce(work, sides, inputs).lines:
         click.echo(log_line(line), err=True)
 
 

@@ -21,7 +21,7 @@ from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports.history.from_report import rate_interval
-from rubric_ci.services.cost.judgements import estimate_cost, show_estimate
+from rubric_ci.services.cost.estimate import show_estimate, show_spent
 from rubric_ci.services.cost.work import ExpectedWork
 from rubric_ci.services.probe.prompt_mutants import (
     FALSE_NOTICE,
@@ -35,7 +35,6 @@ from rubric_ci.services.probe.prompt_mutants import (
     outcome,
 )
 from rubric_ci.services.publish.workflow import Workflow, annotate
-from rubric_ci.services.run.announcement import request_lines
 from rubric_ci.services.run.confirmation import once
 from rubric_ci.services.run.grade import RunInput
 from rubric_ci.services.run.inputs import open_inputs, select
@@ -94,6 +93,7 @@ def probe_prompt(settings: ProbeSettings) -> ExitCode:
         steady = _steady(control)
         changed += (replace(each, tasks=steady, tallies={}) for each in tried if steady)
     _try(changed, inputs)
+    show_spent(inputs.context.spent())
     _show(changed, settings)
     lost = any(tally.reason for each in (*controls, *changed) for tally in each.tallies.values())
     return ExitCode.NO_VERDICT if lost or not changed else ExitCode.OK
@@ -150,9 +150,7 @@ def _show_cost(prompts: Sequence[Sequence[_Tried]], inputs: RunInput) -> None:
     every = [*controls, *(each for tried in prompts for each in tried)]
     tasks = [_asked(each, task) for each in every for task in each.tasks]
     work = ExpectedWork(tasks=tasks, context=inputs.context, trials=FEWEST)
-    for line in request_lines(work):
-        click.echo(log_line(line), err=True)
-    show_estimate(estimate_cost([work]))
+    show_estimate([work])
 
 
 def _asked(tried: _Tried, task: Task) -> Task:

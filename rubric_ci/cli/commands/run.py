@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from time import monotonic
 
@@ -11,13 +10,11 @@ import click
 from rubric_ci.errors import ExitCode, MissingExtra, MissingVariable, UserError
 from rubric_ci.gate.comparison.baseline import open_baseline, with_comparison
 from rubric_ci.gate.report.gate import exit_code
-from rubric_ci.model.changes import NoBase
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.history.detectable import show_power
-from rubric_ci.services.cost.judgements import JudgeEstimate, estimate_lines, total
-from rubric_ci.services.cost.work import ExpectedWork, check_prices, models_to_ask
+from rubric_ci.services.cost.work import check_prices, models_to_ask
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import (
     Workflow,
@@ -25,7 +22,7 @@ from rubric_ci.services.publish.workflow import (
     publish,
     publish_failure,
 )
-from rubric_ci.services.run import announcement
+from rubric_ci.services.run.announcement import Announcement, announce, listing
 from rubric_ci.services.run.finished import finish, remember
 from rubric_ci.services.run.grade import (
     GradedRun,
@@ -36,13 +33,10 @@ from rubric_ci.services.run.grade import (
     open_sides,
 )
 from rubric_ci.services.run.inputs import open_inputs, runner_of, select
-from rubric_ci.services.run.sides import Sides
 from rubric_ci.system import coroutines
 from rubric_ci.system.output import wrapped
 from rubric_ci.system.runner import can_install
 from rubric_ci.text import escape
-
-FEW = 6  # cases; fewer have nothing to say about what a comparison detects
 
 
 def run(settings: RunSettings) -> ExitCode:
@@ -94,7 +88,8 @@ def grade_inputs(
         work = expected_work(opened, sides)
         if not inputs.context.offline:
             check_prices(work, inputs.settings.requests.max_cost_usd)
-        estimate = _show_forecast(opened, work, sides)
+        announced = announce(work, sides, opened)
+        _show(announced, opened)
         graded = grade_run(opened, sides, models_to_ask(work), run)
     report = finish(
         inputs,
@@ -102,7 +97,7 @@ def grade_inputs(
         os.environ,
         started_at=started_at,
         seconds=monotonic() - clock,
-        forecast=total(estimate),
+        forecast=announced.estimate.total,
     )
     return report, graded
 
@@ -123,23 +118,18 @@ def _list(inputs: RunInput, now: datetime) -> ExitCode:
     """Print the cases and the estimate; nothing is requested."""
     with open_sides(inputs) as (opened, sides):
         work = expected_work(opened, sides)
-        estimates = [
-            *estimate_lines(announcement.estimate(work, opened)),
-            *announcement.confirmation(sides, opened),
-        ]
-        click.echo(announcement.listing(work, sides, estimates, now), nl=False)
+        announced = announce(work, sides, opened)
+        click.echo(listing(work, sides, announced, now), nl=False)
     return ExitCode.USAGE if inputs.loaded.invalid else ExitCode.OK
 
 
-def _show_forecast(
-    inputs: RunInput, work: Sequence[ExpectedWork], sides: Sides | NoBase | None
-) -> Sequence[JudgeEstimate]:
-    """Show what the run may cost and detect, and return the estimate of its cost."""
-    estimate = announcement.estimate(work, inputs)
-    for line in announcement.lines(work, sides, estimate, inputs):
+def _show(announced: Announcement, inputs: RunInput) -> None:
+    """Show what the run may cost, and on demand what it can detect."""
+    for line in announced.lines:
         click.echo(wrapped(escape.log_line(line), sys.stderr), err=True)
-    if estimate and len(inputs.tasks) >= FEW:
+    settings = inputs.settings
+    trials = min((task.trials(settings.trials) for task in inputs.tasks), default=1)
+    asked = settings.baseline or trials > 1 or settings.verbose
+    if asked and announced.estimate.judgements:
         clusters = [task.cluster for task in inputs.tasks]
-        trials = min(task.trials(inputs.settings.trials) for task in inputs.tasks)
         show_power(clusters, inputs.baseline, os.environ, trials=trials)
-    return estimate

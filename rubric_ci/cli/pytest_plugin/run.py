@@ -194,7 +194,7 @@ class SessionRun:
     @cached_property
     def nothing(self) -> RunReport:
         """The report of a run of no case, to which answers of tests are added."""
-        nothing = GradedRun(outcome=Outcome(results=()), sentinel=None, preflight=NOTHING_USED)
+        nothing = GradedRun(outcome=Outcome(results=()), sentinel=None, spent=NOTHING_USED)
         return finish(
             replace(self.inputs, tasks=()),
             nothing,

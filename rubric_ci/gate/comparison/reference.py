@@ -210,7 +210,7 @@ def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | Non
         report,
         cases=cases,
         totals=totals(cases),
-        preflight=NOTHING_USED,
+        beyond_cases=NOTHING_USED,
         verdict=word,
         gate=concluded(report.gate, cases, word, report.waivers, report.grading_changes),
         comparison=None,

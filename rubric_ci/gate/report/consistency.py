@@ -84,7 +84,7 @@ def _base_scores(before: BaseResult | None) -> Iterator[float]:
 
 
 def _totals(report: RunReport) -> Iterator[str]:
-    computed = totals(report.cases, report.preflight)
+    computed = totals(report.cases, report.beyond_cases)
     for field in fields(computed):
         if field.name == "judge_noise":
             continue

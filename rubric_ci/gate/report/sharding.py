@@ -76,7 +76,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
     waivers = merged(report.waivers for report in reports)
     gate = replace(first.gate, fail_on=fail_on) if fail_on else first.gate
-    preflight = sum((report.preflight for report in reports), NOTHING_USED)
+    beyond_cases = sum((report.beyond_cases for report in reports), NOTHING_USED)
     return replace(
         first,
         started_at=min(report.started_at for report in reports),
@@ -85,8 +85,8 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         scope=scope,
         gate=concluded(gate, cases, verdict, waivers, first.grading_changes),
         waivers=waivers,
-        totals=totals(cases, preflight),
-        preflight=preflight,
+        totals=totals(cases, beyond_cases),
+        beyond_cases=beyond_cases,
         forecast=_forecast(reports),
         cases=cases,
         responders=_responders(reports),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from rubric_ci.errors import NoVerdict
-from rubric_ci.model.config import CliTarget, Target
+from rubric_ci.model.config import CliTarget, LlmTarget, Target
 from rubric_ci.model.context import RunContext, Start, StartPrice
 from rubric_ci.model.results import Answer
 from rubric_ci.model.usage import Usage
@@ -18,11 +18,16 @@ def price_of(target: Target) -> StartPrice | None:
     return StartPrice(target=target.name, most=target.cost_per_run, obeys=obeys)
 
 
+def model_of(target: Target) -> str:
+    """Return the model that answers; empty: a program, or nothing that is asked."""
+    return target.endpoint.model if isinstance(target, LlmTarget) else ""
+
+
 async def started(target: CliTarget, context: RunContext, start: Start) -> Answer:
     """Return the answer of one start, which counts as a call; raises OverBudget before it."""
     price = price_of(target)
     if price is None:
-        return await start(None)
+        return await context.spend(StartPrice(target=target.name, counts=False), start)
 
     async def counted(most: float | None) -> Answer:
         try:

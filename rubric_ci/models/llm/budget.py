@@ -14,13 +14,14 @@ from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.context import Start, StartPrice
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.model.results import Answer
 from rubric_ci.models.llm.retry import RequestError
 
 OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas
 UNKNOWN_OUTPUT = 128_000  # tokens, for a model without a known limit of its replies
 LEAST_START = 0.01  # dollars, below which no program is started that gets what is left
+_CUT = Usage(calls=1, unpriced_calls=1)  # sent, and its end was not awaited
 _ROUNDED = 1 - 1e-9  # so that what is left, added to what is spent, is within the cap
 CAPPED_OUTPUT = 16_384  # tokens of a reply under a cap on cost, unless `max_tokens` is set
 
@@ -76,6 +77,7 @@ class Budget:
         self._spent = 0.0
         self._reserved = 0.0
         self._unknown = 0  # calls of unknown cost, counted at their maximum
+        self._used = NOTHING_USED
         self._closed = ""  # why no further request is sent
         self._changed = asyncio.Condition()
 
@@ -84,24 +86,22 @@ class Budget:
 
         async def ask(call: ModelCall) -> ModelReply:
             call, worst = await self._reserve(call)
-            cost: float | None = None
+            used = _CUT
             try:
                 async with asyncio.timeout(self._seconds_left()) as limit:
                     reply = await request(call)
             except TimeoutError as error:
                 if limit.expired():
-                    cut = Usage(calls=1, unpriced_calls=1)
-                    raise OverBudget(self._close(self._time_is_up()), cut) from error
+                    raise OverBudget(self._close(self._time_is_up()), _CUT) from error
                 raise
             except RequestError as error:
-                cost = None if error.billed else 0.0
+                used = error.usage
                 raise
             else:
-                known = not reply.usage.unpriced_calls and reply.usage.cost_usd >= 0
-                cost = reply.usage.cost_usd if known else None
+                used = reply.usage
                 return reply
             finally:
-                await self._release(worst, cost)
+                await self._release(worst, used)
 
         return ask
 
@@ -110,18 +110,18 @@ class Budget:
 
         A program that obeys a limit, and has no known cost, gets all that is left.
         """
-        worst = await self._reserve_start(price)
-        cost: float | None = None
+        worst = await self._reserve_start(price) if price.counts else 0.0
+        used = _CUT if price.counts else NOTHING_USED
         try:
-            given = await start(None if self._caps.cost_usd is None else worst)
+            given = await start(None if self._caps.cost_usd is None or not price.counts else worst)
         except NoVerdict as error:
-            cost = _known(error.usage)
+            used = error.usage
             raise
         else:
-            cost = _known(given.usage)
+            used = given.usage
             return given
         finally:
-            await self._release(worst, cost)
+            await self._release(worst, used)
 
     async def _reserve_start(self, price: StartPrice) -> float:
         """Return the maximum cost of a start, which is reserved."""
@@ -175,8 +175,14 @@ class Budget:
             return False
         raise OverBudget(self._close(self._would_exceed(worst, advice)))
 
-    async def _release(self, worst: float, cost: float | None) -> None:
+    def used(self) -> Usage:
+        """Return what all requests and starts used so far, also those that failed or were cut."""
+        return self._used
+
+    async def _release(self, worst: float, used: Usage) -> None:
         """Release the reserved cost that was not spent; for a call of unknown cost, none of it."""
+        cost = _known(used)
+        self._used += used  # before any wait, which an interruption may cut
         async with self._changed:
             self._reserved = max(0.0, self._reserved - worst)
             self._spent += worst if cost is None else cost
@@ -225,7 +231,7 @@ def _advice(call: ModelCall) -> str:
 
 
 def _known(usage: Usage) -> float | None:
-    return None if usage.unpriced_calls else usage.cost_usd
+    return None if usage.unpriced_calls or not usage.cost_usd >= 0 else usage.cost_usd
 
 
 def _limit(call: ModelCall) -> int:

@@ -9,13 +9,13 @@ shortest that providers accept. A reply that refuses its parameters (400) is a r
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Final
 
 from rubric_ci.errors import CannotReachModel, OverBudget
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
-from rubric_ci.model.usage import Usage
 from rubric_ci.models.llm.direct import provider_with_entry
 from rubric_ci.models.llm.retry import RequestError, with_retries
 
@@ -44,12 +44,10 @@ async def entry_of(endpoint: Endpoint) -> Mapping[str, JSON] | None:
     return found[-1] if found else None
 
 
-async def ask(endpoint: Endpoint, call_model: ModelCaller) -> Usage:
-    """Send the shortest request and return its usage; the circuit breaker keeps what it shows."""
-    try:
-        return (await call_model(shortest_call(endpoint))).usage
-    except (CannotReachModel, OverBudget) as error:
-        return error.usage
+async def ask(endpoint: Endpoint, call_model: ModelCaller) -> None:
+    """Send the shortest request; the circuit breaker keeps what it shows."""
+    with suppress(CannotReachModel, OverBudget):
+        await call_model(shortest_call(endpoint))
 
 
 def shortest_call(endpoint: Endpoint) -> ModelCall:

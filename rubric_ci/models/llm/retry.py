@@ -65,6 +65,11 @@ class RequestError(Exception):
         return "server" if self.retryable else "request"
 
     @property
+    def usage(self) -> Usage:
+        """The request, if it reached the server."""
+        return Usage(calls=int(self.reached), unpriced_calls=int(self.billed))
+
+    @property
     def _refuses_account(self) -> bool:
         return self.status == 400 and bool(_REFUSED_ACCOUNT.search(str(self)))
 
@@ -87,7 +92,7 @@ def with_retries(
             try:
                 reply = await request(call)
             except RequestError as error:
-                used += Usage(calls=int(error.reached), unpriced_calls=int(error.billed))
+                used += error.usage
                 previous = str(error)
                 wait = error.wait_after(attempt, backoff)
                 if wait is None:

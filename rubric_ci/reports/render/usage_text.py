@@ -65,7 +65,7 @@ def other_judges(case: CaseResult, report: RunReport) -> list[str]:
 
 def _forecast(forecast: CostEstimate) -> str:
     cost = "price unknown" if forecast.cost_usd is None else numbers.dollars(forecast.cost_usd)
-    return f"estimate: {numbers.plural(forecast.requests, 'judge call')}, {cost}"
+    return f"estimate: {numbers.plural(forecast.requests, 'model call')}, {cost}"
 
 
 def _judges(report: RunReport) -> str:

@@ -16,10 +16,9 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.results import Answer, Assessed, CaseResult, CriterionResult, Skipped
-from rubric_ci.services.cost.judgements import estimate_cost, show_estimate
+from rubric_ci.services.cost.estimate import show_estimate, show_spent
 from rubric_ci.services.cost.work import ExpectedWork
 from rubric_ci.system import coroutines
-from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
 REPLAYED = "The judge's replies are from a recording: no model was asked"
@@ -70,8 +69,9 @@ def rejudge(
     """Judge every answer; show the estimate before and the cost after."""
     tasks = [_task(each) for each in answers]
     if live:
-        show_estimate(estimate_cost([ExpectedWork(tasks=tasks, context=context)]))
+        show_estimate([ExpectedWork(tasks=tasks, context=context)])
     refused: list[str] = []
+    before = context.spent()
     ask = _of_the_judge(_noting_refusals(context.call_model, refused))
     watched = replace(context, call_model=ask)
     results = coroutines.run(grade(tasks, watched, concurrency=concurrency))
@@ -80,8 +80,8 @@ def rejudge(
     if len(results) < len(tasks):
         raise KeyboardInterrupt
     used = sum((r.usage for r in results if not isinstance(r, Skipped)), NOTHING_USED)
-    if used.calls:
-        click.echo(", ".join(filter(None, (numbers.cost(used), numbers.usage(used)))), err=True)
+    sent = context.spent().beyond(before)
+    show_spent(replace(sent, cache_hits=used.cache_hits, repairs=used.repairs))
     return RejudgeResult(
         marks=tuple(_marks(result) for result in results),
         over_budget=refused[0] if refused else "",

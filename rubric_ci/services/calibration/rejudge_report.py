@@ -16,6 +16,8 @@ from rubric_ci.model.rubric import Assertion
 from rubric_ci.model.trials import trials_of
 from rubric_ci.services.calibration.rejudge import RECORDED_ANSWER_TARGET
 from rubric_ci.services.calibration.sentinel import measure
+from rubric_ci.services.calibration.sentinel import measured_tasks as sentinel_tasks
+from rubric_ci.services.cost.work import ExpectedWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,15 +33,9 @@ async def rejudge_cases(
     cases: Sequence[CaseResult], tasks: Sequence[Task], context: RunContext, concurrency: int
 ) -> Rejudged:
     """Mark every kept answer of every case; a case without a judge stays as it is."""
-    by_case = {task.case.key: task for task in tasks}
     graded = [case for case in cases if isinstance(case, Graded)]
-    problems = {case.key: _why_not(case, by_case.get(case.key)) for case in graded}
-    asked = [
-        (case, _task(by_case[case.key], trial.answer or ""))
-        for case in graded
-        if not problems[case.key] and needs_judge(by_case[case.key].case)
-        for trial in trials_of(case)
-    ]
+    problems = _problems(graded, tasks)
+    asked = list(_asked(graded, tasks))
     results = await grade([task for _, task in asked], context, concurrency=concurrency)
     if len(results) < len(asked):
         raise KeyboardInterrupt
@@ -50,7 +46,32 @@ async def rejudge_cases(
     done = tuple(case for case in found if isinstance(case, Graded))
     lost = {case.key: case.reason for case in found if not isinstance(case, Graded)}
     sentinel = await measure(done, tasks, context, concurrency)
-    return Rejudged(cases=done, left_out=tuple(_lines(problems | lost)), sentinel=sentinel)
+    return Rejudged(cases=done, left_out=tuple(_lines({**problems, **lost})), sentinel=sentinel)
+
+
+def expected(
+    cases: Sequence[CaseResult], tasks: Sequence[Task], context: RunContext
+) -> tuple[ExpectedWork, ...]:
+    """Return what the judge will be asked: to mark the kept answers, and a new sentinel."""
+    graded = [case for case in cases if isinstance(case, Graded)]
+    again = [task for _, task in _asked(graded, tasks)]
+    watched = sentinel_tasks({task.case.key: task for task in again}.values())
+    uncached = replace(context, cache=None)
+    return tuple(ExpectedWork(tasks=each, context=uncached) for each in (again, watched) if each)
+
+
+def _problems(graded: Sequence[Graded], tasks: Sequence[Task]) -> Mapping[CaseKey, str]:
+    by_case = {task.case.key: task for task in tasks}
+    return {case.key: _why_not(case, by_case.get(case.key)) for case in graded}
+
+
+def _asked(graded: Sequence[Graded], tasks: Sequence[Task]) -> Iterator[tuple[Graded, Task]]:
+    """Yield each case that the judge marks, once for each kept answer."""
+    by_case, problems = {task.case.key: task for task in tasks}, _problems(graded, tasks)
+    for case in graded:
+        if not problems[case.key] and needs_judge(by_case[case.key].case):
+            for trial in trials_of(case):
+                yield case, _task(by_case[case.key], trial.answer or "")
 
 
 def _why_not(case: Graded, task: Task | None) -> str:

@@ -1,7 +1,7 @@
 """The test of a moved judge: remembered marks, asked for again and compared."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import comb
 from typing import Final
@@ -13,7 +13,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.results import Assessed, CaseResult, Graded
-from rubric_ci.model.scoring import MarkValue
+from rubric_ci.model.scoring import ASSERTION, MarkValue
 from rubric_ci.services.calibration.rejudge import RECORDED_ANSWER_TARGET
 
 ITEMS: Final = 12
@@ -69,7 +69,7 @@ def _candidates(cases: Sequence[CaseResult]) -> Iterator[tuple[str, SentinelItem
     for case in (case for case in cases if isinstance(case, Graded)):
         for result in case.evaluators:
             if isinstance(result, Assessed) and result.judge and result.weight > 0:
-                for criterion in result.criteria:
+                for criterion in (c for c in result.criteria if c.kind != ASSERTION):
                     item = SentinelItem(
                         file=case.file,
                         id=case.id,
@@ -131,6 +131,38 @@ async def grade_watched(
     return results
 
 
+def expected(watch: Watch, tasks: Sequence[Task]) -> list[Task]:
+    """Return what the judge will be asked for again, once per request.
+
+    New items are chosen from the results. Their number is known before: as many as there are
+    judged criteria, up to `ITEMS`.
+    """
+    if watch.remembered:
+        by_case = {task.case.key: task for task in tasks}
+        found = (_task(item, by_case.get((item.file, item.id))) for item in watch.remembered.items)
+        return [task for task in found if task] * REQUESTS
+    return measured_tasks(tasks) if watch.measures else []
+
+
+def measured_tasks(tasks: Iterable[Task]) -> list[Task]:
+    """Return what a new sentinel asks for, once per request."""
+    return list(_first_items(tasks))[:ITEMS] * REPEATS
+
+
+def _first_items(tasks: Iterable[Task]) -> Iterator[Task]:
+    """Yield a task per judged criterion, one criterion of each rubric after the other."""
+    rubrics = [
+        (task, spec)
+        for task in tasks
+        for spec in task.case.evaluators
+        if isinstance(spec, RubricSpec) and spec.weight > 0 and spec.rubric.judged
+    ]
+    for place in range(max((len(spec.rubric.judged) for _, spec in rubrics), default=0)):
+        for task, spec in rubrics:
+            if place < len(spec.rubric.judged):
+                yield _of_spec(task, spec, "")
+
+
 async def check(
     remembered: Sentinel, tasks: Sequence[Task], context: RunContext, concurrency: int
 ) -> Sentinel:
@@ -178,12 +210,16 @@ def _task(item: SentinelItem, task: Task | None) -> Task | None:
     """Return the task of judging the remembered answer; None if the evaluator is gone."""
     for spec in task.case.evaluators if task else ():
         if task and isinstance(spec, RubricSpec) and spec.name == item.evaluator:
-            return Task(
-                case=replace(task.case, evaluators=(replace(spec, weight=1.0),), trials=None),
-                target=replace(RECORDED_ANSWER_TARGET, response=item.answer),
-                judge=task.judge,
-            )
+            return _of_spec(task, spec, item.answer)
     return None
+
+
+def _of_spec(task: Task, spec: RubricSpec, answer: str) -> Task:
+    return Task(
+        case=replace(task.case, evaluators=(replace(spec, weight=1.0),), trials=None),
+        target=replace(RECORDED_ANSWER_TARGET, response=answer),
+        judge=task.judge,
+    )
 
 
 def _mark(item: SentinelItem, result: CaseResult) -> list[MarkValue]:

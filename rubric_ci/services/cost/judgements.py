@@ -1,11 +1,7 @@
 """Estimate of requests, tokens and cost per judge, shown before a run."""
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import add
 from typing import Final
-
-import click
 
 from rubric_ci.grading.evaluators.judge_choice import asked_of
 from rubric_ci.grading.resolve import Task, judges_of
@@ -17,14 +13,15 @@ from rubric_ci.model.report import CostEstimate
 from rubric_ci.model.results import Answer
 from rubric_ci.models.judge.freeform import freeform_messages
 from rubric_ci.models.judge.prompt import rubric_messages
-from rubric_ci.models.judge.voting import grouped, most_per_request
+from rubric_ci.models.judge.voting import PANEL, grouped, most_per_request
 from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.direct import provider_with_entry
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.models.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
+from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.services.cost.work import ExpectedWork, models_to_ask
 from rubric_ci.system import coroutines
-from rubric_ci.text import escape, numbers
+from rubric_ci.text import numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +31,7 @@ class JudgeEstimate:
     judge: JudgeConfig
     estimate: CostEstimate
     cached: int = 0  # requests that the cache answers, which the estimate leaves out
+    most: int = 0  # requests if every verdict takes all votes of `auto`
 
 
 CHARACTERS = 4  # per token, in English
@@ -74,40 +72,36 @@ NO_REQUESTS: Final = TokenEstimate()
 
 
 def estimate_cost(
-    sides: Sequence[ExpectedWork], *, batched: bool = False, preflight: bool = True
+    sides: Sequence[ExpectedWork],
+    *,
+    batched: bool = False,
+    preflight: bool = True,
+    last: LastRun | None = None,
 ) -> tuple[JudgeEstimate, ...]:
     """Return an estimate per judge for all sides, less the judgements in the cache.
 
     A judgement of an answer that is not known yet counts as a request, and so does the preflight
-    of a judge whose server has no entries of models, unless `preflight` is False.
+    of a judge whose server has no entries of models, unless `preflight` is False. A request to a
+    judge that the last run asked takes as many tokens as there.
     """
     judged = coroutines.run(_by_judge(sides))
     if preflight and not batched:
         judged = _with_preflight(judged, sides)
     return tuple(
         JudgeEstimate(
-            judge=judge, estimate=_priced(judge, each.asked, batched=batched), cached=each.cached
+            judge=judge,
+            estimate=_priced(judge, each.asked, last or {}, batched=batched),
+            cached=each.cached,
+            most=each.most,
         )
         for judge, each in judged
         if each.asked.requests or each.cached
     )
 
 
-def show_estimate(estimates: Sequence[JudgeEstimate]) -> None:
-    """Print a line per judge on stderr."""
-    for line in estimate_lines(estimates):
-        click.echo(escape.log_line(line), err=True)
-
-
 def estimate_lines(estimates: Sequence[JudgeEstimate]) -> list[str]:
     """Return a line per judge: requests, tokens and cost."""
     return [_line(each) for each in estimates]
-
-
-def total(estimates: Sequence[JudgeEstimate]) -> CostEstimate | None:
-    """Return the sum over all judges; None if there is no judge request."""
-    every = [each.estimate for each in estimates]
-    return reduce(add, every) if every else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +110,18 @@ class _Requests:
 
     asked: TokenEstimate = NO_REQUESTS
     cached: int = 0
+    most: int = 0
 
     def __add__(self, other: "_Requests") -> "_Requests":
-        return _Requests(asked=self.asked + other.asked, cached=self.cached + other.cached)
+        return _Requests(
+            asked=self.asked + other.asked,
+            cached=self.cached + other.cached,
+            most=self.most + other.most,
+        )
 
 
 _PREFLIGHT = _Requests(
-    asked=TokenEstimate(requests=1, input_tokens=PROMPT_TOKENS, output_tokens=MOST_TOKENS)
+    asked=TokenEstimate(requests=1, input_tokens=PROMPT_TOKENS, output_tokens=MOST_TOKENS), most=1
 )
 
 
@@ -173,19 +172,35 @@ def _of_judge(
     spec: RubricSpec | LlmJudgeSpec,
     lacking: Sequence[Sequence[Endpoint] | None],
 ) -> _Requests:
-    most = request_count(spec, judge)
-    asked = [most if each is None else each.count(judge.endpoint) for each in lacking]
-    total = _Requests(cached=sum(max(0, most - count) for count in asked))
+    every = request_count(spec, judge)
+    asked = [every if each is None else each.count(judge.endpoint) for each in lacking]
+    votes = PANEL if judge.votes == "auto" and isinstance(spec, RubricSpec) else 1
+    total = _Requests(
+        cached=sum(max(0, every - count) for count in asked),
+        most=sum(every * votes if count else 0 for count in asked),
+    )
     if any(asked):  # the tokens of prompts that the cache answers are of no interest
-        every = estimate(task.case, spec, judge)
-        total += _Requests(asked=sum(map(every.of, asked), NO_REQUESTS))
+        each = estimate(task.case, spec, judge)
+        total += _Requests(asked=sum(map(each.of, asked), NO_REQUESTS))
     return total
 
 
-def _priced(judge: JudgeConfig, tokens: TokenEstimate, *, batched: bool) -> CostEstimate:
+def _priced(
+    judge: JudgeConfig, tokens: TokenEstimate, last: LastRun, *, batched: bool
+) -> CostEstimate:
     prices = (batch_prices_of if batched else prices_of)(judge.endpoint)
+    known = last.get(("judge", judge.name, ""))
     cost = None
-    if prices:
+    if known and known.usage.calls:
+        share = tokens.requests / known.usage.calls
+        tokens = TokenEstimate(
+            requests=tokens.requests,
+            input_tokens=round(known.usage.input_tokens * share),
+            output_tokens=round(known.usage.output_tokens * share),
+        )
+        if not (known.usage.unpriced_calls or batched):
+            cost = known.usage.cost_usd * share
+    if prices and cost is None:
         cost = tokens.input_tokens * prices.input + tokens.output_tokens * prices.output
     return CostEstimate(
         requests=tokens.requests,
@@ -198,7 +213,8 @@ def _priced(judge: JudgeConfig, tokens: TokenEstimate, *, batched: bool) -> Cost
 def _line(expected: JudgeEstimate) -> str:
     judge, estimate = expected.judge, expected.estimate
     cached = f"; {expected.cached:,} more in the cache" if expected.cached else ""
-    more = "; more if further votes are needed" if judge.votes == "auto" else ""
+    most = f"; at most {expected.most:,} where verdicts are close"
+    more = most if expected.most > estimate.requests else ""
     more += "" if judge.margin is None else "; fewer where the first judge decides"
     return (
         f"about {numbers.plural(estimate.requests, 'request')} to {judge.endpoint.model}, "
@@ -210,7 +226,7 @@ def _line(expected: JudgeEstimate) -> str:
 def _cost(estimate: CostEstimate) -> str:
     if estimate.cost_usd is None:
         return "price unknown"
-    return f"${estimate.cost_usd:.4f}" if estimate.cost_usd else "$0"
+    return numbers.dollars(estimate.cost_usd) if estimate.cost_usd else "$0"
 
 
 def estimate(case: EvalCase, spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> TokenEstimate:

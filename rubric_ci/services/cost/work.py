@@ -32,7 +32,6 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.results import Answer
-from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.models.llm.budget import check_start
 from rubric_ci.models.llm.client import identity
 from rubric_ci.system import coroutines
@@ -134,21 +133,18 @@ def models_to_ask(sides: Sequence[ExpectedWork]) -> tuple[Endpoint, ...]:
     return tuple(found.values())
 
 
-async def ask_models(models: Sequence[Endpoint], context: RunContext) -> Usage | None:
-    """Find out which models are unreachable, and return what that used.
-
-    Return None on cancellation (Ctrl-C, SIGTERM).
-    """
+async def ask_models(models: Sequence[Endpoint], context: RunContext) -> bool:
+    """Find out which models are unreachable; return False on cancellation (Ctrl-C, SIGTERM)."""
     if context.preflight is None:
-        return NOTHING_USED
+        return True
     try:
         asking = coroutines.gather_all(map(context.preflight, models))
-        used = await Deadline(context.max_seconds, context.started).enforce(asking)
+        await Deadline(context.max_seconds, context.started).enforce(asking)
     except OverBudget:
-        return NOTHING_USED  # each case has the reason
+        return True  # each case has the reason
     except asyncio.CancelledError:
-        return None
-    return sum(used, NOTHING_USED)
+        return False
+    return True
 
 
 def _models(task: Task) -> Iterator[Endpoint]:

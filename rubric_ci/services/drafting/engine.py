@@ -82,9 +82,10 @@ async def draft(
     return await coroutines.gather_until_cancelled(draft_one(request) for request in requests)
 
 
-async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -> DraftResult:
+def call_of(request: DraftRequest, drafter: Drafter) -> ModelCall:
+    """Return the request for the draft of a case."""
     case = request.case
-    call = draft_call(
+    return draft_call(
         case,
         request.suite,
         drafter.endpoint,
@@ -94,6 +95,10 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
         about=f"{case.file}: {case.id}: draft",
         contrast=request.contrast,
     )
+
+
+async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -> DraftResult:
+    case, call = request.case, call_of(request, drafter)
     try:
         reply = await _cached_or_asked(call, drafter, context)
     except NoVerdict as error:

@@ -13,7 +13,7 @@ from rubric_ci.errors import NoVerdict
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.llm_calls import NOTHING_USED, ChatMessage, Usage, call_key
+from rubric_ci.model.llm_calls import ChatMessage, call_key
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 from rubric_ci.models.judge.prompt import about_fences, fenced, judge_call
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
@@ -25,6 +25,7 @@ from rubric_ci.services.calibration.rejudge import (
     rejudge,
     show_not_judged,
 )
+from rubric_ci.services.cost.estimate import show_spent
 from rubric_ci.services.probe.figures import CriterionFigures, Measured, Mutation, figures
 from rubric_ci.services.probe.harmless import PARAPHRASE
 from rubric_ci.services.probe.plan import Marks, Plan, Subject, key, mutations, plan
@@ -110,19 +111,16 @@ def _paraphrased(
     async def one(answer: str, name: str) -> tuple[Variant, ...] | NoVerdict:
         async with slots:
             try:
-                made, used = await paraphrases(
+                return await paraphrases(
                     answer, f"{name}: paraphrases", judging.judge, judging.context
                 )
             except NoVerdict as error:
                 click.echo(log_line(f"{name}: no paraphrases: {error}"), err=True)
                 return error
-        spent.append(used)
-        return made
 
-    spent: list[Usage] = []
+    before = judging.context.spent()
     found = coroutines.run(coroutines.gather_all(one(*each) for each in answers.items()))
-    if (used := sum(spent, NOTHING_USED)).calls:
-        click.echo(f"{numbers.cost(used)}, {numbers.usage(used)}", err=True)
+    show_spent(judging.context.spent().beyond(before))
     made = {
         answer: each
         for answer, each in zip(answers, found, strict=True)
@@ -183,8 +181,8 @@ def _gates(criterion: Judged) -> bool:
 
 async def paraphrases(
     answer: str, about: str, model: JudgeConfig, context: RunContext
-) -> tuple[tuple[Variant, ...], Usage]:
-    """Return the paraphrases of an answer and what they cost; raises NoVerdict."""
+) -> tuple[Variant, ...]:
+    """Return the paraphrases of an answer; raises NoVerdict."""
     fence = new_fence()
     messages = (
         ChatMessage(role="system", content=_PARAPHRASE_SYSTEM.format(data=about_fences(fence))),
@@ -200,7 +198,7 @@ async def paraphrases(
         Variant(family=PARAPHRASE, text=text, change=f"paraphrase {n} of {PARAPHRASES}")
         for n, text in enumerate(reply.value, start=1)
     )
-    return tuple(made), reply.usage
+    return tuple(made)
 
 
 def _read_paraphrases(text: str, answer: str) -> tuple[str, ...] | InvalidReply:

@@ -1,60 +1,117 @@
-"""Requests and cost that a run may need: shown before its first request, and by `run --list`."""
+"""What a run will request and start, and what that costs: shown before it, and by `run --list`."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, assert_never
+from typing import Final
 
 from rubric_ci.gate.comparison import verdicts, wording
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.targets import spending
 from rubric_ci.model.changes import NoBase
-from rubric_ci.model.config import (
-    CliTarget,
-    LlmTarget,
-    MockTarget,
-    RecordedTarget,
-    RunnerTarget,
-    Target,
-    UnsupportedTarget,
-)
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.services.cost.judgements import JudgeEstimate, estimate_cost, estimate_lines, total
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.report import CostEstimate
+from rubric_ci.services.calibration import sentinel
+from rubric_ci.services.cost.estimate import Estimate, cost_words, estimate_work
+from rubric_ci.services.cost.last_run import LastRun, last_run
 from rubric_ci.services.cost.work import ExpectedWork
 from rubric_ci.services.run.base_comparison import no_answers
 from rubric_ci.services.run.confirmation import most_further_trials, once
-from rubric_ci.services.run.grade import RunInput, becomes_reference, without_models
+from rubric_ci.services.run.grade import (
+    RunInput,
+    becomes_reference,
+    compares_with_reference,
+    watch_of,
+    without_models,
+)
 from rubric_ci.services.run.sides import Sides
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
 _HALF: Final = 2  # both questions of a suspect share the budget of false alarms
+_FURTHER: Final = 0.35
+"""Further trials per case and first trial if nothing broke, measured: benchmarks/against."""
 
 
-def estimate(work: Sequence[ExpectedWork], inputs: RunInput) -> Sequence[JudgeEstimate]:
-    """Return the expected judge requests of both sides, without further trials."""
-    settings = inputs.settings
-    return () if without_models(settings) else estimate_cost(work, batched=settings.batch)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announcement:
+    """The expected requests of a run, and the bounds of what else it may send."""
+
+    estimate: Estimate
+    further: Sequence[str] = ()  # a line each
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """A line per target and judge that costs something, the total and the bounds."""
+        yield from self.estimate.lines
+        yield from self.further
 
 
-def lines(
-    work: Sequence[ExpectedWork],
-    sides: Sides | NoBase | None,
-    expected: Sequence[JudgeEstimate],
-    inputs: RunInput,
+def announce(
+    work: Sequence[ExpectedWork], sides: Sides | NoBase | None, inputs: RunInput
+) -> Announcement:
+    """Return what a run will send: both sides, the sentinel, and bounds of further trials."""
+    settings, last = inputs.settings, _last_run(inputs)
+    watched = _watched(inputs)
+    every = estimate_work((*work, *watched), last, batched=settings.batch)
+    if without_models(settings):
+        answers = [replace(each, estimate=None) for each in every.answers]
+        return Announcement(estimate=Estimate(answers=answers))
+    return Announcement(estimate=every, further=tuple(_further(sides, inputs, watched)))
+
+
+def _last_run(inputs: RunInput) -> LastRun:
+    baseline = inputs.baseline.report if inputs.baseline else None
+    return last_run(inputs.settings.output_dir / "report.json", baseline)
+
+
+def _watched(inputs: RunInput) -> tuple[ExpectedWork, ...]:
+    """Return what the sentinel asks the judge for again."""
+    tasks = sentinel.expected(watch_of(inputs), inputs.tasks)
+    context = replace(inputs.context, cache=None)
+    return (ExpectedWork(tasks=tasks, context=context),) if tasks else ()
+
+
+def _further(
+    sides: Sides | NoBase | None, inputs: RunInput, watched: Sequence[ExpectedWork]
 ) -> Iterator[str]:
-    """Yield a line per target and judge that is requested, and one on suspects."""
-    if not without_models(inputs.settings):
-        for side in work:
-            yield from request_lines(side)
-    yield from estimate_lines(expected)
+    if watched:
+        again = total.requests if (total := estimate_work(watched, preflight=False).total) else 0
+        yield f"{again:,} of these requests ask for marks again, to notice a judge that moves"
     if becomes_reference(inputs):
         yield (
             f"every case is answered and judged {inputs.settings.trials} times, to become the "
             "reference; later nights need fewer trials"
         )
+    yield from _of_suspects(inputs)
     yield from confirmation(sides, inputs)
+
+
+def _of_suspects(inputs: RunInput) -> Iterator[str]:
+    """Yield how many more requests suspects get, compared with a reference, if all cases are."""
+    if not compares_with_reference(inputs):
+        return
+    most = 2 * inputs.loaded.config.regression.confirm - inputs.settings.trials
+    if inputs.loaded.config.regression.confirm <= 1 or most <= 0:
+        return
+    tasks = [task for task in inputs.tasks if task.case.evaluators]
+    found = _summed([_again(tasks, most, inputs)], _last_run(inputs))
+    if found:
+        yield (
+            f"up to {numbers.plural(found.requests, 'more request')} for further trials of "
+            f"suspected cases, {cost_words(found.cost_usd)}"
+        )
+
+
+def _again(tasks: Sequence[Task], trials: int, inputs: RunInput) -> ExpectedWork:
+    # NOTE: the caches are not asked; a further trial is seldom in them.
+    context = replace(inputs.context, cache=None)
+    return ExpectedWork(tasks=[once(task) for task in tasks], context=context, trials=trials)
+
+
+def _summed(work: Sequence[ExpectedWork], last: LastRun) -> CostEstimate | None:
+    """Return what further trials of this work take; None: nothing."""
+    return estimate_work(work, last, preflight=False).total
 
 
 def confirmation(sides: Sides | NoBase | None, inputs: RunInput) -> Iterator[str]:
@@ -62,24 +119,18 @@ def confirmation(sides: Sides | NoBase | None, inputs: RunInput) -> Iterator[str
     if not isinstance(sides, Sides):
         return
     asked = [task for task in inputs.tasks if task.case.evaluators and sides.asks_base(task)]
-    work = _if_all_are_suspects(asked, sides, inputs)
-    judged = total(estimate_cost(work, preflight=False))
-    answers = sum(
-        side.trials * (task.case.most_turns or 1)
-        for side in work
-        for task in side.tasks
-        if isinstance(task.target, LlmTarget) or spending.price_of(task.target)
-    )
-    requests = answers + (judged.requests if judged else 0)
-    if not requests:
+    last = _last_run(inputs)
+    found = _summed(_if_all_are_suspects(asked, sides, inputs), last)
+    if not found or not found.requests:
         return
-    cost = "price unknown"
-    if judged and judged.cost_usd is not None:
-        cost = numbers.dollars(judged.cost_usd) + (" without the answers" if answers else "")
-    none = "; fewer if most cases break" if may_decide_together(asked, sides) else ""
+    cost = f", {cost_words(found.cost_usd)}"
+    usual = _summed([_again(asked, 1, inputs)], last)
+    few = round(_FURTHER * usual.requests) if usual else 0
+    together = may_decide_together(asked, sides)
+    none = "; fewer if so many break that they are tested together" if together else ""
     yield (
-        f"up to {numbers.plural(requests, 'more request')} to confirm suspected breaks "
-        f"on both sides, {cost}{none}"
+        f"up to {numbers.plural(found.requests, 'more request')} to confirm suspected breaks "
+        f"on both sides{cost}; about {few:,} if nothing broke{none}"
     )
 
 
@@ -105,10 +156,7 @@ def _if_all_are_suspects(
     ]
     most = most_further_trials(again, sides)
     first = max((task.trials(sides.trials) for task in changed), default=0)
-    # NOTE: the caches are not asked; a further trial is seldom in them.
-    context = replace(inputs.context, cache=None)
-    here = ExpectedWork(tasks=[once(task) for task in asked], context=context, trials=more)
-    there = ExpectedWork(tasks=[once(task) for task in again], context=context, trials=most + first)
+    here, there = _again(asked, more, inputs), _again(again, most + first, inputs)
     today = [here, there] if may_decide_together(asked, sides) else []  # of the base, once more
     return (here, here, there, there, *(replace(work, trials=1) for work in today))
 
@@ -116,21 +164,28 @@ def _if_all_are_suspects(
 def listing(
     work: Sequence[ExpectedWork],
     sides: Sides | NoBase | None,
-    estimates: Sequence[str],
+    announced: Announcement,
     now: datetime,
 ) -> str:
     """Return a line per case, per side, per target and per estimate; `work` starts with the head.
 
     `now` is the start of the run, for the age of the base.
     """
-    head, *base = work
+    tasks, estimate = work[0].tasks, announced.estimate
+    own, there = (_targets(side) for side in (*work, None)[:2])
     lines = [
-        *target_lines(head),
-        *_base(head.tasks, sides, now),
-        *(line for side in base for line in target_lines(side)),
-        *estimates,
+        *(each.line for each in estimate.answers[:own]),
+        *_base(tasks, sides, now),
+        *(each.line for each in estimate.answers[own : own + there]),
+        *estimate.lines_after_targets,
+        *announced.further,
     ]
-    return _case_list(head.tasks, lines)
+    return _case_list(tasks, lines)
+
+
+def _targets(side: ExpectedWork | None) -> int:
+    tasks = side.tasks if side else ()
+    return len({task.target.name for task in tasks if task.case.evaluators})
 
 
 def _base(tasks: Sequence[Task], sides: Sides | NoBase | None, now: datetime) -> Iterator[str]:
@@ -184,79 +239,3 @@ def _cells(task: Task) -> tuple[str, ...]:
 def _row(row: Sequence[str], widths: Sequence[int]) -> str:
     cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
     return "  ".join([*cells, row[-1]])
-
-
-def target_lines(work: ExpectedWork) -> Iterator[str]:
-    """Yield a line per target of one side: what its answers take, less those in the cache."""
-    graded = [task for task in work.tasks if task.case.evaluators]
-    for target in {task.target.name: task.target for task in graded}.values():
-        own = [task for task in graded if task.target.name == target.name]
-        yield f"{work.name}target {target.name}: {_work(target, own, work)}"
-
-
-def request_lines(work: ExpectedWork) -> Iterator[str]:
-    """Yield a line per target that costs money on one side, for answers or as a user."""
-    tasks = [
-        task
-        for task in work.tasks
-        if isinstance(task.target, LlmTarget)
-        or spending.price_of(task.target)
-        or task.case.simulated_user
-    ]
-    return target_lines(replace(work, tasks=tasks))
-
-
-def _work(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> str:
-    """Return the expected requests of a target; their cost is unknown in advance."""
-    every = [(task, trial) for task in tasks for trial in range(task.trials(work.trials))]
-    asked = [task.case for task, trial in every if work.answer(task, trial) is None]
-    cached = len(every) - len(asked)
-    more = f"; {numbers.plural(cached, 'more answer')} in the cache" if cached else ""
-    turns, most = sum(case.most_turns or 1 for case in asked), _at_most(asked)
-    match target:
-        case LlmTarget(endpoint=endpoint):
-            requests = f"{most}{numbers.plural(turns, 'request')} to {endpoint.model}"
-            return f"{requests}, cost unknown before the answers{_of_users(asked)}{more}"
-        case CliTarget(batched=batched):
-            files = {task.case.file: task.trials(work.trials) for task in tasks}
-            starts = min(turns, sum(files.values())) if batched else turns
-            words = numbers.plural(starts, "start of its command", "starts of its command")
-            return f"{most}{words}{_of_starts(target, starts)}{_of_users(asked)}{more}"
-        case RecordedTarget():
-            less = f"; {numbers.plural(len(asked), 'answer')} not recorded" if asked else ""
-            return f"{numbers.plural(cached, 'recorded answer')}, no requests{less}"
-        case MockTarget():
-            return (
-                f"{numbers.plural(len(tasks), 'fixed answer')}{_of_users(asked) or ', no requests'}"
-            )
-        case RunnerTarget():
-            return "no answers: a runner has cases of its own"
-        case UnsupportedTarget(provider=provider, reason=reason):
-            why = (
-                "the target is not started"
-                if reason
-                else f"provider `{provider}` is not supported yet"
-            )
-            return f"no answers: {why}"
-        case _:
-            assert_never(target)
-
-
-def _of_starts(target: Target, starts: int) -> str:
-    """Return what the starts may cost, as words; nothing for what the caps do not count."""
-    price = spending.price_of(target)
-    if price is None:
-        return ""
-    if price.most is None:
-        return ", cost unknown before the answers"
-    return f", at most {numbers.dollars(starts * price.most)}"
-
-
-def _at_most(asked: Sequence[EvalCase]) -> str:
-    return "up to " if any(case.simulated_user for case in asked) else ""
-
-
-def _of_users(asked: Sequence[EvalCase]) -> str:
-    """Return the requests for the messages of simulated users, as words."""
-    most = sum(case.most_turns - len(case.turns) for case in asked if case.simulated_user)
-    return f"; up to {numbers.plural(most, 'request')} for simulated users" if most else ""

@@ -33,9 +33,11 @@ from rubric_ci.model.report import (
     RunReport,
     run_verdict,
     totals,
+    usage_of_sides,
 )
 from rubric_ci.model.results import Answer, CaseResult, Skipped
 from rubric_ci.model.scope import Narrowing
+from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.services.calibration.correction import with_correction
 from rubric_ci.services.probe.output import PROBE, with_figures
 from rubric_ci.services.run.grade import GradedRun, RunInput
@@ -67,6 +69,7 @@ def finish(
         started_at=started_at,
         seconds=seconds,
     )
+    beyond = graded.spent.beyond(sum(map(usage_of_sides, report.cases), NOTHING_USED))
     report = replace(
         report,
         forecast=forecast,
@@ -76,8 +79,9 @@ def finish(
         against=outcome.against,
         removed=outcome.removed,
         sentinel=graded.sentinel,
-        preflight=graded.preflight,
-        totals=totals(report.cases, graded.preflight),
+        beyond_cases=beyond,
+        used_by=inputs.context.accounts.list(),
+        totals=totals(report.cases, beyond),
     )
     report = _with_probe(report, settings.output_dir / PROBE)
     report = without_secrets(report, masking.redactor())
@@ -102,7 +106,7 @@ def with_cases(
         report,
         scope=replace(scope, suite=len(every) if known else None),
         cases=every,
-        totals=totals(every, report.preflight),
+        totals=totals(every, report.beyond_cases),
         verdict=run_verdict(every, complete=whole),
     )
     report = without_secrets(report, masking.redactor())

@@ -21,7 +21,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.results import CaseResult, Errored, Skipped
-from rubric_ci.model.usage import NOTHING_USED, Usage
+from rubric_ci.model.usage import Usage
 from rubric_ci.reports.render.progress import progress
 from rubric_ci.services.calibration.sentinel import Watch, grade_watched
 from rubric_ci.services.cost.work import ExpectedWork, ask_models
@@ -46,16 +46,14 @@ class RunInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedRun:
-    """The results, what the judge answered to the sentinel, and what the preflight used."""
+    """The results, what the judge answered to the sentinel, and all that was spent."""
 
     outcome: Outcome
     sentinel: Sentinel | None
-    preflight: Usage
+    spent: Usage
 
 
-RunGrading: TypeAlias = Callable[
-    [Coroutine[Any, Any, tuple[Usage, Outcome]]], tuple[Usage, Outcome]
-]
+RunGrading: TypeAlias = Callable[[Coroutine[Any, Any, Outcome]], Outcome]
 """Runs the coroutine that grades both sides."""
 
 
@@ -104,15 +102,16 @@ def grade_run(
     `models` are asked first, to find out which of them are unreachable. `run` runs the coroutine.
     """
     inputs = replace(inputs, context=replace(inputs.context, started=monotonic()))
-    settings, watch = inputs.settings, _watch(inputs)
-    required = _required(inputs)
+    settings, watch = inputs.settings, watch_of(inputs)
+    required, before = _required(inputs), inputs.context.spent()
     with progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
         grading = partial(_graded, inputs, watch, lambda case: advance(_ended(case, required)))
         work = _preflight_and_compare(inputs, sides, models, grading)
-        used, outcome = run(run_until_terminated(work))
+        outcome = run(run_until_terminated(work))
     results = tuple(_ended(case, required) for case in outcome.results)
     outcome = replace(outcome, results=results)
-    return GradedRun(outcome=outcome, sentinel=watch.seen, preflight=used)
+    spent = inputs.context.spent().beyond(before)
+    return GradedRun(outcome=outcome, sentinel=watch.seen, spent=spent)
 
 
 async def _preflight_and_compare(
@@ -120,11 +119,9 @@ async def _preflight_and_compare(
     sides: Sides | NoBase | None,
     models: Sequence[Endpoint],
     grading: Callable[[], Awaitable[tuple[CaseResult, ...]]],
-) -> tuple[Usage, Outcome]:
-    used = await ask_models(models, inputs.context)
-    head = _nothing() if used is None else grading()
-    outcome = await compare(sides, inputs.settings.against, inputs.tasks, head)
-    return used or NOTHING_USED, outcome
+) -> Outcome:
+    head = grading() if await ask_models(models, inputs.context) else _nothing()
+    return await compare(sides, inputs.settings.against, inputs.tasks, head)
 
 
 async def _nothing() -> tuple[CaseResult, ...]:
@@ -177,6 +174,13 @@ def becomes_reference(inputs: RunInput) -> bool:
     return enough and not without_models(settings) and settings.baseline is not None
 
 
+def compares_with_reference(inputs: RunInput) -> bool:
+    """Return True if suspects get further trials, as the baseline is a reference."""
+    config, baseline = inputs.loaded.config.regression, inputs.baseline
+    asks = baseline is not None and not without_models(inputs.settings)
+    return asks and baseline is not None and baseline.is_reference(config)
+
+
 def _may_become_reference(settings: RunSettings, config: RegressionConfig) -> bool:
     """Return True for the trials of a reference, and for the first night of a folder of nights."""
     folder = settings.baseline if config.reference_trials > 1 else None
@@ -184,7 +188,7 @@ def _may_become_reference(settings: RunSettings, config: RegressionConfig) -> bo
     return first or settings.trials >= config.reference_trials > 1
 
 
-def _watch(inputs: RunInput) -> Watch:
+def watch_of(inputs: RunInput) -> Watch:
     """Return the judgements to ask for again: the reference's, or new items."""
     settings, baseline = inputs.settings, inputs.baseline
     config = inputs.loaded.config.regression
@@ -222,7 +226,7 @@ def _sides(base: BaseSide, inputs: RunInput) -> Sides:
 def _further_trials(inputs: RunInput) -> Callable[[CaseResult], int]:
     """Return the number of further trials of a case; 0 unless the baseline is a reference."""
     baseline, config = inputs.baseline, inputs.loaded.config.regression
-    if baseline is None or without_models(inputs.settings) or not baseline.is_reference(config):
+    if baseline is None or not compares_with_reference(inputs):
         return _none_further
     matched = counterparts((task.case.key for task in inputs.tasks), baseline.report.cases)
 

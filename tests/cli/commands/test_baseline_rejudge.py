@@ -1,6 +1,7 @@
 """A judge that moves: the sentinel of `run`, the comparison, and `rubric-ci baseline rejudge`."""
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,10 @@ evalcases:
   - {id: two, input: Say hello again, rubrics: [Greets again]}
 """
 FOLDER = ".rubric-ci/reference"
+SPENT = """\
+about {0} requests to openai/m, {1} tokens, price unknown
+{0} model calls, cost unknown, {2} tokens
+"""
 
 
 def rubric_ci(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -99,7 +104,7 @@ def test_no_case_is_broken_by_a_judge_that_moved(project: Path, judge: AnswerJud
     assert "⚠️ **Reference:** not comparable with the reference: the judge moved" in issue.body
 
     done = rubric_ci(project, "baseline", "rejudge")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, SPENT.format(40, "27,980 + 3,200", "400 + 80"))
     assert done.stdout == f"2 cases marked by openai/m: {Path(FOLDER)}\n"
     marked = read_baseline(project / FOLDER).report
     trials = [case.trials for case in marked.cases if isinstance(case, Graded)]
@@ -141,13 +146,17 @@ def test_a_night_and_its_reference_use_no_cached_judgement(
     report = json_format.read((project / ".rubric-ci/report.json").read_text())
     assert report.totals.cached_marks == 0
     listed = {
-        options: rubric_ci(project, "run", "--list", *options).stdout.splitlines()[-1]
+        options: rubric_ci(project, "run", "--list", *options).stdout
         for options in ((), ("--trials", "15"), ("--baseline", FOLDER))
     }
-    assert {options: line.partition(" to openai/m")[0] for options, line in listed.items()} == {
-        (): "about 0 requests",
-        ("--trials", "15"): "about 30 requests",
-        ("--baseline", FOLDER): "about 2 requests",
+    asked = {
+        key: re.findall("^about (.*) to openai/m", said, re.MULTILINE)
+        for key, said in listed.items()
+    }
+    assert asked == {
+        (): ["0 requests"],
+        ("--trials", "15"): ["40 requests"],  # 10 of them for the sentinel
+        ("--baseline", FOLDER): ["6 requests"],  # 4 of them for the sentinel
     }
     before = len(judge.answers)
     assert rubric_ci(project, "run").returncode == 0
@@ -198,7 +207,8 @@ LATENCY = "execution: {evaluators: [{name: fast, type: latency, threshold: 9}]}"
 def test_what_cannot_be_marked_is_left_out(project: Path, evals: str, line: str) -> None:
     (project / "a.eval.yaml").write_text(evals)
     done = rubric_ci(project, "baseline", "rejudge")
-    assert (done.returncode, done.stderr) == (3, f"{line}\n")
+    spent = SPENT.format(20, "13,960 + 1,600", "200 + 40")
+    assert (done.returncode, done.stderr) == (3, f"{spent}{line}\n")
     assert [case.id for case in read_baseline(project / FOLDER).report.cases] == ["one"]
 
 
@@ -209,7 +219,8 @@ def test_a_case_without_the_answer_of_one_trial_is_left_out(project: Path) -> No
     path.write_text(json.dumps(data))
     done = rubric_ci(project, "baseline", "rejudge")
     line = "a.eval.yaml: two: left out: the report does not have the answer of every trial"
-    assert (done.returncode, done.stderr) == (3, f"{line}\n")
+    spent = SPENT.format(20, "13,960 + 1,600", "200 + 40")
+    assert (done.returncode, done.stderr) == (3, f"{spent}{line}\n")
     assert [case.id for case in read_baseline(project / FOLDER).report.cases] == ["one"]
 
 

@@ -61,6 +61,8 @@ def test_the_first_night_says_that_it_asks_more_often(checkout: Checkout) -> Non
         first = invoke(checkout.root, ENVIRONMENT, *night, "15").stderr.splitlines()
         later = invoke(checkout.root, ENVIRONMENT, *night, "3").stderr
     assert first[2].startswith("target default: 60 requests to openai/gpt-6.1-sol, ")
-    assert first[3].startswith("about 60 requests to openai/gpt-6-luna, ")
-    assert first[4].startswith("every case is answered and judged 15 times, to become the ref")
+    assert first[3].startswith("about 80 requests to openai/gpt-6-luna, ")
+    assert first[4].startswith("in all about 140 requests, about $")
+    assert first[5].startswith("20 of these requests ask for marks again")
+    assert first[6].startswith("every case is answered and judged 15 times, to become the ref")
     assert "to become the reference" not in later

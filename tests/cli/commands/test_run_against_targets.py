@@ -224,7 +224,8 @@ target default: {head}
 base `{commit}` of {date}, {age}: 1 case to answer there, 1 with the answer of the checkout, 1 new
 base target default: {base}
 {judge}
-up to 24 more requests to confirm suspected breaks on both sides, price unknown
+in all about {all}, cost unknown
+up to 24 more requests to confirm suspected breaks on both sides, cost unknown; {quiet}
 """
 JUDGED = "about {} to openai/judge, {} + {} tokens, price unknown{}"
 
@@ -246,10 +247,13 @@ def test_the_list_counts_both_sides_less_what_the_caches_hold(
     facts = {"commit": commit[:10], "date": checkout.git("log", "-1", "--format=%cs")}
     facts |= {"age": "less than a day old"}
     asks = "{} to openai/a, cost unknown before the answers"
+    none = "0 requests to openai/a, $0; {} in the cache"
     assert listed() == LISTED.format(
         head=asks.format("3 requests"),
         base=asks.format("1 request"),
         judge=JUDGED.format("4 requests", "2,821", "320", ""),
+        all="8 requests",
+        quiet="about 1 if nothing broke",
         **facts,
     )
     assert (judge.asked, judge.seen) == ([], [])
@@ -260,8 +264,10 @@ def test_the_list_counts_both_sides_less_what_the_caches_hold(
     assert (len(judge.asked), len(judge.seen)) == (4, 4)
     cached = "; {} in the cache"
     assert listed() == LISTED.format(
-        head=asks.format("0 requests") + cached.format("3 more answers"),
-        base=asks.format("0 requests") + cached.format("1 more answer"),
+        head=none.format("3 more answers"),
+        base=none.format("1 more answer"),
+        all="0 requests",
         judge=JUDGED.format("0 requests", "0", "0", cached.format("4 more")),
+        quiet="about 1 if nothing broke",
         **facts,
     )

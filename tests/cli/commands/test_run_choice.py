@@ -186,7 +186,7 @@ targets:
 ESTIMATED = """\
 evals/a.eval.yaml:2  greeting  default  no case filter
 1 case
-target default: 2 requests to openai/gpt-6.1-sol, cost unknown before the answers
+target default: 2 requests to openai/gpt-6.1-sol, about $0.0060 at 300 tokens an answer
 about 2 requests to openai/gpt-6-luna, """
 
 

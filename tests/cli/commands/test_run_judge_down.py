@@ -152,7 +152,7 @@ def test_a_model_without_an_entry_is_sent_one_short_request(
         assert (done.returncode, judge.looked_up, judge.requests) == (0, 1, requests), done.stderr
     assert started(tmp_path) == 12
     report = project.report()
-    assert (report["totals"]["calls"], report["preflight"]["calls"]) == (requests, requests - 12)
+    assert (report["totals"]["calls"], report["beyond_cases"]["calls"]) == (requests, requests - 12)
     assert done.stderr.count("openai/gpt-6-luna (preflight)") == requests - 12
 
 
@@ -243,7 +243,7 @@ def test_no_preflight_where_every_answer_is_cached(tmp_path: Path) -> None:
         before = (judge.looked_up, judge.requests)
         assert project.run("--target", "model", "--reuse-answers").returncode == 0
         assert (judge.looked_up, judge.requests) == before
-    assert project.report()["preflight"]["calls"] == 0
+    assert project.report()["beyond_cases"]["calls"] == 0
 
 
 def test_the_preflight_is_not_recorded_and_not_replayed(tmp_path: Path) -> None:

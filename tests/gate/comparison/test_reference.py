@@ -282,7 +282,7 @@ def test_a_part_of_a_run_is_a_run_without_a_comparison() -> None:
     head = replace(
         a_report(compared, graded("b"), errored("c"), against=Against(ref="main", commit="1")),
         removed=(RemovedCase(file="e.yaml", id="gone"),),
-        preflight=Usage(calls=1),
+        beyond_cases=Usage(calls=1),
     )
     found = reference.part(head, lambda each: each.id == "a")
     alone = graded("a", "pass")
@@ -290,7 +290,7 @@ def test_a_part_of_a_run_is_a_run_without_a_comparison() -> None:
         head,
         cases=(alone,),
         totals=totals((alone,)),
-        preflight=NOTHING_USED,
+        beyond_cases=NOTHING_USED,
         verdict="pass",
         gate=replace(head.gate, holds=True),
         comparison=None,

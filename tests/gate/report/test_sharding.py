@@ -192,9 +192,9 @@ def test_a_missing_shard_interrupts_the_run_and_is_named() -> None:
 
 
 def test_the_preflights_of_all_shards_count() -> None:
-    parts = [replace(part, preflight=Usage(calls=2)) for part in shards_of(whole(results(4)), 2)]
+    parts = [replace(part, beyond_cases=Usage(calls=2)) for part in shards_of(whole(results(4)), 2)]
     merged = merge(parts)
-    assert merged.preflight == Usage(calls=4)
+    assert merged.beyond_cases == Usage(calls=4)
     assert merged.totals.calls == 4 + totals(merged.cases).calls
 
 

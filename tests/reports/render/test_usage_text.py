@@ -63,8 +63,8 @@ def test_every_judge_is_named(usual: str | None, fact: str) -> None:
 @pytest.mark.parametrize(
     ("cost", "fact"),
     [
-        (0.0024, "estimate: 6 judge calls, $0.0024"),
-        (None, "estimate: 6 judge calls, price unknown"),
+        (0.0024, "estimate: 6 model calls, $0.0024"),
+        (None, "estimate: 6 model calls, price unknown"),
     ],
 )
 def test_the_estimate_is_in_the_summary(cost: float | None, fact: str) -> None:

@@ -1,0 +1,56 @@
+"""What each target and judge of a run used: the figures of a target, and of the next estimate."""
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.usage import Usage
+
+Role: TypeAlias = Literal["target", "judge"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedBy:
+    """What the answers of a target, or the marks of a judge, used in a run."""
+
+    role: Role
+    name: str  # of the target; of a judge: its model
+    model: str = ""  # that answered; empty: a program
+    answers: int  # that were asked for; of a judge: answers that it marked, if not from the cache
+    usage: Usage
+
+    def __add__(self, other: "UsedBy") -> "UsedBy":
+        """Sum the counts of the same target or judge."""
+        return UsedBy(
+            role=self.role,
+            name=self.name,
+            model=self.model,
+            answers=self.answers + other.answers,
+            usage=self.usage + other.usage,
+        )
+
+
+class Accounts:
+    """The use of each target and judge so far."""
+
+    def __init__(self) -> None:
+        self._every: list[UsedBy] = []
+
+    def add(self, role: Role, name: str, usage: Usage, model: str = "") -> None:
+        """Count one answer, or one answer that was marked; nothing for a cached one."""
+        if name and (usage.calls or usage.cost_usd):
+            one = UsedBy(role=role, name=name, model=model, answers=1, usage=usage)
+            self._every.append(one)
+
+    def list(self) -> tuple[UsedBy, ...]:
+        """Return the sum of each, sorted."""
+        return merged(self._every)
+
+
+def merged(every: Iterable[UsedBy]) -> tuple[UsedBy, ...]:
+    """Return the sum of each target and judge, sorted."""
+    found: dict[tuple[Role, str, str], UsedBy] = {}
+    for each in every:
+        key = each.role, each.name, each.model
+        found[key] = found[key] + each if key in found else each
+    return tuple(found[key] for key in sorted(found))

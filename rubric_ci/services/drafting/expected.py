@@ -1,0 +1,55 @@
+"""The requests that drafts will take: announced before the first is sent."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.context import RunContext
+from rubric_ci.models.judge.voting import PANEL
+from rubric_ci.models.llm.model_info import prices_of
+from rubric_ci.services.cost.estimate import cost_words
+from rubric_ci.services.cost.judgements import CHARACTERS
+from rubric_ci.services.drafting.check import VARIANTS
+from rubric_ci.services.drafting.engine import Drafter, DraftRequest, call_of
+from rubric_ci.services.drafting.reply import MOST
+from rubric_ci.text import numbers
+
+DRAFT_TOKENS: Final = 300  # of a reply
+
+
+def request_lines(
+    requests: Sequence[DraftRequest],
+    drafter: Drafter,
+    judge: JudgeConfig | None,
+    context: RunContext,
+) -> Iterator[str]:
+    """Yield how many drafts are requested, less those in the cache, and the bound of the checks."""
+    calls = [call_of(request, drafter) for request in requests]
+    cache = context.cache
+    asked = [call for call in calls if cache is None or cache.get(call.key) is None]
+    cached = len(calls) - len(asked)
+    read = sum(call.size for call in asked) // CHARACTERS
+    written = DRAFT_TOKENS * len(asked)
+    prices = prices_of(drafter.endpoint)
+    dollars = read * prices.input + written * prices.output if prices else None
+    more = f"; {cached:,} more in the cache" if cached else ""
+    yield (
+        f"about {numbers.plural(len(asked), 'request')} to {drafter.endpoint.model} for drafts, "
+        f"{read:,} + {written:,} tokens, {cost_words(dollars)}{more}"
+    )
+    if drafter.check and judge:
+        yield from _checks(requests, judge)
+
+
+def _checks(requests: Sequence[DraftRequest], judge: JudgeConfig) -> Iterator[str]:
+    """Yield the bound of the requests of `--check`: a reference answer and variants of it."""
+    votes = PANEL if judge.votes == "auto" else judge.votes * len(judge.members)
+    known = [request for request in requests if request.case.reference_answer]
+    bad = sum(bool(request.contrast) for request in known)
+    each = 1 + VARIANTS * MOST
+    most = votes * (len(known) * each + bad)
+    if most:
+        yield (
+            f"up to {numbers.plural(most, 'request')} to {judge.name} to check drafts by the "
+            f"reference answer and at most {VARIANTS} variants of it per criterion"
+        )

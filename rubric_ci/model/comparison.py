@@ -72,6 +72,7 @@ class SlowSlide:
 class Drop:
     """More cases are worse than better at the head, in a run with its base, than chance explains.
 
+    Either all cases are tested, or those that are flipped: they differ by answers that repeat.
     Answers of the base that came from the cache are asked for again before it counts.
     """
 
@@ -80,6 +81,7 @@ class Drop:
     more_fail: int
     level: float  # of the test
     p_value: float  # sign flips of the first trials' verdicts, by cluster, one-sided
+    flipped: tuple[int, int] | None = None  # worse and better; None: all cases are tested
     again: int = 0  # answers of the base that were asked for again
     again_p_value: float | None = None  # with these answers; None: none was needed
     again_level: float = 0.0

@@ -32,8 +32,8 @@ Change: TypeAlias = Literal[
 ]
 """How a case differs from what a run is compared with; a removed case has no result.
 
-`suspected`: it is worse, as most cases are, and was not asked again by itself; `flaky`: it differs
-by no more than its own trials do."""
+`suspected`: it is worse, as others are, and was tested together with them; `flaky`: it differs by
+no more than its own trials do, or by an answer that each trial repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ shows in none.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 from statistics import fmean
@@ -143,18 +143,41 @@ def mean_p_value(pairs: Sequence[tuple[Graded, Graded]]) -> float:
 
     Sign flips of the differences of the first trials' mean verdicts, by cluster, one-sided.
     """
+    return _p_value_of((head, _mean_tier(head) - _mean_tier(base)) for head, base in pairs)
+
+
+def _p_value_of(differences: Iterable[tuple[Graded, float]]) -> float:
     clusters: dict[object, float] = defaultdict(float)
-    for head, base in pairs:
-        clusters[head.cluster or head.key] += _mean_tier(head) - _mean_tier(base)
+    for case, difference in differences:
+        clusters[case.cluster or case.key] += difference
     rounded = [round(difference, DECIMALS) for difference in clusters.values()]
     return significance.p_value(rounded) / 2 if sum(rounded) < 0 else 1.0
 
 
 def drop_of(pairs: Sequence[tuple[Graded, Graded]], config: RegressionConfig) -> Drop | None:
     """Return the drop of all cases together, which counts as it is; None: chance explains it."""
-    level = MEAN_SHARE * config.false_alarms
-    p_value = mean_p_value(pairs)
-    if p_value > level:
+    drop = _drop(pairs, mean_p_value(pairs), MEAN_SHARE * config.false_alarms)
+    return drop if drop and drop.confirmed else None
+
+
+def drop_of_flips(
+    pairs: Sequence[tuple[Graded, Graded]],
+    worse: Sequence[Graded],
+    better: Sequence[Graded],
+    level: float,
+) -> Drop | None:
+    """Return what the flipped cases among all show; None without one.
+
+    The sign test, by cluster: without a change for the worse, one is as likely as one for the
+    better.
+    """
+    signs = [*((case, -1.0) for case in worse), *((case, 1.0) for case in better)]
+    drop = _drop(pairs, _p_value_of(signs), level) if signs else None
+    return replace(drop, flipped=(len(worse), len(better))) if drop else None
+
+
+def _drop(pairs: Sequence[tuple[Graded, Graded]], p_value: float, level: float) -> Drop | None:
+    if not pairs:
         return None
     heads, bases = zip(*pairs, strict=True)
     return Drop(
@@ -163,7 +186,7 @@ def drop_of(pairs: Sequence[tuple[Graded, Graded]], config: RegressionConfig) ->
         more_fail=_count(heads, "fail") - _count(bases, "fail"),
         level=level,
         p_value=p_value,
-        confirmed=True,
+        confirmed=p_value <= level,
     )
 
 
@@ -172,14 +195,21 @@ def _count(cases: Sequence[Graded], verdict: Verdict) -> int:
 
 
 def conclude(
-    change: Change, head: Graded, base: Graded, level: float, lost: Sequence[str]
+    change: Change,
+    head: Graded,
+    base: Graded,
+    *,
+    counted: tuple[Graded, Graded],
+    level: float,
+    lost: Sequence[str],
 ) -> Compared:
     """Return the conclusion for a suspect; `lost` has the reasons of trials without verdict.
 
-    `change` is `broken` or `fixed`, as the first trials have it.
+    `change` is `broken` or `fixed`, as the first trials have it; `counted`: head and base with the
+    trials that count.
     """
     trials = seen(head, base, "at the base")
-    low, high = (head, base) if change == "broken" else (base, head)
+    low, high = counted if change == "broken" else reversed(counted)
     if is_broken(low, high, level):
         return Compared(change=change, reason=f"confirmed: {trials}", suspected=True)
     if lost and may_be_broken(low, high, level, (len(lost), len(lost))):
@@ -187,6 +217,19 @@ def conclude(
         return Compared(change="not-comparable", reason=reason, suspected=True)
     found = same(head) if head.verdict == base.verdict else Compared(change="unchanged")
     return Compared(change=found.change, reason=f"not confirmed: {trials}", suspected=True)
+
+
+def flipped_together(worse: int, better: int, *, counts: bool) -> Compared:
+    """Return the conclusion for all cases that differ by answers that repeat.
+
+    `counts`: more of them are worse than chance explains.
+    """
+    both = f"cases like this one: {worse:,} worse, {better:,} better"
+    told = f"by equal answers, which count once; {both}"
+    if counts:
+        return Compared(change="suspected", reason=f"{told}: more than chance", suspected=True)
+    why = "as many fixed as broken" if worse == better else "it may be chance"
+    return Compared(change="flaky", reason=f"{told}: {why}", suspected=True)
 
 
 def without_verdict(result: CaseResult, where: str) -> str:

@@ -156,6 +156,10 @@ def dropped_by(drop: Drop) -> str:
 
 
 def _worse_by(drop: Drop) -> str:
+    if drop.flipped:
+        worse, better = drop.flipped
+        cases = numbers.plural(worse, "case")
+        return f"{cases} flipped for the worse since the base and {better:,} for the better"
     if drop.more_fail > 0:
         return f"{drop.more_fail:,} more of {drop.cases:,} cases fail than at the base"
     if drop.fewer_pass > 0:
@@ -175,6 +179,11 @@ def drop_lines(report: RunReport) -> Iterator[str]:
         yield (
             f"The base fails as well today: its answers in the cache are better than the {again} "
             "(a model or the judge moved since). No case is held against the change for it"
+        )
+    elif drop.flipped and not drop.confirmed:
+        yield (
+            f"{_worse_by(drop)}, by answers that repeat: it may be chance "
+            f"(p = {drop.p_value:.2g}), so no case is broken"
         )
     elif not drop.confirmed:
         yield (

@@ -23,8 +23,9 @@ from rubric_ci.model.report import Against, RemovedCase
 from rubric_ci.model.results import Answer, CaseResult, Change, Errored, Graded, Skipped
 from rubric_ci.model.trials import first_trials
 from rubric_ci.services.run import mean_drop
-from rubric_ci.services.run.confirmation import INTERRUPTED, Confirmed, Pair, confirm
+from rubric_ci.services.run.confirmation import INTERRUPTED, Confirmed, confirm
 from rubric_ci.services.run.sides import BaseSide, Key, Sides
+from rubric_ci.services.run.suspect import Pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +170,7 @@ async def confirm_under_both(sides: Sides, pairs: Mapping[Key, Pair]) -> Confirm
     pairs_there = {key: under_base.pairs[key] for key in asked}
     then = await confirm(single, pairs_there, ["broken"], under_base.drop)
     return Confirmed(
-        drop=_worse_drop(now.drop, under_base.drop),
+        drop=_worse_drop(now.drop, then.drop),
         pairs={**now.pairs, **{key: _spent(now.pairs[key], then.pairs[key]) for key in asked}},
         compared={
             **now.compared,

@@ -1,4 +1,8 @@
-"""Suspects: cases that are worse or better than at the base get further trials on both sides."""
+"""Suspects: cases that are worse or better than at the base get further trials on both sides.
+
+A case that repeats one answer is not asked often: further trials show nothing. It is flipped, and
+the flipped cases are tested together.
+"""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Mapping, Sequence
@@ -8,12 +12,12 @@ from typing import Any, Final, Protocol
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.trials import with_confirming_trials
 from rubric_ci.model.comparison import Drop, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.gate import is_gating
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded
-from rubric_ci.model.trials import trials_of
 from rubric_ci.services.run.sides import Key
+from rubric_ci.services.run.suspect import Pair, Suspect
 
 INTERRUPTED: Final = "the run was interrupted"
 NOT_ASKED: Final = "better by its first trials; it is asked again once it is merged"
@@ -30,6 +34,10 @@ class Sides(Protocol):
     @property
     def trials(self) -> int:
         """The first trials of each case."""
+
+    @property
+    def targets(self) -> Sequence[str]:
+        """The targets whose cases the gate is about; empty: all."""
 
     @property
     def can_ask(self) -> bool:
@@ -50,86 +58,14 @@ class Sides(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """One case on both sides."""
-
-    head_task: Task
-    base_task: Task
-    head: CaseResult
-    base: CaseResult
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmed:
     """How the cases differ, after the further trials of those that seemed broken."""
 
     pairs: Mapping[Key, Pair]
     compared: Mapping[Key, Compared]
     further_trials: int = 0  # of a suspect and side, at most
-    drop: Drop | None = None  # of all cases together
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Suspect:
-    """A case that is worse or better than at the base, and its further trials on both sides."""
-
-    pair: Pair
-    change: Change  # "broken" or "fixed", by its first trials
-    first_head: Graded
-    first_base: Graded
-    more_head: list[CaseResult] = field(default_factory=list)
-    more_base: list[CaseResult] = field(default_factory=list)
-
-    @property
-    def head(self) -> Graded:
-        return with_confirming_trials(self.first_head, self.more_head)
-
-    @property
-    def base(self) -> Graded:
-        return with_confirming_trials(self.first_base, self.more_base)
-
-    @property
-    def ordered(self) -> tuple[Graded, Graded]:
-        """The side that is worse by the first trials, and the other."""
-        return (self.head, self.base) if self.change == "broken" else (self.base, self.head)
-
-    def more(self, is_head: bool) -> list[CaseResult]:
-        """Return the further trials of a side."""
-        return self.more_head if is_head else self.more_base
-
-    def task(self, is_head: bool) -> Task:
-        """Return what a side is asked."""
-        return self.pair.head_task if is_head else self.pair.base_task
-
-    def is_undecided(self, level: float, most: int) -> bool:
-        """Return True if the trials that are left can both confirm and refute the change."""
-        here, there = (most - len(self.more(is_head)) for is_head in (True, False))
-        left = (here, there) if self.change == "broken" else (there, here)
-        if not any(left) or not verdicts.may_be_broken(*self.ordered, level, left):
-            return False
-        return not verdicts.must_be_broken(*self.ordered, level, left)
-
-    def asks_head(self, most: int) -> bool:
-        """Return True if the head is asked next: the side that seems likelier to dissent."""
-        if len(self.more_head) == most or len(self.more_base) == most:
-            return len(self.more_base) == most
-        low, high = self.ordered
-        head_is_low = self.change == "broken"
-        low_dissents, high_dissents = verdicts.dissents(low, high)
-        if low_dissents == high_dissents:
-            return len(self.more_head) <= len(self.more_base)
-        return head_is_low == (low_dissents > high_dissents)
-
-    @property
-    def least_trials(self) -> int:
-        """The trials of the side that has fewer."""
-        return min(len(trials_of(self.head)), len(trials_of(self.base)))
-
-    @property
-    def lost(self) -> list[str]:
-        """The reasons of the trials without a verdict."""
-        more = (*self.more_head, *self.more_base)
-        return [case.reason for case in more if not isinstance(case, Graded)]
+    drop: Drop | None = None  # of all cases together, or of the flipped ones
+    flipped: Mapping[Key, Change] = field(default_factory=dict)  # broken or fixed, by one answer
 
 
 def most_further_trials(tasks: Sequence[Task], sides: Sides) -> int:
@@ -157,7 +93,10 @@ async def confirm(
     for change in changes:
         suspects = _suspects(pairs, compared, change)
         found = await _confirm(sides, found, suspects) if suspects else found
-    return found
+    if not found.flipped:
+        return found
+    breaks = len(_suspects(pairs, compared, "broken"))
+    return await _with_flips(sides, found, changes, breaks)
 
 
 def _before_more(pair: Pair, changes: Sequence[Change]) -> Compared:
@@ -167,10 +106,10 @@ def _before_more(pair: Pair, changes: Sequence[Change]) -> Compared:
     return found
 
 
-async def _confirm(sides: Sides, found: Confirmed, suspects: Mapping[Key, _Suspect]) -> Confirmed:
+async def _confirm(sides: Sides, found: Confirmed, suspects: Mapping[Key, Suspect]) -> Confirmed:
     least = min(each.least_trials for each in suspects.values())
     most = verdicts.most_trials(len(suspects), least, sides.config)
-    if found.drop and found.drop.confirmed and _most_are_worse(found):
+    if _is_confirmed(found.drop) and _most_are_worse(found):
         together = Compared(change="suspected", reason=TOGETHER, suspected=True)
         worse = {key: together for key, each in suspects.items() if each.change == "broken"}
         if worse:
@@ -181,9 +120,12 @@ async def _confirm(sides: Sides, found: Confirmed, suspects: Mapping[Key, _Suspe
     level = verdicts.level_of(len(suspects), least, sides.config)
     asked = await _ask_again(sides, list(suspects.values()), level, most)
     concluded = {
-        key: verdicts.conclude(each.change, each.head, each.base, level, each.lost)
+        key: verdicts.conclude(
+            each.change, each.head, each.base, counted=each.counted, level=level, lost=each.lost
+        )
         for key, each in suspects.items()
     }
+    flipped = {key: each.change for key, each in suspects.items() if each.is_flipped}
     ended = {
         key: replace(each.pair, head=each.head, base=each.base) for key, each in suspects.items()
     }
@@ -192,7 +134,54 @@ async def _confirm(sides: Sides, found: Confirmed, suspects: Mapping[Key, _Suspe
         pairs={**found.pairs, **ended},
         compared={**found.compared, **concluded},
         further_trials=max(found.further_trials, asked),
+        flipped={**found.flipped, **flipped},
     )
+
+
+async def _with_flips(
+    sides: Sides, found: Confirmed, changes: Sequence[Change], breaks: int
+) -> Confirmed:
+    """Return what the flipped cases show together.
+
+    They have the share of the budget of the suspected breaks that they are. Fixes are asked again
+    where they could outweigh the breaks.
+    """
+    share = len(_flipped(sides, found, "broken")) / max(1, breaks)
+    level = sides.config.false_alarms * share
+    if "fixed" not in changes and _is_confirmed(_drop_of_flips(sides, found, level)):
+        fixes = _suspects(found.pairs, found.compared, "fixed")
+        found = await _confirm(sides, found, fixes) if fixes else found
+    flips = _drop_of_flips(sides, found, level)
+    drop = max((found.drop, flips), key=lambda each: (_is_confirmed(each), each is not None))
+    worse, better = (len(_flipped(sides, found, change)) for change in ("broken", "fixed"))
+    together = verdicts.flipped_together(worse, better, counts=_is_confirmed(drop))
+    told = {key: _told(found, key, together) for key in found.flipped}
+    return replace(found, compared={**found.compared, **told}, drop=drop)
+
+
+def _is_confirmed(drop: Drop | None) -> bool:
+    return drop is not None and drop.confirmed
+
+
+def _told(found: Confirmed, key: Key, together: Compared) -> Compared:
+    head, base = found.pairs[key].head, found.pairs[key].base
+    assert isinstance(head, Graded)  # noqa: S101 - it is flipped
+    assert isinstance(base, Graded)  # noqa: S101 - as above
+    reason = f"flipped: {verdicts.seen(head, base, 'at the base')}, {together.reason}"
+    change = together.change if found.flipped[key] == "broken" else "flaky"
+    return replace(together, change=change, reason=reason)
+
+
+def _drop_of_flips(sides: Sides, found: Confirmed, level: float) -> Drop | None:
+    worse, better = (_flipped(sides, found, change) for change in ("broken", "fixed"))
+    pairs = [each for each in _graded(found) if is_gating(each[0], sides.targets)]
+    return verdicts.drop_of_flips(pairs, worse, better, level)
+
+
+def _flipped(sides: Sides, found: Confirmed, change: Change) -> list[Graded]:
+    """Return the flipped cases that the gate is about."""
+    heads = [found.pairs[key].head for key, each in found.flipped.items() if each == change]
+    return [h for h in heads if isinstance(h, Graded) and is_gating(h, sides.targets)]
 
 
 def _why_not_asked(sides: Sides, most: int) -> str:
@@ -203,27 +192,29 @@ def _why_not_asked(sides: Sides, most: int) -> str:
 
 
 def _most_are_worse(found: Confirmed) -> bool:
-    return verdicts.most_are_worse(
-        [
-            (pair.head, pair.base)
-            for pair in found.pairs.values()
-            if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
-        ]
-    )
+    return verdicts.most_are_worse(_graded(found))
+
+
+def _graded(found: Confirmed) -> list[tuple[Graded, Graded]]:
+    return [
+        (pair.head, pair.base)
+        for pair in found.pairs.values()
+        if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
+    ]
 
 
 def _suspects(
     pairs: Mapping[Key, Pair], compared: Mapping[Key, Compared], change: Change
-) -> "Mapping[Key, _Suspect]":
+) -> Mapping[Key, Suspect]:
     return {
-        key: _Suspect(pair=pair, change=change, first_head=pair.head, first_base=pair.base)
+        key: Suspect(pair=pair, change=change, first_head=pair.head, first_base=pair.base)
         for key, pair in pairs.items()
         if compared[key].suspected and compared[key].change == change
         if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
     }
 
 
-async def _ask_again(sides: Sides, suspects: Sequence[_Suspect], level: float, most: int) -> int:
+async def _ask_again(sides: Sides, suspects: Sequence[Suspect], level: float, most: int) -> int:
     """Give the suspects one trial after the other; return how many each side was asked for.
 
     A suspect is left alone as soon as no further trial could confirm it, or refute it. The side
@@ -242,10 +233,10 @@ async def _ask_again(sides: Sides, suspects: Sequence[_Suspect], level: float, m
 
 
 def _groups(
-    suspects: Sequence[_Suspect], level: float, most: int
-) -> Mapping[tuple[bool, int], list[_Suspect]]:
+    suspects: Sequence[Suspect], level: float, most: int
+) -> Mapping[tuple[bool, int], list[Suspect]]:
     """Return the suspects that are undecided, by the side to ask and how often it was asked."""
-    groups: dict[tuple[bool, int], list[_Suspect]] = defaultdict(list)
+    groups: dict[tuple[bool, int], list[Suspect]] = defaultdict(list)
     for each in suspects:
         if each.is_undecided(level, most):
             is_head = each.asks_head(most)

@@ -16,8 +16,9 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import is_gating
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.services.run.confirmation import INTERRUPTED, Pair, once
+from rubric_ci.services.run.confirmation import INTERRUPTED, once
 from rubric_ci.services.run.sides import Key, Sides
+from rubric_ci.services.run.suspect import Pair
 
 MOST: Final = 100  # answers of the base that are asked for again before a drop counts
 

@@ -52,8 +52,9 @@ from rubric_ci.services.adoption.report import (
 from rubric_ci.services.adoption.samples import Sample
 from rubric_ci.services.adoption.tools import TOOLS, Place
 from rubric_ci.services.run.base_comparison import Outcome
-from rubric_ci.services.run.confirmation import Pair, confirm
+from rubric_ci.services.run.confirmation import confirm
 from rubric_ci.services.run.sides import Key
+from rubric_ci.services.run.suspect import Pair
 from rubric_ci.system import masking
 
 _MOVED: Final = "what its graders demand differs at the base"
@@ -80,6 +81,7 @@ class ToolSides:
     selectors: Mapping[Key, str]
     waivers: Sequence[WaiverResult] = ()
     trials: int = 1
+    targets: tuple[str, ...] = ()  # the tool's cases are of one target
 
     @property
     def can_ask(self) -> bool:

@@ -25,10 +25,10 @@ CONFIG = f"""\
 targets: [{{name: default, provider: cli, command_template: "{COMMAND}", depends_on: [agent.py]}}]
 """
 AGENT = """\
-import pathlib, sys
+import pathlib, sys, time
 pathlib.Path({log!r}).open("a").write("{side} " + sys.argv[1] + "\\n")
-print({answers!r}.get(sys.argv[1], "Bye"))
-"""
+print({answers!r}.get(sys.argv[1], "Bye"), "at", time.time_ns())
+"""  # no two answers are equal, as of a model that samples
 
 
 def cases(*names: str, question: str = "Greet") -> str:
@@ -420,3 +420,23 @@ def test_a_failing_case_without_marks_under_the_rubrics_of_the_base_is_undecided
     kind, reason = changes(checkout)["one"]
     assert kind == "not-comparable"
     assert reason.startswith("under the rubrics of the base: no verdict: ")
+
+
+def test_a_command_that_repeats_its_answers_flips_cases(checkout: Checkout, log: Path) -> None:
+    """Five breaks without a fix fail the gate, and one does not."""
+    names = [f"c{n}" for n in range(10)]
+    same = {"agent.py": AGENT.replace(', "at", time.time_ns()', "")}
+    every = dict.fromkeys(names, "hello")
+    for broken, returncode, change in ((1, 0, "flaky"), (5, 1, "suspected")):
+        head = every | dict.fromkeys(names[:broken], "bye")
+        for side, answers in (("base", every), ("head", head)):
+            text = same["agent.py"].format(log=str(log), side=side, answers=answers)
+            checkout.commit(
+                {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases(*names), "agent.py": text}
+            )
+        done = run(checkout, "evals", "--against", "HEAD~1", "--fail-on", "regression")
+        assert done.returncode == returncode, done.stdout
+        assert {seen[0] for seen in changes(checkout).values()} == {change, "unchanged"}
+    words = "Gate fails: 5 cases flipped for the worse since the base and 0 for the better: "
+    assert words in " ".join(done.stdout.split())
+    assert len([line for line in asked(log) if line == "head c0"]) == 3 + 3

@@ -87,7 +87,7 @@ def test_after_further_trials(
     head: tuple[int, int], base: tuple[int, int], lost: int, change: str, reason: str
 ) -> None:
     sides = with_trials(*head), with_trials(*base)
-    found = verdicts.conclude("broken", *sides, 0.05, ["429"] * lost)
+    found = verdicts.conclude("broken", *sides, counted=sides, level=0.05, lost=["429"] * lost)
     assert (found.change, found.reason, found.suspected) == (change, reason, True)
 
 
@@ -109,7 +109,7 @@ def test_a_fix_is_confirmed_as_a_break_is(
     head: tuple[int, int], base: tuple[int, int], lost: int, change: str, reason: str
 ) -> None:
     sides = with_trials(*head), with_trials(*base)
-    found = verdicts.conclude("fixed", *sides, 0.05, ["429"] * lost)
+    found = verdicts.conclude("fixed", *sides, counted=sides, level=0.05, lost=["429"] * lost)
     assert (found.change, found.reason, found.suspected) == (change, reason, True)
 
 

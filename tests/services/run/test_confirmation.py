@@ -20,25 +20,26 @@ from rubric_ci.services.run.confirmation import (
     NOT_ASKED,
     TOGETHER,
     Confirmed,
-    Pair,
     confirm,
     most_further_trials,
 )
 from rubric_ci.services.run.sides import Key
+from rubric_ci.services.run.suspect import Pair
 from tests.sample_reports import errored, graded, skipped
 
 DROP = Drop(cases=10, fewer_pass=10, more_fail=10, level=0.01, p_value=0.001, confirmed=True)
 WORDS: Mapping[str, Verdict] = {"p": "pass", "b": "borderline", "f": "fail"}
+ANSWER = "an answer that is too long to be given twice by chance"
 KEYS: Mapping[str, Key] = {name: ("a.yaml", name) for name in "0123456789"}
 
 
-def result(name: str, letter: str) -> CaseResult | None:
+def result(name: str, letter: str, answer: str = "") -> CaseResult | None:
     """Return a trial: a verdict, `e` for an error, `-` for no result at all."""
     if letter == "-":
         return None
     if letter == "e":
         return errored(name, file="a.yaml")
-    return graded(name, WORDS[letter], file="a.yaml")
+    return graded(name, WORDS[letter], file="a.yaml", answer=answer)
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Script:
     base: Mapping[str, str]
     trials: int = 1
     can_ask: bool = True
+    targets: tuple[str, ...] = ()
+    repeats: bool = False  # trials with the same verdict have the same answer
     config: RegressionConfig = field(default_factory=RegressionConfig)
     context: Any = Asked("head")
     base_context: Any = Asked("base")
@@ -70,7 +73,9 @@ class Script:
         names = [task.case.id for task in tasks]
         self.calls.append(f"{context.side} {context.trial}: {''.join(names)}")
         letters = self.head if context.side == "head" else self.base
-        found = {n: result(n, (letters[n] + letters[n][-1] * 99)[context.trial]) for n in names}
+        found = {
+            n: self._result(n, (letters[n] + letters[n][-1] * 99)[context.trial]) for n in names
+        }
         return {KEYS[name]: each for name, each in found.items() if each}
 
     def tasks(self) -> list[Task]:
@@ -91,12 +96,18 @@ class Script:
         }
         return asyncio.run(confirm(self, pairs, **options))
 
+    def _result(self, name: str, letter: str) -> CaseResult | None:
+        return result(name, letter, f"{letter}: {ANSWER}" if self.repeats else "")
+
     def _first(self, name: str, letters: str) -> CaseResult:
-        found = result(name, letters[0]) or skipped(name)
+        found = self._result(name, letters[0]) or skipped(name)
         if not isinstance(found, Graded) or self.trials == 1:
             return found
         every = (graded(name, WORDS[letter]) for letter in letters[: self.trials])
-        trials = [Trial(verdict=each.verdict, score=each.score) for each in every]
+        trials = [
+            Trial(verdict=each.verdict, score=each.score, answer=found.answer or None)
+            for each in every
+        ]
         return replace(found, trials=tuple(trials))
 
 
@@ -232,6 +243,66 @@ def test_cases_that_are_tested_together() -> None:
     fixed = Script(dict.fromkeys(names, "p"), dict.fromkeys(names, "f"))
     assert {each[0] for each in shown(fixed.confirm(drop=DROP)).values()} == {"fixed"}
     assert fixed.calls
+
+
+ONE = "flipped: 3 fail of 3 here, 3 pass of 3 at the base, by equal answers, which count once"
+OTHER = "flipped: 3 pass of 3 here, 3 fail of 3 at the base, by equal answers, which count once"
+
+
+@pytest.mark.parametrize(
+    ("worse", "better", "change", "together", "p_value"),
+    [
+        (1, 0, "flaky", "cases like this one: 1 worse, 0 better: it may be chance", 0.5),
+        (4, 0, "flaky", "cases like this one: 4 worse, 0 better: it may be chance", 1 / 16),
+        (2, 2, "flaky", "cases like this one: 2 worse, 2 better: as many fixed as broken", 1.0),
+        (5, 0, "suspected", "cases like this one: 5 worse, 0 better: more than chance", 1 / 32),
+        (5, 1, "flaky", "cases like this one: 5 worse, 1 better: it may be chance", 7 / 64),
+        (8, 1, "suspected", "cases like this one: 8 worse, 1 better: more than chance", 10 / 512),
+    ],
+)
+def test_cases_that_repeat_an_answer_are_flipped_and_tested_together(
+    worse: int, better: int, change: str, together: str, p_value: float
+) -> None:
+    names = "0123456789"
+    head = {n: "f" if int(n) < worse else "p" for n in names}
+    base = {n: "f" if worse <= int(n) < worse + better else "p" for n in names}
+    found = Script(head, base, repeats=True).confirm(changes=("broken", "fixed"))
+    for number, name in enumerate(names[: worse + better]):
+        of_case = (change, f"{ONE}; {together}") if number < worse else ("flaky", f"{OTHER}; ")
+        seen = found.compared[KEYS[name]]
+        assert (seen.change, seen.reason[: len(of_case[1])]) == of_case
+    assert found.drop
+    assert found.drop.p_value == pytest.approx(p_value)
+    assert found.drop.flipped == (worse, better)
+    assert found.drop.confirmed == (change == "suspected")
+
+
+def test_fixes_are_asked_again_where_they_can_outweigh_the_flipped_breaks() -> None:
+    names = "0123456789"
+    head, base = dict.fromkeys(names, "p"), dict.fromkeys(names, "p")
+    four = Script(head | dict.fromkeys("0123", "f"), base | {"9": "f"}, repeats=True)
+    four.confirm(changes=["broken"])
+    assert not [call for call in four.calls if call.endswith("9")]
+    five = Script(head | dict.fromkeys("01234", "f"), base | {"9": "f"}, repeats=True)
+    found = five.confirm(changes=["broken"])
+    assert five.calls == [
+        *("head 1: 01234", "base 1: 01234", "head 2: 01234", "base 2: 01234"),
+        *("head 1: 9", "base 1: 9", "head 2: 9", "base 2: 9"),
+    ]
+    assert found.drop
+    assert not found.drop.confirmed
+    assert {each.change for each in found.compared.values()} == {"flaky", "unchanged"}
+    alone = Script(head | dict.fromkeys("01234", "f"), base | {"9": "fp"}, repeats=True)
+    found = alone.confirm(changes=["broken"])
+    assert found.drop  # the fix was chance
+    assert found.drop.flipped == (5, 0)
+
+
+def test_three_first_trials_that_are_equal_need_no_further_one() -> None:
+    script = Script({"0": "fff"}, {"0": "ppp"}, trials=3, repeats=True)
+    found = script.confirm()
+    assert script.calls == []
+    assert found.compared[KEYS["0"]].change == "flaky"
 
 
 @pytest.mark.parametrize(

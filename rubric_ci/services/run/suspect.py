@@ -1,0 +1,116 @@
+"""A case that is worse or better than at the base, and its further trials on both sides."""
+
+from dataclasses import field
+
+from rubric_ci.gate.comparison import repeated, verdicts
+from rubric_ci.grading.resolve import Task
+from rubric_ci.grading.trials import with_confirming_trials
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.results import CaseResult, Change, Graded
+from rubric_ci.model.trials import trials_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One case on both sides."""
+
+    head_task: Task
+    base_task: Task
+    head: CaseResult
+    base: CaseResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspect:
+    """A case that is worse or better than at the base, and its further trials on both sides."""
+
+    pair: Pair
+    change: Change  # "broken" or "fixed", by its first trials
+    first_head: Graded
+    first_base: Graded
+    more_head: list[CaseResult] = field(default_factory=list)
+    more_base: list[CaseResult] = field(default_factory=list)
+
+    @property
+    def head(self) -> Graded:
+        """The head with its further trials."""
+        return with_confirming_trials(self.first_head, self.more_head)
+
+    @property
+    def base(self) -> Graded:
+        """The base with its further trials."""
+        return with_confirming_trials(self.first_base, self.more_base)
+
+    @property
+    def counted(self) -> tuple[Graded, Graded]:
+        """Head and base, in which equal answers count once."""
+        return self._counted(is_head=True), self._counted(is_head=False)
+
+    def _counted(self, *, is_head: bool) -> Graded:
+        first, whole = (self.first_head, self.head) if is_head else (self.first_base, self.base)
+        more = [each for each in self.more(is_head) if isinstance(each, Graded)]
+        return repeated.counted_once(whole, repeated.said(first, more), self.task(is_head).target)
+
+    @property
+    def ordered(self) -> tuple[Graded, Graded]:
+        """The side that is worse by the first trials, and the other; equal answers count once."""
+        return self._ordered(*self.counted)
+
+    def _ordered(self, head: Graded, base: Graded) -> tuple[Graded, Graded]:
+        return (head, base) if self.change == "broken" else (base, head)
+
+    @property
+    def repeats(self) -> bool:
+        """True if a side has one answer, so that no test of this case alone can show a change."""
+        sides = zip((self.head, self.base), self.counted, strict=True)
+        return any(repeated.is_fixed(side, once) for side, once in sides)
+
+    @property
+    def is_flipped(self) -> bool:
+        """True if the case differs by answers that repeat."""
+        return self.repeats and repeated.is_separated(*self.ordered)
+
+    def more(self, is_head: bool) -> list[CaseResult]:
+        """Return the further trials of a side."""
+        return self.more_head if is_head else self.more_base
+
+    def task(self, is_head: bool) -> Task:
+        """Return what a side is asked."""
+        return self.pair.head_task if is_head else self.pair.base_task
+
+    def is_undecided(self, level: float, most: int) -> bool:
+        """Return True if the trials that are left can both confirm and refute the change."""
+        here, there = (most - len(self.more(is_head)) for is_head in (True, False))
+        if self.repeats:
+            return self.least_trials < repeated.ENOUGH and bool(here and there)
+        left = (here, there) if self.change == "broken" else (there, here)
+        every = self._ordered(self.head, self.base)
+        if not any(left) or not verdicts.may_be_broken(*every, level, left):
+            return False
+        if not verdicts.may_be_broken(*self.ordered, level, left):
+            return False
+        return not verdicts.must_be_broken(*self.ordered, level, left)
+
+    def asks_head(self, most: int) -> bool:
+        """Return True if the head is asked next: the side that seems likelier to dissent."""
+        if self.repeats:
+            return len(trials_of(self.head)) <= len(trials_of(self.base))
+        if len(self.more_head) == most or len(self.more_base) == most:
+            return len(self.more_base) == most
+        low, high = self.ordered
+        head_is_low = self.change == "broken"
+        low_dissents, high_dissents = verdicts.dissents(low, high)
+        if low_dissents == high_dissents:
+            return len(self.more_head) <= len(self.more_base)
+        return head_is_low == (low_dissents > high_dissents)
+
+    @property
+    def least_trials(self) -> int:
+        """The trials of the side that has fewer."""
+        return min(len(trials_of(self.head)), len(trials_of(self.base)))
+
+    @property
+    def lost(self) -> list[str]:
+        """The reasons of the trials without a verdict."""
+        more = (*self.more_head, *self.more_base)
+        return [case.reason for case in more if not isinstance(case, Graded)]

@@ -1,0 +1,102 @@
+"""Equal answers of a side count once."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rubric_ci.gate.comparison import repeated
+from rubric_ci.model.config import (
+    CliTarget,
+    Endpoint,
+    HttpRequest,
+    LlmTarget,
+    MockTarget,
+    RecordedTarget,
+    Target,
+)
+from rubric_ci.model.results import Graded, Trial
+from rubric_ci.model.scoring import Verdict
+from rubric_ci.model.trace import CaseTrace, FileChange, Step
+from tests.sample_reports import graded
+
+LONG = "an answer that is too long to be given twice by chance"
+COMMAND = CliTarget(name="agent", command_template="agent {PROMPT}")
+VERDICTS: Mapping[str, Verdict] = {"p": "pass", "b": "borderline", "f": "fail"}
+
+
+def model(**options: Any) -> LlmTarget:
+    return LlmTarget(name="m", endpoint=Endpoint(model="openai/any", options=options))
+
+
+def of_trials(*trials: tuple[str, str | None]) -> Graded:
+    """Return a case with the verdict and the answer of each trial."""
+    every = [Trial(verdict=VERDICTS[v], score=0.0, answer=answer) for v, answer in trials]
+    return graded("0", every[0].verdict, answer=every[0].answer or "", trials=tuple(every))
+
+
+def counted(case: Graded, target: Target) -> str:
+    once = repeated.counted_once(case, repeated.said(case), target)
+    return "".join(trial.verdict[0] for trial in once.trials)
+
+
+@pytest.mark.parametrize(
+    ("target", "long", "short"),
+    [
+        pytest.param(COMMAND, "f", "f", id="a command"),
+        pytest.param(model(temperature=0), "f", "f", id="temperature 0"),
+        pytest.param(model(seed=7), "f", "f", id="a seed"),
+        pytest.param(model(temperature="${{ T }}"), "f", "f", id="an unknown temperature"),
+        pytest.param(model(), "f", "fff", id="the temperature of the provider"),
+        pytest.param(model(temperature=0.7), "f", "fff", id="temperature 0.7"),
+        pytest.param(MockTarget(name="m", response="x"), "fff", "fff", id="a fixed response"),
+        pytest.param(RecordedTarget(name="r", answers="a.jsonl"), "fff", "fff", id="recorded"),
+    ],
+)
+def test_equal_answers_count_once(target: Target, long: str, short: str) -> None:
+    """Two draws of a short answer, like a label, are often equal; two of a long one are not."""
+    assert counted(of_trials(*[("f", LONG)] * 3), target) == long
+    assert counted(of_trials(*[("f", "no")] * 3), target) == short
+
+
+def test_a_service_is_not_known_to_vary() -> None:
+    service = LlmTarget(name="s", endpoint=Endpoint(model="s", http=HttpRequest()))
+    assert not repeated.varies(service)
+
+
+@pytest.mark.parametrize(
+    ("trials", "expected"),
+    [
+        pytest.param([("f", LONG), ("f", LONG + "!"), ("f", LONG)], "ff", id="two answers"),
+        pytest.param([("f", None), ("f", None)], "ff", id="answers that were not kept"),
+        pytest.param([("f", LONG), ("p", LONG), ("p", LONG)], "p", id="a judge that erred once"),
+        pytest.param([("f", LONG), ("p", LONG)], "f", id="the lower of two"),
+        pytest.param([("f", LONG), ("b", LONG), ("p", LONG)], "b", id="the median"),
+    ],
+)
+def test_equal_answers_have_their_median_verdict(
+    trials: list[tuple[str, str | None]], expected: str
+) -> None:
+    assert counted(of_trials(*trials), COMMAND) == expected
+
+
+def test_equal_texts_after_different_work_are_different_answers() -> None:
+    def worked(tool: str, path: str) -> Graded:
+        changes = (FileChange(path=path, kind="added"),)
+        trace = CaseTrace(steps=(Step(tool=tool, duration_ms=1.0),))
+        return graded("0", "fail", answer="Done.", trace=trace, file_changes=changes)
+
+    first = worked("Bash", "a")
+    more = [worked("Bash", "a"), worked("Read", "a"), worked("Bash", "b")]
+    later = replace(more[0], trace=CaseTrace(steps=(Step(tool="Bash", duration_ms=9.0),)))
+    answers = repeated.said(first, [*more, later])
+    assert answers[0] == answers[1] == answers[4]
+    assert len(set(answers)) == 3
+    several = replace(first, trials=of_trials(("f", "Done."), ("f", "Done.")).trials)
+    assert repeated.said(several) == [None, None]  # the work of each trial is not kept
+
+
+def test_a_recorded_answer_is_a_part_of_the_change() -> None:
+    case = replace(of_trials(*[("f", LONG)] * 3), recorded=True)
+    assert counted(case, COMMAND) == "fff"

@@ -44,6 +44,7 @@ _LISTED: Final[frozenset[Change]] = frozenset(
     {"suspected", "not-comparable", "failing-before", "flaky"}
 )
 _MOST: Final = 300  # characters of a reason
+_PLAIN: Final = 0.25  # a drop from which its figure says less than that the cases are few
 _LEAST: Final = significance.least_clusters(significance.SIGNIFICANT)  # else no mean is tested
 
 
@@ -110,6 +111,10 @@ def _not_worse(comparison: Comparison, than: str) -> str:
         return words
     low, _ = comparison.interval or (mean, mean)  # no interval: all differences are equal
     drop = significance.largest_drop(low, comparison.clusters)
+    if drop and drop > _PLAIN:
+        return (
+            f"{words}; with {numbers.plural(comparison.clusters, 'case')} only a large drop shows"
+        )
     return f"{words} (drops of up to {numbers.points(drop)} cannot be excluded)" if drop else words
 
 

@@ -18,6 +18,7 @@ from rubric_ci.gate.policy.strength import (
     maximum,
     minimum,
     pass_rate,
+    priced,
     provider,
     words,
 )
@@ -206,6 +207,16 @@ def governed(head: Config, base: Config, *, configured: bool) -> Config:
     targets = {name: _connected(target, base) for name, target in targets.items()}
     mode = base.auto_mode  # part of `judge`
     return replace(head, targets=targets, judges=base.targets, auto_mode=mode, **taken)
+
+
+def with_known_prices(head: Config, base: Config, is_listed: Callable[[str], bool]) -> Config:
+    """Return the configuration without prices that a change sets for models of known price."""
+    known = tuple(endpoints(base))
+    targets = {
+        name: priced(target, known, is_listed) if isinstance(target, LlmTarget) else target
+        for name, target in head.targets.items()
+    }
+    return replace(head, targets=targets)
 
 
 def _connected(target: Target, base: Config) -> Target:

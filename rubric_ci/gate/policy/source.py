@@ -93,9 +93,13 @@ def _notes(own: Project, policy: Project) -> Iterator[str]:
 
 
 def _govern(head: "Config", base: "Config", configured: bool) -> "Config":
-    from rubric_ci.gate.policy.settings import governed  # imports the classes of a run
+    # The classes of a run are imported with these.
+    from rubric_ci.gate.policy.settings import governed, with_known_prices
+    from rubric_ci.system.model_list import model_info
 
-    return governed(head, base, configured=configured)
+    found = governed(head, base, configured=configured)
+    priced = with_known_prices(found, base, lambda name: "input_cost_per_token" in model_info(name))
+    return priced if configured else found
 
 
 def _of_base(project: Project, change: Change) -> Project | None:

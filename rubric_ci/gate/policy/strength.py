@@ -127,6 +127,31 @@ def connection(endpoint: Endpoint) -> Mapping[str, JSON]:
     return {key: value for key, value in endpoint.options.items() if key not in FREE}
 
 
+def priced(
+    target: LlmTarget, known: Iterable[Endpoint], is_listed: Callable[[str], bool]
+) -> LlmTarget:
+    """Return a target of the head with known prices: a change could void a limit in dollars.
+
+    Known are those of the base for the same model, else the list's. The head's own count for a
+    model that neither has.
+    """
+    endpoint = target.endpoint
+    base = [_prices(each) for each in known if each.model == endpoint.model and _prices(each)]
+    if not base and not is_listed(endpoint.model):
+        return target
+    others = {key: value for key, value in endpoint.options.items() if not _is_price(key)}
+    options = {**others, **(base[0] if base else {})}
+    return replace(target, endpoint=replace(endpoint, options=options))
+
+
+def _prices(endpoint: Endpoint) -> Mapping[str, JSON]:
+    return {key: value for key, value in endpoint.options.items() if _is_price(key)}
+
+
+def _is_price(option: str) -> bool:
+    return "_cost_per_" in option
+
+
 def provider(endpoint: Endpoint) -> str:
     """Return the owner of a credential: `openai` for `openai/gpt-5`, `gpt` for `gpt-5`."""
     name, slash, _ = endpoint.model.partition("/")

@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.gate.policy.changes import policy_changes
-from rubric_ci.gate.policy.settings import governed
+from rubric_ci.gate.policy.settings import governed, with_known_prices
 from rubric_ci.gate.policy.strength import FREE, provider
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
 from rubric_ci.model.json_value import JSON
@@ -119,3 +119,27 @@ def test_the_changes_that_are_shown() -> None:
 )
 def test_what_a_credential_belongs_to(name: str, expected: str) -> None:
     assert provider(Endpoint(model=name)) == expected
+
+
+FREE_OF_CHARGE: dict[str, JSON] = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}
+PRICED: dict[str, JSON] = {"input_cost_per_token": 0.5, "output_cost_per_token": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("of", "own", "base", "expected"),
+    [
+        pytest.param("openai/listed", FREE_OF_CHARGE, {}, {}, id="the list's"),
+        pytest.param("openai/listed", FREE_OF_CHARGE, PRICED, PRICED, id="the base's"),
+        pytest.param("openai/other", PRICED, {}, PRICED, id="its own, where none is known"),
+        pytest.param("openai/other", FREE_OF_CHARGE, PRICED, PRICED, id="the base's, not listed"),
+        pytest.param("openai/listed", {}, {}, {}, id="none"),
+    ],
+)
+def test_known_prices_win(
+    of: str, own: dict[str, JSON], base: dict[str, JSON], expected: dict[str, JSON]
+) -> None:
+    head = config(model("a", of, {**own, "temperature": 1}))
+    before = config(model("b", of, base))
+    found = with_known_prices(head, before, "openai/listed".__eq__).targets["a"]
+    assert isinstance(found, LlmTarget)
+    assert dict(found.endpoint.options) == {**expected, "temperature": 1}

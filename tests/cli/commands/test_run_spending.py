@@ -203,3 +203,20 @@ def test_a_batch_is_one_start(bench: Bench) -> None:
     totals = bench.report()["totals"]
     assert (status, totals["calls"], totals["cost_usd"], bench.started()) == (0, 1, 0.25, ["batch"])
     assert "target default: 1 start of its command, at most $0.2500" in said
+
+
+@pytest.mark.parametrize(
+    ("keys", "announced"),
+    [
+        pytest.param(CLAUDE_CODE, "about $0.0030 as in the last run", id="its own figure"),
+        pytest.param({**CODEX, **DEAR}, "about $0.7500 as in the last run", id="the target's"),
+        pytest.param(CODEX, "cost unknown before the answers", id="unknown"),
+    ],
+)
+def test_the_second_run_knows_the_first(
+    bench: Bench, keys: Mapping[str, object], announced: str
+) -> None:
+    bench.target(OK if keys is CLAUDE_CODE else SAID, **keys)
+    bench.graded()
+    _, _, said = bench.graded()
+    assert f"target default: 3 starts of its command, {announced}\n" in said

@@ -1,0 +1,46 @@
+"""The figures of an earlier report, read without its cases."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.gate.report import json_format
+from rubric_ci.model.usage import Usage
+from rubric_ci.model.used_by import UsedBy
+from rubric_ci.services.cost.last_run import last_run
+from tests.sample_reports import a_report, graded
+
+SHOP = UsedBy(role="target", name="shop", model="m", answers=2, usage=Usage(calls=2, cost_usd=0.5))
+JUDGE = UsedBy(role="judge", name="m", answers=4, usage=Usage(calls=4, input_tokens=9))
+NONE = replace(JUDGE, name="unused", answers=0)
+CASE = replace(graded("a", "pass"), answer='\n  "used_by": [{"role": "target"}]')
+
+
+@pytest.mark.parametrize(
+    ("report", "baseline", "expected"),
+    [
+        pytest.param((SHOP, JUDGE, NONE), None, [SHOP, JUDGE], id="a report"),
+        pytest.param((), None, [], id="one without figures"),
+        pytest.param(None, None, [], id="no report"),
+        pytest.param((SHOP,), (replace(SHOP, answers=9), JUDGE), [SHOP, JUDGE], id="a baseline"),
+    ],
+)
+def test_figures(
+    tmp_path: Path,
+    report: tuple[UsedBy, ...] | None,
+    baseline: tuple[UsedBy, ...] | None,
+    expected: list[UsedBy],
+) -> None:
+    file = tmp_path / "report.json"
+    if report is not None:
+        file.write_text(json_format.render(replace(a_report(CASE), used_by=report)))
+    other = None if baseline is None else replace(a_report(CASE), used_by=baseline)
+    assert [*last_run(file, other).values()] == expected
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", '\n  "used_by": [\n    {"role": 1}\n  ]'])
+def test_an_unreadable_report_has_no_figures(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "report.json"
+    file.write_text(text)
+    assert last_run(file, None) == {}

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.scoring import MarkValue
+from rubric_ci.model.trace import CaseTrace, FileChange
 
 Source: TypeAlias = Literal["commit", "report", "reference"]
 """A commit that was graded in the same run, an earlier report, or a pinned reference."""
@@ -227,6 +228,8 @@ class SentinelItem:
     criterion: str
     text: str  # of the criterion
     answer: str
+    trace: CaseTrace | None = None  # of a criterion about work
+    file_changes: tuple[FileChange, ...] = ()
     mark: MarkValue
     repeats: tuple[MarkValue, ...] = ()  # asked when the reference was measured
     now: tuple[MarkValue, ...] = ()  # asked in this run

@@ -86,6 +86,11 @@ class RubricSpec:
     model: str = ""  # replaces the configured judge's model
     span: Span
 
+    @property
+    def is_about_work(self) -> bool:
+        """True if its judge sees more than the answer."""
+        return self.sees != ("answer",)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeJudgeSpec:

@@ -13,8 +13,10 @@ import pytest
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.loader import load
 from rubric_ci.gate.report import json_format
+from rubric_ci.model.answers import KeptAnswer
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.references import NotFound
+from rubric_ci.model.trace import CaseTrace, FileChange, KeptFile, Step
 from rubric_ci.services.calibration import label_session
 from rubric_ci.services.calibration.labels import Label, dump
 from tests.bodies import Body, answering
@@ -295,7 +297,19 @@ def test_the_screen_of_label() -> None:
     assert eval_file
     (spec,) = eval_file.cases[0].evaluators
     assert isinstance(spec, RubricSpec)
-    screen = label_session.render(
-        eval_file.cases[0], ORDERS, spec.rubric.judged[0], place="1 of 1", previous=None
+    trace = CaseTrace(
+        steps=(Step(tool=ORDERS, arguments={ORDERS: ORDERS}, result=ORDERS, error=ORDERS),),
+        workspace=True,
+        files=(KeptFile(path=ORDERS, text=ORDERS),),
+        notes=(ORDERS,),
     )
-    assert obeyed(screen) == []
+    changes = (FileChange(path=ORDERS, kind="added", diff=ORDERS),)
+    question = label_session.Question(
+        case=eval_file.cases[0],
+        spec=spec,
+        kept=KeptAnswer(answer=ORDERS, trace=trace, file_changes=changes),
+        criterion=spec.rubric.judged[0],
+    )
+    for unfolded in (False, True):
+        screen = label_session.render(question, place="1 of 1", previous=None, unfolded=unfolded)
+        assert obeyed(screen) == []

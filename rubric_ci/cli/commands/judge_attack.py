@@ -54,8 +54,7 @@ def attack(settings: AttackSettings) -> ExitCode:
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     click.echo(f"judging {len(attacks):,} answers with {log_line(judge.name)}", err=True)
     answers = [
-        AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.answer, did=p.did, judge=judge)
-        for p in attacks
+        AnswerToJudge(case=p.case, spec=_spec(p.case), answer=p.given, judge=judge) for p in attacks
     ]
     live = settings.requests.replay is None
     result = rejudge(answers, context, concurrency=settings.requests.concurrency, live=live)

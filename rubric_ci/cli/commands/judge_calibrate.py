@@ -21,6 +21,7 @@ from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.grading.setup import build_context
+from rubric_ci.model.answers import answer_of, identity
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.options import CalibrateSettings
@@ -140,7 +141,7 @@ def _marks(
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     each = {_answer_key(answer): answer for answer in labelled}
     answers = [
-        AnswerToJudge(case=one.case, spec=one.spec, answer=one.label.answer, judge=judge)
+        AnswerToJudge(case=one.case, spec=one.spec, answer=answer_of(one.label), judge=judge)
         for judge in judges
         for one in each.values()
     ]
@@ -159,7 +160,7 @@ def _marks(
 
 def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:
     label = each.label
-    return label.file, label.id, label.evaluator, label.answer
+    return label.file, label.id, label.evaluator, identity(label)
 
 
 def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:
@@ -208,7 +209,8 @@ def _write(path: Path, value: JSON) -> None:
 
 
 def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
-    if below := below_minimum(found.overall.kappa, found.overall.interval, min_kappa):
-        click.echo(below, err=True)
-        return ExitCode.GATE
+    for measured, about in ((found.overall, ""), (found.work, "about work: ")):
+        if measured and (below := below_minimum(measured.kappa, measured.interval, min_kappa)):
+            click.echo(f"{about}{below}", err=True)
+            return ExitCode.GATE
     return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK

@@ -19,12 +19,13 @@ from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.grading.targets import recorded
+from rubric_ci.model.answers import answer_of
 from rubric_ci.model.changes import Base, NoBase
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.options import ProbeSettings
-from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.model.results import Answer, CaseResult, Errored, Graded
 from rubric_ci.reports.history.from_report import rate_interval
 from rubric_ci.services.calibration.rejudge import REPLAYED, configured_judge
 from rubric_ci.services.cost.estimate import show_spent
@@ -92,22 +93,22 @@ def _answers(
     loaded: LoadedProject,
     settings: ProbeSettings,
     context: RunContext,
-) -> Mapping[tuple[str, str], str]:
+) -> Mapping[tuple[str, str], Answer]:
     """Return the answers of the report, and recorded ones of cases that it does not have."""
-    found: dict[tuple[str, str], str] = {}
+    found: dict[tuple[str, str], Answer] = {}
     for case in cases:
         target = choose_target(case, loaded.config_for(case.file), "")
         if isinstance(target, RecordedTarget):
             with suppress(CannotAnswer):  # it is named as left out, unless the report has it
-                found[case.key] = recorded.answer(case, target, context).text
+                found[case.key] = recorded.answer(case, target, context)
     if settings.report.exists() or not found:
         graded = [each for each in read_report(settings.report).cases if isinstance(each, Graded)]
-        found |= {(each.file, each.id): each.answer for each in graded if each.answer}
+        found |= {each.key: answer_of(each) for each in graded if each.answer}
     return found
 
 
 def _subjects(
-    cases: Sequence[EvalCase], loaded: LoadedProject, answers: Mapping[tuple[str, str], str]
+    cases: Sequence[EvalCase], loaded: LoadedProject, answers: Mapping[tuple[str, str], Answer]
 ) -> Iterator[Subject]:
     before = _base_criteria(loaded)
     for case in cases:
@@ -121,7 +122,7 @@ def _subjects(
                 if before is None or (case.id, each.id, each.text) not in before
             )
             if criteria and answer:
-                yield Subject(case=case, spec=spec, answer=answer, criteria=criteria)
+                yield Subject(case=case, spec=spec, given=answer, criteria=criteria)
 
 
 def _base_criteria(loaded: LoadedProject) -> frozenset[tuple[str, str, str]] | None:

@@ -11,8 +11,9 @@ from rubric_ci.files.assertions.json_data import NotJson, parsed
 from rubric_ci.files.assertions.row import CALLS, Outcome, Row, listed, shown
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON, Missing, value_at
+from rubric_ci.model.results import Answer
 from rubric_ci.model.rubric import Assertion, Mark, Rubric
-from rubric_ci.model.trace import Step, WorkCheck
+from rubric_ci.model.trace import Step, WorkCheck, steps_of
 from rubric_ci.text.numbers import shortened
 
 TABLE: Final[Mapping[str, Row]] = {
@@ -28,6 +29,21 @@ class Did:
 
     steps: tuple[Step, ...] | None = None  # None: it reports none
     checks: tuple[WorkCheck, ...] | None = None  # None: it has no workspace
+    left_out: int = 0  # steps that the report has not, from which this was read
+
+
+def did(answer: Answer) -> Did:
+    """Return the work of an answer, as assertions read it."""
+    return Did(
+        steps=steps_of(answer.messages) if answer.messages else None,
+        checks=answer.work.checks if answer.work else None,
+        left_out=answer.left_out,
+    )
+
+
+def is_of_text(rubric: Rubric) -> bool:
+    """Return True if every assertion of a rubric is about the text of the answer."""
+    return all(TABLE[each.key].of == "text" for each in rubric if isinstance(each, Assertion))
 
 
 def described(key: str, value: JSON, *, negated: bool, field: str) -> str:
@@ -84,6 +100,10 @@ def _outcome(assertion: Assertion, answer: str, did: Did) -> Outcome:
             if did.steps is None:
                 raise CannotMeasure(
                     f"`{assertion.key}`: the target reports no tool calls; set its `trace`"
+                )
+            if did.left_out:
+                raise CannotMeasure(
+                    f"`{assertion.key}`: the report left out {did.left_out:,} calls of a long trace"
                 )
             return TABLE[assertion.key].check(did.steps, assertion.value, assertion.ignore_case)
         case "folder":

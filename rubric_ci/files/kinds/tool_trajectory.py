@@ -75,6 +75,9 @@ def tool_trajectory(
     _: EvalCase, answer: Answer, spec: ToolTrajectorySpec, redact: Redactor
 ) -> Assessment:
     """Compare the tool calls; raises CannotMeasure if the target does not report them."""
+    if answer.left_out:
+        left = f"the report left out {answer.left_out:,} calls of a long trace"
+        raise CannotMeasure(left)
     compared = _compare(answer, spec)
     return Assessment(
         score=round(len(compared.hits) / compared.of, DECIMALS),

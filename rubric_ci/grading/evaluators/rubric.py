@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.files.assertions.table import Did, assertion_marks
+from rubric_ci.files.assertions.table import assertion_marks, did
 from rubric_ci.grading.evaluators.judge_choice import judge_of
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
@@ -22,7 +22,7 @@ from rubric_ci.model.rubric import (
     score,
 )
 from rubric_ci.model.scoring import MarkValue
-from rubric_ci.model.trace import SeenPart, steps_of
+from rubric_ci.model.trace import SeenPart
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.models.judge.injection_scan import scan_for_injection
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
@@ -41,14 +41,10 @@ async def rubric(
     """Check, request the judge's marks and weigh all; raises NoVerdict if it gives none."""
     given = marked(case, answer, spec.turn)
     case, answer = given.case, given.answer
-    did = Did(
-        steps=steps_of(answer.messages) if answer.messages else None,
-        checks=answer.work.checks if answer.work else None,
-    )
-    checked = given.checked
+    work, checked = did(answer), given.checked
     judged, known = spec.rubric.judged, dict[str, Mark]()
     if len(judged) < len(spec.rubric):
-        known = await worked_on(len(checked), assertion_marks, spec.rubric, checked, did, redact)
+        known = await worked_on(len(checked), assertion_marks, spec.rubric, checked, work, redact)
     if not judged:
         by_rules = PanelResult(
             judgement=Judgement(known), votes={}, cached=frozenset(), usage=NOTHING_USED

@@ -15,12 +15,12 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer
-from rubric_ci.model.trace import CaseTrace, FileChange, SeenPart, Step
+from rubric_ci.model.trace import CaseTrace, FileChange, KeptFile, SeenPart, Step
 from rubric_ci.text import transcript
 
 MOST: Final = 40_000  # characters of one part
 ISOLATED: Final = 20_000  # characters of all parts: above, criteria are asked one by one
-_NOTHING: Final = "(nothing)"
+NOTHING: Final = "(nothing)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,23 +114,32 @@ def _part(name: SeenPart, answer: Answer, trace: CaseTrace) -> Part:
     if answer.work is None:
         raise CannotMeasure(f"`sees: [{name}]`: the target has no `workspace`")
     if name == "file_changes":
-        changes = chain(_changes(answer.work.changes), _left_out(trace.notes))
+        changes = chain(map(change_text, answer.work.changes), _left_out(trace.notes))
         return _shortened(name, "Changes of files", changes, "")
-    files = (f"--- {file.path}\n{file.text}" for file in trace.files)
-    return _shortened(name, "Files at the end", files, "")
+    return _shortened(name, "Files at the end", map(file_text, trace.files), "")
 
 
 def _calls(steps: Sequence[Step]) -> Iterator[str]:
     for number, step in enumerate(steps, start=1):
-        arguments = json.dumps(step.arguments, ensure_ascii=False)
-        failed = f"\nfailed: {step.error}" if step.error else ""
-        result = f"\n{step.result}" if step.result else ""
-        yield f"{number}. {step.tool} {arguments}{failed}{result}"
+        yield f"{number}. {call_text(step)}"
 
 
-def _changes(changes: Sequence[FileChange]) -> Iterator[str]:
-    for change in changes:
-        yield f"{change.kind}: {change.path}\n{change.diff}".rstrip()
+def call_text(step: Step) -> str:
+    """Return a call as a judge gets it."""
+    arguments = json.dumps(step.arguments, ensure_ascii=False)
+    failed = f"\nfailed: {step.error}" if step.error else ""
+    result = f"\n{step.result}" if step.result else ""
+    return f"{step.tool} {arguments}{failed}{result}"
+
+
+def change_text(change: FileChange) -> str:
+    """Return the change of a file as a judge gets it."""
+    return f"{change.kind}: {change.path}\n{change.diff}".rstrip()
+
+
+def file_text(file: KeptFile) -> str:
+    """Return a kept file as a judge gets it."""
+    return f"--- {file.path}\n{file.text}"
 
 
 def _left_out(notes: Sequence[str]) -> Iterator[str]:
@@ -140,7 +149,7 @@ def _left_out(notes: Sequence[str]) -> Iterator[str]:
 
 
 def _shortened(name: SeenPart, title: str, texts: Iterator[str], rule: str) -> Part:
-    text = "\n\n".join(texts) or _NOTHING
+    text = "\n\n".join(texts) or NOTHING
     cut = f"cut to {MOST:,} of {len(text):,} characters" if len(text) > MOST else ""
     rules = "; ".join(filter(None, (rule, cut)))
     return Part(name=name, title=title, text=text[:MOST], rule=rules)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from rubric_ci.model.answers import identity
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, CriterionResult, Graded
@@ -90,7 +91,7 @@ def _see(case: Graded, thresholds: Thresholds, seen: dict[Key, dict[str, list[_S
             own.setdefault(criterion.id, []).append(
                 _Seen(
                     criterion=criterion,
-                    answer=case.answer,
+                    answer=identity(case),
                     met=not is_missed(criterion, thresholds),
                     decided=without != case.verdict,
                 )

@@ -29,12 +29,15 @@ class Probe:
     case: EvalCase
     rubric: Rubric
     answer: str
-    did: Answer | None = (
-        None  # with the work of an agent that the judge sees; None: the answer only
-    )
+    did: Answer | None = None  # with the work of an agent that the judge sees; None: no work
     marks: Mapping[str, MarkValue]  # by criterion id, one each
     family: str = ""
     control: str = ""  # id of the probe that deserves the same marks; "": this is a control
+
+    @property
+    def given(self) -> Answer:
+        """The answer as a judge gets it."""
+        return self.did or Answer(text=self.answer)
 
 
 def probes(cases: Sequence[EvalCase]) -> tuple[tuple[Probe, ...], tuple[Diagnostic, ...]]:

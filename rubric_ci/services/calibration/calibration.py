@@ -6,6 +6,7 @@ from itertools import combinations
 from math import fsum
 from typing import Literal, TypeAlias
 
+from rubric_ci.model.answers import identity
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.report import JudgeInfo
@@ -91,6 +92,7 @@ class Calibration:
     people: Agreement | None = None  # of several people among themselves; None: one person
     disagreement: Mapping[str, float] = field(default_factory=dict)  # with people, by case
     modes: ModeChoice | None = None  # None: one mode was measured
+    work: Agreement | None = None  # on criteria about work; None: no label is about work
 
 
 def calibrate(
@@ -109,6 +111,12 @@ def calibrate(
         for key, marks in groups.items()
     }
     votes = [panel for each in judged for panel in each.votes.values()]
+    of_work = [
+        pair
+        for key, marks in groups.items()
+        if marks[0][0].labelled.spec.is_about_work
+        for pair in pairs[key]
+    ]
     return Calibration(
         judge=judge,
         overall=agreement([pair for some in pairs.values() for pair in some], draw),
@@ -122,6 +130,7 @@ def calibrate(
         split=_split(judged),
         people=_between_people(judged, draw),
         disagreement=disagreement([pair for some in pairs.values() for pair in some]),
+        work=agreement(of_work, draw) if of_work else None,
     )
 
 
@@ -171,6 +180,7 @@ def to_json(calibration: Calibration) -> JSON:
             for c in calibration.criteria
         ],
         "people": _agreement(calibration.people) if calibration.people else None,
+        **({"work": _agreement(calibration.work)} if calibration.work else {}),
         **({"modes": _modes(calibration.modes)} if calibration.modes else {}),
         "differences": [asdict(each) for each in calibration.differences],
     }
@@ -201,7 +211,7 @@ def _on_criterion(
 def _pair(label: Label, criterion: Judged, other: MarkValue, name: str) -> MarkPair:
     return pair(
         criterion,
-        f"{label.case}\n{label.answer}",
+        f"{label.case}\n{identity(label)}",
         label.marks[criterion.id],
         other,
         name=name,
@@ -215,7 +225,7 @@ def _between_people(judged: Sequence[JudgedLabel], draw: DrawGamma) -> Agreement
     answers: dict[tuple[str, str, str, str], list[LabelledAnswer]] = {}
     for each in sorted(judged, key=lambda each: each.labelled.label.by or ""):
         label = each.labelled.label
-        key = (label.file, label.id, label.evaluator, label.answer)
+        key = (label.file, label.id, label.evaluator, identity(label))
         answers.setdefault(key, []).append(each.labelled)
     pairs = [
         found

@@ -8,8 +8,9 @@ from math import fsum, sqrt
 from statistics import fmean
 from typing import Final
 
-from rubric_ci.files.assertions.table import assertion_marks
+from rubric_ci.files.assertions.table import assertion_marks, did
 from rubric_ci.files.project.loaded_project import LoadedProject
+from rubric_ci.model.answers import answer_of, identity
 from rubric_ci.model.comparison import CorrectedPassRate, Stratum
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.defaults import LABELS
@@ -229,7 +230,7 @@ def _verdicts(
         case = cases.get((label.file, label.id))
         spec = rubric_of(case, label.evaluator) if case else None
         if label.draw and spec and {c.id for c in spec.rubric.judged} == label.marks.keys():
-            key = (label.draw, label.file, label.id, label.answer)
+            key = (label.draw, label.file, label.id, identity(label))
             votes[key].append(float(_passes(label, spec.rubric, thresholds)))
     for (draw, *_), given in votes.items():
         yield Drawn(draw=draw, passes=_majority(fmean(given)))
@@ -241,7 +242,7 @@ def _majority(share: float) -> float:
 
 def _passes(label: Label, rubric: Rubric, thresholds: Thresholds) -> bool:
     given = {name: Mark(value=value) for name, value in label.marks.items()}
-    marks = {**assertion_marks(rubric, label.answer), **given}
+    marks = {**assertion_marks(rubric, label.answer, did(answer_of(label))), **given}
     return score(rubric, Judgement(marks), thresholds).verdict == "pass"
 
 

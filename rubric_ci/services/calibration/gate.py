@@ -1,7 +1,7 @@
 """Check the judges of a run against `calibration.json` and `gate.min_kappa`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from rubric_ci.errors import CannotConfigure
@@ -17,9 +17,18 @@ NOT_COMPARED = f"no {NAME} compares the modes; `rubric-ci judge calibrate LABELS
 HINT = f"`rubric-ci judge calibrate LABELS` measures the judge and writes {NAME}"
 
 
-def check_calibration(loaded: LoadedProject, judges: Sequence[JudgeInfo]) -> Sequence[str]:
+NO_WORK = (
+    "no label is about the work of an agent, which criteria of this run mark; label such answers "
+    "with `rubric-ci judge label`"
+)
+
+
+def check_calibration(
+    loaded: LoadedProject, judges: Sequence[JudgeInfo], *, about_work: bool = False
+) -> Sequence[str]:
     """Return warnings for judges that are not calibrated; raise if `gate.min_kappa` is set.
 
+    `about_work`: criteria of the run are about work.
     Without `calibration.json` and `gate.min_kappa` there is none but for `judge.mode: auto`.
     """
     min_kappa = loaded.config.gate.min_kappa
@@ -34,6 +43,8 @@ def check_calibration(loaded: LoadedProject, judges: Sequence[JudgeInfo]) -> Seq
         raise CannotConfigure(f"gate.min_kappa is {min_kappa:g}, but there is no {NAME}", HINT)
     known = _read(content)
     found = [w for judge in judges for w in calibration_warnings(known, judge, min_kappa)]
+    if not found and about_work:
+        found = [*_work_warnings(known, min_kappa)]
     if found and min_kappa is not None:
         raise CannotConfigure(f"gate.min_kappa is {min_kappa:g}, but {found[0]}", HINT)
     return (*mode, *(f"{NAME}: {warning}" for warning in found))
@@ -56,6 +67,15 @@ def calibration_warnings(
     overall = calibration["overall"]
     below = below_minimum(overall.get("kappa"), overall.get("interval"), min_kappa)
     return (f"its agreement with people is too low: {below}",) if below else ()
+
+
+def _work_warnings(calibration: JSON, min_kappa: float | None) -> Iterator[str]:
+    """Yield why a calibration says nothing about criteria about work, or too little."""
+    work = calibration.get("work")
+    if work is None:
+        yield NO_WORK
+    elif below := below_minimum(work.get("kappa"), work.get("interval"), min_kappa):
+        yield f"its agreement with people about work is too low: {below}"
 
 
 def below_minimum(

@@ -11,6 +11,8 @@ from typing import Literal, TypeAlias, TypeGuard, assert_never
 
 import click
 
+from rubric_ci.files.assertions.table import is_of_text
+from rubric_ci.model.answers import KeptAnswer, answer_of, identity
 from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
@@ -18,33 +20,73 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored, scale
 from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue
+from rubric_ci.model.trace import CaseTrace, SeenPart
+from rubric_ci.models.judge.seen import NOTHING, Part, parts_of
 from rubric_ci.services.calibration.agreement import mark_text
 from rubric_ci.services.calibration.attack_corpus import allows
 from rubric_ci.services.calibration.label_file import read_labels, write_labels
 from rubric_ci.services.calibration.labels import Draw, Label, Split
 from rubric_ci.text.escape import log_line, log_text
+from rubric_ci.text.numbers import plural
 
 
 def render(
-    case: EvalCase, answer: str, criterion: Judged, *, place: str, previous: MarkValue | None
+    question: "Question", *, place: str, previous: MarkValue | None, unfolded: bool = False
 ) -> str:
-    """Return the screen; `place` is the progress, `previous` the mark given before."""
-    return "\n".join(_lines(case, answer, criterion, place, previous))
+    """Return the screen; `place` is the progress, `previous` the mark given before.
+
+    The work of an agent is folded: a line says how much there is, and a key shows it.
+    """
+    return "\n".join(_lines(question, place, previous, unfolded=unfolded))
 
 
 def _lines(
-    case: EvalCase, answer: str, criterion: Judged, place: str, known: MarkValue | None
+    question: "Question", place: str, known: MarkValue | None, *, unfolded: bool
 ) -> Iterator[str]:
+    case, criterion, answer = question.case, question.criterion, question.kept.answer
+    work = _work(question.kept)
     yield f"{log_line(case.file)}: {log_line(case.id)}  ({place})"
     yield from _block("Question", case.question)
     yield from _block("Expected outcome", case.expected_outcome)
     yield from _block("Reference answer", case.reference_answer)
     yield from _block("Answer", answer or "(empty)")
+    if unfolded:
+        for part in work:
+            yield from _block(part.heading, part.text)
+    elif work:
+        yield ""
+        yield f"Work: {', '.join(_counts(question.kept))}"
     yield from _block(f"Criterion {log_line(criterion.id)}", _criterion_text(criterion))
     yield ""
     if known is not None:
         yield f"Marked before: {mark_text(known)}"
-    yield f"{_keys(criterion)} · c cannot assess · s skip · b back · q quit"
+    fold = f" · w {'fold' if unfolded else 'show'} the work" if work else ""
+    yield f"{_keys(criterion)} · c cannot assess{fold} · s skip · b back · q quit"
+
+
+def _work(kept: KeptAnswer) -> Sequence[Part]:
+    """Return the work as a judge gets it."""
+    if kept.trace is None:
+        return ()
+    answer = answer_of(kept)
+    in_folder: tuple[SeenPart, ...] = ("file_changes", "files") if answer.work else ()
+    parts = parts_of(answer, ("tool_calls", *in_folder))
+    return [part for part in parts if part.text != NOTHING]
+
+
+def _counts(kept: KeptAnswer) -> Iterator[str]:
+    trace = kept.trace or CaseTrace()
+    calls = len(trace.steps) + trace.left_out
+    failed = sum(bool(step.error) for step in trace.steps)
+    counts = {
+        "tool call": calls,
+        "changed file": len(kept.file_changes),
+        "kept file": len(trace.files),
+    }
+    for noun, count in counts.items():
+        if count:
+            more = f" ({failed} failed)" if noun == "tool call" and failed else ""
+            yield f"{plural(count, noun)}{more}"
 
 
 def _block(title: str, text: str) -> Iterator[str]:
@@ -70,13 +112,14 @@ def _keys(criterion: Judged) -> str:
             assert_never(criterion)
 
 
-Choice: TypeAlias = MarkValue | Literal["skip", "back", "quit"]
+Choice: TypeAlias = MarkValue | Literal["skip", "back", "quit", "work"]
 
 _PLAIN_KEYS: Mapping[str, Choice] = {
     "c": CANNOT_ASSESS,
     "s": "skip",
     "b": "back",
     "q": "quit",
+    "w": "work",
 }
 _CHECK_KEYS: Mapping[str, Choice] = {"y": True, "n": False}
 _ESCAPES = ("\x1b", "\x00", "\xe0")  # prefixes of arrow and function keys
@@ -134,7 +177,7 @@ def _number(typed: str) -> int | None:
 
 
 AnswerKey: TypeAlias = tuple[str, str, str, str]
-"""File, case id, evaluator, answer."""
+"""File, case id, evaluator, and the answer with its work (`model.answers.identity`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,13 +199,13 @@ class Question:
 
     case: EvalCase
     spec: RubricSpec
-    answer: str
+    kept: KeptAnswer
     criterion: Judged
 
     @property
     def key(self) -> AnswerKey:
         """Return the key of the label that holds this mark."""
-        return (self.case.file, self.case.id, self.spec.name, self.answer)
+        return (self.case.file, self.case.id, self.spec.name, identity(self.kept))
 
 
 def questions_of(
@@ -171,7 +214,7 @@ def questions_of(
     """Return a question for every criterion of every answer in the report, or of those drawn."""
     known = {case.key: case for case in cases}
     return [
-        Question(case=case, spec=spec, answer=result.answer, criterion=criterion)
+        Question(case=case, spec=spec, kept=_subject(result, spec), criterion=criterion)
         for result in report.cases
         if _has_answer(result) and result.key in known
         if drawn is None or result.key in drawn
@@ -182,6 +225,13 @@ def questions_of(
     ]
 
 
+def _subject(result: Graded | Errored, spec: RubricSpec) -> KeptAnswer:
+    """Return what a rubric is about: the answer, with its work if a criterion is about that."""
+    if not spec.is_about_work and is_of_text(spec.rubric):
+        return KeptAnswer(answer=result.answer)
+    return KeptAnswer(answer=result.answer, trace=result.trace, file_changes=result.file_changes)
+
+
 def label_answers(questions: Sequence[Question], session: Session) -> int:
     """Ask until every question has a mark or the person quits; return the number of marks."""
     labels = _by_key(session.path)
@@ -189,12 +239,16 @@ def label_answers(questions: Sequence[Question], session: Session) -> int:
     keys = key_presses()
     marks = [_mark(question, session, labels) for question in questions]
     at = next((n for n, mark in enumerate(marks) if mark is None), len(questions))
+    unfolded = False
     while at < len(questions):
         question = questions[at]
         mark = _mark(question, session, labels)
-        match _ask(question, f"{at + 1:,} of {len(questions):,}", mark, keys):
+        place = f"{at + 1:,} of {len(questions):,}"
+        match _ask(question, place, mark, keys, unfolded=unfolded):
             case "quit":
                 break
+            case "work":
+                unfolded = not unfolded
             case "back":
                 at = max(0, at - 1)
             case "skip":
@@ -213,7 +267,7 @@ def _has_answer(result: CaseResult) -> TypeGuard[Graded | Errored]:
 
 def _by_key(path: Path) -> _Labels:
     found = read_labels(path) if path.exists() else ()
-    return {((each.file, each.id, each.evaluator, each.answer), each.by): each for each in found}
+    return {((each.file, each.id, each.evaluator, identity(each)), each.by): each for each in found}
 
 
 def _add_draws(questions: Sequence[Question], session: Session, labels: _Labels) -> None:
@@ -233,11 +287,11 @@ def _draw_of(question: Question, session: Session) -> Draw | None:
     return (session.draws or {}).get(question.case.key)
 
 
-def _ask(question: Question, place: str, mark: MarkValue | None, keys: Iterator[str]) -> Choice:
+def _ask(
+    question: Question, place: str, mark: MarkValue | None, keys: Iterator[str], *, unfolded: bool
+) -> Choice:
     click.clear()
-    click.echo(
-        render(question.case, question.answer, question.criterion, place=place, previous=mark)
-    )
+    click.echo(render(question, place=place, previous=mark, unfolded=unfolded))
     return read_mark(question.criterion, keys)
 
 
@@ -251,12 +305,13 @@ def _mark(
 
 
 def _add(question: Question, mark: MarkValue, session: Session, labels: _Labels) -> None:
-    file, case, evaluator, answer = question.key
     empty = Label(
-        file=file,
-        id=case,
-        evaluator=evaluator,
-        answer=answer,
+        file=question.case.file,
+        id=question.case.id,
+        evaluator=question.spec.name,
+        answer=question.kept.answer,
+        trace=question.kept.trace,
+        file_changes=question.kept.file_changes,
         marks={},
         split=session.split,
         by=session.by,

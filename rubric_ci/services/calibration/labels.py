@@ -1,25 +1,30 @@
 """Label files: marks that a person gave to recorded answers, one JSON line per answer.
 
 A line has the keys `{"file", "id", "evaluator", "answer", "marks"}` and may have `"split"`, `"by"`
-and `"draw"`. It contains the answer, so that labels stay valid when answers are recorded again.
-Missing marks are left out.
+and `"draw"`, and for criteria about work `"trace"` and `"file_changes"` as a report has them. It
+contains the answer, so that labels stay valid when answers are recorded again. Missing marks are
+left out.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
+from rubric_ci.files.parsing import typed_json
+from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.scoring import MarkValue
+from rubric_ci.model.trace import CaseTrace, FileChange
 from rubric_ci.services.calibration.attack_corpus import allows
 
 _KEYS = ("file", "id", "evaluator", "answer", "marks")
 _SPLIT = "split"
-_OPTIONAL = ("split", "by", "draw")
+_WORK = ("trace", "file_changes")
+_OPTIONAL = ("split", "by", "draw", *_WORK)
 
 Split: TypeAlias = Literal["test", "tune"]
 """The purpose of a label: to measure the judge, or to choose its model and prompt."""
@@ -52,6 +57,8 @@ class Label:
     split: Split | None = None  # None: the line does not have the key, which means "test"
     by: str | None = None  # the person; None: the line does not have the key
     draw: Draw | None = None  # None: the answer was not drawn at random
+    trace: CaseTrace | None = None  # None: no criterion is about work
+    file_changes: tuple[FileChange, ...] = ()
 
     @property
     def case(self) -> str:
@@ -129,12 +136,17 @@ def rubric_of(case: EvalCase, evaluator: str) -> RubricSpec | None:
 
 
 def _keys(label: Label) -> tuple[str, ...]:
-    return (*_KEYS, *(key for key in _OPTIONAL if getattr(label, key) is not None))
+    return (*_KEYS, *(key for key in _OPTIONAL if getattr(label, key) not in (None, ())))
 
 
 def _value(label: Label, key: str) -> JSON:
     value = getattr(label, key)
-    return asdict(value) if isinstance(value, Draw) else value
+    match value:
+        case Draw() | CaseTrace():
+            return asdict(value)
+        case (FileChange(), *_):
+            return [asdict(each) for each in value]
+    return value
 
 
 def _label(line: str) -> Label | str:
@@ -145,7 +157,18 @@ def _label(line: str) -> Label | str:
     if problem := next(_problems(value), ""):
         return problem
     draw = {"draw": Draw(**value["draw"])} if "draw" in value else {}
-    return Label(**{**value, **draw})
+    try:
+        work = _work(value)
+    except Mismatch as error:
+        return f"trace and file_changes must be those of a report: {error}"
+    return Label(**{**value, **draw, **work})
+
+
+def _work(value: Mapping[str, JSON]) -> Mapping[str, Any]:
+    """Return the work of a line; raises Mismatch."""
+    kinds = {"trace": CaseTrace, "file_changes": tuple[FileChange, ...]}
+    written = {name: json.dumps(value[name]) for name in _WORK if name in value}
+    return {name: typed_json.value_of(kinds[name], text) for name, text in written.items()}
 
 
 def _problems(value: JSON) -> Iterator[str]:

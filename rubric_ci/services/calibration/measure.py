@@ -95,6 +95,8 @@ def _lines(found: Calibration) -> Iterator[str]:
     yield ""
     rows = zip(_names(found.criteria), (c.agreement for c in found.criteria), strict=True)
     yield from _table([*rows, ("all", found.overall)])
+    if found.work and found.work != found.overall:
+        yield from _about_work(found.work)
     yield from _lone(found.overall)
     yield from _confusion(found.overall)
     yield from _differences(found)
@@ -147,6 +149,12 @@ def _row(name: str, found: Agreement) -> tuple[str, ...]:
         _number(found.rates.macro_f1),
         f"{found.leniency:+.2f}",
     )
+
+
+def _about_work(found: Agreement) -> Iterator[str]:
+    _, marks, _, kappa, interval, *_ = _row("", found)
+    yield ""
+    yield f"Criteria about the work of an agent: kappa {kappa} ({interval}) in {marks} marks"
 
 
 def _confusion(found: Agreement) -> Iterator[str]:

@@ -31,8 +31,7 @@ class AnswerToJudge:
 
     case: EvalCase
     spec: RubricSpec
-    answer: str
-    did: Answer | None = None  # the answer with the work that the judge sees
+    answer: Answer  # with the work that the judge sees
     judge: JudgeConfig
 
 
@@ -53,6 +52,11 @@ class RejudgeResult:
 
     marks: tuple[Marks | NotJudged, ...]
     over_budget: str  # "": every judge request was sent
+
+
+def given(answer: Answer) -> MockTarget:
+    """Return the target that gives an answer as it was given before."""
+    return replace(RECORDED_ANSWER_TARGET, response=answer.text, did=answer)
 
 
 def configured_judge(loaded: LoadedProject, override: str, *, replayed: bool) -> JudgeConfig:
@@ -132,7 +136,7 @@ def _task(answer: AnswerToJudge) -> Task:
     spec = replace(answer.spec, weight=1.0, model="")
     return Task(
         case=replace(answer.case, evaluators=(spec,)),
-        target=replace(RECORDED_ANSWER_TARGET, response=answer.answer, did=answer.did),
+        target=given(answer.answer),
         judge=answer.judge,
     )
 

@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rubric_ci.files.assertions.table import TABLE
+from rubric_ci.files.assertions.table import is_of_text
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.grading.trials import median_trial
+from rubric_ci.model.answers import answer_of
 from rubric_ci.model.comparison import CaseKey, Sentinel
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvaluatorSpec, MeasuringSpec, RubricSpec, every_evaluator
-from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.model.rubric import Assertion
+from rubric_ci.model.results import Answer, CaseResult, Graded
 from rubric_ci.model.trials import trials_of
-from rubric_ci.services.calibration.rejudge import RECORDED_ANSWER_TARGET
+from rubric_ci.services.calibration.rejudge import given
 from rubric_ci.services.calibration.sentinel import measure
 from rubric_ci.services.calibration.sentinel import measured_tasks as sentinel_tasks
 from rubric_ci.services.cost.work import ExpectedWork
@@ -71,7 +71,7 @@ def _asked(graded: Sequence[Graded], tasks: Sequence[Task]) -> Iterator[tuple[Gr
     for case in graded:
         if not problems[case.key] and needs_judge(by_case[case.key].case):
             for trial in trials_of(case):
-                yield case, _task(by_case[case.key], trial.answer or "")
+                yield case, _task(by_case[case.key], answer_of(trial))
 
 
 def _why_not(case: Graded, task: Task | None) -> str:
@@ -80,29 +80,30 @@ def _why_not(case: Graded, task: Task | None) -> str:
         return "the eval files no longer have it"
     if not needs_judge(task.case):
         return ""
-    beyond = [spec.name for spec in every_evaluator(task.case.evaluators) if not _is_of_text(spec)]
-    if beyond:
-        return f"the evaluator `{beyond[0]}` needs more than the text of the answer"
+    if task.case.looks_in_workspace:
+        return "a script looks into the workspace, which is gone"
     if any(trial.answer is None for trial in trials_of(case)):
         return "the report does not have the answer of every trial"
+    if any(trial.trace is None for trial in trials_of(case)):
+        for spec in every_evaluator(task.case.evaluators):
+            if not _is_of_text(spec):
+                return f"the evaluator `{spec.name}` needs the work, which the report does not have"
     return ""
 
 
 def _is_of_text(spec: EvaluatorSpec) -> bool:
-    """Return True if the text of an answer is enough: a report shortens the work of an agent."""
+    """Return True if the text of an answer is enough."""
     match spec:
-        case RubricSpec(sees=sees, rubric=rubric):
-            keys = [each.key for each in rubric if isinstance(each, Assertion)]
-            return sees == ("answer",) and all(TABLE[key].of == "text" for key in keys)
+        case RubricSpec():
+            return not spec.is_about_work and is_of_text(spec.rubric)
         case MeasuringSpec():
             return spec.of_text
         case _:
             return True
 
 
-def _task(task: Task, answer: str) -> Task:
-    target = replace(RECORDED_ANSWER_TARGET, response=answer)
-    return replace(task, case=replace(task.case, trials=None), target=target)
+def _task(task: Task, answer: Answer) -> Task:
+    return replace(task, case=replace(task.case, trials=None), target=given(answer))
 
 
 def _marked(case: Graded, marked: Mapping[CaseKey, list[CaseResult]]) -> CaseResult:

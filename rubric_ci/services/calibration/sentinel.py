@@ -8,13 +8,14 @@ from typing import Final
 
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task
+from rubric_ci.model.answers import answer_of
 from rubric_ci.model.comparison import Sentinel, SentinelItem
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.results import Assessed, CaseResult, Graded
+from rubric_ci.model.results import Answer, Assessed, CaseResult, Graded
 from rubric_ci.model.scoring import ASSERTION, MarkValue
-from rubric_ci.services.calibration.rejudge import RECORDED_ANSWER_TARGET
+from rubric_ci.services.calibration.rejudge import given
 
 ITEMS: Final = 12
 REPEATS: Final = 5
@@ -160,7 +161,7 @@ def _first_items(tasks: Iterable[Task]) -> Iterator[Task]:
     for place in range(max((len(spec.rubric.judged) for _, spec in rubrics), default=0)):
         for task, spec in rubrics:
             if place < len(spec.rubric.judged):
-                yield _of_spec(task, spec, "")
+                yield _of_spec(task, spec, Answer(text=""))
 
 
 async def check(
@@ -179,7 +180,7 @@ async def measure(
     results: Sequence[CaseResult], tasks: Sequence[Task], context: RunContext, concurrency: int
 ) -> Sentinel:
     """Choose judgements to remember, and ask for each several times."""
-    items = choose(results)
+    items = [_with_work(item, results, tasks) for item in choose(results)]
     marks = await _ask(items, tasks, context, concurrency, REPEATS)
     pairs = zip(items, marks, strict=True)
     return Sentinel(items=tuple(replace(item, repeats=repeats) for item, repeats in pairs))
@@ -206,18 +207,31 @@ async def _ask(
     return [tuple(each) for each in marks]
 
 
+def _with_work(
+    item: SentinelItem, results: Sequence[CaseResult], tasks: Sequence[Task]
+) -> SentinelItem:
+    """Return the item with the work of its answer, if the judge sees that."""
+    key = item.file, item.id
+    case = next((one for one in results if one.key == key and isinstance(one, Graded)), None)
+    specs = [spec for task in tasks if task.case.key == key for spec in task.case.evaluators]
+    sees = [s.sees for s in specs if isinstance(s, RubricSpec) and s.name == item.evaluator]
+    if case is None or sees[:1] in ([], [("answer",)]):
+        return item
+    return replace(item, trace=case.trace, file_changes=case.file_changes)
+
+
 def _task(item: SentinelItem, task: Task | None) -> Task | None:
     """Return the task of judging the remembered answer; None if the evaluator is gone."""
     for spec in task.case.evaluators if task else ():
         if task and isinstance(spec, RubricSpec) and spec.name == item.evaluator:
-            return _of_spec(task, spec, item.answer)
+            return _of_spec(task, spec, answer_of(item))
     return None
 
 
-def _of_spec(task: Task, spec: RubricSpec, answer: str) -> Task:
+def _of_spec(task: Task, spec: RubricSpec, answer: Answer) -> Task:
     return Task(
         case=replace(task.case, evaluators=(replace(spec, weight=1.0),), trials=None),
-        target=replace(RECORDED_ANSWER_TARGET, response=answer),
+        target=given(answer),
         judge=task.judge,
     )
 

@@ -91,7 +91,7 @@ def _failed(result: Assessed) -> str:
 async def _probed(made: Drafted, reference: Assessed, context: RunContext) -> Drafted:
     case, draft, spec = made.case, made.draft, _spec(made)
     answer, criteria = case.reference_answer, draft.rubric.judged
-    subject = Subject(case=case, spec=spec, answer=answer, criteria=criteria)
+    subject = Subject(case=case, spec=spec, given=Answer(text=answer), criteria=criteria)
     marks = _marks(reference)
     planned = plan([(subject, marks)], VARIANTS)
     planned = replace(planned, trials=tuple(each for each in planned.trials if each.notice))

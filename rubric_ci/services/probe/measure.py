@@ -14,6 +14,7 @@ from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.llm_calls import ChatMessage, call_key
+from rubric_ci.model.results import Answer
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 from rubric_ci.models.judge.prompt import about_fences, fenced, judge_call
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
@@ -68,13 +69,17 @@ class Judging:
 def measure(subjects: Sequence[Subject], judging: Judging) -> Measured:
     """Judge the answers of the subjects, which is free where the cache has it, then variants."""
     click.echo(f"judging {numbers.plural(len(subjects), 'answer')} as they are", err=True)
-    controls, lost = _judged([_answer(each, each.answer, judging) for each in subjects], judging)
+    controls, lost = _judged([_answer(each, each.given, judging) for each in subjects], judging)
     pairs = [(subjects[n], marks) for n, marks in controls.items()]
     paraphrased, unsaid = _paraphrased(pairs, judging) if judging.with_model else ({}, 0)
     planned = plan(pairs, judging.most, paraphrased)
     click.echo(f"judging {numbers.plural(len(planned.trials), 'variant')} of them", err=True)
     marks, missing = _judged(
-        [_answer(each.subject, each.variant.text, judging) for each in planned.trials], judging
+        [
+            _answer(each.subject, each.variant.of(each.subject.given), judging)
+            for each in planned.trials
+        ],
+        judging,
     )
     rows = list(mutations(planned, marks, {key(each): found for each, found in pairs}))
     return Measured(
@@ -129,8 +134,8 @@ def _paraphrased(
     return made, len(answers) - len(made)
 
 
-def _answer(subject: Subject, text: str, judging: Judging) -> AnswerToJudge:
-    return AnswerToJudge(case=subject.case, spec=subject.spec, answer=text, judge=judging.judge)
+def _answer(subject: Subject, answer: Answer, judging: Judging) -> AnswerToJudge:
+    return AnswerToJudge(case=subject.case, spec=subject.spec, answer=answer, judge=judging.judge)
 
 
 def _criteria(

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.results import CriterionResult
+from rubric_ci.model.results import Answer, CriterionResult
 from rubric_ci.model.rubric import Judged, scale
 from rubric_ci.services.calibration.attack_corpus import rank
 from rubric_ci.services.probe.figures import Mutation
@@ -20,14 +20,15 @@ from rubric_ci.services.probe.variants import (
     noticeable,
     planted,
 )
+from rubric_ci.services.probe.work import WORK, without_quoted
 
 AS_LONG: Final = 0.9  # of the length of the answer
 NOT_MET: Final = "the judge gives it the lowest mark, so that no variant can be marked lower"
-NO_QUOTE: Final = "the judge quotes nothing of the answer for it"
+NO_QUOTE: Final = "the judge quotes nothing of the answer or the work for it"
 NOT_PLANTED: Final = (
     "it forbids something that no rule can plant; write the forbidden words in quotation marks"
 )
-NOT_QUOTED: Final = "the judge's quote is not in the answer"
+NOT_QUOTED: Final = "the judge's quote is not in the answer or the work"
 
 Marks: TypeAlias = Mapping[str, CriterionResult]
 """By criterion id."""
@@ -39,8 +40,13 @@ class Subject:
 
     case: EvalCase
     spec: RubricSpec
-    answer: str
+    given: Answer
     criteria: tuple[Judged, ...]
+
+    @property
+    def answer(self) -> str:
+        """The text of the answer."""
+        return self.given.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +60,14 @@ class Trial:
     @property
     def later(self) -> bool:
         """Return True if only text behind the first sentence differs."""
+        if self.variant.did:
+            return False
         return self._first(self.subject.answer) == self._first(self.variant.text)
 
     @property
     def as_long(self) -> bool:
         """Return True if the variant is about as long as the answer, or longer."""
-        return len(self.variant.text) >= AS_LONG * len(self.subject.answer)
+        return not self.variant.did and len(self.variant.text) >= AS_LONG * len(self.subject.answer)
 
     @staticmethod
     def _first(text: str) -> str:
@@ -95,9 +103,9 @@ def plan(
                 untested[subject.case.file, subject.case.id, criterion.id] = variants
                 continue
             for variant in _in_turn(variants)[:most]:
-                trial = found.get(variant.text)
+                trial = found.get(variant.key)
                 before = trial.notice if trial else frozenset()
-                found[variant.text] = Trial(
+                found[variant.key] = Trial(
                     subject=subject, variant=variant, notice=before | {criterion.id}
                 )
         trials += found.values()
@@ -149,6 +157,10 @@ def _to_notice(
     subject: Subject, criterion: Judged, mark: CriterionResult, other: str
 ) -> list[Variant] | str:
     """Return the variants that a criterion must notice, or why there are none."""
+    if mark.quoted_from in WORK:
+        if rank(criterion, mark.mark) <= 0:
+            return NOT_MET
+        return [*without_quoted(subject.given, mark.evidence)] or NOT_QUOTED
     sentence = forbidden(criterion.text)
     if sentence is None:
         quote = _quote(subject, criterion, mark)

@@ -5,10 +5,13 @@ They are made by rules, without a model. Each family is one row of a table.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
+from rubric_ci.model.answers import identity, kept
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.results import Answer
 from rubric_ci.services.probe.passages import Span, around, locate, replaced, sentences, without
 
 
@@ -24,11 +27,21 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A changed answer."""
+    """A changed answer, or an answer with changed work."""
 
     family: str
     text: str
     change: str  # in words, for people
+    did: Answer | None = None  # with the changed work; None: the work is as it was
+
+    @property
+    def key(self) -> str:
+        """The name of the answer."""
+        return self.text if self.did is None else identity(kept(self.did))
+
+    def of(self, answer: Answer) -> Answer:
+        """Return the answer with this change."""
+        return self.did or replace(answer, text=self.text)
 
 
 Notice: TypeAlias = Callable[[Quote], Iterator[tuple[str, str]]]

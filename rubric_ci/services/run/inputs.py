@@ -24,6 +24,7 @@ from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.context import RunContext, Side
+from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.options import CacheOptions, RunSettings
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.scope import Narrowing
@@ -162,9 +163,11 @@ def _own_side(loaded: LoadedProject, settings: RunSettings) -> Side:
 
 def _calibration_warnings(tasks: Sequence[Task], loaded: LoadedProject) -> Sequence[str]:
     """Check the calibration of the judges before any model request."""
-    every = (judge for task in tasks for judge, _ in judges_of(task.case, task.judge))
-    judges = {id(judge): judge for judge in every}.values()  # most cases have the same one
-    return check_calibration(loaded, tuple(dict.fromkeys(map(judge_info, judges))))
+    every = [pair for task in tasks for pair in judges_of(task.case, task.judge)]
+    judges = {id(judge): judge for judge, _ in every}.values()  # most cases have the same one
+    about_work = any(isinstance(spec, RubricSpec) and spec.is_about_work for _, spec in every)
+    infos = tuple(dict.fromkeys(map(judge_info, judges)))
+    return check_calibration(loaded, infos, about_work=about_work)
 
 
 def _show_progress(line: str) -> None:

@@ -186,20 +186,20 @@ LATENCY = "execution: {evaluators: [{name: fast, type: latency, threshold: 9}]}"
         ),
         pytest.param(
             EVALS.replace("[Greets again]", f"[Greets again], {LATENCY}"),
-            "a.eval.yaml: two: left out: the evaluator `fast` needs more than the text of the "
-            "answer",
+            "a.eval.yaml: two: left out: the evaluator `fast` needs the work, which the "
+            "report does not have",
             id="an evaluator of the trace",
         ),
         pytest.param(
             EVALS.replace("[Greets again]", "[Greets again, {max_calls: 2}]"),
-            "a.eval.yaml: two: left out: the evaluator `rubric` needs more than the text of the "
-            "answer",
+            "a.eval.yaml: two: left out: the evaluator `rubric` needs the work, which the "
+            "report does not have",
             id="an assertion about work",
         ),
         pytest.param(
             EVALS.replace("[Greets again]", "{sees: [answer, files], criteria: [Greets again]}"),
-            "a.eval.yaml: two: left out: the evaluator `rubric` needs more than the text of the "
-            "answer",
+            "a.eval.yaml: two: left out: the evaluator `rubric` needs the work, which the "
+            "report does not have",
             id="a rubric that sees the work",
         ),
     ],

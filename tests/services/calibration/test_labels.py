@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.rubric import Check, Rubric, Scored, ScoreRange
+from rubric_ci.model.trace import CaseTrace, FileChange, KeptFile, Step
 from rubric_ci.services.calibration.labels import Draw, Label, dump, match, parse
 from tests.cases import build_case, span
 
@@ -21,6 +22,12 @@ CASE: EvalCase = build_case(
     id="one", file="a.yaml", evaluators=(RubricSpec(name="rubric", rubric=RUBRIC, span=span()),)
 )
 MARKS = st.dictionaries(st.text(), st.booleans() | st.integers() | st.just("cannot_assess"))
+TRACE = CaseTrace(
+    steps=(Step(tool="ls", arguments={"path": ["."]}, result="a", duration_ms=1.5),),
+    workspace=True,
+    files=(KeptFile(path="a", text="1"),),
+    usage={"token_usage": {"input": 1}},
+)
 LABELS = st.builds(
     Label,
     file=st.text(),
@@ -36,7 +43,12 @@ LABELS = st.builds(
         judged=st.sampled_from(["pass", "fail"]),
         drawn=st.integers(1, 60),
         of=st.integers(60, 900),
+        seed=st.integers(),
+        at=st.text(),
+        judge=st.text(),
     ),
+    trace=st.sampled_from([None, TRACE]),
+    file_changes=st.sampled_from([(), (FileChange(path="a", kind="added", diff="+1"),)]),
 )
 
 
@@ -57,7 +69,8 @@ def test_dump_then_parse_is_the_identity(labels: list[Label]) -> None:
         pytest.param("[" * 100_000, "is not JSON", id="nested beyond reason"),
         pytest.param(
             '{"id": "a"}',
-            "a label has the keys file, id, evaluator, answer, marks, and may have split, by, draw",
+            "a label has the keys file, id, evaluator, answer, marks, and may have split, by, "
+            "draw, trace, file_changes",
             id="keys",
         ),
         pytest.param(

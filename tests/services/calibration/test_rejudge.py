@@ -7,6 +7,7 @@ import pytest
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.results import Answer
 from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.services.calibration.rejudge import AnswerToJudge, NotJudged, rejudge
 from tests.cases import build_case, build_context, span
@@ -23,7 +24,7 @@ def test_a_reply_of_another_model_does_not_count(model: str, tmp_path: Path) -> 
     answer = AnswerToJudge(
         case=build_case(),
         spec=RubricSpec(name="rubric", rubric=rubric, span=span()),
-        answer="Hello",
+        answer=Answer(text="Hello"),
         judge=JudgeConfig(endpoint=Endpoint(model="openai/gpt-6-luna")),
     )
     context = build_context(tmp_path, call_model=ask)

@@ -27,7 +27,7 @@ def table() -> str:
         for each in SETTINGS
         if each.kind
     )
-    return "\n".join(("| setting | weaker if |", "|---|---|", *rows))
+    return "\n".join(("| setting | weaker if |", "|---|---|", *dict.fromkeys(rows)))
 
 
 if __name__ == "__main__":

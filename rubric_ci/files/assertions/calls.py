@@ -251,6 +251,8 @@ ROWS: Final = (
             "between."
         ),
         value={**TEXTS, "examples": [["Read", "Edit"]]},
+        growth="stronger",
+        ordered=True,
     ),
     _row(
         key="calls_exactly",

@@ -43,6 +43,7 @@ class Row:
     folds: bool = False  # `ignore_case` has an effect
     exact: Check | None = None  # the check with `exact`; None: that has no effect
     growth: Literal["weaker", "stronger", ""] = ""  # of a larger number or a longer list
+    ordered: bool = False  # a longer list keeps the order of a shorter one
     problem: Callable[[Any], str] = lambda _: ""  # why a value of the right type cannot be used
 
     @property

@@ -259,13 +259,11 @@ def _evaluator(
         case RubricSpec(), RubricSpec():
             if spec.model != was.model:
                 yield change("judge", "changed", about, was.model, spec.model)
-            if spec.sees != was.sees:
-                then, now = ", ".join(was.sees), ", ".join(spec.sees)
-                yield change("evaluator", "changed", f"{about}: sees", then, now)
-            if spec.turn != was.turn:
-                yield change(
-                    "evaluator", "changed", f"{about}: turn", f"{was.turn}", f"{spec.turn}"
-                )
+            then, now = settings(was, _OF_RUBRIC), settings(spec, _OF_RUBRIC)
+            for key in dict.fromkeys((*then, *now)):
+                if then.get(key) != now.get(key):
+                    told = then.get(key, ""), now.get(key, "")
+                    yield change("evaluator", "changed", f"{about}: {key}", *told)
             yield from criterion_changes(case, spec.rubric, was.rubric)
         case CompositeSpec(), CompositeSpec():
             yield from _compared(case, about, spec.evaluators, was.evaluators)
@@ -276,6 +274,10 @@ def _evaluator(
             before, after = _edited(was, spec)
             if before != after:
                 yield change("evaluator", _of_settings(was, spec), about, before, after)
+
+
+_OF_RUBRIC: Final = frozenset(("name", "type", "weight", "rubric", "model", "span"))
+"""Fields of a rubric with a row of their own."""
 
 
 def _aggregator(

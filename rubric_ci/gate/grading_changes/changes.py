@@ -28,10 +28,12 @@ from rubric_ci.gate.grading_changes.files import (
     edited_file,
     ignore_changes,
     line_changes,
+    measure_files,
     script_changes,
     tool_files,
     waiver_changes,
 )
+from rubric_ci.gate.grading_changes.targets import measures_of
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.waivers.file import load_waivers
 from rubric_ci.git.snapshot import Snapshot
@@ -118,6 +120,7 @@ def _changes(loaded: LoadedProject, base: BaseCommit, state: BaseState) -> Itera
             groups[tag] = min(rate, groups.get(tag, rate))
     yield from _cases(loaded, state, own, was, groups)
     yield from _scripts(loaded, own, difference)
+    yield from _measures(configs, own.files, difference)
     yield from _ignores(loaded, own.files, then, difference)
     yield from policy_file_changes([now for now, _ in configs], own.files, then, difference)
 
@@ -159,6 +162,17 @@ def _scripts(
     others = {file.path for file in loaded.files} | {own.config_name, LABELS, CALIBRATION, WAIVERS}
     recorded = {target.answers for _, target in answered if isinstance(target, RecordedTarget)}
     yield from script_changes(answered, files, changed, others | recorded)
+
+
+def _measures(
+    configs: Sequence[tuple[Config, Config]], head: RepositoryFiles, difference: Difference
+) -> Iterator[GradingChange]:
+    """Yield the changed files of the targets that must be exceeded."""
+    changed = difference.changed_paths
+    files = ScriptFiles({*difference.entries, *changed}, head.read)
+    for now, then in configs:
+        for name in measures_of(now, then) & now.targets.keys():
+            yield from measure_files(now.targets[name], files, changed)
 
 
 def _ignores(

@@ -8,7 +8,7 @@ from rubric_ci.errors import CannotConfigure
 from rubric_ci.gate.grading_changes.cases import narrowed
 from rubric_ci.gate.grading_changes.targets import how_changes
 from rubric_ci.gate.policy.changes import policy_changes
-from rubric_ci.grading.resolve import choose_target
+from rubric_ci.grading.resolve import choose_target, default_target
 from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.config import (
     Config,
@@ -42,23 +42,32 @@ def config_changes(head: Config, base: Config, line_of: LineOf) -> Iterator[Grad
         )
     yield from _targets(head, base, line_of)
     yield from how_changes(head, base, line_of)
-    yield from _compared(head.compare, base.compare, line_of)
+    yield from _compared(head, base, line_of)
 
 
-def _compared(now: Sequence[str], then: Sequence[str], line_of: LineOf) -> Iterator[GradingChange]:
+def _compared(head: Config, base: Config, line_of: LineOf) -> Iterator[GradingChange]:
     """Yield another list of targets that answer each case; without one, it is the case's own."""
+    now, then = head.compare, base.compare
     if set(now) == set(then):
         return
     file, line = line_of("compare")
     yield GradingChange(
         kind="configuration",
-        direction="weaker" if set(then) - set(now) else "changed",
+        direction="weaker" if _deciding(then, base) - _deciding(now, base) else "changed",
         about="compare",
         file=file,
         line=line,
         before=", ".join(then),
         after=", ".join(now),
     )
+
+
+def _deciding(compare: Sequence[str], base: Config) -> frozenset[str]:
+    """Return the targets that decide: the one of a case without a list, else those of the gate."""
+    if not compare:
+        return frozenset((default_target(base),))
+    chosen = frozenset(base.gate.targets) if len(compare) > 1 else frozenset()
+    return frozenset(compare) & chosen if chosen else frozenset(compare)
 
 
 def _targets(head: Config, base: Config, line_of: LineOf) -> Iterator[GradingChange]:

@@ -103,18 +103,22 @@ def _of_rules(now: Assertion, then: Assertion) -> Direction:
     """
     if replace(now, value=then.value).rule != then.rule:
         return "weaker"
-    growth = TABLE[now.key].growth
+    growth, ordered = TABLE[now.key].growth, TABLE[now.key].ordered
     if not growth:
         return "changed"
-    grown, shrunk = _contains(now.value, then.value), _contains(then.value, now.value)
+    grown = _contains(now.value, then.value, ordered=ordered)
+    shrunk = _contains(then.value, now.value, ordered=ordered)
     if grown is shrunk:
         return "changed" if grown else "weaker"
     return "weaker" if (growth == "weaker") is (grown is not now.negated) else "stronger"
 
 
-def _contains(whole: JSON, part: JSON) -> bool:
+def _contains(whole: JSON, part: JSON, *, ordered: bool) -> bool:
     """Return True if a number is as large as another, or a list has all of another."""
     if isinstance(whole, list | str):  # a text stands for a list of one
+        if ordered:
+            left = iter(_listed(whole))
+            return all(each in left for each in _listed(part))
         return set(_listed(part)) <= set(_listed(whole))
     return bool(whole >= part)
 

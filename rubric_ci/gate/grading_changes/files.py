@@ -14,6 +14,7 @@ from rubric_ci.files.validation.diagnostics import ignored_rules
 from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.model.config import (
     CliTarget,
+    LlmTarget,
     RunnerTarget,
     Target,
     Workspace,
@@ -116,6 +117,17 @@ def script_changes(
         tested = matcher(exempt)
         below = (path for path in changed if folder == "." or path.startswith(f"{folder}/"))
         used |= {path for path in below if path not in others and not tested(path)}
+    yield from (edited_file("script", path) for path in sorted(used & changed))
+
+
+def measure_files(target: Target, files: ScriptFiles, changed: Set[str]) -> Iterator[GradingChange]:
+    """Yield the changed files of a target that must be exceeded, whose answers are a measure."""
+    globs = list(target.depends_on or ())
+    if isinstance(target, CliTarget | LlmTarget) and target.skill:
+        globs.append(f"{target.skill.path}/**")
+    used = set(filter(matcher(globs), changed))
+    if isinstance(target, CliTarget):
+        used |= files.used_by(target.command_template, target.cwd)
     yield from (edited_file("script", path) for path in sorted(used & changed))
 
 

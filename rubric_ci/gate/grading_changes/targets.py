@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Final
 
+from rubric_ci.gate.policy.settings import judge_targets
+from rubric_ci.gate.policy.strength import connection, provider
 from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.config import CliTarget, Config, LlmTarget, RunnerTarget, Target
 
@@ -31,11 +33,22 @@ def how_changes(head: Config, base: Config, line_of: LineOf) -> Iterator[Grading
 
     A target that must be exceeded (`gate.better_than`) is a measure: nothing of it is exempt.
     """
-    measures = {head.gate.better_than, base.gate.better_than}
+    measures = measures_of(head, base)
+    judging = judge_targets(head) | judge_targets(base)
     for name, then in base.targets.items():
-        if now := head.targets.get(name):
+        now = head.targets.get(name)
+        if now is None and name in measures:
+            yield _told(f"targets.{name}", "changed", _asked(then) or "written down", "", line_of)
+        if now:
             exempt = ELSEWHERE if name in measures else ELSEWHERE | UNDER_TEST
             yield from _of_target(f"targets.{name}", now, then, exempt, line_of)
+            if name not in measures | judging:
+                yield from _of_connection(f"targets.{name}", now, then, line_of)
+
+
+def measures_of(head: Config, base: Config) -> frozenset[str]:
+    """Return the names of the targets that must be exceeded; nothing of them is under test."""
+    return frozenset((head.gate.better_than, base.gate.better_than)) - {""}
 
 
 def _of_target(
@@ -53,6 +66,22 @@ def _of_target(
             shown = ("as at the base", "edited") if key.startswith(_UNSHOWN) else (was, now_is)
             direction = _of_graders(then, now) if key == "graders" else "changed"
             yield _told(f"{owner}.{_word(key)}", direction, *shown, line_of)
+
+
+def _of_connection(
+    owner: str, head: Target, base: Target, line_of: LineOf
+) -> Iterator[GradingChange]:
+    """Yield where another provider is asked; of the same provider it is a setting of the policy."""
+    if not (isinstance(head, LlmTarget) and isinstance(base, LlmTarget)):
+        return
+    now, then = head.endpoint, base.endpoint
+    if provider(now) == provider(then):
+        return
+    before, after = connection(then), connection(now)
+    for key in dict.fromkeys((*before, *after)):
+        if before.get(key) != after.get(key):
+            shown = ("as at the base" if key in before else "", "edited" if key in after else "")
+            yield _told(f"{owner}.{key}", "changed", *shown, line_of)
 
 
 def _of_graders(then: Target, now: Target) -> Direction:

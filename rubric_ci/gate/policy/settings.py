@@ -181,7 +181,7 @@ SETTINGS: Final = (
     Setting(
         key="targets.*.*",
         field="",
-        kind=None,  # of a target that answers: where it is asked, and with which credential
+        kind="target",  # of one that answers: where it is asked, and with which credential
         read=lambda side: {
             f"targets.{name}.{key}": value
             for name, target in side.config.targets.items()

@@ -92,6 +92,7 @@ def test_what_a_longer_list_or_a_larger_number_does() -> None:
         "max_words": "weaker",
         "min_words": "stronger",
         "never_called": "stronger",
+        "calls_in_order": "stronger",
         "no_other_calls": "weaker",
         "max_calls": "weaker",
     }

@@ -186,7 +186,7 @@ def test_the_connection_of_a_target_that_both_have() -> None:
         judge=judge(),
     )
     assert [(each.key, each.kind) for each in policy_changes(now, then)] == [
-        ("targets.m.api_base", None)
+        ("targets.m.api_base", "target")
     ]
 
 

@@ -21,7 +21,7 @@ from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports.history.from_report import rate_interval
-from rubric_ci.services.cost.estimate import show_estimate, show_spent
+from rubric_ci.services.cost.estimate import estimate_work, show_estimate, show_spent
 from rubric_ci.services.cost.work import ExpectedWork
 from rubric_ci.services.probe.prompt_mutants import (
     FALSE_NOTICE,
@@ -151,6 +151,9 @@ def _show_cost(prompts: Sequence[Sequence[_Tried]], inputs: RunInput) -> None:
     tasks = [_asked(each, task) for each in every for task in each.tasks]
     work = ExpectedWork(tasks=tasks, context=inputs.context, trials=FEWEST)
     show_estimate([work])
+    if most := estimate_work([replace(work, trials=MOST)]).total:
+        requests = numbers.plural(most.requests, "request")
+        click.echo(f"at most {requests}, if each case takes {MOST} answers", err=True)
 
 
 def _asked(tried: _Tried, task: Task) -> Task:

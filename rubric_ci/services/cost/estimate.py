@@ -49,10 +49,10 @@ class Estimate:
 
     def _total_line(self) -> str:
         found = reduce(add, self._every)
-        bound = "at most " if any(each.at_most for each in self.answers) else "about "
+        bound = "up to about " if any(each.at_most for each in self.answers) else "about "
         cost = cost_words(found.cost_usd, bound)
         if found.cost_usd is None and (known := sum(each.cost_usd or 0 for each in self._every)):
-            cost = f"{numbers.dollars(known)} and what is unknown"
+            cost = f"{numbers.dollars(known)} without those of unknown cost"
         return f"in all about {numbers.plural(found.requests, 'request')}, {cost}"
 
 

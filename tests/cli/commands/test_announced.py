@@ -68,18 +68,6 @@ LABELS = "".join(
     + "\n"
     for n in range(CASES)
 )
-PROMPT = """\
----
-name: shop
----
-system:
-You greet guests.
-- Always be kind.
-- Never shout.
-
-user:
-{{input}}
-"""
 
 
 class Model(AnswerJudge):
@@ -225,7 +213,6 @@ def test_a_comparison_stays_within_its_bound(shop: Shop) -> None:
         pytest.param(("judge", "attack", "attacks.yaml"), {"attacks.yaml": CORPUS}, id="attack"),
         pytest.param(("probe",), {}, id="probe"),
         pytest.param(("probe", "--with-model"), {}, id="probe with paraphrases"),
-        pytest.param(("probe", "--aa", "2"), {}, id="probe of the commit itself"),
         pytest.param(
             ("generate", "rubrics", "evals/b.yaml"), {"evals/b.yaml": BARE}, id="generate"
         ),
@@ -256,3 +243,41 @@ def test_the_total_is_right_from_the_second_run_on(shop: Shop) -> None:
     assert shop.report()["forecast"]["cost_usd"] == pytest.approx(float(said))
     listed = shop.run("run", "--list").stdout
     assert f"in all about 16 requests, about ${said}" in listed
+
+
+def test_each_comparison_of_a_commit_with_itself_sends_what_is_announced(shop: Shop) -> None:
+    done, sent = shop.measured("probe", "--aa", "2")
+    assert 2 * announced(done.stderr) == sent == reported(done.stderr), done.stderr
+
+
+PROMPT = """\
+You greet guests.
+- Always be kind.
+- Never shout.
+"""
+
+
+def test_mutants_of_a_prompt_stay_within_their_bound(shop: Shop) -> None:
+    config = shop.config(target=", prompt: shop.txt")
+    shop.checkout.commit({"rubric-ci.yaml": config, "shop.txt": PROMPT})
+    done, sent = shop.measured("probe", "--prompt")
+    assert sent == reported(done.stderr) > 0, done.stderr
+    assert sent <= numbers_of(r"^at most ([\d,]+) requests, if", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "most"),
+    [
+        pytest.param(("run", "--trials", "15", "--baseline", FOLDER), 130, id="the sentinel"),
+        pytest.param(("probe",), 7, id="probe"),
+        pytest.param(("baseline", "rejudge"), 70, id="rejudge"),
+    ],
+)
+def test_the_limit_of_calls_holds_for_all_that_is_sent(
+    shop: Shop, command: tuple[str, ...], most: int
+) -> None:
+    if command[0] != "run":
+        shop.run("run", "--trials", "15")
+        shop.run("baseline", "keep")
+    done, sent = shop.measured(*command, "--max-calls", str(most))
+    assert sent == most, done.stderr

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.errors import CannotConfigure, OverBudget
+from rubric_ci.errors import CannotAnswer, CannotConfigure, OverBudget
 from rubric_ci.model.config import Endpoint
+from rubric_ci.model.context import StartPrice
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.model.results import Answer
 from rubric_ci.models.llm.budget import Budget, Caps, Prices
 from rubric_ci.models.llm.retry import RequestError
 
@@ -273,3 +275,63 @@ def test_a_cap_on_cost_limits_replies(
 
     asyncio.run(asked())
     assert seen == [sent]
+
+
+ANSWERED = Usage(calls=1, input_tokens=3, cost_usd=0.5)
+CUT = Usage(calls=1, unpriced_calls=1)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "used"),
+    [
+        pytest.param(ModelReply(text="", usage=ANSWERED), ANSWERED, id="a reply"),
+        pytest.param(RequestError("refused", status=400), Usage(calls=1), id="refused"),
+        pytest.param(RequestError("lost"), CUT, id="no reply, which may cost"),
+        pytest.param(RequestError("no key", billed=False, reached=False), Usage(), id="never sent"),
+        pytest.param(asyncio.CancelledError(), CUT, id="interrupted"),
+    ],
+)
+def test_what_requests_used(outcome: ModelReply | BaseException, used: Usage) -> None:
+    async def request(_: ModelCall) -> ModelReply:
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    async def twice() -> Usage:
+        budget = Budget(Caps(), lambda _: PRICES)
+        ask = budget.wrap(request)
+        await asyncio.gather(ask(CALL), ask(CALL), return_exceptions=True)
+        return budget.used()
+
+    assert asyncio.run(twice()) == used + used
+
+
+@pytest.mark.parametrize(
+    ("price", "outcome", "used"),
+    [
+        pytest.param(StartPrice(target="t"), Answer(text="", usage=ANSWERED), ANSWERED, id="known"),
+        pytest.param(StartPrice(target="t"), CannotAnswer("", ANSWERED), ANSWERED, id="failed"),
+        pytest.param(StartPrice(target="t"), asyncio.CancelledError(), CUT, id="interrupted"),
+        pytest.param(
+            StartPrice(target="t", counts=False),
+            Answer(text="", usage=ANSWERED),
+            ANSWERED,
+            id="no call, with a figure of its own",
+        ),
+        pytest.param(
+            StartPrice(target="t", counts=False), asyncio.CancelledError(), Usage(), id="no call"
+        ),
+    ],
+)
+def test_what_starts_used(price: StartPrice, outcome: Answer | BaseException, used: Usage) -> None:
+    async def start(_: float | None) -> Answer:
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    async def started() -> Usage:
+        budget = Budget(Caps(), lambda _: PRICES)
+        await asyncio.gather(budget.start(price, start), return_exceptions=True)
+        return budget.used()
+
+    assert asyncio.run(started()) == used

@@ -17,6 +17,7 @@ def known_models() -> Models:
     return Models(info=model_info, today=datetime.now(UTC).date(), providers=known_providers())
 
 
+@cache
 def known_providers() -> frozenset[str]:
     """Return the names that the names of models can start with."""
     return frozenset(_entry("providers")["names"])

@@ -3,7 +3,7 @@
 NOTE: `validate` imports this for every file with evaluators, so specs are imported for types only.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from posixpath import join
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypedDict
 
@@ -36,6 +36,23 @@ def execution_of(owner: dict[str, Any]) -> dict[str, Any]:
     """Return `execution` of a suite or a case; empty if it is missing or no mapping."""
     execution = owner.get("execution")
     return execution if isinstance(execution, dict) else {}
+
+
+def target_names(case: Any, suite: dict[str, Any], compare: Sequence[str]) -> list[str]:
+    """Return the targets that answer a case; "" is the default one."""
+    if isinstance(case, dict) and (own := named_target(case)):
+        return [own]
+    several = suite.get("targets")
+    if isinstance(several, list):
+        return [name for name in several if isinstance(name, str)]
+    shared = named_target(suite)
+    return [shared] if shared else [*compare] or [""]
+
+
+def named_target(owner: dict[str, Any]) -> str:
+    """Return the target that a suite or a case names; empty: none."""
+    name = execution_of(owner).get("target", owner.get("target", ""))
+    return name if isinstance(name, str) else ""
 
 
 def evaluators_of(owner: dict[str, Any]) -> tuple[Path, list[Any]] | None:

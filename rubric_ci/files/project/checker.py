@@ -7,7 +7,7 @@ from itertools import takewhile
 from os import environ
 from pathlib import Path
 from posixpath import dirname
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.dialects import open_config, open_source
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rubric_ci.model.diagnostics import Diagnostic
     from rubric_ci.model.references import Machine
 
+T = TypeVar("T")
 Found: TypeAlias = "tuple[Diagnostic, ...]"
 FindStates: TypeAlias = "Callable[[Document, Project, Callable[[], Iterable[Path]]], States]"
 
@@ -128,7 +129,13 @@ class Checker:
         found = check_evals(
             source,
             lookup,
-            KnownTargets(known.targets, known.agents, self._prompts(known)),
+            KnownTargets(
+                known.targets,
+                known.agents,
+                self._prompts(known),
+                self.project.summary.compare,
+                _with_default(known.without_calls, known),
+            ),
             self._nearest_path,
             default_evaluator=self.project.summary.default_evaluator,
             machine=partial(self._machine, path.parent),
@@ -149,7 +156,7 @@ class Checker:
             others=others,
             winners=cache(partial(self._winners, self._name(path))),
             nearest_path=self._nearest_path,
-            sizes=cache(self._sizes),
+            sizes=cache(partial(self._sizes, self._name(path))),
             models=known_models,
             machine=partial(self._machine, None if path.parent.name == HIDDEN else path.parent),
         )
@@ -200,6 +207,12 @@ class Checker:
                 agents=agents,
                 prompts={**known.prompts, **new},
                 bodies={**summary.bodies, **known.bodies},
+                without_calls={
+                    **known.without_calls,
+                    **{
+                        t: why for t, why in summary.without_calls.items() if t not in known.targets
+                    },
+                },
             )
         return known
 
@@ -213,13 +226,16 @@ class Checker:
         found = {}
         for target, (file, body) in known.bodies.items():
             names = (used(text).names for _, text in texts_of(body))
-            found[target] = Prompt(target, file, frozenset[str]().union(*names))
+            read = frozenset[str]().union(*names)
+            found[target] = Prompt(target, file, read, is_body=True)
         for target, (file, written) in known.prompts.items():
             match self.project.files.lookup(file)(written):
                 case Resolved(path, text):
                     found[target] = Prompt(target, path, open_prompt(path, text).names)
-        default = next(iter(known.targets)) if len(known.targets) == 1 else "default"
-        return {**found, **({"": found[default]} if default in found else {})}
+        return _with_default(found, known)
+
+    def _own_prompts(self, name: str) -> "Mapping[str, Prompt]":
+        return self._prompts(self.project.summarize(name))
 
     def _targets_of_others(self, path: Path) -> frozenset[str]:
         """Return the targets of other files that serve the same eval files as a file."""
@@ -266,16 +282,23 @@ class Checker:
         except CannotReadFile:
             return None
 
-    def _sizes(self) -> "Sizes":
+    def _sizes(self, name: str) -> "Sizes":
         from rubric_ci.files.project.eval_search import count_cases
 
-        return count_cases(self.project, self._evals(""))._replace(read=self._read)
+        counted = count_cases(self.project, self._evals(""))
+        return counted._replace(read=self._read, prompts=partial(self._own_prompts, name))
 
     def _evals(self, written: str) -> list[Path]:
         try:
             return self.find(written)
         except CannotFindEvals:
             return []
+
+
+def _with_default(by_target: Mapping[str, T], known: ConfigSummary) -> Mapping[str, T]:
+    """Return values by target, the default target's also under ""."""
+    default = next(iter(known.targets)) if len(known.targets) == 1 else "default"
+    return {**by_target, **({"": by_target[default]} if default in by_target else {})}
 
 
 def _diagnosed(name: str, problem: LocatedProblem, data: bytes) -> Found:

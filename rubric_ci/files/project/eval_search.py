@@ -165,19 +165,22 @@ def left_aside(paths: Sequence[str], globs: Sequence[str], read: Iterable[Path])
 def count_cases(project: Project, paths: Iterable[Path]) -> Sizes:
     """Count the cases of eval files; those that cannot be read have problems of their own."""
     names: list[CaseName] = []
+    variables = set[str]()
     tags: Counter[str] = Counter()
     count = 0
     for path in paths:
         name = project.name_of(path)
         suite = _suite(project, path, name)
         cases = suite.get("evalcases")
+        variables.update(_vars(suite))
         for case in cases if isinstance(cases, list) else ():
             count += 1
             if isinstance(case, dict):
+                variables.update(_vars(case))
                 tags.update(_tags(case.get("tags")))
                 if isinstance(case.get("id"), str):
                     names.append(CaseName(name, case["id"], _target(case) or _target(suite)))
-    return Sizes(count, tags, tuple(names))
+    return Sizes(count, tags, tuple(names), variables=frozenset(variables))
 
 
 def _suite(project: Project, path: Path, name: str) -> dict[str, Any]:
@@ -188,6 +191,11 @@ def _suite(project: Project, path: Path, name: str) -> dict[str, Any]:
     find = project.case_finder(name)
     data: Any = open_source(name, text, find=find).data if isinstance(text, str) else None
     return data if isinstance(data, dict) else {}
+
+
+def _vars(owner: dict[str, Any]) -> set[str]:
+    found = owner.get("vars")
+    return {name for name in found if isinstance(name, str)} if isinstance(found, dict) else set()
 
 
 def _tags(listed: Any) -> set[str]:

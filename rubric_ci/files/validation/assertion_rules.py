@@ -6,9 +6,12 @@ from typing import Any, Final
 
 from rubric_ci.files.assertions.json_data import schema_problem
 from rubric_ci.files.assertions.keys import SCHEMA_KEY, keys_of
+from rubric_ci.files.assertions.row import CALLS
 from rubric_ci.files.assertions.table import TABLE
+from rubric_ci.files.kinds.kind import target_names
+from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.reference_rules import missing_file
-from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, with_rubrics
+from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_rubrics
 from rubric_ci.model.references import Found, Lookup, NearFile
 
 ASSERTION_OPTION: Final = Rule(
@@ -33,6 +36,16 @@ ASSERTION_VALUE: Final = Rule(
     bad=with_rubrics('- matches: "(?=refund)"'),
     good=with_rubrics("- matches: refund"),
 )
+CALLS_NOT_REPORTED: Final = Rule(
+    id="calls-not-reported",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "An assertion about calls of tools needs a target that reports them: an agent, or a "
+        "command with `trace` or `output_messages`. Without them its cases are errored."
+    ),
+    hint="name a target that reports its calls, or set `trace` on a command",
+)
 _HINTS: Final = {
     SCHEMA_KEY: "write a JSON Schema that loads nothing and whose patterns have no lookaround",
     "matches": "https://github.com/google/re2/wiki/Syntax lists what a pattern can have",
@@ -47,6 +60,20 @@ def assertion_problems(
         for key in keys_of(criterion)[:1]:
             yield from _option(criterion, key, path)
             yield from _value(criterion[key], key, (*path, key), lookup, near_file)
+
+
+def call_problems(data: Any, known: KnownTargets) -> Iterator[Problem]:
+    """Yield assertions about calls of tools where the target reports none."""
+    cases = dict(mappings(data, "evalcases"))
+    for path, criterion in _criteria(data, ()):
+        key = next((key for key in keys_of(criterion)[:1] if TABLE[key].of == CALLS), "")
+        own = cases.get(path[:2])
+        for name in target_names(own, data, known.compare) if key else ():
+            if why := known.without_calls.get(name):
+                shown = f"`{name}`" if name else "the default one"
+                message = f"`{key}` needs a target that reports calls of tools; {shown} {why}"
+                yield Problem(CALLS_NOT_REPORTED, (*path, key), message, at_key=True)
+                break
 
 
 def _option(criterion: dict[str, Any], key: str, path: Path) -> Iterator[Problem]:

@@ -15,7 +15,10 @@ FOLDER_MISSING: Final = Rule(
     id="folder-missing",
     severity="warning",
     switchable=True,
-    meaning="The working folder of a script or a command does not exist, so it cannot be started.",
+    meaning=(
+        "A folder that a script or a command starts in, or that a workspace copies, does not "
+        "exist: no case gets an answer or a mark."
+    ),
     hint="create the folder, or fix `cwd`: it is relative to the folder of this file",
 )
 SCRIPT_MISSING: Final = Rule(
@@ -50,7 +53,10 @@ class _Command(NamedTuple):
 
 
 def script_problems(data: Any, machine: Machine) -> Iterator[Problem]:
-    """Yield the programs and files that the scripts of an eval file lack on this machine."""
+    """Yield the programs, files and folders that an eval file needs and this machine lacks."""
+    for path, owner in ((), data), *mappings(data, "evalcases"):
+        if isinstance(owner, dict):
+            yield from workspace_problems(owner, path, machine)
     for path, evaluator in written_evaluators(data):
         for script in kind_of(evaluator).scripts(evaluator, path):
             yield from _checked(script.data, script.path, (script.key,), machine)
@@ -63,6 +69,19 @@ def target_command_problems(data: Any, machine: Machine) -> Iterator[Problem]:
         check = target.get("healthcheck")
         if isinstance(check, dict):
             yield from _checked(check, (*path, "healthcheck"), ("command_template",), machine)
+        yield from workspace_problems(target, path, machine)
+
+
+def workspace_problems(owner: dict[str, Any], path: Path, machine: Machine) -> Iterator[Problem]:
+    """Yield the folder that a workspace copies if it does not exist, and no `setup` makes it."""
+    workspace = owner.get("workspace")
+    if not isinstance(workspace, dict) or isinstance(workspace.get("setup"), list):
+        return
+    folder = workspace.get("copy")
+    if isinstance(folder, str) and _is_plain(folder) and not machine.has_folder(folder):
+        message = f"there is no folder `{folder}`"
+        hint = "fix `copy`, which is relative to this file; or let `setup`, a list, make the folder"
+        yield Problem(FOLDER_MISSING, (*path, "workspace", "copy"), message, hint)
 
 
 def _list(value: Any) -> list[Any]:

@@ -27,6 +27,7 @@ from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.files.validation.target_rules import (
     NAMES,
     Names,
+    compare_problems,
     is_idle,
     is_model,
     target_rules,
@@ -106,6 +107,8 @@ def config_problems(
     found.extend(_judge(data.get("judge")))
     found.extend(_targets(data, agents=not targets_only))
     found.extend(target_rules(data.get("targets"), others, agentv=is_of_agentv(document.file)))
+    if others:
+        found.extend(compare_problems(data, others))
     found.extend(_thresholds(data.get("gate")))
     found.extend(_rules(data.get("rules"), known_rules))
     found.extend(ambiguous_scalar_problems(document, found))

@@ -30,6 +30,7 @@ class ConfigSummary(NamedTuple):
     prompts: Mapping[str, tuple[str, str]] = {}  # by target: this file, and the prompt as written
     compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
     bodies: Mapping[str, tuple[str, Any]] = {}  # by target: this file, and the body of requests
+    without_calls: Mapping[str, str] = {}  # targets that report no calls of tools, and why not
     default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
 
 
@@ -60,6 +61,11 @@ def summarize_config(document: Source) -> ConfigSummary:
             and target.get("provider") == "http"
             and "body" in target
         },
+        without_calls={
+            target["name"]: why
+            for _, target in mappings(data, "targets")
+            if isinstance(target.get("name"), str) and (why := _without_calls(target))
+        },
         default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
 
@@ -88,6 +94,24 @@ def _prompts(data: Any) -> Iterator[tuple[str, str]]:
             yield name, prompt
 
 
+def _without_calls(target: Mapping[str, Any]) -> str:
+    """Return why a target reports no calls of tools; empty: it may report them."""
+    provider = target.get("provider")
+    match provider.lower() if isinstance(provider, str) else "":
+        case "cli":
+            return "" if "trace" in target else "has no `trace`"
+        case "http":
+            return "is a service, whose calls of tools are not known"
+        case "mock":
+            return "is a fixed answer, which calls no tools"
+        case "recorded" | "runner":
+            return ""
+        case name if name in AGENTV_AGENTS or name in STARTED:
+            return ""
+        case _:
+            return "is a model, which is asked without tools"
+
+
 def texts_of(body: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield the texts of a body, which are templates, each with its place."""
     match body:
@@ -106,11 +130,18 @@ def glob_from_root(file: str, glob: str) -> str:
 
 
 class Prompt(NamedTuple):
-    """The prompt of a target: its file, and the variables that it uses."""
+    """The prompt of a target, or the body of its requests: the file, and the variables in it."""
 
     target: str
     path: str
     names: frozenset[str]
+    is_body: bool = False
+
+    @property
+    def what(self) -> str:
+        """Return the prompt as messages name it."""
+        word = "body" if self.is_body else "prompt"
+        return f"`{self.path}`, the {word} of the target `{self.target}`,"
 
 
 class KnownTargets(NamedTuple):
@@ -121,3 +152,6 @@ class KnownTargets(NamedTuple):
     prompts: Mapping[str, Prompt] | None = {}
     """Prompts by target, the default one's under ""; None: they are not known, and unused
     variables are not reported."""
+    compare: tuple[str, ...] = ()  # targets that answer the cases that name none
+    without_calls: Mapping[str, str] = {}
+    """Targets that report no calls of tools, by name, the default one under "": why not."""

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from rubric_ci.files.validation.config_summary import Prompt
 from rubric_ci.files.yaml_text.problems import GOOD_FILE, Path, Problem, Rule, mappings
 
 
@@ -23,6 +24,8 @@ class Sizes(NamedTuple):
     by_tag: Mapping[str, int]
     names: tuple[CaseName, ...] = ()
     read: Callable[[str], bytes | None] | None = None  # a file of the repository, by its name
+    variables: frozenset[str] = frozenset()  # of all cases
+    prompts: Callable[[], Mapping[str, Prompt]] = dict  # of the targets of the file, by their name
 
 
 FindSizes: TypeAlias = Callable[[], Sizes]

@@ -3,15 +3,15 @@
 No target is shadowed, each glob matches a file, and each case has a recorded answer.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.gate_rules import CaseName, FindSizes
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule
+from rubric_ci.files.yaml_text.recordings import read_recording
 from rubric_ci.text.numbers import listed
-from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.text.suggestions import did_you_mean, nearest, suggest
 
 
 class Winner(NamedTuple):
@@ -67,11 +67,28 @@ RECORDED_ANSWERS: Final = Rule(
     ),
     hint='add a line {"id": …, "answer": …}, with "file" for an id that several files have',
 )
+RECORDED_UNKNOWN: Final = Rule(
+    id="recorded-unknown",
+    severity="notice",
+    switchable=True,
+    meaning="An answer was recorded for a case that no eval file has: the id is misspelt, or old.",
+    hint="correct the id, or delete the line",
+)
+TARGET_PROMPT_VARIABLE: Final = Rule(
+    id="target-prompt-variable",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "The prompt of a target that no case names uses a variable that no case has, so "
+        "`run --target` would have no answer."
+    ),
+    hint="add it to `vars` of the cases, or correct the prompt",
+)
 SHOWN: Final = 3  # cases in a message
 
 
 class _Recorded(NamedTuple):
-    """The ids of a recording, and those that name their file."""
+    """The ids of a recording, those that name their file, and its first problem."""
 
     ids: frozenset[str]
     files: frozenset[tuple[str, str]]
@@ -112,6 +129,25 @@ def _list(owner: Any, key: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
+def unused_prompt_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
+    """Yield variables that no case has, in prompts of targets that no case names.
+
+    Those that cases name are checked with their files.
+    """
+    known, prompts = sizes().variables | {"input"}, sizes().prompts()
+    targets = _list(data, "targets")
+    default = targets[0].get("name") if _is_one_mapping(targets) else "default"
+    used = {*(case.target or default for case in sizes().names), *_list(data, "compare")}
+    for index, target in enumerate(targets if sizes().names else ()):
+        prompt = prompts.get(str(target.get("name"))) if isinstance(target, dict) else None
+        if prompt is None or prompt.target in used:
+            continue
+        place: Path = ("targets", index, "body" if prompt.is_body else "prompt")
+        for name in sorted(prompt.names - known):
+            message = f"{prompt.what} uses `{{{{ {name} }}}}`, which no case has"
+            yield Problem(TARGET_PROMPT_VARIABLE, place, message, suggest(name, known))
+
+
 def recorded_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
     """Yield recordings of a configuration that are missing, cannot be read or lack cases."""
     targets = data.get("targets") if isinstance(data, dict) else None
@@ -130,8 +166,13 @@ def recorded_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
             yield Problem(RECORDING_MISSING, place, f"there is no file `{answers}`")
             continue
         used = [case for case in sizes().names if (case.target or default) == target.get("name")]
-        for message, hint in _problems(answers, _read(content), used):
+        recorded = _read(content)
+        found = [*_problems(answers, recorded, used)]
+        for message, hint in found:
             yield Problem(RECORDED_ANSWERS, place, message, hint)
+        if not found and (names := _of_no_case(recorded, sizes().names)):
+            message = f"`{answers}` has answers for {listed(names, SHOWN)}, which no case is called"
+            yield Problem(RECORDED_UNKNOWN, place, message)
 
 
 def _is_one_mapping(targets: list[Any]) -> bool:
@@ -144,16 +185,20 @@ def _read(content: bytes) -> _Recorded:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            return _Recorded(frozenset(), frozenset(), f"line {number} is not JSON: {error}")
-        if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
-            return _Recorded(frozenset(), frozenset(), f"line {number} has no `id` that is text")
-        if isinstance(file := value.get("file"), str):
-            files.add((file, value["id"]))
+            file, name, _ = read_recording(line)
+        except ValueError as error:
+            return _Recorded(frozenset(), frozenset(), f"line {number}: {error}")
+        if file:
+            files.add((file, name))
         else:
-            ids.add(value["id"])
+            ids.add(name)
     return _Recorded(frozenset(ids), frozenset(files))
+
+
+def _of_no_case(recorded: _Recorded, cases: Sequence[CaseName]) -> list[str]:
+    ids, keys = {case.id for case in cases}, {(case.file, case.id) for case in cases}
+    unknown = {*(recorded.ids - ids), *(name for file, name in recorded.files - keys)}
+    return [f"`{name}`" for name in sorted(unknown)] if cases else []
 
 
 def _problems(

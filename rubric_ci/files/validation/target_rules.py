@@ -10,7 +10,7 @@ from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED, texts
 from rubric_ci.files.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.files.validation.provider_rules import agent_meant
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
-from rubric_ci.files.yaml_text.problems import Path, Problem, Rule
+from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings
 from rubric_ci.model.model_facts import AGENTV_AGENTS
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 
@@ -132,6 +132,16 @@ def target_rules(targets: Any, others: Names | None, *, agentv: bool) -> Iterato
         yield from conflicting_aliases(target, path)
         yield from _provider_problems(target, path, agentv=agentv)
         yield from _judge_references(target, path, own, known)
+
+
+def compare_problems(data: Mapping[str, Any], others: Names) -> Iterator[Problem]:
+    """Yield the names under `compare` that no target has; `others` are targets of other files."""
+    own = {str(target.get("name")) for _, target in mappings(data, "targets")}
+    compared = data.get("compare")
+    for index, name in enumerate(compared if isinstance(compared, list) else ()):
+        if isinstance(name, str) and name not in (known := own | others()):
+            message = f"no target is called `{name}`"
+            yield Problem(UNKNOWN_TARGET, ("compare", index), message, suggest(name, known))
 
 
 def is_idle(key: str) -> bool:

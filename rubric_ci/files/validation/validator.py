@@ -19,7 +19,6 @@ from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.model.references import Lookup, Machine, NearFile
 
 if TYPE_CHECKING:
-    from rubric_ci.files.validation.config_summary import Prompt
     from rubric_ci.files.validation.gate_rules import FindSizes
     from rubric_ci.files.validation.project_rules import NearestPath, Winners
     from rubric_ci.files.validation.waiver_rules import FindStates
@@ -52,7 +51,11 @@ def check_evals(
         return _diagnosed(source, [other])
     found = list(_eval_problems(source, lookup, near_file))
     if source.readable and (known.prompts or any(map(_has_variables, source.texts().values()))):
-        found.extend(_first(_variable_problems(source, known.prompts)))
+        found.extend(_first(_variable_problems(source, known)))
+    if known.without_calls and source.readable and any(_mentions(source, key) for key in KEYS):
+        from rubric_ci.files.validation.assertion_rules import call_problems
+
+        found.extend(_first(call_problems(source.data, known)))
     if known.names and source.readable:
         found.extend(_first(target_problems(source.data, known.names, known.agents)))
     if default_evaluator == "none" and source.readable:
@@ -65,7 +68,7 @@ def check_evals(
         from rubric_ci.files.validation.model_rules import evaluator_model_problems
 
         found.extend(_first(evaluator_model_problems(source.data, models)))
-    if machine and _mentions(source, "evaluators"):
+    if machine and (_mentions(source, "evaluators") or _mentions(source, "workspace")):
         from rubric_ci.files.validation.command_rules import script_problems
 
         found.extend(_first(script_problems(source.data, machine())))
@@ -103,6 +106,10 @@ def check_config(
         from rubric_ci.files.validation.project_rules import recorded_problems
 
         found.extend(_first(recorded_problems(document.data, sizes)))
+    if sizes and (_mentions(document, "prompt") or _mentions(document, "body")):
+        from rubric_ci.files.validation.project_rules import unused_prompt_problems
+
+        found.extend(_first(unused_prompt_problems(document.data, sizes)))
     if winners:
         found.extend(_first(shadowed_targets(document.data, winners)))
     if nearest_path:
@@ -207,15 +214,16 @@ def _has_variables(text: str) -> bool:
     return "{{" in text or "{%" in text or "vars" in text
 
 
-def _variable_problems(source: Source, prompts: "Mapping[str, Prompt] | None") -> Iterator[Problem]:
+def _variable_problems(source: Source, known: KnownTargets) -> Iterator[Problem]:
     from rubric_ci.files.validation.variable_rules import case_prompt_problems, variable_problems
 
+    prompts = known.prompts
     if prompts is None:
         yield from variable_problems(source.data, source.written, None)
         return
     used = frozenset[str]().union(*(each.names for each in prompts.values()))
     yield from variable_problems(source.data, source.written, used)
-    yield from case_prompt_problems(source.data, prompts)
+    yield from case_prompt_problems(source.data, prompts, known.compare)
 
 
 def _first(problems: Iterator[Problem]) -> Iterator[Problem]:

@@ -3,7 +3,8 @@
 A text uses variables that a case has, and a case has none that are never used.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.assertions.table import TABLE
@@ -11,7 +12,7 @@ from rubric_ci.files.kinds.kind import (
     UNFILLED,
     criteria_at,
     evaluators_of,
-    execution_of,
+    target_names,
     with_members,
 )
 from rubric_ci.files.validation.assertion_rules import ASSERTION_VALUE
@@ -293,34 +294,33 @@ def _texts(written: Any, path: Path) -> Iterator[Text]:
         yield from _templates(written, path)
 
 
-def case_prompt_problems(data: Any, prompts: Mapping[str, Prompt]) -> Iterator[Problem]:
+def case_prompt_problems(
+    data: Any, prompts: Mapping[str, Prompt], compare: Sequence[str]
+) -> Iterator[Problem]:
     """Yield cases without a variable of their target's prompt, and cases without an input.
 
-    `prompts` has the targets' prompts by name; "" is the default target.
+    `prompts` has the targets' prompts by name; "" is the default target. A variable that all cases
+    lack is one mistake, of the prompt.
     """
-    suite = _target(data) if isinstance(data, dict) else ""
+    asked = Counter[Prompt]()
+    lacking: dict[tuple[Prompt, str], list[tuple[Path, set[str]]]] = defaultdict(list)
     for path, case in mappings(data, "evalcases"):
         known = {*_vars(data), *_vars(case), INPUT}
-        several = data.get("targets") if not _target(case) else None
-        names = several if isinstance(several, list) else [_target(case) or suite]
-        found = [prompts[name] for name in names if isinstance(name, str) and name in prompts]
+        names = target_names(case, data, compare)
+        found = [prompts[name] for name in names if name in prompts]
+        asked.update(found)
         for prompt in found:
-            yield from _undefined(prompt, known, path)
+            for name in prompt.names - known:
+                lacking[prompt, name].append((path, known))
         if len(found) == len(names):
             continue
         if "messages" not in data and case.keys() & _INPUTS == {"vars"}:
             message = "the case has no `input_messages` or `input`"
             hint = "add one, `messages` to the suite, or a `prompt` to the target"
             yield Problem(MISSING_KEY, path, message, hint)
-
-
-def _undefined(prompt: Prompt, known: set[str], case: Path) -> Iterator[Problem]:
-    for name in sorted(prompt.names - known):
-        where = f"`{prompt.path}`, the prompt of the target `{prompt.target}`, uses "
-        message = f"{where}`{{{{ {name} }}}}`, which is not a variable of the case"
-        yield Problem(UNDEFINED_VARIABLE, (*case, "id"), message, suggest(name, known))
-
-
-def _target(owner: dict[str, Any]) -> str:
-    name = execution_of(owner).get("target", owner.get("target", ""))
-    return name if isinstance(name, str) else ""
+    for (prompt, name), cases in sorted(lacking.items(), key=lambda item: item[0][1]):
+        every = 1 < len(cases) == asked[prompt]
+        for path, known in cases[: 1 if every else None]:
+            which = "no case of the file has" if every else "is not a variable of the case"
+            message = f"{prompt.what} uses `{{{{ {name} }}}}`, which {which}"
+            yield Problem(UNDEFINED_VARIABLE, (*path, "id"), message, suggest(name, known))

@@ -114,6 +114,7 @@ def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSetting
     """Leave out the cases that --case and --tag leave out."""
     every = _cases(loaded)
     name = partial(_from_root, loaded.root)
+    _check_lines(loaded, settings)
     placed = named_cases(_of_paths(loaded, settings), settings.places, settings.keyword, name)
     named = choose_cases(placed, ids=settings.cases, tags=())
     tagged = choose_cases(every, ids=(), tags=settings.tags)
@@ -122,6 +123,17 @@ def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSetting
     keys = {case.key for case in named} & {case.key for case in tagged}
     chosen = tuple((case, why) for case, why in selection.chosen if case.key in keys)
     return replace(selection, chosen=chosen, scope=selection.scope.narrowed(*dropped))
+
+
+def _check_lines(loaded: LoadedProject, settings: RunSettings) -> None:
+    """Raise CannotFindEvals for FILE:LINE after the last line of the file."""
+    for named in settings.places:
+        data = loaded.project.files.read(_from_root(loaded.root, named.file))
+        lines = len((data or b"").splitlines())
+        if named.line > lines > 0:
+            raise CannotFindEvals(
+                f"{named}: there is no such line", f"the file has {lines:,} lines"
+            )
 
 
 def _of_paths(loaded: LoadedProject, settings: RunSettings) -> list[EvalCase]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut
+from rubric_ci.files.yaml_text.recordings import MEASURES
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Usage
@@ -23,8 +24,6 @@ from rubric_ci.models.agents.agent import NO_FILES, AgentFailed, Files, last_eve
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished
-
-MEASURES = frozenset({"output_messages", "trace_summary", "duration_ms", "cost_usd", "token_usage"})
 
 _NUMBERS = ("duration_ms", "cost_usd", "token_usage")
 

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile
+from rubric_ci.files.yaml_text.recordings import normalised, read_recording
 from rubric_ci.grading.targets import answer_format, conversation
 from rubric_ci.model.config import MockTarget, RecordedTarget
 from rubric_ci.model.context import RunContext
@@ -16,9 +16,6 @@ from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.system import file_io
 from rubric_ci.text import transcript
-from rubric_ci.text.suggestions import suggest
-
-_KEYS = answer_format.MEASURES | {"id", "file", "answer"}
 
 _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 """By file and id; the file is empty where the recording names none."""
@@ -27,7 +24,7 @@ _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answer:
     """Return the answer recorded for the case; raises CannotAnswer if there is none."""
     recordings = _recordings(target.answers, context)
-    for file in (_normalised(case.file), ""):
+    for file in (normalised(case.file), ""):
         if (file, case.own_id) in recordings:
             found = recordings[file, case.own_id]
             return conversation.recorded(case, found) if case.most_turns else found
@@ -72,46 +69,15 @@ def _parse(name: str, data: bytes) -> _Recordings:
         if not line.strip():
             continue
         try:
-            key, recorded = _recording(line)
-        except CannotAnswer as error:
+            file, identity, value = read_recording(line)
+            key, recorded = (file, identity), answer_format.build(value["answer"], value)
+        except (ValueError, CannotAnswer) as error:
             raise CannotAnswer(f"{name}:{number}: {error}") from None
         if key in lines:
             already = f"the case `{key[1]}` has an answer in line {lines[key]} already"
             raise CannotAnswer(f"{name}:{number}: {already}")
         recordings[key], lines[key] = recorded, number
     return recordings
-
-
-def _recording(line: str) -> tuple[tuple[str, str], Answer]:
-    value = _object(line)
-    unknown = sorted(value.keys() - _KEYS)
-    if unknown:
-        raise CannotAnswer(f"unknown key `{unknown[0]}`; {suggest(unknown[0], _KEYS)}")
-    identity, file = value.get("id"), value.get("file", "")
-    if not isinstance(identity, str) or not identity:
-        raise CannotAnswer("`id` must be a non-empty string")
-    if not isinstance(file, str):
-        raise CannotAnswer("`file` must be a string")
-    if value.get("answer") is None:
-        raise CannotAnswer("`answer` is missing")
-    return (_normalised(file), identity), answer_format.build(value["answer"], value)
-
-
-def _object(line: str) -> dict[str, JSON]:
-    try:
-        value = json.loads(line)
-    except RecursionError:
-        raise CannotAnswer("not JSON: nested too deeply") from None
-    except json.JSONDecodeError as error:
-        raise CannotAnswer(f"not JSON: {error.msg} at column {error.colno}") from None
-    if not isinstance(value, dict):
-        raise CannotAnswer("must be a JSON object")
-    return value
-
-
-@lru_cache(maxsize=1_000)
-def _normalised(file: str) -> str:
-    return str(PurePosixPath(file)) if file else ""
 
 
 def fixed_answer(case: EvalCase, target: MockTarget) -> Answer | None:

@@ -247,7 +247,7 @@ def test_the_variables_of_a_body_are_checked(project: Asked) -> None:
     project.configure('body: {message: "{{ input }}", who: ["{{ name }}"]}')
     checked = invoke(project.root, clean_environment(), "validate")
     assert (
-        "evals/a.eval.yaml:4:10: undefined-variable: `rubric-ci.yaml`, the prompt of the target "
+        "evals/a.eval.yaml:4:10: undefined-variable: `rubric-ci.yaml`, the body of the target "
         "`default`, uses `{{ name }}`, which is not a variable of the case"
     ) in checked.stdout
 

@@ -213,7 +213,8 @@ def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
     """Return 12 hexadecimal digits of a question and a criterion's kind, text, ranges and levels.
 
     A waiver belongs to what is asked, not to the id of a case, which another case may take over.
-    System messages and guidelines are prompts, which may be edited; variables are asked with them.
+    System messages and guidelines are prompts, which may be edited; variables are asked with them,
+    and what an agent finds in the workspace of the case is part of the task.
     """
     asked = [
         [message.role, message.name, message.text, message.tool_calls]
@@ -225,6 +226,8 @@ def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
         asked.append(["simulated", "", f"{user.persona}\n{user.goal}\n{user.end}", ()])
     if case.vars:
         asked.append(["vars", "", json.dumps(dict(case.vars), sort_keys=True), ()])
+    if case.workspace:
+        asked.append(["workspace", case.workspace.copy, str(case.workspace.setup), ()])
     facts = [criterion.kind, criterion.text, scale(criterion), asked]
     content = json.dumps(facts, ensure_ascii=False)
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]

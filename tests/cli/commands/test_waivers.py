@@ -1,5 +1,6 @@
 """`rubric-ci waive`, and runs with waivers, as a user types them; a scripted judge."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -9,7 +10,9 @@ from click.testing import CliRunner, Result
 
 from rubric_ci.cli.main import main
 from tests.aimock import Aimock
+from tests.checkout import ENVIRONMENT, Checkout
 from tests.cli.commands.test_run_judged import Judged, marks
+from tests.invoke import invoke
 from tests.sample_project import clean_environment
 
 pytestmark = pytest.mark.timeout(180)
@@ -126,3 +129,42 @@ def test_what_is_not_waived(judged: Judged, arguments: tuple[str, ...], message:
     eval_file.write_text(text)
     done = command(judged, *arguments)
     assert (done.exit_code, done.stderr.endswith(message)) == (2, True)
+
+
+ROWS = "id,city\nrefund,Rome\nother,Oslo\n"
+TABLE_FILES = {
+    ".gitignore": ".rubric-ci/\n",
+    "rubric-ci.yaml": (
+        "evals: [evals/*.eval.yaml]\n"
+        "targets: [{name: default, provider: cli, command_template: python3 agent.py}]\n"
+    ),
+    "agent.py": "print('Hi')\n",
+    "evals/a.eval.yaml": (
+        "vars: {shop: Bikes}\nevalcases: [rows.csv]\nrubrics: [{id: names, contains: Names}]\n"
+    ),
+    "evals/rows.csv": ROWS,
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "state"),
+    [
+        ("evals/rows.csv", "refund,Rome\nother,Oslo", "refund,Oslo\nother,Rome", "edited"),
+        ("evals/a.eval.yaml", "Bikes", "Cars", "edited"),
+        ("agent.py", "Hi", "Ho", "applied"),
+    ],
+    ids=["rows exchange their values", "a variable of the suite", "what is under test"],
+)
+def test_a_waiver_of_the_base_covers_the_question_of_its_row_only(
+    checkout: Checkout, file: str, before: str, after: str, state: str
+) -> None:
+    checkout.commit(TABLE_FILES)
+    waive = ("waive", "refund/names", "--until", "2999-12-31", "--reason", "x", "--owner", "ana")
+    assert invoke(checkout.root, ENVIRONMENT, *waive).returncode == 0
+    checkout.commit()
+    checkout.write({file: TABLE_FILES[file].replace(before, after)})
+    options = ("--changed-since", "HEAD", "--policy-from", "base", "--case", "refund")
+    done = invoke(checkout.root, ENVIRONMENT, "run", *options)
+    assert done.returncode == (0 if state == "applied" else 1), done.stderr
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    assert [waiver["state"] for waiver in report["waivers"]] == [state]

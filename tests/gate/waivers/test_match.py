@@ -12,6 +12,7 @@ from rubric_ci.gate.waivers.file import (
     fingerprint_of,
     match_waiver,
 )
+from rubric_ci.model.config import Workspace
 from rubric_ci.model.evals import (
     CompositeSpec,
     EvalCase,
@@ -272,6 +273,20 @@ def test_cases_that_exchange_their_questions_do_not_exchange_their_waiver() -> N
     ]
     assert match_waiver(waiver, [first, other], TODAY).state == "not-run"
     assert match_waiver(waiver, exchanged, TODAY).state == "edited"
+
+
+def test_a_waiver_belongs_to_the_workspace_of_a_case() -> None:
+    every = [
+        Workspace(of_target=False),
+        Workspace(of_target=False, copy="app"),
+        Workspace(of_target=False, copy="easy"),
+        Workspace(of_target=False, copy="app", setup="touch done"),
+        None,
+    ]
+    prints = [fingerprint_of(build_case(workspace=each), CHECK) for each in every]
+    assert len(set(prints)) == len(every)
+    kept = Workspace(of_target=False, copy="app", keep=("diff", "*.md"))
+    assert fingerprint_of(build_case(workspace=kept), CHECK) == prints[1]
 
 
 def test_a_waiver_belongs_to_the_variables_of_a_case_without_messages() -> None:

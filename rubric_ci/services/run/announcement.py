@@ -62,7 +62,9 @@ def announce(
 
 def _last_run(inputs: RunInput) -> LastRun:
     baseline = inputs.baseline.report if inputs.baseline else None
-    return last_run(inputs.settings.output_dir / "report.json", baseline)
+    settings = inputs.settings
+    cache = settings.cache.folder if inputs.context.cache else None
+    return last_run(settings.output_dir / "report.json", cache, baseline)
 
 
 def _watched(inputs: RunInput) -> tuple[ExpectedWork, ...]:

@@ -39,6 +39,7 @@ from rubric_ci.model.results import Answer, CaseResult, Skipped
 from rubric_ci.model.scope import Narrowing
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.services.calibration.correction import with_correction
+from rubric_ci.services.cost.last_run import keep
 from rubric_ci.services.probe.output import PROBE, with_figures
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case
@@ -129,10 +130,12 @@ def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str
 
 
 def remember(inputs: RunInput, graded: GradedRun) -> None:
-    """Remember which cases did not pass, for --last-failed; raises CannotWriteFile."""
+    """Remember which cases did not pass, and what was used; raises CannotWriteFile."""
     every = {case.key for case in inputs.loaded.cases}
     suite = every if has_every_case(inputs.loaded, inputs.selection) else None
     last_failed.remember(inputs.settings.output_dir, graded.outcome.results, suite)
+    if inputs.context.cache:
+        keep(inputs.settings.cache.folder, inputs.context.root, inputs.context.accounts.list())
 
 
 def build_report(

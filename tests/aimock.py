@@ -51,8 +51,11 @@ class Aimock:
 
     def answer(self, replies: Mapping[str, Reply]) -> None:
         """Reset the server, then give each request the first reply whose text it contains."""
+        self.load([{**reply, "match": {"userMessage": text}} for text, reply in replies.items()])
+
+    def load(self, fixtures: list[Reply]) -> None:
+        """Reset the server, then give each request the first of these that fits."""
         self._post("reset", {})
-        fixtures = [{**reply, "match": {"userMessage": text}} for text, reply in replies.items()]
         self._post("fixtures", {"fixtures": fixtures})
 
     def requests(self) -> list[dict[str, Any]]:

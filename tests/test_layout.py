@@ -83,6 +83,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/kinds/test_field_accuracy.py": "files/kinds/json_compare model/json_value",
     "files/kinds/test_specs.py": "files/kinds/kind",
     "models/agents/test_ends.py": "models/agents/home",
+    "models/agents/test_options.py": "models/agents/opencode models/agents/qwen",
     "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
     "models/llm/test_openai_http.py": "models/llm/direct_http",
     "models/llm/test_workload_identity.py": "model/hosts",

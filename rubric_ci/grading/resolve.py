@@ -10,6 +10,7 @@ from typing import Any
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
 from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.model.config import (
+    AgentProgram,
     CliTarget,
     Config,
     Endpoint,
@@ -95,8 +96,8 @@ def default_target(config: Config) -> str:
 def resolve_target(target: Target, variables: Variables) -> Target:
     """Substitute environment variables in a model or a command; raises CannotConfigure."""
     match target:
-        case LlmTarget(name=name, held=(_, *_) as held):
-            shown = ", ".join(f"`{option}`" for option in held)
+        case LlmTarget(name=name, held=(_, *_)) | CliTarget(name=name, held=(_, *_)):
+            shown = ", ".join(f"`{option}`" for option in target.held)
             raise CannotConfigure(
                 f"target `{name}` sets {shown}, which count after the merge",
                 "under the policy of the base a target may set its model, texts and numbers; use "
@@ -107,9 +108,18 @@ def resolve_target(target: Target, variables: Variables) -> Target:
         case CliTarget(name=name):
             written = (target.command_template, target.cwd, target.healthcheck)
             command, cwd, check = _substituted(written, f"target `{name}`", variables)
-            return replace(target, command_template=command, cwd=cwd, healthcheck=check)
+            agent = target.agent and _agent(target.agent, f"target `{name}`", variables)
+            return replace(
+                target, command_template=command, cwd=cwd, healthcheck=check, agent=agent
+            )
         case _:
             return target
+
+
+def _agent(agent: AgentProgram, who: str, variables: Variables) -> AgentProgram:
+    written = (agent.base_url, agent.mcp_servers, agent.args)
+    base_url, servers, args = _substituted(written, who, variables)
+    return replace(agent, base_url=base_url, mcp_servers=servers, args=tuple(args))
 
 
 def resolved(endpoint: Endpoint, who: str, variables: Variables) -> Endpoint:

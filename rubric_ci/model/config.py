@@ -178,6 +178,12 @@ class AgentProgram:
     model: str = ""  # empty: the program decides
     tools: tuple[str, ...] | None = None  # None: its own
     project_files: bool = False  # its instructions, settings and skills in the workspace count
+    max_turns: int | None = None
+    max_cost_usd: float | None = None  # of one start
+    effort: str = ""  # of reasoning, by its own words; empty: it decides
+    base_url: str = ""  # of the server that it asks; empty: its own
+    mcp_servers: Mapping[str, JSON] = field(default_factory=dict)  # by name, as in `.mcp.json`
+    args: tuple[str, ...] = ()  # of its command line, after all others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +221,7 @@ class CliTarget:
     judge_target: str = ""
     depends_on: tuple[str, ...] | None = None  # None: every file of the repository
     cache: bool = True  # answers may be reused
+    held: tuple[str, ...] = ()  # options that count after the merge: it is not started before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

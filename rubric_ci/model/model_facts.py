@@ -19,8 +19,10 @@ _OWN_HOST = frozenset({"api_base", "base_url", "endpoint"})
 CREDENTIALS: Final[Mapping[str, tuple[str, ...]]] = {
     "claude-code": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
     "codex": ("CODEX_API_KEY", "CODEX_ACCESS_TOKEN"),
-    "copilot": ("COPILOT_GITHUB_TOKEN",),
+    "copilot": ("COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),
     "gemini-cli": ("GEMINI_API_KEY",),
+    "opencode": ("OPENCODE_API_KEY",),
+    "qwen": ("OPENAI_API_KEY",),
 }
 """One of them is needed; each tool gets its own variables that are set."""
 

@@ -8,9 +8,9 @@ from rubric_ci.files.yaml_text.problems import (
     mappings,
 )
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.model.model_facts import AGENTV_AGENTS
+from rubric_ci.model.model_facts import AGENTV_AGENTS, CREDENTIALS
 
-STARTED: Final = ("claude-code", "codex", "copilot", "gemini-cli")
+STARTED: Final = tuple(CREDENTIALS)
 """Agent programs that rubric-ci starts, but not from a targets file of AgentV."""
 
 JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary")

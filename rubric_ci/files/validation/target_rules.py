@@ -12,6 +12,8 @@ from rubric_ci.files.validation.provider_rules import agent_meant
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings
 from rubric_ci.model.model_facts import AGENTV_AGENTS
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.agents.agent import OPTIONS
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 
 PLACEHOLDERS: Final = (
@@ -40,7 +42,7 @@ _COMMAND = (
 _AGENT = (
     *_SHARED,
     *("model", "tools", "project_files", "workspace", "env", "timeout_seconds", "concurrency"),
-    *("skill", "cost_per_run"),
+    *("skill", "cost_per_run", *OPTIONS),
 )
 _RUNNER = (
     *("name", "provider", "depends_on", "command_template", "reads", "only", "graders"),
@@ -115,6 +117,15 @@ BODY_TEMPLATE: Final = Rule(
 )
 
 
+AGENT_OPTION: Final = Rule(
+    id="agent-option",
+    meaning="An agent program has an option in its own way, or does not have it.",
+    hint="remove it",
+    bad="targets: [{name: default, provider: codex, max_turns: 30}]\n",
+    good="targets: [{name: default, provider: claude-code, max_turns: 30}]\n",
+)
+
+
 def target_rules(targets: Any, others: Names | None, *, agentv: bool) -> Iterator[Problem]:
     """Yield the problems of targets; without `others`, judges are not looked up."""
     if not isinstance(targets, list):
@@ -160,6 +171,11 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
     kind = provider.lower() if isinstance(provider, str) else ""
     if kind == "cli":
         yield from _placeholders(target, path)
+    if kind in AGENTS and not agentv:
+        for key, what in AGENTS[kind].refuses.items():
+            if key in target:
+                message = f"`{kind}` refuses `{key}`: {what}"
+                yield Problem(AGENT_OPTION, (*path, key), message, at_key=True)
     if kind == "runner":
         yield from _of_runner(target, path)
     if kind == "http":

@@ -15,6 +15,7 @@ from rubric_ci.gate.policy.strength import (
     connection,
     demand,
     group_rate,
+    held_options,
     maximum,
     minimum,
     pass_rate,
@@ -23,7 +24,7 @@ from rubric_ci.gate.policy.strength import (
     words,
 )
 from rubric_ci.model.changes import GradingChangeKind
-from rubric_ci.model.config import Config, Endpoint, LlmTarget, Target
+from rubric_ci.model.config import CliTarget, Config, Endpoint, LlmTarget, Target
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.json_value import JSON
@@ -220,9 +221,12 @@ def with_known_prices(head: Config, base: Config, is_listed: Callable[[str], boo
 
 
 def _connected(target: Target, base: Config) -> Target:
+    then = base.targets.get(target.name)
+    if isinstance(target, CliTarget) and target.agent:
+        known = then.agent if isinstance(then, CliTarget) else None
+        return replace(target, held=held_options(target.agent, known))
     if not isinstance(target, LlmTarget):
         return target
-    then = base.targets.get(target.name)
     return connected(target, then if isinstance(then, LlmTarget) else None, endpoints(base))
 
 

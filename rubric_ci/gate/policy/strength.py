@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from rubric_ci.model.changes import Direction, compared
-from rubric_ci.model.config import Config, Endpoint, LlmTarget
+from rubric_ci.model.config import AgentProgram, Config, Endpoint, LlmTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 
@@ -156,6 +156,17 @@ def provider(endpoint: Endpoint) -> str:
     """Return the owner of a credential: `openai` for `openai/gpt-5`, `gpt` for `gpt-5`."""
     name, slash, _ = endpoint.model.partition("/")
     return name if slash else name.partition("-")[0]
+
+
+def held_options(agent: AgentProgram, base: AgentProgram | None) -> tuple[str, ...]:
+    """Return the options that could send the credential of an agent elsewhere, if they are new."""
+    options = {"args": agent.args, "base_url": agent.base_url}
+    same = base is not None and base.name == agent.name
+    return tuple(
+        name
+        for name, value in options.items()
+        if value and not (same and getattr(base, name) == value)
+    )
 
 
 def connected(target: LlmTarget, base: LlmTarget | None, known: Iterable[Endpoint]) -> LlmTarget:

@@ -73,14 +73,17 @@ async def _run(
     case: EvalCase, target: CliTarget, agent: AgentProgram, context: RunContext, folders: Folders
 ) -> Answer:
     known = AGENTS[agent.name]
-    start = furnished(known.work(agent.model, agent.tools, agent.project_files), folders.home)
-    argv = confined_argv(start.argv, target=target, folders=folders)
-    environment = _environment(start, target, agent, folders.home, context.environment)
+
+    def start(dollars: float | None) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        settings = capped(agent, dollars) if known.cap else agent
+        made = furnished(known.work(settings), folders.home)
+        argv = confined_argv(made.argv, target=target, folders=folders)
+        return argv, _environment(made, target, agent, folders.home, context.environment)
 
     async def begin(dollars: float | None) -> Answer:
-        limit = (known.cap, f"{dollars:.4f}") if known.cap and dollars is not None else ()
+        argv, environment = start(dollars)
         line = Command(
-            script=(*argv, *limit),
+            script=argv,
             cwd=folders.work,
             environment=environment,
             known=context.environment,
@@ -98,7 +101,14 @@ async def _run(
         except CannotAnswer as error:
             raise error.after(did(agent.name, finished.stdout, finished.stderr)) from None
 
+    start(None)  # what cannot be started costs nothing
     return await spending.started(target, context, begin)
+
+
+def capped(agent: AgentProgram, dollars: float | None) -> AgentProgram:
+    """Return the program with the lower of its own limit and the dollars that are left."""
+    limits = [each for each in (agent.max_cost_usd, dollars) if each is not None]
+    return replace(agent, max_cost_usd=round(min(limits), 4)) if limits else agent
 
 
 async def _with_work(

@@ -4,7 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rubric_ci.model.trace import Step
-from rubric_ci.models.agents import atif, claude_code, codex, copilot, gemini_cli, otlp
+from rubric_ci.models.agents import (
+    atif,
+    claude_code,
+    codex,
+    copilot,
+    gemini_cli,
+    opencode,
+    otlp,
+    qwen,
+)
 from rubric_ci.models.agents.agent import Agent, Read, events
 
 AGENTS: Final[Mapping[str, Agent]] = {
@@ -12,13 +21,15 @@ AGENTS: Final[Mapping[str, Agent]] = {
     "codex": codex.AGENT,
     "copilot": copilot.AGENT,
     "gemini-cli": gemini_cli.AGENT,
+    "opencode": opencode.AGENT,
+    "qwen": qwen.AGENT,
 }
 READERS: Final[Mapping[str, Read]] = {
     **{name: agent.read for name, agent in AGENTS.items()},
     "atif": atif.read,
     "otlp": otlp.read,
 }
-_IS_OUTPUT: Final[Mapping[str, Callable[[Mapping[str, object]], bool]]] = {
+_IS_OUTPUT: Final[dict[str, Callable[[Mapping[str, object]], bool]]] = {
     **{name: agent.is_output for name, agent in AGENTS.items()},
     "atif": atif.is_output,
     "otlp": otlp.is_output,
@@ -36,4 +47,6 @@ def format_of(text: str) -> str:
         return ""
     said = list(events(text))
     ends = [*said[:1], *said[-1:]]
-    return next((name for name, fits in _IS_OUTPUT.items() if any(map(fits, ends))), "")
+    # From the end: the stream of Qwen Code is one of Claude Code that has more.
+    found = (name for name in reversed(_IS_OUTPUT) if any(map(_IS_OUTPUT[name], ends)))
+    return next(found, "")

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Final, Protocol, TypeAlias
 
+from rubric_ci.model.config import AgentProgram
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Finish, Step, Trace
@@ -24,6 +25,10 @@ class Read(Protocol):
         """Return the work that they report."""
 
 
+OPTIONS: Final = ("max_turns", "max_cost_usd", "effort", "base_url", "mcp_servers", "args")
+"""Settings of a target that a program has in its own way, or refuses."""
+
+NO_COST: Final = "it does not know what it costs; set `cost_per_run`"
 MOST_EVENT: Final = 300  # characters
 _MOST_STARTS: Final = 2_000  # of objects that are tried in a text
 _LOGIN = re.compile(
@@ -59,8 +64,11 @@ class Start:
     def at(self, home: str) -> "Start":
         """Return the start with its home folder in place of {home}."""
         argv = tuple(word.replace("{home}", home) for word in self.argv)
-        named = {name: value.replace("{home}", home) for name, value in self.environment.items()}
-        return replace(self, argv=argv, environment=named)
+        named, files = (
+            {name: text.replace("{home}", home) for name, text in of.items()}
+            for of in (self.environment, self.files)
+        )
+        return replace(self, argv=argv, environment=named, files=files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +77,10 @@ class Agent:
 
     judge: Callable[[str], Start]
     """The start that marks answers with a model, "" for its own: without tools."""
-    work: Callable[[str, tuple[str, ...] | None, bool], Start]
-    """The start that works on files: model, tools or None for its own, files of the project."""
+    work: Callable[[AgentProgram], Start]
+    """The start that works on files, with the settings of a target."""
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    """The options of `OPTIONS` that it does not have, each with what to do."""
     planted: tuple[str, ...]  # globs of what it reads from a working folder by itself
     host: str
     cap: str = ""  # its option for the most dollars of a start; empty: it has none
@@ -101,9 +111,9 @@ class AgentFailed(Exception):
         self.retryable = retryable  # None: the status decides
 
 
-def option(name: str, value: str) -> tuple[str, ...]:
+def option(name: str, value: object) -> tuple[str, ...]:
     """Return an option with its value; () without a value."""
-    return (name, value) if value else ()
+    return () if value in ("", None) else (name, str(value))
 
 
 def failure(message: str, status: int | None = None, cost_usd: float | None = None) -> AgentFailed:

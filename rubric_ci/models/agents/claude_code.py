@@ -3,9 +3,11 @@
 A failure has `is_error` with the subtype `success`, and may exit with status 0.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from rubric_ci.model.config import AgentProgram
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Finish
 from rubric_ci.model.trace import Step, Trace
@@ -29,6 +31,8 @@ from rubric_ci.models.agents.agent import (
 
 SYSTEM: Final = "You mark answers against criteria. Reply with one JSON object and use no tool."
 _PRINT: Final = ("claude", "-p", "--output-format", "stream-json", "--verbose")
+_CAP: Final = "--max-budget-usd"
+_SERVERS: Final = "mcp.json"
 _ALONE: Final = ("--strict-mcp-config", "--setting-sources", "", "--disable-slash-commands")
 
 
@@ -42,16 +46,23 @@ def _judge(model: str) -> Start:
     )
 
 
-def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Start:
-    chosen = "Bash" if tools is None else ",".join(tools)
-    own = () if tools is None else ("--tools", chosen)
+def _work(agent: AgentProgram) -> Start:
+    chosen = ["Bash"] if agent.tools is None else list(agent.tools)
+    own = () if agent.tools is None else ("--tools", ",".join(chosen))
+    servers = agent.mcp_servers
+    allowed = ",".join([*chosen, *(f"mcp__{name}" for name in servers)])
     return Start(
         argv=(
             *_PRINT,
-            *(() if project_files else _ALONE),
+            *(() if agent.project_files else _ALONE),
+            *(("--mcp-config", f"{{home}}/{_SERVERS}") if servers else ()),
             *("--no-session-persistence", "--permission-mode", "acceptEdits", *own),
-            *(*option("--allowedTools", chosen), *option("--model", model)),
-        )
+            *(*option("--allowedTools", allowed), *option("--model", agent.model)),
+            *(*option("--max-turns", agent.max_turns), *option("--effort", agent.effort)),
+            *(*option(_CAP, agent.max_cost_usd), *agent.args),
+        ),
+        environment={"ANTHROPIC_BASE_URL": agent.base_url} if agent.base_url else {},
+        files={_SERVERS: json.dumps({"mcpServers": servers})} if servers else {},
     )
 
 
@@ -90,7 +101,8 @@ def _result(said: Mapping[str, Any], steps: tuple[Step, ...]) -> Trace:
     errors = "; ".join(map(str, items(said.get("errors"))))
     if said.get("is_error") or said.get("subtype") != "success" or not isinstance(text, str):
         spent = number(said.get("total_cost_usd"))
-        raise failure(errors or str(text or said.get("subtype")), status or None, spent)
+        told = mapping(said.get("error")).get("message")
+        raise failure(errors or str(text or told or said.get("subtype")), status or None, spent)
     stop, used = said.get("stop_reason"), mapping(said.get("usage"))
     read_tokens = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     ends: Mapping[JSON, Finish] = {"refusal": "refusal", "max_tokens": "length"}
@@ -172,7 +184,7 @@ AGENT: Final = Agent(
     work=_work,
     planted=("**/CLAUDE.md", "**/CLAUDE.local.md", "**/.claude/**", ".mcp.json"),
     host="https://api.anthropic.com",
-    cap="--max-budget-usd",
+    cap=_CAP,
     read=read,
     steps=lambda stdout: _steps(list(events(stdout))),
     gives_up=_is_refused,

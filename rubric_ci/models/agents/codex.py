@@ -3,11 +3,15 @@
 It reports no cost, no model and no times; a rollout file has times.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from rubric_ci.model.config import AgentProgram
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents.agent import (
+    NO_COST,
     NO_FILES,
     Agent,
     Files,
@@ -28,6 +32,7 @@ _NO_SEARCH: Final = ("-c", 'web_search="disabled"')
 # Without it every command makes `.git` in the shared temporary folder while it runs.
 _OWN_TMP: Final = ("-c", "sandbox_workspace_write.exclude_slash_tmp=true")
 _HOME: Final = {"CODEX_HOME": "{home}"}
+_SERVER_KEYS: Final = {"headers": "http_headers"}
 _NO_WORK: Final = frozenset({"agent_message", "reasoning", "todo_list", "error"})
 
 
@@ -37,12 +42,38 @@ def _judge(model: str) -> Start:
     return Start(argv=argv, environment=_HOME)
 
 
-def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Start:
+def _work(agent: AgentProgram) -> Start:
     """Return the start; its tools cannot be chosen, so a list of them only turns writing off."""
+    tools = agent.tools
     mode = "workspace-write" if tools is None or "apply_patch" in tools else "read-only"
-    alone = _ALONE[:2] if project_files else _ALONE
-    argv = (*_EXEC, "-s", mode, *alone, *_NO_SEARCH, *_OWN_TMP, *option("-m", model), "-")
+    alone = _ALONE[:2] if agent.project_files else _ALONE
+    argv = (
+        *(*_EXEC, "-s", mode, *alone, *_NO_SEARCH, *_OWN_TMP, *option("-m", agent.model)),
+        *(word for setting in _settings(agent) for word in ("-c", setting)),
+        *(*agent.args, "-"),
+    )
     return Start(argv=argv, environment=_HOME)
+
+
+def _settings(agent: AgentProgram) -> Iterator[str]:
+    """Yield its settings in TOML; JSON's strings and lists are TOML's."""
+    if agent.effort:
+        yield f"model_reasoning_effort={json.dumps(agent.effort)}"
+    if agent.base_url:
+        server = {"name": "own", "base_url": agent.base_url, "env_key": "CODEX_API_KEY"}
+        yield 'model_provider="own"'
+        yield f"model_providers.own={_toml({**server, 'wire_api': 'responses'})}"
+    for name, server in agent.mcp_servers.items():
+        settings = {_SERVER_KEYS.get(key, key): value for key, value in server.items()}
+        approved = {**settings, "default_tools_approval_mode": "approve"}
+        yield f"mcp_servers.{json.dumps(name)}={_toml(approved)}"
+
+
+def _toml(value: JSON) -> str:
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    pairs = (f"{json.dumps(key)}={_toml(each)}" for key, each in value.items() if key != "type")
+    return "{" + ", ".join(pairs) + "}"
 
 
 def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
@@ -133,6 +164,10 @@ def _is_output(said: Mapping[str, object]) -> bool:
 AGENT: Final = Agent(
     judge=_judge,
     work=_work,
+    refuses={
+        "max_turns": "it has no limit of turns; set `timeout_seconds`",
+        "max_cost_usd": NO_COST,
+    },
     planted=("**/AGENTS.md", "**/AGENTS.override.md", ".codex/**", ".agents/**"),
     host="https://api.openai.com",
     read=read,

@@ -1,8 +1,10 @@
 """GitHub Copilot: `copilot --output-format json`, and the events file of a session."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from rubric_ci.model.config import AgentProgram
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents.agent import (
     NO_FILES,
@@ -21,6 +23,7 @@ from rubric_ci.models.agents.agent import (
 )
 
 _USAGE: Final = "usage.json"
+_SERVERS: Final = "mcp.json"
 _TELEMETRY: Final = "telemetry.jsonl"
 _START: Final = (
     *("copilot", "--output-format", "json", "--no-ask-user"),
@@ -38,11 +41,18 @@ def _judge(model: str) -> Start:
     return Start(argv=argv, environment=_HOME)
 
 
-def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Start:
-    available = () if tools is None else (f"--available-tools={','.join(tools) or 'none'}",)
-    alone = _ALONE[1:] if project_files else _ALONE
-    argv = (*_START, *alone, "--allow-all-tools", *available, *option("--model", model))
-    return Start(argv=argv, environment=_HOME)
+def _work(agent: AgentProgram) -> Start:
+    tools, servers = agent.tools, agent.mcp_servers
+    argv = (
+        *(*_START, *(_ALONE[1:] if agent.project_files else _ALONE), "--allow-all-tools"),
+        *(() if tools is None else (f"--available-tools={','.join(tools) or 'none'}",)),
+        *(("--additional-mcp-config", f"@{{home}}/{_SERVERS}") if servers else ()),
+        *(*option("--model", agent.model), *option("--reasoning-effort", agent.effort)),
+        *agent.args,
+    )
+    asks = {"COPILOT_PROVIDER_BASE_URL": agent.base_url} if agent.base_url else {}
+    files = {_SERVERS: json.dumps({"mcpServers": servers})} if servers else {}
+    return Start(argv=argv, environment={**_HOME, **asks}, files=files)
 
 
 def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
@@ -133,6 +143,10 @@ def _is_output(said: Mapping[str, object]) -> bool:
 AGENT: Final = Agent(
     judge=_judge,
     work=_work,
+    refuses={
+        "max_turns": "it has no limit of turns; set `timeout_seconds`",
+        "max_cost_usd": "it counts credits; write `args: [--max-ai-credits=N]`",
+    },
     planted=(
         *("**/AGENTS.md", ".github/copilot-instructions.md", ".github/instructions/**"),
         *(".github/hooks/**", ".github/agents/**", ".github/skills/**", ".agents/**"),

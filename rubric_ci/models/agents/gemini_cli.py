@@ -5,9 +5,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from rubric_ci.model.config import AgentProgram
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents.agent import (
+    NO_COST,
     NO_FILES,
     Agent,
     Files,
@@ -49,18 +51,28 @@ def _judge(model: str) -> Start:
     )
 
 
-def _work(model: str, tools: tuple[str, ...] | None, project_files: bool) -> Start:
+def _work(agent: AgentProgram) -> Start:
     """Return the start; what the project has is left out of its folder, or used."""
-    del project_files
-    chosen = {} if tools is None else {"tools": {"core": list(tools) or ["none"]}}
     return Start(
         argv=(
             *("gemini", "-o", "stream-json", "--skip-trust", "--approval-mode", "yolo"),
-            *option("-m", model),
+            *(*option("-m", agent.model), *agent.args),
         ),
-        environment=_TOLD,
-        files={_SETTINGS: json.dumps({**_LOGIN, **chosen})},
+        environment={
+            **_TOLD,
+            **({"GOOGLE_GEMINI_BASE_URL": agent.base_url} if agent.base_url else {}),
+        },
+        files={_SETTINGS: json.dumps({**_LOGIN, **dict(_chosen(agent))})},
     )
+
+
+def _chosen(agent: AgentProgram) -> Iterator[tuple[str, JSON]]:
+    if agent.tools is not None:
+        yield "tools", {"core": list(agent.tools) or ["none"]}
+    if agent.max_turns is not None:
+        yield "model", {"maxSessionTurns": agent.max_turns}
+    if agent.mcp_servers:
+        yield "mcpServers", dict(agent.mcp_servers)
 
 
 def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
@@ -175,6 +187,10 @@ def _is_output(said: Mapping[str, object]) -> bool:
 AGENT: Final = Agent(
     judge=_judge,
     work=_work,
+    refuses={
+        "max_cost_usd": NO_COST,
+        "effort": "it has no such option; set the thinking of a model alias in its settings",
+    },
     planted=("**/GEMINI.md", ".gemini/**", ".agents/**", "**/.env"),
     host="https://generativelanguage.googleapis.com",
     read=read,

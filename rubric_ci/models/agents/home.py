@@ -14,11 +14,12 @@ _MOST_BYTES: Final = 16 * 2**20
 
 def furnished(start: Start, home: Path) -> Start:
     """Write the settings of a start into its home folder, and return it with that folder."""
-    for path, text in start.files.items():
+    own = start.at(str(home))
+    for path, text in own.files.items():
         place = home / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
-    return start.at(str(home))
+    return own
 
 
 def kept(home: Path, globs: Iterable[str]) -> Files:

@@ -7,7 +7,16 @@ import pytest
 
 from rubric_ci.gate.policy.settings import SETTINGS, governed
 from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, MockTarget, Target
+from rubric_ci.model.config import (
+    AgentProgram,
+    CliTarget,
+    Config,
+    Endpoint,
+    JudgeConfig,
+    LlmTarget,
+    MockTarget,
+    Target,
+)
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.json_value import JSON
 
@@ -79,6 +88,24 @@ def test_a_model_in_place_of_a_command_has_no_connection_of_the_base() -> None:
     alone = governed(now, config(mock("t")), configured=True).targets
     held = [target.held for target in alone.values() if isinstance(target, LlmTarget)]
     assert held == [("api_base",), ("api_key",)]
+
+
+def test_the_server_of_an_agent_counts_after_the_merge() -> None:
+    def agent(name: str = "codex", **options: Any) -> Config:
+        program = AgentProgram(name=name, model="m", max_turns=3, **options)
+        return config(CliTarget(name="t", agent=program))
+
+    def held(now: Config, then: Config) -> tuple[str, ...]:
+        target = governed(now, then, configured=True).targets["t"]
+        assert isinstance(target, CliTarget)
+        return target.held
+
+    own: dict[str, Any] = {"base_url": "https://now", "args": ("--x",)}
+    assert held(agent(), config()) == ()
+    assert held(agent(**own), config()) == ("args", "base_url")
+    assert held(agent(**own), agent(base_url="https://now")) == ("args",)
+    assert held(agent(**own), agent(**own)) == ()
+    assert held(agent("qwen", **own), agent(**own)) == ("args", "base_url")
 
 
 def replace_judge(of: Config) -> Config:

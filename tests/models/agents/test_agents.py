@@ -1,10 +1,12 @@
 """What agents print is an answer or an error."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from rubric_ci.model.config import AgentProgram
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents import AGENTS, READERS, format_of
 from rubric_ci.models.agents.agent import AgentFailed, failure
@@ -445,9 +447,10 @@ def test_totals_of_a_trajectory_and_of_spans() -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_start_is_neutral_unless_the_project_is_used(agent: str) -> None:
-    alone = AGENTS[agent].work("m", None, False)
-    used = AGENTS[agent].work("m", None, True)
+    program = AgentProgram(name=agent, model="m")
+    alone = AGENTS[agent].work(program)
+    used = AGENTS[agent].work(replace(program, project_files=True))
     assert "m" in alone.argv
     assert set(used.argv) <= set(alone.argv)
-    assert (used.argv == alone.argv) == (agent == "gemini-cli")
-    assert AGENTS[agent].work("", (), False) != alone
+    assert (used == alone) == (agent in {"gemini-cli", "qwen"})
+    assert AGENTS[agent].work(replace(program, tools=())) != alone

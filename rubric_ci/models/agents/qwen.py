@@ -1,0 +1,78 @@
+"""Qwen Code: `qwen -o stream-json`, whose stream is Claude Code's without a cost."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from rubric_ci.model.config import AgentProgram
+from rubric_ci.model.trace import Trace
+from rubric_ci.models.agents import claude_code
+from rubric_ci.models.agents.agent import NO_COST, NO_FILES, Agent, Files, Start, finish_of, option
+
+_RUN: Final = ("qwen", "-o", "stream-json", "--auth-type", "openai")
+_SERVERS: Final = "mcp.json"
+_TELEMETRY: Final = "telemetry.json"
+_SETTINGS: Final = {
+    ".qwen/settings.json": json.dumps(
+        {
+            # It would ask its model once more after each answer.
+            "memory": {"enableManagedAutoMemory": False, "enableAutoSkill": False},
+            "telemetry": {
+                "enabled": True,
+                "target": "local",
+                "outfile": f"{{home}}/{_TELEMETRY}",
+                "logPrompts": False,
+            },
+        }
+    )
+}
+
+
+def _judge(model: str) -> Start:
+    return Start(argv=(*_RUN, "--core-tools", "none", *option("-m", model)), files=_SETTINGS)
+
+
+def _work(agent: AgentProgram) -> Start:
+    tools = () if agent.tools is None else agent.tools or ("none",)
+    servers = agent.mcp_servers
+    return Start(
+        argv=(
+            *(*_RUN, "--approval-mode", "yolo", *option("-m", agent.model)),
+            *(word for name in tools for word in ("--core-tools", name)),
+            *option("--max-session-turns", agent.max_turns),
+            *option("--openai-base-url", agent.base_url),
+            *(("--mcp-config", f"{{home}}/{_SERVERS}") if servers else ()),
+            *agent.args,
+        ),
+        files={
+            **_SETTINGS,
+            **({_SERVERS: json.dumps({"mcpServers": servers})} if servers else {}),
+        },
+    )
+
+
+def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
+    """Read the stream; its telemetry has why the last reply ended."""
+    trace = claude_code.read(stdout, stderr)
+    return replace(trace, finish=finish_of(files.get(_TELEMETRY, "")))
+
+
+def _is_output(said: Mapping[str, object]) -> bool:
+    return said.get("type") == "system" and "qwen_code_version" in said
+
+
+AGENT: Final = Agent(
+    judge=_judge,
+    work=_work,
+    refuses={
+        "max_cost_usd": NO_COST,
+        "effort": "it has no such option; set it in the settings of its server",
+    },
+    planted=("**/QWEN.md", "**/AGENTS.md", ".qwen/**", ".agents/**", "**/.env", ".mcp.json"),
+    host="",
+    read=read,
+    keeps=(_TELEMETRY,),
+    steps=claude_code.AGENT.steps,
+    is_output=_is_output,
+)

@@ -1,0 +1,137 @@
+"""The real agent programs against scripted servers: what they print is read as it is meant.
+
+`make agents` installs them, 1.6 GB, and runs this; without them the tests are skipped.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.models.agents import AGENTS
+from tests import aimock as scripted
+from tests.aimock import Aimock
+from tests.http_server import serving
+from tests.invoke import invoke
+from tests.real_agents import programs
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not programs.BIN.exists(), reason=programs.MISSING),
+    pytest.mark.timeout(400),
+]
+
+FILTER = {"claude-code": "refusal"}
+QUOTA = "To log in again, raise your quota."
+CONTINUES = ("continue from where", "Output token limit hit", "previous_response_suffix")
+"""What programs ask after a reply that was cut."""
+
+LIMIT = {
+    **{agent: f"the target `{agent}` reached its token limit" for agent in AGENTS},
+    "claude-code": "the target `claude-code` failed: API Error: Claude's response exceeded the "
+    "128000 output token maximum.",
+}
+REFUSED = {
+    **{agent: f"the target `{agent}` refused to answer" for agent in AGENTS},
+    "gemini-cli": "the target `gemini-cli` failed: The model response was blocked due to safety "
+    "settings.",
+    "opencode": "the target `opencode` failed: The response was blocked by the provider's content "
+    "filter",
+    "qwen": "the target `qwen` failed: [API Error: Model stream ended with empty response text.]",
+    "claude-code": "the target `claude-code` failed: API Error: Sonnet 5.5's safeguards flagged "
+    "this message",
+}
+
+
+def report(folder: Path, targets: list[dict[str, Any]], asked: dict[str, str]) -> dict[str, Any]:
+    """Run one case for each prompt, and return its results by id."""
+    cases = [
+        {"id": name, "input": text, "rubrics": [{"min_words": 0}]} for name, text in asked.items()
+    ]
+    (folder / "rubric-ci.yaml").write_text(json.dumps({"targets": targets}))
+    (folder / "a.eval.yaml").write_text(
+        json.dumps({"evalcases": cases, "execution": {"target": targets[0]["name"]}})
+    )
+    done = invoke(folder, programs.environment(folder), "run")
+    assert done.returncode in {0, 3}, done.stdout + done.stderr
+    found = json.loads((folder / ".rubric-ci/report.json").read_text())
+    return {case["id"]: case for case in found["cases"]}
+
+
+def test_all_agents_are_tried() -> None:
+    assert programs.AGENTS.keys() == AGENTS.keys()
+
+
+@pytest.mark.parametrize("agent", programs.AGENTS)
+def test_how_it_ends(agent: str, aimock: Aimock, tmp_path: Path) -> None:
+    plain, quota, nothing = map(scripted.says, ("The answer is 42.", QUOTA, "\n"))
+    cut = scripted.says("This text is cut", finishReason="length")
+    refused = scripted.says("\n", finishReason=FILTER.get(agent, "content_filter"))
+    programs.script(
+        aimock,
+        {
+            "say plainly": (plain, plain),
+            "speak of a quota": (quota, quota),
+            "run a command": (programs.calls(agent, "echo a.py; exit 2"), plain),
+            "say no more": (programs.calls(agent, "echo a.py"), nothing),
+            "write much": (cut, cut),
+            **dict.fromkeys(CONTINUES, (cut, cut)),
+            "be refused": (refused, refused),
+        },
+    )
+    asked = {
+        "plain": "say plainly",
+        "quota": "speak of a quota",
+        "command": "run a command",
+        "preamble": "say no more",
+        "limit": "write much",
+        "refused": "be refused",
+    }
+    if agent == "codex":
+        del asked["limit"], asked["refused"]
+    cases = report(tmp_path, [programs.target(agent, aimock.url)], asked)
+    expected = {
+        "plain": "The answer is 42.",
+        "quota": QUOTA,
+        "command": "The answer is 42.",
+        "preamble": f"the target `{agent}` gave an empty answer after its last tool call",
+        **({} if agent == "codex" else {"limit": LIMIT[agent], "refused": REFUSED[agent]}),
+    }
+    # Claude Code's messages go on with an id.
+    found = {name: outcome(case)[: len(expected[name])] for name, case in cases.items()}
+    assert found == expected
+    (command,) = cases["command"]["trace"]["steps"]
+    assert command["error"].startswith(("exit status 2", "Exit code 2", "Command: echo a.py"))
+    (preamble,) = cases["preamble"]["trace"]["steps"]
+    assert (preamble["result"].strip().splitlines()[0], preamble.get("error", "")) == ("a.py", "")
+    assert cases["command"]["trace"]["usage"]["token_usage"] == {"input": 200, "output": 40}
+
+
+def test_how_codex_ends_a_reply_that_is_not_complete(tmp_path: Path) -> None:
+    with serving(programs.Responses) as server:
+        asked = {name: f"end by {name}" for name in programs.Responses.ENDS}
+        cases = report(tmp_path, [programs.target("codex", server.url)], asked)
+    incomplete = "Incomplete response returned, reason:"
+    lost = f"stream disconnected before completion: {incomplete}"
+    assert {name: outcome(case) for name, case in cases.items()} == {
+        "limit": f"the target `codex` failed: {incomplete} max_output_tokens",
+        "filter": f"the target `codex` failed: {lost} content_filter",
+        "refusal": "the target `codex` gave an empty answer",
+    }
+
+
+@pytest.mark.parametrize("agent", programs.AGENTS)
+@pytest.mark.parametrize("status", [401, 429, 500])
+def test_a_server_that_refuses(agent: str, status: int, aimock: Aimock, tmp_path: Path) -> None:
+    aimock.load([{**scripted.fails(status, "scripted reason"), "match": {}}])
+    target = programs.target(agent, aimock.url, timeout_seconds=20)
+    (case,) = report(tmp_path, [target], {"one": "say plainly"}).values()
+    print(outcome(case), case.get("trace"))
+    assert str(status) in outcome(case)
+
+
+def outcome(case: dict[str, Any]) -> str:
+    """Return the answer of a case, or why it has none."""
+    answered = case["outcome"] == "graded"
+    return str(case["answer"] if answered else case["reason"])

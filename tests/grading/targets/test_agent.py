@@ -554,6 +554,7 @@ def test_a_trace_in_a_file(bench: Bench) -> None:
     (bench.root / "t.json").write_text("{}")
     assert bench.refusal(command("echo x", trace="t.json")) == (
         "the trace t.json has none of the formats claude-code, codex, copilot, gemini-cli, "
+        "opencode, qwen, "
         "atif, otlp"
     )
     (bench.root / "out.json").symlink_to("/etc/hostname")

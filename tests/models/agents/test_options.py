@@ -45,8 +45,10 @@ def added(agent: str, **options: object) -> tuple[list[str], dict[str, str]]:
             URL,
             [
                 'model_provider="own"',
-                (f'model_providers.own={{"name"="own", "base_url"="{URL}", '
-                '"env_key"="CODEX_API_KEY", "wire_api"="responses"}'),
+                (
+                    f'model_providers.own={{"name"="own", "base_url"="{URL}", '
+                    '"env_key"="CODEX_API_KEY", "wire_api"="responses"}'
+                ),
             ],
             {},
         ),
@@ -66,8 +68,10 @@ def added(agent: str, **options: object) -> tuple[list[str], dict[str, str]]:
             "mcp_servers",
             SERVER,
             [
-                ('mcp_servers."shop"={"command"="python", "args"=["shop.py"], "env"={"A"="1"}, '
-                '"default_tools_approval_mode"="approve"}')
+                (
+                    'mcp_servers."shop"={"command"="python", "args"=["shop.py"], "env"={"A"="1"}, '
+                    '"default_tools_approval_mode"="approve"}'
+                )
             ],
             {},
         ),

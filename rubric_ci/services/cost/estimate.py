@@ -34,13 +34,24 @@ class Estimate:
     def lines_after_targets(self) -> Iterator[str]:
         """A line per judge, and the total of several lines."""
         yield from estimate_lines(self.judgements)
-        if len(self._every) > 1:
+        if len(self._every) > 1 and any(each.requests for each in self._every):
             yield self._total_line()
 
     @property
     def total(self) -> CostEstimate | None:
         """The sum; None: nothing is sent."""
         return reduce(add, self._every) if self._every else None
+
+    @property
+    def most(self) -> int:
+        """The requests if every verdict takes all votes of `auto`."""
+        further = sum(max(0, each.most - each.estimate.requests) for each in self.judgements)
+        return sum(each.requests for each in self._every) + further
+
+    @property
+    def cost(self) -> str:
+        """The cost of the total, as words."""
+        return cost_words(self.total.cost_usd) if self.total else "$0"
 
     @property
     def _every(self) -> list[CostEstimate]:

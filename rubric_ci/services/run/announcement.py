@@ -10,9 +10,8 @@ from rubric_ci.gate.comparison import verdicts, wording
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.report import CostEstimate
 from rubric_ci.services.calibration import sentinel
-from rubric_ci.services.cost.estimate import Estimate, cost_words, estimate_work
+from rubric_ci.services.cost.estimate import Estimate, estimate_work
 from rubric_ci.services.cost.last_run import LastRun, last_run
 from rubric_ci.services.cost.work import ExpectedWork
 from rubric_ci.services.run.base_comparison import no_answers
@@ -57,7 +56,7 @@ def announce(
     if without_models(settings):
         answers = [replace(each, estimate=None) for each in every.answers]
         return Announcement(estimate=Estimate(answers=answers))
-    return Announcement(estimate=every, further=tuple(_further(sides, inputs, watched)))
+    return Announcement(estimate=every, further=tuple(_further(sides, inputs, watched, last)))
 
 
 def _last_run(inputs: RunInput) -> LastRun:
@@ -75,21 +74,22 @@ def _watched(inputs: RunInput) -> tuple[ExpectedWork, ...]:
 
 
 def _further(
-    sides: Sides | NoBase | None, inputs: RunInput, watched: Sequence[ExpectedWork]
+    sides: Sides | NoBase | None, inputs: RunInput, watched: Sequence[ExpectedWork], last: LastRun
 ) -> Iterator[str]:
     if watched:
-        again = total.requests if (total := estimate_work(watched, preflight=False).total) else 0
+        again = _requests(watched, last)
         yield f"{again:,} of these requests ask for marks again, to notice a judge that moves"
     if becomes_reference(inputs):
         yield (
             f"every case is answered and judged {inputs.settings.trials} times, to become the "
             "reference; later nights need fewer trials"
         )
-    yield from _of_suspects(inputs)
-    yield from confirmation(sides, inputs)
+    yield from _of_suspects(inputs, last)
+    if isinstance(sides, Sides):
+        yield from _confirmation(sides, inputs, last)
 
 
-def _of_suspects(inputs: RunInput) -> Iterator[str]:
+def _of_suspects(inputs: RunInput, last: LastRun) -> Iterator[str]:
     """Yield how many more requests suspects get, compared with a reference, if all cases are."""
     if not compares_with_reference(inputs):
         return
@@ -97,12 +97,9 @@ def _of_suspects(inputs: RunInput) -> Iterator[str]:
     if inputs.loaded.config.regression.confirm <= 1 or most <= 0:
         return
     tasks = [task for task in inputs.tasks if task.case.evaluators]
-    found = _summed([_again(tasks, most, inputs)], _last_run(inputs))
-    if found:
-        yield (
-            f"up to {numbers.plural(found.requests, 'more request')} for further trials of "
-            f"suspected cases, {cost_words(found.cost_usd)}"
-        )
+    found = _estimate([_again(tasks, most, inputs)], last)
+    if found.most:
+        yield f"{_bound(found)} for further trials of suspected cases, {found.cost}"
 
 
 def _again(tasks: Sequence[Task], trials: int, inputs: RunInput) -> ExpectedWork:
@@ -111,28 +108,32 @@ def _again(tasks: Sequence[Task], trials: int, inputs: RunInput) -> ExpectedWork
     return ExpectedWork(tasks=[once(task) for task in tasks], context=context, trials=trials)
 
 
-def _summed(work: Sequence[ExpectedWork], last: LastRun) -> CostEstimate | None:
-    """Return what further trials of this work take; None: nothing."""
-    return estimate_work(work, last, preflight=False).total
+def _estimate(work: Sequence[ExpectedWork], last: LastRun) -> Estimate:
+    return estimate_work(work, last, preflight=False)
 
 
-def confirmation(sides: Sides | NoBase | None, inputs: RunInput) -> Iterator[str]:
+def _requests(work: Sequence[ExpectedWork], last: LastRun) -> int:
+    found = _estimate(work, last).total
+    return found.requests if found else 0
+
+
+def _bound(found: Estimate) -> str:
+    return f"up to {numbers.plural(found.most, 'more request')}"
+
+
+def _confirmation(sides: Sides, inputs: RunInput, last: LastRun) -> Iterator[str]:
     """Yield how many more requests confirm suspected breaks, if every case is a suspect."""
-    if not isinstance(sides, Sides):
-        return
     asked = [task for task in inputs.tasks if task.case.evaluators and sides.asks_base(task)]
-    last = _last_run(inputs)
-    found = _summed(_if_all_are_suspects(asked, sides, inputs), last)
-    if not found or not found.requests:
+    found = _estimate(_if_all_are_suspects(asked, sides, inputs), last)
+    if not found.most:
         return
-    cost = f", {cost_words(found.cost_usd)}"
-    usual = _summed([_again(asked, 1, inputs)], last)
-    few = round(_FURTHER * usual.requests) if usual else 0
+    share = _FURTHER / sides.trials
+    few = round(share * _requests([_again(asked, 1, inputs)], last))
     together = may_decide_together(asked, sides)
     none = "; fewer if so many break that they are tested together" if together else ""
     yield (
-        f"up to {numbers.plural(found.requests, 'more request')} to confirm suspected breaks "
-        f"on both sides{cost}; about {few:,} if nothing broke{none}"
+        f"{_bound(found)} to confirm suspected breaks on both sides, {found.cost}; "
+        f"about {few:,} if nothing broke{none}"
     )
 
 

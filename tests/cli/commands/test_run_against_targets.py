@@ -224,8 +224,7 @@ target default: {head}
 base `{commit}` of {date}, {age}: 1 case to answer there, 1 with the answer of the checkout, 1 new
 base target default: {base}
 {judge}
-in all about {all}, cost unknown
-up to 24 more requests to confirm suspected breaks on both sides, cost unknown; {quiet}
+{all}up to 24 more requests to confirm suspected breaks on both sides, cost unknown; {quiet}
 """
 JUDGED = "about {} to openai/judge, {} + {} tokens, price unknown{}"
 
@@ -252,7 +251,7 @@ def test_the_list_counts_both_sides_less_what_the_caches_hold(
         head=asks.format("3 requests"),
         base=asks.format("1 request"),
         judge=JUDGED.format("4 requests", "2,821", "320", ""),
-        all="8 requests",
+        all="in all about 8 requests, cost unknown\n",
         quiet="about 1 if nothing broke",
         **facts,
     )
@@ -266,7 +265,7 @@ def test_the_list_counts_both_sides_less_what_the_caches_hold(
     assert listed() == LISTED.format(
         head=none.format("3 more answers"),
         base=none.format("1 more answer"),
-        all="0 requests",
+        all="",
         judge=JUDGED.format("0 requests", "0", "0", cached.format("4 more")),
         quiet="about 1 if nothing broke",
         **facts,

@@ -31,8 +31,10 @@ from rubric_ci.gate.grading_changes.files import (
     measure_files,
     script_changes,
     tool_files,
+    unknown_files,
     waiver_changes,
 )
+from rubric_ci.gate.grading_changes.results import check_is_known
 from rubric_ci.gate.grading_changes.targets import measures_of
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.waivers.file import load_waivers
@@ -48,12 +50,21 @@ TARGETS: Final = "targets."
 
 
 def find_grading_changes(loaded: LoadedProject) -> tuple[GradingChange, ...]:
-    """Return the changes since the base, weaker ones first; none without a base."""
+    """Return the changes since the base, weaker ones first; none without a base.
+
+    Raises CannotConfigure where the gate must decide about changes that are not known.
+    """
     base = loaded.change.grading
     if base is None:
         return ()
-    found = _changes(loaded, loaded.change.at(base), loaded.at_base(base))
-    return ordered(found)
+    state = loaded.at_base(base)
+    for path, problem in state.unreadable.items():
+        check_is_known(
+            loaded.config,
+            f"how the cases of {path} changed, which has problems at the base: {problem}",
+            "fix the file in a pull request by itself, which someone merges after a review",
+        )
+    return ordered(_changes(loaded, loaded.change.at(base), state))
 
 
 def find_tool_changes(
@@ -137,6 +148,7 @@ def _cases(
         yield from target_changes(pairs, own.policy_for, was.policy_for)
     kept = {id(case) for case in before.values()}
     yield from _removed(loaded, [case for case in state.cases if id(case) not in kept])
+    yield from unknown_files(unread)
 
 
 def _removed(loaded: LoadedProject, cases: Sequence[EvalCase]) -> Iterator[GradingChange]:

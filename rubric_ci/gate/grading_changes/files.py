@@ -6,10 +6,11 @@ be listed that is not used.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from posixpath import basename, dirname, join, normpath, relpath, splitext
 from typing import Final, TypeAlias
 
+from rubric_ci.files.project.links import ancestors
 from rubric_ci.files.validation.diagnostics import ignored_rules
 from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind
 from rubric_ci.model.config import (
@@ -36,6 +37,29 @@ CODE: Final = frozenset(
 SETTINGS: Final = frozenset((".cfg", ".ini", ".json", ".toml", ".yaml", ".yml"))
 """Suffixes of the settings of other tools, which name files as well."""
 
+_NPM: Final = ("package.json",)
+_PYTEST: Final = (
+    *("**/test_*.py", "**/*_test.py", "**/conftest.py"),
+    *("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini"),
+)
+_VITEST: Final = ("**/*.spec.*", "**/*.test.*", "jest.config.*", "vitest.config.*", *_NPM)
+UNNAMED: Final = {
+    "jest": _VITEST,
+    "just": ("justfile", "Justfile"),
+    "make": ("GNUmakefile", "Makefile", "makefile"),
+    "nox": ("noxfile.py",),
+    "npm": _NPM,
+    "npx": _NPM,
+    "pnpm": _NPM,
+    "promptfoo": ("promptfooconfig.*",),
+    "pytest": _PYTEST,
+    "task": ("Taskfile.*",),
+    "tox": ("tox.ini", "pyproject.toml"),
+    "vitest": _VITEST,
+    "yarn": _NPM,
+}
+"""Files that a program reads although its command line does not name them, as globs."""
+
 RUN: Final = "command"  # the assertion that runs a command in the workspace
 MOST: Final = 500  # files per script
 
@@ -52,6 +76,7 @@ class ScriptFiles:
 
     def __init__(self, paths: Iterable[str], read: Read) -> None:
         self._read, self._paths = read, frozenset(paths)
+        self._folders = frozenset(each for path in self._paths for each in ancestors(path))
         self._named: dict[str, set[str]] = defaultdict(set)
         for path in self._paths:
             for name in _names(path):
@@ -63,8 +88,8 @@ class ScriptFiles:
         `read` has the suffixes of the files whose text is read.
         """
         home = normpath(cwd)
-        found: set[str] = set()
-        waiting = [(home, command)]
+        found = set(self._unnamed(command, home))
+        waiting = [(home, command), *((home, self._text(path)) for path in sorted(found))]
         while waiting and len(found) < MOST:
             folder, text = waiting.pop()
             new = set(self._in(text, {folder, home})) - found
@@ -72,6 +97,20 @@ class ScriptFiles:
             texts = (path for path in sorted(new) if splitext(path)[1] in read)
             waiting += [(dirname(path) or ".", self._text(path)) for path in texts]
         return frozenset(found)
+
+    def below(self, command: str, cwd: str) -> frozenset[str]:
+        """Return the files below the folders that a command names; its own folder is none."""
+        home = normpath(cwd)
+        named = {normpath(join(home, word)) for word in _PATH.findall(command)} - {".", home}
+        folders = tuple(f"{name}/" for name in named & self._folders)
+        return frozenset(path for path in self._paths if folders and path.startswith(folders))
+
+    def _unnamed(self, command: str, home: str) -> Iterator[str]:
+        """Yield the files that a program finds by itself in its folder."""
+        words = set(_WORD.findall(command)) & UNNAMED.keys()
+        if globs := [glob for word in words for glob in UNNAMED[word]]:
+            fits = matcher([normpath(join(home, glob)) for glob in globs])
+            yield from filter(fits, self._paths)
 
     def _in(self, text: str, folders: Set[str]) -> Iterator[str]:
         """Yield the files that a text names; a folder that is not its own is named as well."""
@@ -115,9 +154,31 @@ def script_changes(
     used = {path for command, cwd in known for path in files.used_by(command, cwd)}
     for folder, exempt in dict.fromkeys(each for pair in cases for each in _copied(*pair)):
         tested = matcher(exempt)
-        below = (path for path in changed if folder == "." or path.startswith(f"{folder}/"))
+        below = (path for path in changed if _is_copied(path, folder))
         used |= {path for path in below if path not in others and not tested(path)}
+    for (command, cwd), exempt in dict.fromkeys(each for pair in cases for each in _run(*pair)):
+        tested = matcher(exempt)
+        used |= {path for path in files.below(command, cwd) & changed if not tested(path)}
     yield from (edited_file("script", path) for path in sorted(used & changed))
+
+
+def _is_copied(path: str, folder: str) -> bool:
+    """Return True for a changed file of the folder, and for the submodule that it is in."""
+    return folder == "." or path.startswith(f"{folder}/") or f"{folder}/".startswith(f"{path}/")
+
+
+def _run(
+    case: EvalCase, target: Target | None
+) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
+    """Yield the commands that decide, each with the globs of what is under test."""
+    yield from ((command, _tested(target)) for command in _commands(case, target))
+
+
+def _tested(target: Target | None) -> tuple[str, ...]:
+    """Return the written `depends_on` of a target."""
+    if target is None or target.depends_on == assumed_dependencies(target):
+        return ()
+    return target.depends_on or ()
 
 
 def measure_files(target: Target, files: ScriptFiles, changed: Set[str]) -> Iterator[GradingChange]:
@@ -141,13 +202,10 @@ def tool_files(
     """
     settings = frozenset(unnamed)
     home = normpath(target.cwd)
-    words = _PATH.findall(target.command_template)
-    folders = {normpath(join(home, word)) for word in words} - {home, "."}
-    used = {path for path in changed for folder in folders if path.startswith(f"{folder}/")}
+    used = set(files.below(target.command_template, home))
     named = "\n".join((target.command_template, *(relpath(path, home) for path in settings)))
     used |= files.used_by(named, home, CODE | SETTINGS)
-    written = target.depends_on != assumed_dependencies(target)
-    tested = matcher((target.depends_on or ()) if written else ())
+    tested = matcher(_tested(target))
     for path in sorted((used | settings) & changed):
         if not tested(path):
             yield edited_file("script", path)
@@ -182,8 +240,13 @@ def _copied(case: EvalCase, target: Target | None) -> Iterator[tuple[str, tuple[
     """Yield the folder that a workspace copies, with the globs of what is under test in it."""
     workspace = _workspace(case, target)
     if workspace and workspace.copy:
-        written = target and target.depends_on != assumed_dependencies(target)
-        yield normpath(workspace.copy), ((target.depends_on or ()) if target and written else ())
+        yield normpath(workspace.copy), _tested(target)
+
+
+def unknown_files(unread: Mapping[str, str]) -> Iterator[GradingChange]:
+    """Yield the eval files of the base that cannot be read, so that their changes are not known."""
+    for path, problem in unread.items():
+        yield _edited("case", path, 1, f"not known: {problem}", "edited or removed")
 
 
 def ignore_changes(path: str, before: str, after: str) -> Iterator[GradingChange]:

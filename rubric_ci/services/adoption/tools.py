@@ -10,6 +10,7 @@ from rubric_ci.errors import CannotReadFile, CannotRunScript, CannotRunTool
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
+from rubric_ci.gate.grading_changes.files import UNNAMED
 from rubric_ci.git.committed import first_tracked
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.dataclass import dataclass
@@ -46,7 +47,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
             name="promptfoo",
             read=promptfoo.read,
             made_by="promptfoo eval -o results.json",
-            settings=("promptfooconfig.*",),
+            settings=UNNAMED["promptfoo"],
         ),
         Tool(name="inspect", read=inspect_ai.read, made_by="inspect log dump LOG > results.json"),
         Tool(name="deepeval", read=deepeval.read, made_by="DEEPEVAL_RESULTS_FOLDER=results"),
@@ -66,7 +67,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
             read=junit.read,
             suffixes=(".xml",),
             made_by="pytest --junitxml results.xml",
-            settings=("conftest.py", "pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini"),
+            settings=UNNAMED["pytest"],
         ),
         Tool(
             name="csv",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.errors import CannotConfigure
 from rubric_ci.files.project.change import BaseOptions, open_change
 from rubric_ci.files.project.loaded_project import find_evals, load_evals, open_project
 from rubric_ci.gate.grading_changes.changes import ConfigPlaces, find_grading_changes
@@ -547,7 +548,11 @@ ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ("evalcases: [\n", ONE_CASE, []),
+        (
+            "evalcases: [\n",
+            ONE_CASE,
+            ["changed case b.yaml: not known: line 2: expected `]` or a value → edited or removed"],
+        ),
         (ONE_CASE, "x: 1\n", ["weaker case a: graded → no longer found as an eval file"]),
     ],
 )
@@ -617,3 +622,26 @@ def test_where_a_setting_is(
 def test_where_a_setting_would_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert ConfigPlaces(open_project(None)).line_of("gate.fail_on") == ("rubric-ci.yaml", 1)
+
+
+@pytest.mark.parametrize("after", [ONE_CASE, ""])
+def test_a_file_of_the_base_that_cannot_be_read(
+    after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What changed in it is not known: it is told, and a gate that decides about it is refused."""
+    checkout = Checkout.create(tmp_path / "own")
+    checkout.commit({"rubric-ci.yaml": "gate: {fail_on: fail}\n", "b.yaml": f"{ONE_CASE}x: 1\n"})
+    checkout.commit({"c.yaml": ONE_CASE.replace("id: a", "id: c")})
+    write(checkout, "b.yaml", after)
+    if not after:
+        (checkout.root / "b.yaml").unlink()
+    monkeypatch.chdir(checkout.root)
+    problem = "line 3: unknown key `x` in the file"
+    assert [
+        f"{each.direction} {each.kind} {each.about}: {each.before}" for each in changes_of(checkout)
+    ] == [f"changed case b.yaml: not known: {problem}"]
+    write(checkout, "rubric-ci.yaml", "gate: {on_weaker_grading: fail}\n")
+    with pytest.raises(
+        CannotConfigure, match=f"it is not known how the cases of b.yaml .*{problem}"
+    ):
+        changes_of(checkout)

@@ -32,6 +32,12 @@ FILES = {
     "env.sh": "",
     "tools/main/__main__.py": "",
     "README.md": "check.py",
+    "Makefile": "test:\n\tpython3 lint.py\n",
+    "lint.py": "",
+    "app/package.json": '{"scripts": {"test": "node suite.js"}}',
+    "app/suite.js": "",
+    "app/tests/test_one.py": "",
+    "app/tests/data.txt": "",
 }
 STRICT = ["lib/__init__.py", "lib/deep/depth.py", "lib/limits.json", "lib/strict.py"]
 
@@ -48,6 +54,9 @@ STRICT = ["lib/__init__.py", "lib/deep/depth.py", "lib/limits.json", "lib/strict
         ("./run.sh", ".", ["env.sh", "run.sh", "tools/main/__main__.py"]),
         ("python -m lib.deep.depth", ".", ["check.py", *STRICT]),
         ("grep -q hello {answer_file}", ".", []),
+        ("make -s test", ".", ["Makefile", "lint.py"]),
+        ("npm test", "app", ["app/package.json", "app/suite.js"]),
+        ("python -m pytest -q", "app", ["app/tests/test_one.py"]),
     ],
 )
 def test_used_files(script: str | tuple[str, ...], cwd: str, expected: list[str]) -> None:
@@ -56,6 +65,20 @@ def test_used_files(script: str | tuple[str, ...], cwd: str, expected: list[str]
         sorted(files.used_by(script if isinstance(script, str) else "\n".join(script), cwd))
         == expected
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "cwd", "expected"),
+    [
+        ("pytest tests", "app", ["app/tests/data.txt", "app/tests/test_one.py"]),
+        ("ls ../lib", "app", [path for path in FILES if path.startswith("lib/")]),
+        ("ls . ./ ..", "app", []),
+        ("cat app", "lib", []),
+    ],
+)
+def test_files_below_a_named_folder(command: str, cwd: str, expected: list[str]) -> None:
+    files = ScriptFiles(FILES, lambda path: FILES[path].encode())
+    assert sorted(files.below(command, cwd)) == sorted(expected)
 
 
 def test_a_chain_of_files_ends() -> None:

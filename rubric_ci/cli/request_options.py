@@ -43,12 +43,17 @@ _limits = bundle(
 )
 
 _recording = bundle(
-    requesting("--record", type=FILE, metavar="FILE", help="Write every model reply to this file."),
+    requesting(
+        "--record",
+        type=FILE,
+        metavar="FILE",
+        help="Write every reply of a model and answer of a program to this file.",
+    ),
     requesting(
         "--replay",
         type=FILE,
         metavar="FILE",
-        help="Take model replies from this recording; no network.",
+        help="Take replies and answers from this recording; nothing is requested or started.",
     ),
     workflow(
         "--debug",

@@ -9,7 +9,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, TypeVar
 
-from rubric_ci.errors import CannotReachModel, NotCached, NoVerdict, UserError
+from rubric_ci.errors import (
+    CannotAnswer,
+    CannotReachModel,
+    CannotRunScript,
+    NotCached,
+    NoVerdict,
+    UserError,
+)
 from rubric_ci.grading import evaluators, targets
 from rubric_ci.grading.evaluators import unassessed
 from rubric_ci.grading.evaluators.judge_choice import judge_if_any
@@ -220,6 +227,8 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
 
 async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
     case = task.answered
+    if recorded := answer_cache.replayed(case, task.target, context):
+        return recorded
     if cached := answer_cache.find(case, task.target, context):
         return cached
     if context.offline and isinstance(task.target, CliTarget):
@@ -229,9 +238,15 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
     if isinstance(task.target, CliTarget) and context.side.root:
         own = replace(context, root=context.side.root())
     await run.health.check(task.target, own)
-    answer = await targets.answer(
-        case, task.target, own, context.trial, run.batches, run.workspaces
-    )
+    try:
+        answer = await targets.answer(
+            case, task.target, own, context.trial, run.batches, run.workspaces
+        )
+    except (CannotAnswer, CannotRunScript) as error:
+        failed = replace(error.did or Answer(text=""), error=str(error))
+        answer_cache.record(case, task.target, context, failed)
+        raise
+    answer_cache.record(case, task.target, context, answer)
     answer_cache.keep(case, task.target, context, answer)
     return answer
 

@@ -13,6 +13,7 @@ from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
 from rubric_ci.files.parsing.env_vars import credential
 from rubric_ci.files.project.discovery import find_root
 from rubric_ci.git.committed import first_tracked
+from rubric_ci.grading.targets.recording import recording_of
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.hosts import AllowedHosts
@@ -76,6 +77,7 @@ def build_context(
         preflight=_preflight(ask, breaker, note, hosts) if live else None,
         notes=notes,
         cache=kept,
+        recording=recording_of(requests, root),
         root=root,
         environment=environment,
         judge=config.judge,

@@ -51,6 +51,20 @@ class JudgementCache(Protocol):
         """Return True if there is no entry."""
 
 
+class AnswerRecording(Protocol):
+    """Answers of programs in a recording: written, or read in place of a start."""
+
+    @property
+    def replays(self) -> bool:
+        """True if answers are read, False if they are written."""
+
+    def find(self, key: str) -> Answer | None:
+        """Return the recorded answer, or None."""
+
+    def keep(self, key: str, about: str, answer: Answer) -> None:
+        """Record an answer, or what was done before a failure."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """The state of the repository that answers: the checkout, or the base of a change."""
@@ -141,6 +155,7 @@ class RunContext:
     judge: JudgeConfig | None = None
     hosts: AllowedHosts | None = None  # of requests; None: every host
     cache: JudgementCache | None = None  # None: every judgement is requested
+    recording: AnswerRecording | None = None  # None: nothing is recorded or replayed
     fresh_judgements: bool = False  # every judgement is requested, and cached for other runs
     max_seconds: float | None = None  # of the run; None: no limit
     started: float | None = None  # by time.monotonic, when they begin; None: with the grading
@@ -162,6 +177,11 @@ class RunContext:
     in_flight: "MutableMapping[str, Lock]" = field(default_factory=dict)  # by cache key
     prepared: Prepared = field(default_factory=Prepared)
     lacking: "list[Endpoint] | None" = None  # requests that an estimate notes; None: they are sent
+
+    @property
+    def replays(self) -> bool:
+        """True if nothing is started or requested: answers and replies are recorded ones."""
+        return self.recording is not None and self.recording.replays
 
     def of_trial(self, number: int) -> "RunContext":
         """Return the context of a trial; itself if that is the number."""

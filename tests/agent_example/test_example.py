@@ -80,7 +80,7 @@ def test_the_base_has_its_own_folder_and_its_own_agent(
     assert old in text
     checkout.git("switch", "--quiet", "--create", "head")
     checkout.commit({path: text.replace(old, new)})
-    words = ("--against", "main", "--replay", RECORDING, "--case", "explain-a-function")
+    words = ("--against", "main", "--case", "explain-a-function")
     code, cases, shown = run(checkout.root, tmp_path, *words)
     case = cases["explain-a-function"]
     assert case["before"]["answer"] == "Return the sum of the prices and the shipping, in cents."

@@ -84,8 +84,10 @@ Limits:
                       it are not sent.  [x>=0]
 
 Requests:
-  --record FILE  Write every model reply to this file.
-  --replay FILE  Take model replies from this recording; no network.
+  --record FILE  Write every reply of a model and answer of a program to this
+                 file.
+  --replay FILE  Take replies and answers from this recording; nothing is
+                 requested or started.
   --offline      Send no model requests and start no command targets; skip
                  cases whose answer or judgement is neither cached nor
                  recorded.

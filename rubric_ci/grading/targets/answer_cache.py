@@ -1,7 +1,8 @@
-"""Answers in the cache, by a key of everything that determines an answer.
+"""Answers in the cache and in recordings, by a key of everything that determines an answer.
 
-Recorded and fixed answers are not kept: they are at hand. An answer with a secret in it is not kept
-either: its redacted form could get another mark.
+Recorded and fixed answers are not kept: they are at hand. An answer with a secret in it is not
+cached either: its redacted form could get another mark. A recording has the answers of whatever is
+started. Its key has no files, so that it replays in another checkout, as recorded replies do.
 """
 
 import hashlib
@@ -39,6 +40,7 @@ from rubric_ci.system import masking
 from rubric_ci.text.redact import is_secret_name
 
 VERSION = 3  # of the key and the entry
+_FAILED = ("error", "last_event")  # of an answer in a recording
 
 
 def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
@@ -53,13 +55,67 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     if files is None:
         return None
     facts = {"version": VERSION, "parts": parts, "files": files, "trial": context.trial}
-    if case.most_turns:
-        facts["turns"] = [turn.text for turn in case.turns]
     if user := case.simulated_user:
         played = conversation.played_by(user, context.judge).endpoint
         facts["user"] = [asdict(user), call_key(played, ()), conversation.VERSION]
+    return _digest({**_said(case), **facts}) + ANSWER
+
+
+def _said(case: EvalCase) -> dict[str, JSON]:
+    """Return the turns of a conversation, and who plays its user."""
+    user = {"user": asdict(case.simulated_user)} if case.simulated_user else {}
+    turns = {"turns": [turn.text for turn in case.turns]} if case.most_turns else {}
+    return {**turns, **user}
+
+
+def _digest(facts: Mapping[str, JSON]) -> str:
     text = json.dumps(facts, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() + ANSWER
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def replayed(case: EvalCase, target: Target, context: RunContext) -> Answer | None:
+    """Return the recorded answer while replaying; None: nothing is started for this case.
+
+    Raises CannotAnswer for a failure that was recorded, and for a case that the recording lacks.
+    """
+    if not (context.recording and context.replays and _is_started(case, target)):
+        return None
+    if case.looks_in_workspace:
+        raise CannotAnswer(
+            "a script looks into the workspace, which a recording does not have; run without "
+            "--replay"
+        )
+    found = context.recording.find(recorded_key(case, target, context))
+    if found is None:
+        raise CannotAnswer(
+            f"no recorded answer of the target `{target.name}` to this case, and --replay starts "
+            "nothing; record again with --record: the case or the target changed"
+        )
+    if found.error:
+        raise CannotAnswer(found.error).after(found)
+    return found
+
+
+def record(case: EvalCase, target: Target, context: RunContext, answer: Answer) -> None:
+    """Record the answer of what was started, or its failure."""
+    if context.recording and not context.replays and _is_started(case, target):
+        key, about = recorded_key(case, target, context), f"{case.file}: {case.id}: answer"
+        context.recording.keep(key, about, masking.redacted(answer, kept=("folder", "kind")))
+
+
+def recorded_key(case: EvalCase, target: Target, context: RunContext) -> str:
+    """Return the key of an answer in a recording: the question, the target and the trial."""
+    target = at_work(case, target) if isinstance(target, CliTarget) else target
+    side = "" if context.side.root is None else "base"
+    facts = {"parts": _parts(with_skill(case, target), target, context), "side": side}
+    return _digest({**facts, **_said(case), "id": [case.file, case.own_id], "trial": context.trial})
+
+
+def _is_started(case: EvalCase, target: Target) -> bool:
+    """Return True if a program is started for the answer, or a workspace prepared."""
+    return isinstance(target, CliTarget) or (
+        isinstance(target, LlmTarget) and case.workspace is not None
+    )
 
 
 def find(case: EvalCase, target: Target, context: RunContext) -> Answer | None:
@@ -109,7 +165,7 @@ def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
     return {
         "command": [template, target.cwd, target.files_format, target.batched],
         "work": [target.trace, *map(_settings, (target.agent, target.workspace))],
-        "program": version_of_cli(target.agent.name) if target.agent else "",
+        "program": version_of_cli(target.agent.name) if target.agent and _asked(context) else "",
         "checks": [[each.key, each.value] for each in assertions_of(case)],
         "prompt": [case.question, command.guidelines(case)],
         "files": [[part.path, part.text] for part in _files(case)],
@@ -117,6 +173,11 @@ def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
         "eval_file": case.file if "{EVAL_FILE}" in template or target.batched else "",
         "environment": dict(_environment(target, context.environment)),
     }
+
+
+def _asked(context: RunContext) -> bool:
+    """Return False for a recording, whose key has no version: nothing is started to look it up."""
+    return context.recording is None
 
 
 def _settings(value: AgentProgram | Workspace | None) -> JSON:
@@ -134,19 +195,29 @@ def _environment(target: CliTarget, environment: Mapping[str, str]) -> Mapping[s
 
 
 def _dumped(answer: Answer) -> str:
-    facts = {
+    return json.dumps(facts_of(answer), ensure_ascii=False)
+
+
+def facts_of(answer: Answer) -> dict[str, JSON]:
+    """Return an answer as the cache and recordings keep it."""
+    return {
         "text": answer.text,
         "messages": answer.messages,
         "trace_summary": answer.trace_summary,
         "duration_seconds": answer.duration_seconds,
         "work": None if answer.work is None else asdict(answer.work),
         "answered_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        **{name: text for name in _FAILED if (text := getattr(answer, name))},
     }
-    return json.dumps(facts, ensure_ascii=False)
 
 
 def _loaded(text: str) -> Answer | None:
-    match json.loads(text):
+    return answer_from(json.loads(text))
+
+
+def answer_from(facts: JSON) -> Answer | None:
+    """Return the answer that `facts_of` wrote; None for anything else."""
+    match facts:
         case {
             "text": str(answer),
             "messages": list(messages),
@@ -162,6 +233,7 @@ def _loaded(text: str) -> Answer | None:
                 duration_seconds=seconds,
                 answered_at=time,
                 work=None if work is None else _work(work),
+                **{name: facts[name] for name in _FAILED if name in facts},
             )
     return None
 

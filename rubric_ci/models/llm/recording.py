@@ -1,4 +1,4 @@
-"""Model replies in a JSON Lines file: recorded, or replayed without network; and the debug log."""
+"""Replies and answers in a JSON Lines file: recorded, or replayed; and the debug log."""
 
 import json
 from collections import defaultdict
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile, NoVerdict
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Finish, ModelCall, ModelCaller, ModelReply
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
@@ -67,17 +68,20 @@ def _append(path: Path, call: ModelCall, reply: ModelReply) -> None:
         raise _cannot_write(path, error) from error
 
 
-def _read(path: Path, root: Path) -> dict[str, list[ModelReply]]:
+def _lines(path: Path, root: Path) -> list[str]:
     try:
-        lines = file_io.read_given(path, root).decode().split("\n")
+        return file_io.read_given(path, root).decode().split("\n")
     except (CannotReadFile, UnicodeDecodeError) as error:
         reason = error.reason if isinstance(error, CannotReadFile) else "it is not UTF-8"
         raise CannotReadFile(
             f"{path}: cannot read the recording: {reason}",
             "create one with --record FILE, or run without --replay",
         ) from error
+
+
+def _read(path: Path, root: Path) -> dict[str, list[ModelReply]]:
     replies: dict[str, list[ModelReply]] = defaultdict(list)
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(_lines(path, root), 1):
         if line.strip():
             key, reply = _parse(path, number, line)
             replies[key].append(reply)
@@ -99,6 +103,25 @@ def _parse(path: Path, number: int, line: str) -> tuple[str, ModelReply]:
 
 def _cannot_write(path: Path, error: OSError) -> CannotWriteFile:
     return CannotWriteFile(f"{path}: cannot write the recording: {error.strerror}")
+
+
+def recorded_answers(path: Path, root: Path) -> dict[str, JSON]:
+    """Return the answers of programs in a recording, by their keys, as they were written."""
+    found: dict[str, JSON] = {}
+    for line in _lines(path, root):
+        value = json.loads(line) if line.strip() else {}
+        if "answer" in value:
+            found[str(value["key"])] = value["answer"]
+    return found
+
+
+def append_answer(path: Path, key: str, about: str, answer: Mapping[str, JSON]) -> None:
+    """Append the answer of a program, as a line of the form of replies."""
+    line = {"key": key, "about": about, "text": answer["text"], "finish": "stop", "answer": answer}
+    try:
+        file_io.append(path, f"{json.dumps(line)}\n".encode())
+    except OSError as error:
+        raise _cannot_write(path, error) from error
 
 
 def log_requests(ask: ModelCaller, stream: TextIO) -> ModelCaller:

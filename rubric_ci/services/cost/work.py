@@ -68,6 +68,10 @@ class ExpectedWork:
             case MockTarget() as target:
                 return recorded.fixed_answer(task.case, target)
             case LlmTarget() | CliTarget() as target:
+                own = self.context.of_trial(trial)
+                with suppress(NoVerdict):
+                    if found := answer_cache.replayed(task.answered, target, own):
+                        return found
                 return answer_cache.find(task.answered, target, self.context.of_trial(trial))
             case RunnerTarget() | UnsupportedTarget():
                 return None

@@ -215,6 +215,8 @@ def _check_options(settings: RunSettings, target: RunnerTarget) -> None:
     """Raise CannotConfigure for an option that the tool would not follow."""
     named = [option for field, option in _UNSUPPORTED.items() if getattr(settings, field)]
     named += ["--trials"] if settings.trials > 1 else []
+    named += ["--replay"] if settings.requests.replay else []
+    named += ["--record"] if settings.requests.record else []
     if named:
         raise CannotConfigure(
             f"{named[0]} has no effect on the target {target.name}: {target.reads} chooses its "

@@ -542,6 +542,7 @@ def test_a_new_module_that_an_unchanged_script_imports(
     ]
 
 
+CUT_SHORT = "line 1: the file ends in the middle of a value"
 ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
 
 
@@ -551,7 +552,9 @@ ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
         (
             "evalcases: [\n",
             ONE_CASE,
-            ["changed case b.yaml: not known: line 2: expected `]` or a value → edited or removed"],
+            [
+                f"changed case b.yaml: not known: {CUT_SHORT} → edited or removed",
+            ],
         ),
         (ONE_CASE, "x: 1\n", ["weaker case a: graded → no longer found as an eval file"]),
     ],

@@ -48,10 +48,11 @@ targets:
     only: --sample-id {CASE_IDS}
     graders: [includes]
     env: [OPENAI_BASE_URL, OPENAI_API_KEY]
-regression: {false_alarms: 0.5, further_trials: 1}
+regression: {false_alarms: 0.7, further_trials: 1}
 """
 # NOTE: a tool takes up to four seconds of processor time to start, so a break is confirmed by the
-# fewest trials that a budget allows; `tests/cli/commands/test_run_tool.py` has the default budget.
+# fewest trials that a budget allows. The server repeats its answers, so that the case is flipped;
+# `tests/cli/commands/test_run_tool.py` has the default budget.
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +88,14 @@ def test_a_break_is_found_confirmed_and_gated(
     assert done.returncode == 1, done.stdout + done.stderr
     found = {case["id"]: case["change"] for case in report(change)["cases"]}
     assert found == {
-        "refund": "broken",
+        "refund": "suspected",
         "support": "failing-before",
         "invoice": "unchanged" if tool == "promptfoo" else "failing-before",
         "outage": "not-comparable",
     }
     (broken,) = (case for case in report(change)["cases"] if case["id"] == "refund")
-    assert broken["change_reason"] == "confirmed: 2 fail of 2 here, 2 pass of 2 at the base"
+    seen = "flipped: 3 fail of 3 here, 3 pass of 3 at the base, by equal answers, which count once"
+    assert broken["change_reason"].startswith(seen)
     assert (broken["answer"], broken["before"]["answer"]) == ("Soon.", "Refunds take 30 days.")
 
 

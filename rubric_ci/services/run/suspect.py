@@ -80,9 +80,9 @@ class Suspect:
 
     def is_undecided(self, level: float, most: int) -> bool:
         """Return True if the trials that are left can both confirm and refute the change."""
-        here, there = (most - len(self.more(is_head)) for is_head in (True, False))
         if self.repeats:
-            return self.least_trials < repeated.ENOUGH and bool(here and there)
+            return bool(self._too_seldom(most))
+        here, there = (most - len(self.more(is_head)) for is_head in (True, False))
         left = (here, there) if self.change == "broken" else (there, here)
         every = self._ordered(self.head, self.base)
         if not any(left) or not verdicts.may_be_broken(*every, level, left):
@@ -91,10 +91,16 @@ class Suspect:
             return False
         return not verdicts.must_be_broken(*self.ordered, level, left)
 
+    def _too_seldom(self, most: int) -> list[tuple[int, str]]:
+        """Return the sides with too few trials to know that they repeat one answer."""
+        sides = ((self.head, self.more_head, "head"), (self.base, self.more_base, "base"))
+        found = [(len(trials_of(one)), name) for one, more, name in sides if len(more) < most]
+        return [each for each in found if each[0] < repeated.ENOUGH]
+
     def asks_head(self, most: int) -> bool:
         """Return True if the head is asked next: the side that seems likelier to dissent."""
         if self.repeats:
-            return len(trials_of(self.head)) <= len(trials_of(self.base))
+            return min(self._too_seldom(most), key=lambda each: each[0])[1] == "head"
         if len(self.more_head) == most or len(self.more_base) == most:
             return len(self.more_base) == most
         low, high = self.ordered

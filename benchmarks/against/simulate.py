@@ -13,7 +13,7 @@ import asyncio
 import random
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
 from typing import Any, cast
@@ -124,8 +124,16 @@ async def pull(
     return found.alarm, found.further_trials
 
 
-async def pull_request(cases: int, trials: int, drawn: Callable[..., Graded]) -> Pulled:
-    """Return what the code of `run --against` says about trials that are drawn."""
+async def pull_request(
+    cases: int,
+    trials: int,
+    drawn: Callable[..., Graded],
+    kept: Callable[[Task], Graded] | None = None,
+) -> Pulled:
+    """Return what the code of `run --against` says about trials that are drawn.
+
+    `kept`: draws the first answers of the base, which the cache has; None: it has none.
+    """
     every = [Task(case=case(n), target=TARGET) for n in range(cases)]
     here = RunContext(call_model=cast(Any, None), root=Path(), environment={})
     asked = 0
@@ -136,6 +144,8 @@ async def pull_request(cases: int, trials: int, drawn: Callable[..., Graded]) ->
         nonlocal asked
         asked += len(tasks) * trials
         is_head = context.side.root is None  # which has no worktree
+        if kept and not is_head and context.side.reuse and not context.trial:
+            return tuple(replace(kept(task), answer_reused=True) for task in tasks)
         return tuple(
             median_trial([drawn(task, is_head=is_head) for _ in range(trials)]) for task in tasks
         )

@@ -36,8 +36,6 @@ _WORST, _BEST = (0.0, 0.0), (2.0, 0.0)
 
 MEAN_SHARE: Final = 0.2
 """Share of the budget of false alarms that is the level of the test of all cases together."""
-AGAIN_LEVEL: Final = 0.05
-"""Of the same test with answers of the base that were asked for again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 The base's answers come from the cache, often of another day. A model behind an alias, or a judge,
 may have moved since: then the base fails as well today, and the change is not to blame. So before a
-drop counts, some answers of the base are asked for again.
+drop counts, it must show with answers of the base that were asked for again: with some of them, or
+with all. The level is the same, since the base of another day says nothing of today.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,8 @@ from rubric_ci.services.run.confirmation import INTERRUPTED, once
 from rubric_ci.services.run.sides import Key, Sides
 from rubric_ci.services.run.suspect import Pair
 
-MOST: Final = 100  # answers of the base that are asked for again before a drop counts
+MOST: Final = 100  # answers of the base that are asked for again first
+BASE_MOVED: Final = 0.05  # level of the test that the base is worse today
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +54,8 @@ async def _find(sides: Sides, pairs: Mapping[Key, Pair]) -> Found:
         drop,
         again=len(again),
         again_p_value=p_value,
-        again_level=verdicts.AGAIN_LEVEL,
-        confirmed=p_value <= verdicts.AGAIN_LEVEL,
+        again_level=drop.level,
+        confirmed=p_value <= drop.level,
     )
     if not again:
         return Found(pairs=pairs, drop=replace(drop, confirmed=False, problem=_problem(now, drawn)))
@@ -62,7 +64,7 @@ async def _find(sides: Sides, pairs: Mapping[Key, Pair]) -> Found:
     found = await _of_today(sides, now, [key for key in cached if key not in drawn], drop)
     if found.drop is None or found.drop.confirmed:
         return found
-    moved = _base_p_value(pairs, found.pairs) <= verdicts.AGAIN_LEVEL
+    moved = _base_p_value(pairs, found.pairs) <= BASE_MOVED
     return replace(found, drop=replace(found.drop, base_moved=moved))
 
 

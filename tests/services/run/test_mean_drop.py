@@ -53,7 +53,7 @@ def test_a_base_of_another_day_is_asked_again_before_a_drop_counts() -> None:
     assert outcome.against
     drop = outcome.against.drop
     assert drop
-    assert (drop.confirmed, drop.again, drop.again_level) == (True, 40, 0.05)
+    assert (drop.confirmed, drop.again, drop.again_level) == (True, 40, drop.level)
     assert drop.again_p_value == pytest.approx(0.5**10)
     assert [call for call in script.calls if "today" in call] == [
         f"base of today 0: {''.join(NAMES)}"
@@ -92,6 +92,26 @@ def test_a_difference_that_new_answers_do_not_show_may_be_chance() -> None:
     assert drop
     assert (drop.confirmed, drop.again) == (False, 40)
     assert drop.again_p_value == pytest.approx(0.5)
+
+
+def test_a_drop_needs_the_same_level_with_new_answers() -> None:
+    """Of 17 cases that differ from today 12 are worse, which is p = 0.07."""
+    today = {name: "f" if 20 <= number < 25 else "p" for number, name in enumerate(NAMES)}
+    head = worse(12) | dict.fromkeys(NAMES[20:25], "pp")
+    drop = drop_of(Script(head, ALL_PASS, reused=NAMES, today=today))
+    assert drop
+    assert (drop.confirmed, drop.again) == (False, 40)
+    assert drop.again_p_value == pytest.approx(0.0717, abs=1e-4)
+
+
+def test_a_drop_that_a_hundred_answers_leave_open_is_tested_with_all() -> None:
+    names = [str(number) for number in range(150)]
+    head = {name: "ff pp" if number % 10 == 0 else "pp" for number, name in enumerate(names)}
+    base = dict.fromkeys(names, "pp")
+    today = {name: "f" if number in {11, 12, 13} else "p" for number, name in enumerate(names)}
+    drop = drop_of(Script(head, base, reused=names, today=today))
+    assert drop
+    assert (drop.confirmed, drop.again) == (True, 150)
 
 
 def test_a_base_that_cannot_be_asked_again_leaves_it_undecided() -> None:

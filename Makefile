@@ -160,7 +160,7 @@ peers: $(READY) $(PEERS)/.ready
 	$(BIN)/pytest -q tests/peers
 $(PEERS)/.ready: Makefile
 	rm -rf $(PEERS); mkdir -p $(PEERS)
-	npm install --prefix $(PEERS) --ignore-scripts --no-audit --no-fund --loglevel=error promptfoo@0.121.20
+	npm install --prefix $(PEERS) --ignore-scripts --no-audit --no-fund --loglevel=error promptfoo@0.121.20 agentv@4.42.4
 	$(PYTHON) -m venv $(PEERS)/venv
 	$(PEERS)/venv/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 deepeval==4.3.1 pydantic-evals==2.62.0 openai==3.54.0 pytest==9.2.0
 	@touch $@

@@ -57,8 +57,11 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     """Write our file of one file; return what it lacks, each with its line."""
     folder = settings.output_dir or file.parent
     source = _translated(file, folder)
-    said = diagnose(source, [])  # what a notice says is kept
-    theirs = [headline(each) for each in said if each.severity is not Severity.NOTICE]
+    said = diagnose(source, [])
+    theirs = [headline(each) for each in said if each.severity is Severity.ERROR]
+    for each in said:
+        if each.severity is Severity.WARNING:  # nothing of it is lost
+            click.echo(log_line(headline(each)))
     if not source.data["evalcases"]:
         click.echo(log_line(f"no case of {file.as_posix()} is imported"))
         return theirs or [f"{file.as_posix()}:1:1: there is no case"]
@@ -131,7 +134,9 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     text = discovery.read_text(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = discovery.find_root(file.parent.absolute())
-    beside = Beside(lambda name: _text(file.parent / name, root), base)
+    beside = Beside(
+        lambda name: _text(file.parent / name, root), base, lambda name: _fitting(file.parent, name)
+    )
     if file.suffix in SUFFIXES:
         table = csv_table.Table(file.as_posix(), text)
         return TranslatedSource(table, csv_table.translate(table.data, beside))
@@ -155,6 +160,13 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         "or GitHub Models, and no table",
         "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
     )
+
+
+def _fitting(folder: Path, glob: str) -> list[str]:
+    """Return the files below a folder that fit a glob, by their names from it."""
+    if Path(glob).is_absolute() or ".." in Path(glob).parts:
+        return []
+    return sorted(each.relative_to(folder).as_posix() for each in folder.glob(glob))
 
 
 def _text(path: Path, root: Path) -> str | None:

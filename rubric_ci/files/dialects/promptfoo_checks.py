@@ -18,37 +18,20 @@ from rubric_ci.files.dialects.promptfoo_code import (
     SHIMS,
     Setting,
     check_of,
-    refuses_template,
-    rendered,
     script_of,
     transforms_of,
 )
+from rubric_ci.files.dialects.promptfoo_criteria import KINDS as OF_CRITERIA
+from rubric_ci.files.dialects.promptfoo_criteria import as_key, is_judged, made_of
 from rubric_ci.files.dialects.translation import Translation
 from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.model.dataclass import dataclass
 
-_CHECKS: Final = {
-    "contains": "contains",
-    "contains-any": "contains_any",
-    "contains-all": "contains_all",
-    "equals": "equals",
-    "starts-with": "starts_with",
-    "regex": "matches",
-    "is-json": "is_json",
-    "contains-json": "contains_json",
-}
-_OF_SHIM: Final = frozenset(
-    (
-        *("contains", "contains_any", "contains_all", "equals", "starts_with", "matches"),
-        *("is_json", "word_count"),
-    )
-)
 _LIMITS: Final = {"latency": "threshold", "cost": "budget"}
 KINDS: Final = frozenset(
     (
-        *(*_CHECKS, *(f"i{name}" for name in _CHECKS), *_LIMITS, *LANGUAGES),
-        *("llm-rubric", "model-graded-closedqa", "word-count", "similar", "factuality", "g-eval"),
-        *("levenshtein", "rouge-n", "webhook", "perplexity", "is-refusal", "moderation"),
+        *(*OF_CRITERIA, *_LIMITS, *LANGUAGES),
+        *("rouge-n", "perplexity", "is-refusal", "answer-relevance", "classifier", "guardrails"),
     )
 )
 """The types of assertions that a cell of a table is known to name."""
@@ -69,7 +52,13 @@ class _Group:
 def add_checks(found: Translation, written: list[Placed], ours: Path, setting: Setting) -> None:
     """Add the assertions of a test, and report what has no counterpart."""
     group = _grouped(found, written, setting)
+    if group.criteria and not sum(each.get("weight", 1) for each, _ in group.criteria):
+        for _, place in group.criteria:
+            found.skip(place, "with the weight 0 it decides nothing, and is left out")
+        group.criteria = []
     scripts = [script_of(found, name, group.code[name], setting) for name in group.code]
+    if not (group.criteria or group.limits or group.sets or scripts):
+        return
     together = group.sets or (group.limits and len(scripts) + len(group.limits) > 1)
     if setting.limit is not None or together:
         _put(found, [], [(_composite(found, group, setting), ())], ours)
@@ -108,24 +97,29 @@ def _add_criteria(
 ) -> None:
     """Add an assertion as criteria, or as a check of the shim where only that decides alike."""
     transforms = transforms_of(found, assertion, place, setting)
-    range_ = kind == "not-word-count" or setting.limit is not None
-    criteria = _criteria(found, assertion, kind, place, whole=bool(transforms) or range_)
-    filled = [rendered(each, setting.variables) for each in criteria]
-    values = [value for each in filled for value in each.values()]
-    if any(refuses_template(found, value, (*place, "value")) for value in values):
-        return
-    if not transforms and not any("word_count" in each for each in filled):
-        group.criteria += [(each, place) for each in filled]
-        return
-    for each in filled:
-        checked = each.keys() & _OF_SHIM and not isinstance(each.get("equals"), dict | list)
-        if checked:
-            name = str(assertion.get("metric") or kind)
-            extra = {"transform": transforms} if transforms else {}
-            group.code.setdefault("javascript", []).append({"name": name, **each, **extra})
-        else:
-            message = f"`{kind}` about the result of a `transform` has no counterpart"
-            found.refuse((*place, "type"), message)
+    made = made_of(found, assertion, kind, place, setting)
+    if made.criteria and is_judged(kind):
+        _note_judge(found, assertion, place, setting)
+    if made.check and (transforms or made.only_check):
+        name = str(assertion.get("metric") or kind)
+        extra = {"transform": transforms} if transforms else {}
+        group.code.setdefault("javascript", []).append({"name": name, **made.check, **extra})
+    elif transforms and made.criteria:
+        message = f"`{kind}` about the result of a `transform` has no counterpart"
+        found.refuse((*place, "type"), message)
+    else:
+        group.criteria += [(each, place) for each in made.criteria]
+
+
+def _note_judge(found: Translation, assertion: Any, place: Path, setting: Setting) -> None:
+    """Keep the model that judges; "": that of the run."""
+    provider, where = assertion.get("provider"), (*place, "provider")
+    if provider is None:
+        provider, where = setting.judge
+    if isinstance(provider, dict) and "text" in provider and "id" not in provider:
+        provider = provider["text"]
+    if provider is not None:
+        found.judges.setdefault(as_key(provider), where)
 
 
 def _composite(found: Translation, group: _Group, setting: Setting) -> dict[str, Any]:
@@ -139,7 +133,9 @@ def _composite(found: Translation, group: _Group, setting: Setting) -> dict[str,
         "name": "checks",
         "type": "rubric",
         "weight": sum(each.get("weight", 1) for each, _ in group.criteria),
-        "rubrics": [{**each, **optional} for each, _ in group.criteria],
+        "rubrics": [
+            each if "score_ranges" in each else {**each, **optional} for each, _ in group.criteria
+        ],
     }
     for each in scripts if limit is not None else ():
         each["config"]["mean"] = True
@@ -214,53 +210,3 @@ def _weight(assertion: Any) -> float:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _criteria(
-    found: Translation, assertion: Any, kind: str, place: Path, *, whole: bool
-) -> list[dict[str, Any]]:
-    """Return an assertion as criteria; none, and a report, without a counterpart."""
-    if not isinstance(assertion, dict):
-        found.refuse(place, "an assertion is a mapping")
-        return []
-    keys = _keys(assertion, kind, whole=whole)
-    if not keys:
-        found.refuse((*place, "type"), f"the assertion `{kind}` has no counterpart")
-        return []
-    found.refuse_keys(assertion, KEYS, place)
-    if not _is_number(assertion.get("weight", 1)):
-        found.refuse((*place, "weight"), "a weight is a number")
-    weight = _weight(assertion) if len(keys) == 1 else _weight(assertion) / len(keys)
-    extra: dict[str, Any] = {"weight": weight} if weight != 1 else {}
-    inverted = {"not": True} if kind.startswith("not-") else {}
-    return [{**each, **inverted, **extra} for each in keys]
-
-
-def _keys(assertion: dict[str, Any], kind: str, *, whole: bool) -> list[dict[str, Any]]:
-    """Return an assertion as keys of criteria, or as a whole for the shim."""
-    plain = kind.removeprefix("not-")
-    ignores = plain.startswith("icontains")
-    key = _CHECKS.get(plain.removeprefix("i") if ignores else plain)
-    value = assertion.get("value")
-    if isinstance(value, str) and value.startswith("file://"):
-        return []
-    if kind in {"llm-rubric", "model-graded-closedqa"}:
-        return [{"expected_outcome": value}] if value and "threshold" not in assertion else []
-    if kind.endswith("word-count"):
-        limits = value if isinstance(value, dict) else {"min": value, "max": value}
-        ends = [end for end in ("min", "max") if limits.get(end) is not None]
-        if whole:
-            return [{"word_count": limits}] if ends else []
-        return [{f"{end}_words": limits[end]} for end in ends]
-    if key in {"is_json", "contains_json"}:
-        return _json(key, value)
-    if key in {"contains_any", "contains_all"} and isinstance(value, str):
-        value = [part.strip() for part in value.split(",")]
-    extra = {"ignore_case": True} if ignores else {}
-    return [{key: value, **extra}] if key and value is not None else []
-
-
-def _json(key: str, value: Any) -> list[dict[str, Any]]:
-    if value is None:
-        return [{key: True}]
-    return [{"json_schema": value}] if key == "is_json" and isinstance(value, dict) else []

@@ -1,13 +1,12 @@
-"""promptfoo's own code: checks, transforms and providers that the shims run."""
+"""promptfoo's own code: checks and transforms that the shims run, and templates in their texts."""
 
-import json
 import re
-import shlex
 from collections.abc import Mapping
 from posixpath import join
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.dialects.translation import Translation, filled
+from rubric_ci.files.dialects.nunjucks import NotSame, filled_in
+from rubric_ci.files.dialects.translation import ReadText, Translation
 from rubric_ci.files.yaml_text.problems import Path
 
 _SHIM: Final = "promptfoo_shim."
@@ -21,11 +20,6 @@ KEYS: Final = ("type", "value", "metric", "weight", "description", "transform")
 """The keys of each assertion."""
 
 _FUNCTION: Final = re.compile(r":\w+$")
-_MODELS: Final = re.compile(r"(openai|anthropic|mistral|groq|openrouter):(?:\w+:)?([\w./-]+)")
-_PARAMETERS: Final = ("temperature", "max_tokens", "top_p", "seed")
-
-TEMPLATE: Final = re.compile(r"\{[{%#](?:[^{}\n]{0,60}?(?:\}\}|[%#]\}))?")
-"""A template in a text; of a long one, its start."""
 
 
 class Setting(NamedTuple):
@@ -35,6 +29,8 @@ class Setting(NamedTuple):
     base: str = "."  # the folder of promptfoo's file, from the folder of the eval file
     limit: float | None = None
     transforms: tuple[str, ...] = ()  # of the provider and of the test
+    read: ReadText = lambda _: None
+    judge: tuple[Any, Path] = (None, ())  # of the test
 
 
 def transform_of(found: Translation, written: Any, place: Path, base: str) -> list[str]:
@@ -47,13 +43,13 @@ def transform_of(found: Translation, written: Any, place: Path, base: str) -> li
     name = written.removeprefix("file://")
     if name == written:
         return [written]
-    if _language(name) is None:
+    if language_of(name) is None:
         found.refuse(place, f"`{name}` is no file of JavaScript, TypeScript or Python")
         return []
     return [f"file://{join(base, name)}"]
 
 
-def _language(name: str) -> str | None:
+def language_of(name: str) -> str | None:
     """Return the language of a file, which may name a function; None: another one."""
     file = _FUNCTION.sub("", name)
     return next((each for each, ends in LANGUAGES.items() if file.endswith(ends)), None)
@@ -72,14 +68,15 @@ def check_of(
     text = " ".join(value.split())
     if value.startswith("file://"):
         text = value.removeprefix("file://")
-        if _language(text) != plain:
+        if language_of(text) != plain:
             found.refuse((*place, "value"), f"`{text}` is no file that {COMMANDS[plain]} runs")
             return None
         value = f"file://{join(setting.base, text)}"
     else:
-        value = rendered({"value": value}, setting.variables)["value"]
-        if refuses_template(found, value, (*place, "value")):
+        filled = rendered(found, value, (*place, "value"), setting)
+        if filled is None:
             return None
+        value = filled
     options: dict[str, Any] = {
         key: assertion[key] for key in ("threshold", "config", "weight") if key in assertion
     }
@@ -87,6 +84,17 @@ def check_of(
         options["transform"] = transforms
     name = str(assertion.get("metric") or text[:80])
     return {"name": name, "value": value, **options, **({"not": True} if kind != plain else {})}
+
+
+def rendered(found: Translation, value: Any, place: Path, setting: Setting) -> Any:
+    """Return a value with its templates filled in, as promptfoo does; None, and a report: not."""
+    try:
+        if isinstance(value, list):
+            return [filled_in(e, setting.variables) if isinstance(e, str) else e for e in value]
+        return filled_in(value, setting.variables) if isinstance(value, str) else value
+    except NotSame as error:
+        found.refuse(place, f"the template is not filled in as in promptfoo: {error}")
+        return None
 
 
 def transforms_of(found: Translation, owner: Any, place: Path, setting: Setting) -> list[str]:
@@ -110,91 +118,3 @@ def script_of(
         "weight": sum(each.get("weight", 1) for each in checks),
         "config": {"checks": checks, "vars": dict(setting.variables)},
     }
-
-
-def rendered(criterion: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a criterion with its variables; a text stays one, also where it is a number."""
-    found: dict[str, Any] = filled(criterion, variables)
-    numbers = {
-        key: json.dumps(value)
-        for key, value in found.items()
-        if isinstance(criterion[key], str) and not isinstance(value, str)
-    }
-    return {**found, **numbers}
-
-
-def refuses_template(found: Translation, value: Any, place: Path) -> bool:
-    """Report a template that is left in a text or in the texts of a list, and return True.
-
-    promptfoo renders it, so a check for the template itself could never fail or never hold.
-    """
-    texts = value if isinstance(value, list) else [value]
-    matches = (TEMPLATE.search(each) for each in texts if isinstance(each, str))
-    left = next(filter(None, matches), None)
-    if left is not None:
-        kinds = "no variable of the test, or not a plain one"
-        found.refuse(place, f"`{left[0]}` is not replaced as in promptfoo: {kinds}")
-    return left is not None
-
-
-def add_targets(found: Translation, data: Mapping[str, Any], base: str) -> tuple[str, ...]:
-    """Add the targets; return the transforms of answers that the checks have to apply."""
-    key = "providers" if "providers" in data else "targets"
-    written = data.get(key) or []
-    items = written if isinstance(written, list) else [written]
-    left: dict[Path, tuple[str, ...]] = {}
-    for index, item in enumerate(items):
-        where: Path = (key, index) if isinstance(written, list) else (key,)
-        options = item if isinstance(item, dict) else {"id": item}
-        transforms = transform_of(found, options.get("transform"), (*where, "transform"), base)
-        target = _target(found, str(options.get("id", "")), base, transforms)
-        if target is None:
-            message = "this provider has no counterpart; define a target of the name `default`"
-            found.refuse(where, message)
-            continue
-        found.refuse_keys(options, ("id", "label", "config", "transform"), where)
-        config = options.get("config") or {}
-        found.refuse_keys(config, _PARAMETERS if "model" in target else (), (*where, "config"))
-        kept = {key: config[key] for key in _PARAMETERS if key in config and "model" in target}
-        found.targets.append({"name": str(options.get("label") or options["id"]), **target, **kept})
-        left[where] = () if _SHIM in target.get("command_template", "") else tuple(transforms)
-    names = [target["name"] for target in found.targets]
-    if names:
-        several = len(names) > 1
-        found.put(("targets" if several else "target",), names if several else names[0], (key,))
-    return _of_checks(found, left)
-
-
-def _of_checks(found: Translation, left: Mapping[Path, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the transforms that all providers have; checks do not know who answered."""
-    if len({*left.values()}) == 1:
-        return next(iter(left.values()))
-    for place, transforms in left.items():
-        if transforms:
-            message = "the `transform` of one of several providers has no counterpart"
-            found.refuse((*place, "transform"), message)
-    return ()
-
-
-def _target(
-    found: Translation, name: str, base: str, transforms: list[str]
-) -> dict[str, Any] | None:
-    """Return the settings of a provider; None without a counterpart."""
-    if model := _MODELS.fullmatch(name):
-        return {"model": f"{model[1]}/{model[2]}"}
-    if name.startswith("exec:"):
-        return _command(name.removeprefix("exec:").strip())
-    file = re.sub(r"^(?:file://|python:)", "", name)
-    language = _language(file)
-    if file == name or language is None:
-        return None
-    found.shims.update(SHIMS.values() if transforms else (SHIMS[language],))
-    argv = (COMMANDS[language], SHIMS[language], join(base, file))
-    # NOTE: a brace could begin a placeholder of the template.
-    written = (json.dumps(each, ensure_ascii=False).replace("{", r"\u007b") for each in transforms)
-    return _command(" ".join(map(shlex.quote, argv)), *map(shlex.quote, written))
-
-
-def _command(command: str, *rest: str) -> dict[str, Any]:
-    words = " ".join((command, "{PROMPT}", *rest))
-    return {"provider": "cli", "command_template": words, "cwd": "."}

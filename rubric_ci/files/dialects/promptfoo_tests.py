@@ -13,7 +13,10 @@ from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.problems import Path
 
 _KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")
-_OPTIONS: Final = ("transform", "postprocess", "disableDefaultAsserts")
+_DECIDING: Final = (
+    *("provider", "providers", "prompts", "assertScoringFunction", "providerOutput", "repeat"),
+)
+_OPTIONS: Final = ("transform", "postprocess", "disableDefaultAsserts", "provider")
 
 _Parts: TypeAlias = list[tuple[dict[str, Any], Path]]  # the later one wins
 
@@ -27,13 +30,16 @@ class Test(NamedTuple):
     assertions: list[Placed]
     threshold: float | None
     transform: Placed  # None: without one
+    judge: Placed  # None: that of the run
 
 
 def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[Test]:
     """Yield the tests of a configuration."""
     default = data.get("defaultTest") or {}
+    if isinstance(default, str):
+        default = _data(default.removeprefix("file://"), beside)
     if not isinstance(default, dict):
-        found.refuse(("defaultTest",), "`defaultTest` in another file is not imported")
+        found.refuse(("defaultTest",), "`defaultTest` is in a file that is not read")
         default = {}
     written = data.get("tests") or ([] if data.get("scenarios") else [{}])
     alone = ([each] for each in _listed(found, written, ("tests",), beside))
@@ -51,10 +57,12 @@ def _listed(
         if isinstance(item, dict):
             yield item, where
             continue
-        rows = _in_file(str(item).removeprefix("file://"), beside)
-        if rows is None:
+        names = beside.matching(str(item).removeprefix("file://"))
+        listed = [_in_file(name, beside) for name in names]
+        if None in listed or not listed:
             found.refuse(where, "tests in this file are not imported")
-        for row in rows or ():
+        rows = [row for each in listed for row in each or ()]
+        for row in rows:
             if isinstance(row, dict):
                 is_test = bool({"vars", "assert"} & row.keys())
                 yield row if is_test else test_of_row(found, row, where), where
@@ -77,7 +85,13 @@ def _in_file(name: str, beside: Beside) -> list[Any] | None:
     except (Broken, ValueError):
         return None
     data = Document(name, text).data
-    return data if isinstance(data, list) else None
+    return data if isinstance(data, list) else [data] if isinstance(data, dict) else None
+
+
+def _data(name: str, beside: Beside) -> Any:
+    """Return the data of a file of YAML or JSON; None: it is not read."""
+    text = beside.read(name) if name.endswith((".yaml", ".yml", ".json")) else None
+    return None if text is None else Document(name, text).data
 
 
 def _scenarios(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[_Parts]:
@@ -113,13 +127,13 @@ def _merged(
     values: dict[str, Any] = {}
     threshold = None
     for test, place in (default, *parts):
-        found.refuse_keys(test, _KEYS, place)
+        _other_keys(found, test, place)
         options |= _options(found, test, place)
         values |= _vars(found, test, place, beside)
         threshold = _number(found, test, (*place, "threshold"), threshold)
     without = options.get("disableDefaultAsserts", (False, ()))[0] is True
     asserting = parts if without else [default, *parts]
-    lists = [each if isinstance(each, list) else [each] for each in values.values()]
+    lists = [_several(each) for each in values.values()]
     written = (options[key] for key in ("transform", "postprocess") if options.get(key, ("",))[0])
     return Test(
         name=_name([test for test, _ in reversed(parts)], index),
@@ -128,7 +142,23 @@ def _merged(
         assertions=[each for part in asserting for each in _asserts(found, *part)],
         threshold=threshold,
         transform=next(written, (None, ())),
+        judge=options.get("provider", (None, ())),
     )
+
+
+def _several(value: Any) -> list[Any]:
+    """Return the values of a variable, of which each gives a test: a list of texts has several."""
+    several = isinstance(value, list) and value and isinstance(value[0], str)
+    return list(value) if several else [value]
+
+
+def _other_keys(found: Translation, test: Mapping[str, Any], place: Path) -> None:
+    """Report what decides about answers or verdicts, and what promptfoo ignores."""
+    for key in test:
+        if key in _DECIDING:
+            found.refuse((*place, key), f"`{key}` of a test has no counterpart")
+        elif key not in _KEYS and not str(key).startswith("x-"):
+            found.skip((*place, key), f"`{key}` is no key of a test: promptfoo ignores it")
 
 
 def _options(found: Translation, test: Mapping[str, Any], place: Path) -> dict[str, Placed]:
@@ -168,12 +198,27 @@ def _vars(
     values = {str(key): value for key, value in written.items()}
     for key, value in values.items():
         if isinstance(value, str) and value.startswith("file://"):
-            name = value.removeprefix("file://")
-            text = beside.read(name) if name.endswith((".txt", ".md", ".json")) else None
-            if text is None:
-                found.refuse((*place, "vars", key), f"`{key}` is a file that is not read")
-            values[key] = (text or value).strip()
+            values[key] = _of_file(found, value, (*place, "vars", key), beside)
     return values
+
+
+def _of_file(found: Translation, value: str, place: Path, beside: Beside) -> Any:
+    """Return the texts of the files that a variable names; data is its JSON."""
+    texts = []
+    for name in beside.matching(value.removeprefix("file://")):
+        if name.endswith((".yaml", ".yml")):
+            data = _data(name, beside)
+            text = None if data is None else json.dumps(data, ensure_ascii=False, separators=_SHORT)
+        else:
+            text = beside.read(name) if name.endswith((".txt", ".md", ".json", ".csv")) else None
+        if text is None:
+            found.refuse(place, f"`{place[-1]}` is a file that is not read")
+            return value
+        texts.append(text.strip())
+    return texts if len(texts) != 1 else texts[0]
+
+
+_SHORT: Final = (",", ":")
 
 
 def _asserts(found: Translation, test: Mapping[str, Any], place: Path) -> list[Placed]:
@@ -185,7 +230,7 @@ def _asserts(found: Translation, test: Mapping[str, Any], place: Path) -> list[P
 
 
 _COLUMN: Final = re.compile(r"(not-)?([a-z][a-z-]*)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?", re.DOTALL)
-_SHORT: Final = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
+_SHORT_KINDS: Final = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
 
 
 def test_of_row(found: Translation, row: Mapping[str, str], place: Path) -> dict[str, Any]:
@@ -208,7 +253,7 @@ def _expected(text: str) -> dict[str, Any]:
     if text.startswith("file://"):
         return {"type": "python" if ".py" in text else "javascript", "value": text}
     written = _COLUMN.fullmatch(text)
-    plain = _SHORT.get(written[2], written[2]) if written else ""
+    plain = _SHORT_KINDS.get(written[2], written[2]) if written else ""
     if written is None or plain not in KINDS:
         return {"type": "equals", "value": text}
     limit = {"threshold": float(written[3])} if written[3] else {}

@@ -79,6 +79,11 @@ class Beside(NamedTuple):
 
     read: ReadText = lambda _: None
     base: str = "."  # that folder, from the folder of the new file
+    glob: Callable[[str], Sequence[str]] = lambda _: ()
+
+    def matching(self, name: str) -> Sequence[str]:
+        """Return a name, or the files that fit it as a glob."""
+        return self.glob(name) if any(sign in name for sign in "*?[") else (name,)
 
 
 @dataclass(slots=True)
@@ -89,6 +94,7 @@ class Translation:
     paths: dict[Path, Path] = field(default_factory=dict)
     problems: dict[tuple[Rule, Path, str], None] = field(default_factory=dict)  # each once
     targets: list[dict[str, Any]] = field(default_factory=list)  # of an import
+    judges: dict[str, Path] = field(default_factory=dict)  # of an import: each as JSON
     read: ReadText = lambda _: None
     place: ReadText = lambda _: None  # of a file, from the root
     shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes

@@ -298,7 +298,7 @@ def test_an_answer_in_json_is_graded_as_it_is(extension: str, checkout: Checkout
         "whole": ("pass", '{"text": "hi"}'),
         "the-key-is-there": ("fail", '{"text": "hi"}'),
         "messages": ("pass", '{"output_messages": "none", "text": "hi"}'),
-        "an-object": ("pass", '{"text":"hi"} '),
+        "an-object": ("pass", '{"text":"hi"}'),
         "a-number": ("pass", "30"),
     }
 
@@ -376,7 +376,7 @@ def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
     config = (
         "prompts: [file://a.txt, file://chat.json]\n"
         "providers: ['openai:chat:gpt-6-luna', {id: 'anthropic:messages:opus', label: big}]\n"
-        "tests: [tests.csv, {vars: {q: [x, y], shop: {city: Bern}}}]\n"
+        "tests: [tests.csv, {vars: {q: [x, y], shop: {city: Bern}}, assert: [{type: is-json}]}]\n"
     )
     table = 'q,__expected,__expected2\nHi,"contains:days","not-icontains: sorry"\nYo,Same,\n'
     chat = (
@@ -402,9 +402,13 @@ def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
             {"contains": "sorry", "ignore_case": True, "not": True},
         ],
     }
-    assert suite["evalcases"][3]["rubrics"] == [{"equals": "Same"}]
+    assert suite["evalcases"][3]["rubrics"] == [{"equals": "Same", "exact": True}]
     assert last["id"] == "test-3-6"
-    assert [message["content"] for message in last["input_messages"]] == ["In Bern", "y"]
+    assert [message["content"] for message in last["input_messages"]] == [
+        "In {{shop.city}}",
+        "{{q}}",
+    ]
+    assert last["vars"] == {"q": "y", "shop": {"city": "Bern"}}
     targets = yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"]
     assert targets == [
         {"name": "openai:chat:gpt-6-luna", "model": "openai/gpt-6-luna"},

@@ -1,5 +1,6 @@
 """promptfoo's configurations as cases: what of transforms, sets and scenarios is taken over."""
 
+import fnmatch
 import json
 import shutil
 import subprocess
@@ -11,12 +12,17 @@ import pytest
 from rubric_ci.files import dialects
 from rubric_ci.files.dialects import promptfoo
 from rubric_ci.files.dialects.promptfoo_code import SHIMS
-from rubric_ci.files.dialects.translation import Beside
+from rubric_ci.files.dialects.translation import (
+    NOT_SUPPORTED,
+    SKIPPED_THERE,
+    Beside,
+    Translation,
+)
 from rubric_ci.files.yaml_text.document import Document
 from tests import platforms
 
 SHIM = Path(next(iter(dialects.__path__))) / "shims"
-NOT_REPLACED = "is not replaced as in promptfoo: no variable of the test, or not a plain one"
+NOT_SAME = "a template is not filled in as in promptfoo: "
 REFUSED: dict[str, tuple[str, list[str]]] = {
     "a transform of another kind": (
         "providers: [{id: 'exec:a', transform: {b: c}}]",
@@ -60,35 +66,120 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     ),
     "one report for all tests that share a part": (
         "defaultTest: {assert: [{type: similar, value: a}]}\ntests: [{}, {}]",
-        ["defaultTest.assert.0.type the assertion `similar` has no counterpart"],
+        [
+            (
+                "defaultTest.assert.0.type the assertion `similar` has no counterpart: it compares "
+                "embeddings; write the meaning as a criterion of `llm-rubric`"
+            )
+        ],
     ),
     "a threshold of another kind": (
         "tests: [{threshold: high, assert: [{type: is-json}]}]",
         ["tests.0.threshold a threshold is a number"],
     ),
-    "a filter": (
-        "tests: [{vars: {w: a}, assert: [{type: not-contains, value: '{{ w | upper }}'}]}]",
-        [f"tests.0.assert.0.value `{{{{ w | upper }}}}` {NOT_REPLACED}"],
+    "a filter that is not known": (
+        "tests: [{vars: {w: a}, assert: [{type: not-contains, value: '{{ w | title }}'}]}]",
+        [
+            (
+                "tests.0.assert.0.value the template is not filled in as in promptfoo: "
+                "the filter `title` is not known"
+            )
+        ],
     ),
-    "an index": (
-        "tests: [{vars: {u: {t: [a]}}, assert: [{type: contains-any, value: ['{{ u.t[0] }}']}]}]",
-        [f"tests.0.assert.0.value `{{{{ u.t[0] }}}}` {NOT_REPLACED}"],
+    "a call in code": (
+        "tests: [{assert: [{type: javascript, value: \"output === '{{ range(2) }}'\"}]}]",
+        [
+            (
+                "tests.0.assert.0.value the template is not filled in as in promptfoo: "
+                "`call` is not known"
+            )
+        ],
     ),
-    "a block": (
+    "a text that is empty once it is filled in": (
         "tests: [{assert: [{type: contains, value: '{% if a %}b{% endif %}'}]}]",
-        [f"tests.0.assert.0.value `{{% if a %}}` {NOT_REPLACED}"],
+        [
+            (
+                "tests.0.assert.0.value `contains`: promptfoo stops at a value that is no text "
+                "and no number"
+            )
+        ],
     ),
-    "a variable that is not set": (
-        "tests: [{assert: [{type: llm-rubric, value: 'Names {{ a }}'}]}]",
-        [f"tests.0.assert.0.value `{{{{ a }}}}` {NOT_REPLACED}"],
+    "the environment in a variable": (
+        "tests: [{vars: {q: '{{ env.A }}'}, assert: [{type: is-json}]}]",
+        [f"tests.0.vars {NOT_SAME}variables of the environment are not imported"],
     ),
-    "a filter in code": (
-        "tests: [{assert: [{type: javascript, value: \"output === '{{ a | lower }}'\"}]}]",
-        [f"tests.0.assert.0.value `{{{{ a | lower }}}}` {NOT_REPLACED}"],
+    "a filter of another value in a prompt": (
+        "tests: [{vars: {q: 7}, assert: [{type: is-json}]}]\nprompts: ['{{ q | upper }}']",
+        [f"tests.0.vars {NOT_SAME}a filter of texts, of another value"],
     ),
-    "a variable in a variable": (
-        "tests: [{vars: {a: 'Hi {{b}}', b: c}, assert: [{type: is-json}]}]",
-        ["tests.0.vars.a the variable `a` has a template in its value: the case is not imported"],
+    "quotes without an end": (
+        "tests: [{assert: [{type: contains-any, value: 'a, \"b'}]}]",
+        ["tests.0.assert.0.value `contains-any`: promptfoo stops at quotes without an end"],
+    ),
+    "a schema of JSON in a text": (
+        "tests: [{assert: [{type: contains-json, value: {required: [a]}}]}]",
+        ["tests.0.assert.0.value `contains-json`: a schema of JSON in a text has no counterpart"],
+    ),
+    "a format that is not checked": (
+        "tests: [{assert: [{type: is-json, value: {format: int32}}]}]",
+        ["tests.0.assert.0.value `is-json`: the format `int32` is not checked here"],
+    ),
+    "a schema that needs another file": (
+        "tests: [{assert: [{type: is-json, value: {$ref: 'https://a.example/s'}}]}]",
+        [
+            (
+                "tests.0.assert.0.value `is-json`: a `$ref` leads to nothing in it, and nothing is "
+                "loaded from elsewhere"
+            )
+        ],
+    ),
+    "a reference to nothing": (
+        "tests: [{assert: [{$ref: '#/assertionTemplates/a'}, {type: is-json}]}]",
+        [
+            "tests.0.assert.0 `#/assertionTemplates/a` is not in the file",
+            "tests.0.assert.0.type the assertion `` has no counterpart",
+        ],
+    ),
+    "keys that decide": (
+        "tests: [{provider: echo, assert: [{type: is-json}]}]\nextensions: ['file://a.js:hook']",
+        [
+            "extensions `extensions` has no counterpart",
+            "tests.0.provider `provider` of a test has no counterpart",
+        ],
+    ),
+    "a chat prompt for programs and models": (
+        (
+            'providers: [echo, \'openai:gpt-6\']\nprompts: [\'[{"role": "user", "content": "a"}]\']'
+            "\ntests: [{assert: [{type: is-json}]}]"
+        ),
+        ["prompts.0 a chat prompt for programs and models is not the same text for both"],
+    ),
+    "a prompt in JSON for a model": (
+        (
+            "providers: ['openai:gpt-6']\nprompts: ['{\"contents\": []}']"
+            "\ntests: [{assert: [{type: is-json}]}]"
+        ),
+        ["prompts.0 a prompt in JSON that is no list of messages is for a program"],
+    ),
+    "two judges": (
+        (
+            "providers: ['openai:a']\n"
+            "tests: [{assert: [{type: llm-rubric, value: A, provider: 'openai:b'}, "
+            "{type: llm-rubric, value: B, provider: 'openai:c'}]}]"
+        ),
+        ["tests.0.assert.1.provider a run has one judge: of several, this one has no counterpart"],
+    ),
+    "a judge that is code": (
+        (
+            "providers: ['openai:a']\ndefaultTest: {options: {provider: 'file://judge.py'}}\n"
+            "tests: [{assert: [{type: llm-rubric, value: A}]}]"
+        ),
+        [
+            (
+                "defaultTest.options.provider this judge has no counterpart: `judge` in "
+                "rubric-ci.yaml names it, a program as `{command: [...]}`"
+            )
+        ],
     ),
     "a prompt by a function": (
         "tests: [{}]\nprompts: ['file://a.py:ask']",
@@ -97,12 +188,23 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
 }
 
 
-def translated(text: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the cases, and each report with its path."""
-    data = {"prompts": ["{{q}}"], **Document("", text).data}
-    found = promptfoo.translate(data, Beside())
-    said = [f"{'.'.join(map(str, path))} {message}" for _, path, message in found.problems]
+def translated(text: str, files: dict[str, str] | None = None) -> tuple[Any, list[str]]:
+    """Return the cases, and each report of a loss with its path."""
+    found = translation(text, files)
+    said = [
+        f"{'.'.join(map(str, path))} {message}"
+        for rule, path, message in found.problems
+        if rule is NOT_SUPPORTED
+    ]
     return found.data["evalcases"], said
+
+
+def translation(text: str, files: dict[str, str] | None = None) -> Translation:
+    data = {"prompts": ["{{q}}"], **Document("", text).data}
+    names = files or {}
+    return promptfoo.translate(
+        data, Beside(names.get, ".", lambda glob: fnmatch.filter(names, glob))
+    )
 
 
 @pytest.mark.parametrize(("text", "reports"), REFUSED.values(), ids=REFUSED)
@@ -110,12 +212,238 @@ def test_what_has_no_counterpart_is_reported_once(text: str, reports: list[str])
     assert translated(text)[1] == reports
 
 
-def test_a_check_with_a_template_that_is_left_is_no_criterion() -> None:
-    checks = "[{type: not-contains, value: '{{ q | upper }}'}, {type: contains, value: '{{q}}'}]"
-    cases, _ = translated(
-        f"tests: [{{vars: {{q: a}}, assert: {checks}}}, {{vars: {{q: '{{{{r}}}}'}}}}]"
+def criteria(text: str) -> Any:
+    """Return the criteria of the only case, whose variables are these."""
+    variables = "{q: a, word: ann, user: {tags: [tea]}, b: 'Hi {{word}}'}"
+    [case], said = translated(f"tests: [{{vars: {variables}, assert: [{text}]}}]")
+    assert said == []
+    return case.get("rubrics") or case["evaluators"][0]["config"]["checks"]
+
+
+FILLED: dict[str, tuple[str, dict[str, Any]]] = {
+    "a filter": ("{type: contains, value: '{{ word | upper }}'}", {"contains": "ANN"}),
+    "an index": ("{type: contains, value: '{{ user.tags[0] }}'}", {"contains": "tea"}),
+    "a default": ("{type: contains, value: \"{{ c | default('x') }}\"}", {"contains": "x"}),
+    "nothing": ("{type: contains, value: 'a{{ c }}'}", {"contains": "a"}),
+    "a variable in a variable": ("{type: contains, value: '{{ b }}'}", {"contains": "Hi ann"}),
+    "no object": (
+        "{type: equals, value: {a: '{{ word }}'}}",
+        {"equals": {"a": "{{ word }}"}, "exact": True},
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "criterion"), FILLED.values(), ids=FILLED)
+def test_templates_of_values_are_filled_in(text: str, criterion: dict[str, Any]) -> None:
+    assert criteria(text) == [criterion]
+
+
+MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "equality": ("{type: equals, value: 'x '}", [{"equals": "x ", "exact": True}]),
+    "a number": ("{type: equals, value: 1.0}", [{"equals": "1", "exact": True}]),
+    "json": ("{type: is-json}", [{"is_json": True, "exact": True}]),
+    "no json": ("{type: not-is-json}", [{"is_json": True, "exact": True, "not": True}]),
+    "a schema": (
+        "{type: is-json, value: 'required: [a]'}",
+        [
+            {
+                "json_schema": {
+                    "$schema": "http://json-schema.org/draft-07/schema#",
+                    "required": ["a"],
+                },
+                "exact": True,
+            }
+        ],
+    ),
+    "a pattern": ("{type: regex, value: 'a.c'}", [{"matches": "a.c"}]),
+    "a pattern of javascript": (
+        "{type: regex, value: '(?i)a'}",
+        [{"name": "regex", "matches": "(?i)a"}],
+    ),
+    "white space": ("{type: contains, value: ' '}", [{"name": "contains", "contains": " "}]),
+    "quotes": (
+        "{type: contains-any, value: '\"a, b\", c'}",
+        [{"contains_any": ["a, b", "c"]}],
+    ),
+    "a weight of zero": (
+        "{type: contains, value: a, weight: 0}, {type: is-json}",
+        [
+            {"contains": "a", "weight": 0, "required": False},
+            {"is_json": True, "exact": True},
+        ],
+    ),
+    "json in a text": (
+        "{type: contains-json}",
+        [{"name": "contains-json", "contains_json": True}],
+    ),
+    "a distance": (
+        "{type: levenshtein, value: abc, threshold: 2}",
+        [{"name": "levenshtein", "levenshtein": {"text": "abc", "most": 2}}],
+    ),
+    "a judge": ("{type: llm-rubric, value: Kind}", [{"expected_outcome": "Kind"}]),
+    "an inverted judge": (
+        "{type: not-llm-rubric, value: Rude}",
+        [{"expected_outcome": "Does not hold: Rude"}],
+    ),
+    "a judge with a threshold": (
+        "{type: llm-rubric, value: Kind, threshold: 0.8}",
+        [{"expected_outcome": "At least 80 % of this is met: Kind"}],
+    ),
+    "steps of a judge": (
+        "{type: g-eval, value: Clear}",
+        [{"expected_outcome": "At least 70 % of this is met: Clear"}],
+    ),
+    "facts": (
+        "{type: factuality, value: Bern is in Switzerland}",
+        [{"expected_outcome": "States nothing that contradicts this: Bern is in Switzerland"}],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "made"), MADE.values(), ids=MADE)
+def test_an_assertion_becomes(text: str, made: list[dict[str, Any]]) -> None:
+    assert criteria(text) == made
+
+
+def test_a_judge_gives_a_score_where_a_mean_decides() -> None:
+    [case], said = translated(
+        "tests: [{threshold: 0.5, assert: [{type: llm-rubric, value: Kind}, {type: is-json}]}]"
     )
-    assert [case["rubrics"] for case in cases] == [[{"contains": "a"}]]
+    assert said == []
+    assert case["evaluators"][0]["evaluators"][0]["rubrics"] == [
+        {
+            "expected_outcome": "Kind",
+            "score_ranges": {
+                "0": "Does not meet it at all",
+                "1": "Meets it in part",
+                "10": "Meets it in full",
+            },
+        },
+        {"is_json": True, "exact": True, "required": False},
+    ]
+
+
+LEFT_OUT = {
+    "no assertion": ("tests: [{}]", "promptfoo passes any answer"),
+    "a weight of zero": (
+        "tests: [{assert: [{type: is-json, weight: 0}]}]",
+        "nothing of it is imported",
+    ),
+    "no counterpart": ("tests: [{assert: [{type: similar}]}]", "nothing of it is imported"),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_a_test_that_checks_nothing_is_left_out(text: str, why: str) -> None:
+    found = translation(text)
+    left = f"the test `test-1` is left out, as it checks nothing: {why}"
+    assert found.data["evalcases"] == []
+    assert (SKIPPED_THERE, ("tests", 0), left) in found.problems
+
+
+INPUTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "a plain variable": ("Say {{a}}", "{a: 1}", {"input": "Say {{a}}", "vars": {"a": "1"}}),
+    "a filter of ours": (
+        "Say {{ a | upper }}",
+        "{a: hi}",
+        {"input": "Say {{ a | upper }}", "vars": {"a": "hi"}},
+    ),
+    "another filter": ("Say {{ a | capitalize }}", "{a: hi}", {"input": "Say Hi"}),
+    "a loop over data": (
+        "{% for t in a %}{{ t.k }}{% endfor %}",
+        "{a: [{k: 1}]}",
+        {"input": "{% for t in a %}{{ t.k }}{% endfor %}", "vars": {"a": [{"k": 1}]}},
+    ),
+    "a variable in a variable": (
+        "{{a}}",
+        "{a: '{{b}}!', b: hi}",
+        {"input": "{{a}}", "vars": {"a": "hi!"}},
+    ),
+    "the variable input": ("{{input}}", "{input: hi}", {"input": "hi"}),
+    "a missing variable": ("Say {{a}}!", "{}", {"input": "Say {{a}}!", "vars": {"a": ""}}),
+    "an open brace": ("{{ is text", "{}", {"input": "{{ is text", "raw": True}),
+    "braces that are text": (
+        "{% raw %}{{ a }}{% endraw %}",
+        "{}",
+        {"input": "{% raw %}{{ a }}{% endraw %}"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("prompt", "variables", "made"), INPUTS.values(), ids=INPUTS)
+def test_a_prompt_keeps_its_template_where_ours_makes_the_same_text(
+    prompt: str, variables: str, made: dict[str, Any]
+) -> None:
+    text = json.dumps([prompt])
+    [case], said = translated(
+        f"prompts: {text}\ntests: [{{vars: {variables}, assert: [{{type: is-json}}]}}]"
+    )
+    assert (said, {k: v for k, v in case.items() if k not in ("id", "rubrics")}) == ([], made)
+
+
+def test_braces_in_a_check_are_text() -> None:
+    braces = "{type: not-contains, value: '{% raw %}{{q}}{% endraw %}'}"
+    [case], _ = translated(f"tests: [{{vars: {{q: hi}}, assert: [{braces}]}}]")
+    assert (case["input"], case["raw"], "vars" in case) == ("hi", True, False)
+    assert case["rubrics"] == [{"contains": "{{q}}", "not": True}]
+
+
+CHAT = '[{"role": "system", "content": "In {{a}}"}, {"role": "user", "content": "{{q}}"}]'
+
+
+def test_a_program_gets_a_chat_prompt_as_json() -> None:
+    files = {"chat.json": CHAT}
+    tests = "tests: [{vars: {q: hi, a: Bern}, assert: [{type: is-json}]}]"
+    [case], _ = translated(f"providers: [echo]\nprompts: file://chat.json\n{tests}", files)
+    messages = [{"role": "system", "content": "In Bern"}, {"role": "user", "content": "hi"}]
+    assert json.loads(case["input"]) == messages
+    assert case["input"].startswith("[\n  {\n")
+    [case], _ = translated(f"providers: ['openai:a']\nprompts: file://chat.json\n{tests}", files)
+    assert (case["input_messages"], case["vars"]) == (json.loads(CHAT), {"a": "Bern", "q": "hi"})
+
+
+def test_files_of_prompts_defaults_tests_and_variables() -> None:
+    files = {
+        "a.txt": "One {{q}}\n---\nTwo {{q}}\n",
+        "b.md": "Three\n---\n{{q}}",
+        "default.yaml": "assert: [{type: is-json}]",
+        "more-1.yaml": "- {vars: {q: file://q.yaml}}",
+        "more-2.yaml": "- {vars: {q: last}}",
+        "q.yaml": "a: [1]",
+    }
+    cases, said = translated(
+        "prompts: [file://a.txt, b.md]\ndefaultTest: file://default.yaml\n"
+        "tests: ['file://more-*.yaml']",
+        files,
+    )
+    assert said == []
+    assert [(each["input"], each["vars"]["q"]) for each in cases] == [
+        *[(text, '{"a":[1]}') for text in ("One {{q}}", "Two {{q}}", "Three\n---\n{{q}}")],
+        *[(text, "last") for text in ("One {{q}}", "Two {{q}}", "Three\n---\n{{q}}")],
+    ]
+    assert all(each["rubrics"] == [{"is_json": True, "exact": True}] for each in cases)
+
+
+def test_a_reference_into_the_file() -> None:
+    [case], said = translated(
+        "assertionTemplates: {polite: {type: not-contains, value: rude}}\n"
+        "tests: [{assert: [{$ref: '#/assertionTemplates/polite'}]}]"
+    )
+    assert (case["rubrics"], said) == ([{"contains": "rude", "not": True}], [])
+
+
+IGNORED = {
+    "a key of the file": ("verdicts: 1\n", "`verdicts` is no key of a configuration"),
+    "a key of an assertion": ("", "promptfoo ignores `ignoreCase` of this assertion"),
+}
+
+
+@pytest.mark.parametrize(("more", "message"), IGNORED.values(), ids=IGNORED)
+def test_what_promptfoo_ignores_is_said_and_nothing_is_lost(more: str, message: str) -> None:
+    text = f"{more}tests: [{{assert: [{{type: contains, value: a, ignoreCase: true}}]}}]"
+    found = translation(text)
+    assert any(text.startswith(message) for _, _, text in found.problems)
+    assert NOT_SUPPORTED not in {rule for rule, _, _ in found.problems}
 
 
 SCENARIOS = """\
@@ -132,9 +460,9 @@ def test_a_scenario_is_each_configuration_with_each_test() -> None:
     assert said == []
     assert [(case["id"], case["rubrics"]) for case in cases] == [
         ("one", [{"contains": "14"}]),
-        ("two", [{"equals": "1"}]),
+        ("two", [{"equals": "1", "exact": True}]),
         ("test-3", [{"contains": "24"}]),
-        ("two-2", [{"equals": "2"}]),
+        ("two-2", [{"equals": "2", "exact": True}]),
     ]
 
 

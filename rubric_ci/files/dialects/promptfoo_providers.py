@@ -1,0 +1,399 @@
+"""promptfoo's providers as targets, and the model that judges as `judge_target`."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from posixpath import join
+from typing import Any, Final, NamedTuple
+
+from rubric_ci.files.dialects.promptfoo_code import (
+    COMMANDS,
+    SHIMS,
+    language_of,
+    transform_of,
+)
+from rubric_ci.files.dialects.translation import Beside, Translation
+from rubric_ci.files.yaml_text.problems import Path
+
+_OWN: Final = ("id", "label", "config", "transform")
+_IDLE: Final = ("delay", "maxConcurrency", "apiKeyRequired", "cost", "inputCost", "outputCost")
+_IDLE_OF_CONFIG: Final = (*_IDLE, "showThinking", "stream", "maxRetries", "timeout")
+
+
+class _Models(NamedTuple):
+    """How the models of a provider are named here."""
+
+    prefix: str
+    kinds: tuple[str, ...] = ()  # words between provider and model that mean nothing here
+    base: str = ""  # where it is asked without a setting
+
+
+_MODELS: Final[Mapping[str, _Models]] = {
+    "openai": _Models("openai/", ("chat",)),
+    "openai:responses": _Models("openai/responses/"),
+    "azure": _Models("azure/", ("chat",)),
+    "azureopenai": _Models("azure/", ("chat",)),
+    "anthropic": _Models("anthropic/", ("messages", "completion")),
+    "google": _Models("gemini/"),
+    "vertex": _Models("vertex_ai/"),
+    "mistral": _Models("mistral/"),
+    "groq": _Models("groq/"),
+    "openrouter": _Models("openrouter/"),
+    "deepseek": _Models("deepseek/", ("chat",)),
+    "xai": _Models("xai/", ("chat",)),
+    "togetherai": _Models("together_ai/", ("chat",)),
+    "fireworks": _Models("fireworks_ai/"),
+    "cerebras": _Models("cerebras/"),
+    "perplexity": _Models("perplexity/"),
+    "cohere": _Models("cohere/"),
+    "github": _Models("github/"),
+    "huggingface:chat": _Models("huggingface/"),
+    "ollama:chat": _Models("ollama_chat/"),
+    "ollama:completion": _Models("ollama/"),
+    "ollama": _Models("ollama/"),
+    "bedrock": _Models("bedrock/"),
+    "localai": _Models("openai/", ("chat",), "http://localhost:8080/v1"),
+    "litellm": _Models(""),
+}
+"""By how an `id` starts; the longest start is used."""
+
+_NOT_CHAT: Final = (
+    "embedding",
+    "embeddings",
+    "image",
+    "realtime",
+    "moderation",
+    "assistant",
+    "live",
+)
+_AGENTS: Final = re.compile(
+    r"anthropic:claude-(?:agent-sdk|code)|openai:(?:codex|agents)|browser$|mcp$|langfuse"
+)
+_SETTINGS: Final[Mapping[str, str]] = {
+    **{
+        key: key
+        for key in (
+            *("temperature", "max_tokens", "top_p", "seed", "stop", "frequency_penalty"),
+            *("presence_penalty", "response_format", "reasoning_effort", "max_completion_tokens"),
+            *("top_k", "thinking", "verbosity"),
+        )
+    },
+    "maxOutputTokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
+    "maxTokens": "max_tokens",
+    "topP": "top_p",
+    "topK": "top_k",
+    "num_predict": "max_tokens",
+    "stopSequences": "stop",
+    "apiBaseUrl": "api_base",
+    "apiHost": "api_base",
+    "baseURL": "api_base",
+    "baseUrl": "api_base",
+    "apiVersion": "api_version",
+    "region": "aws_region_name",
+    "projectId": "vertex_project",
+}
+"""Settings that a request here has as well, by promptfoo's names."""
+
+_INNER: Final = ("generationConfig", "options")
+_VARIABLE: Final = re.compile(r"\$\{(\w+)\}|\$(\w+)|\{\{\s*env\.(\w+)\s*\}\}")
+_NO_COUNTERPART: Final = (
+    "this provider has no counterpart; define a target of the name `default`: {}"
+)
+
+
+def add_targets(found: Translation, data: Mapping[str, Any], beside: Beside) -> tuple[str, ...]:
+    """Add the targets; return the transforms of answers that the checks have to apply."""
+    key = "providers" if "providers" in data else "targets"
+    written = data.get(key) or []
+    items = written if isinstance(written, list) else [written]
+    left: dict[Path, tuple[str, ...]] = {}
+    for index, item in enumerate(items):
+        where: Path = (key, index) if isinstance(written, list) else (key,)
+        options, place = _options(item, where)
+        transforms = transform_of(
+            found, options.get("transform"), (*place, "transform"), beside.base
+        )
+        target = _target(found, options, place, beside, transforms)
+        if target is None:
+            continue
+        found.targets.append({"name": _name(found, options), **target})
+        shim = any(each in target.get("command_template", "") for each in SHIMS.values())
+        left[place] = () if shim else tuple(transforms)
+    names = [target["name"] for target in found.targets]
+    if names:
+        several = len(names) > 1
+        found.put(("targets" if several else "target",), names if several else names[0], (key,))
+    return _of_checks(found, left)
+
+
+def runs_programs(targets: Sequence[Mapping[str, Any]]) -> bool | None:
+    """Return True if all targets are programs, False if none is, None if some are."""
+    programs = {target.get("provider") == "cli" for target in targets} or {False}
+    return programs.pop() if len(programs) == 1 else None
+
+
+def add_judge(found: Translation) -> None:
+    """Let the model that judges be that of the configuration, if it names one for all judges."""
+    judges = list(found.judges.items())
+    if len(judges) > 1:
+        for _, place in judges[1:]:
+            message = "a run has one judge: of several, this one has no counterpart"
+            found.refuse(place, message)
+    for written, place in judges[:1]:
+        options, where = _options(json.loads(written), place)
+        model = _model(found, options, where) if _is_model(options) else None
+        if model is None or not found.targets:
+            command = "`judge` in rubric-ci.yaml names it, a program as `{command: [...]}`"
+            found.refuse(place, f"this judge has no counterpart: {command}")
+            continue
+        name = next((t["name"] for t in found.targets if _same(t, model)), "")
+        for target in found.targets:
+            target["judge_target"] = name or "judge"
+        if not name:
+            found.targets.append({"name": "judge", **model})
+
+
+def _same(target: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
+    return {k: v for k, v in target.items() if k not in ("name", "judge_target")} == model
+
+
+def _options(item: Any, place: Path) -> tuple[dict[str, Any], Path]:
+    """Return a provider as a mapping with `id`, also one written as `{id: settings}`."""
+    if not isinstance(item, dict):
+        return {"id": item}, place
+    if "id" not in item and len(item) == 1:
+        [(name, settings)] = item.items()
+        if isinstance(settings, dict):
+            return {"id": name, **settings}, (*place, name)
+    return item, place
+
+
+def _name(found: Translation, options: Mapping[str, Any]) -> str:
+    """Return the name of a target; of two of one name the second has a number."""
+    name = str(options.get("label") or options["id"])
+    taken = {target["name"] for target in found.targets}
+    numbers = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+    return name if name not in taken else next(each for each in numbers if each not in taken)
+
+
+def _of_checks(found: Translation, left: Mapping[Path, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the transforms that all providers have; checks do not know who answered."""
+    if len({*left.values()}) == 1:
+        return next(iter(left.values()))
+    for place, transforms in left.items():
+        if transforms:
+            message = "the `transform` of one of several providers has no counterpart"
+            found.refuse((*place, "transform"), message)
+    return ()
+
+
+def _target(
+    found: Translation,
+    options: dict[str, Any],
+    place: Path,
+    beside: Beside,
+    transforms: list[str],
+) -> dict[str, Any] | None:
+    """Return the settings of a provider; None, and a report, without a counterpart."""
+    name = str(options.get("id", ""))
+    for key in options:
+        if key not in (*_OWN, *_IDLE):
+            found.refuse((*place, key), f"`{key}` of a provider has no counterpart")
+    if name == "echo":
+        found.shims.add(SHIMS["python"])
+        return _command(f"{COMMANDS['python']} {SHIMS['python']} --echo")
+    if name.startswith("exec:"):
+        command = name.removeprefix("exec:").strip()
+        return _command(command) if _needs_no_vars(found, command, place, beside) else None
+    if (program := _program(found, options, place, beside, transforms)) is not None:
+        return program
+    if name.startswith(("http:", "https:")) or name in ("http", "https"):
+        return _service(found, options, place)
+    if _is_model(options):
+        return _model(found, options, place)
+    found.refuse(place, _NO_COUNTERPART.format(_stub(name)))
+    return None
+
+
+def _stub(name: str) -> str:
+    """Return the line of a targets file to complete."""
+    agents = {"anthropic:claude-agent-sdk": "claude-code", "openai:codex": "codex"}
+    for start, agent in agents.items():
+        if name.startswith(start):
+            return f"`- {{name: default, provider: {agent}}}` in rubric-ci.yaml"
+    return "`- {name: default, provider: cli, command_template: 'PROGRAM {PROMPT}'}`"
+
+
+def _is_model(options: Mapping[str, Any]) -> bool:
+    name = str(options.get("id", ""))
+    known = _known(name)
+    rest = name.split(":")[1:]
+    return bool(known and not _AGENTS.match(name) and not {*rest} & {*_NOT_CHAT})
+
+
+def _known(name: str) -> str:
+    starts = (start for start in _MODELS if name.startswith(f"{start}:"))
+    return max(starts, key=len, default="")
+
+
+def _model(found: Translation, options: Mapping[str, Any], place: Path) -> dict[str, Any]:
+    """Return a model with the settings of its requests."""
+    name = str(options["id"])
+    start = _known(name)
+    models = _MODELS[start]
+    rest = name.removeprefix(f"{start}:")
+    first, _, after = rest.partition(":")
+    rest = after if after and first in models.kinds else rest
+    given = options.get("config") or {}
+    config = given if isinstance(given, dict) else {}
+    base = {"api_base": models.base} if models.base else {}
+    target = {"model": f"{models.prefix}{rest}", **base}
+    return {**target, **_settings(found, config, (*place, "config"), start)}
+
+
+def _settings(
+    found: Translation, config: Mapping[str, Any], place: Path, start: str
+) -> dict[str, Any]:
+    """Return the settings of a request; what has no counterpart is reported."""
+    settings: dict[str, Any] = {}
+    for key, value in config.items():
+        where = (*place, key)
+        if key in _INNER and isinstance(value, dict):
+            settings |= _settings(found, value, where, start)
+        elif key in ("apiKey", "apiKeyEnvar"):
+            if variable := _key(key, value):
+                settings["api_key"] = f"${{{{ {variable} }}}}"
+            else:
+                message = "a key is not copied: write `api_key: ${{ NAME }}` of a variable"
+                found.refuse(where, message)
+        elif key in _SETTINGS:
+            if (made := _value(key, value, start)) is None:
+                found.refuse(where, f"`{key}` has a template, or is in another file")
+            else:
+                settings[_SETTINGS[key]] = made
+        elif key == "reasoning" and isinstance(value, dict) and {*value} == {"effort"}:
+            settings["reasoning_effort"] = value["effort"]
+        elif key not in _IDLE_OF_CONFIG:
+            found.refuse(where, f"`{key}` has no counterpart")
+    return settings
+
+
+def _key(key: str, value: Any) -> str:
+    if key == "apiKeyEnvar":
+        return str(value) if re.fullmatch(r"\w+", str(value)) else ""
+    match = _VARIABLE.fullmatch(str(value).strip())
+    return next(filter(None, match.groups()), "") if match else ""
+
+
+def _value(key: str, value: Any, start: str) -> Any:
+    """Return a setting as ours; None: it cannot be."""
+    if isinstance(value, str) and value.startswith("file://"):
+        return None
+    if isinstance(value, str) and (match := _VARIABLE.fullmatch(value.strip())):
+        return f"${{{{ {next(filter(None, match.groups()))} }}}}"
+    if "{{" in json.dumps(value, default=str):
+        return None
+    if key == "apiHost" and isinstance(value, str) and "://" not in value:
+        return f"https://{value}" if start.startswith("azure") else f"https://{value}/v1"
+    return value
+
+
+def _program(
+    found: Translation,
+    options: Mapping[str, Any],
+    place: Path,
+    beside: Beside,
+    transforms: list[str],
+) -> dict[str, Any] | None:
+    """Return a file of JavaScript or Python as a command that runs the shim; None: it is none."""
+    name = str(options.get("id", ""))
+    file = re.sub(r"^(?:file://|python:)", "", name)
+    language = language_of(file)
+    if file == name or language is None:
+        return None
+    _needs_no_vars(found, file, place, beside, stops=False)
+    found.shims.update(SHIMS.values() if transforms else (SHIMS[language],))
+    config = options.get("config")
+    given = ["--config", _written(json.dumps(config, default=str))] if config else []
+    argv = (COMMANDS[language], SHIMS[language], *given, join(beside.base, file))
+    return _command(
+        " ".join(map(shlex.quote, argv)), *(shlex.quote(_written(t)) for t in transforms)
+    )
+
+
+def _written(value: Any) -> str:
+    """Return a value as JSON, in which a brace cannot begin a placeholder of a command."""
+    return json.dumps(value, ensure_ascii=False, default=str).replace("{", r"\u007b")
+
+
+def _needs_no_vars(
+    found: Translation, command: str, place: Path, beside: Beside, *, stops: bool = True
+) -> bool:
+    """Report a program that reads the variables of a test, which it does not get here."""
+    files = [re.sub(r":\w+$", "", word) for word in command.split()]
+    texts = (beside.read(file) for file in files if language_of(file))
+    if any(text and re.search(r"\bvars\b", text) for text in texts):
+        found.refuse(place, f"`{command}` reads `vars`, which a program does not get here")
+        return not stops
+    return True
+
+
+def _service(found: Translation, options: Mapping[str, Any], place: Path) -> dict[str, Any] | None:
+    """Return an HTTP service; the body's prompt is the input of the case."""
+    given = options.get("config") or {}
+    config = given if isinstance(given, dict) else {}
+    name = str(options["id"])
+    at: Path = (*place, "config")
+    url = config.get("url", name if "://" in name else "")
+    readers = ("transformResponse", "responseParser")
+    known = ("url", "method", "headers", "body", *readers, "timeout", "maxRetries")
+    for key in config:
+        if key not in known:
+            found.refuse((*at, key), f"`{key}` of a service has no counterpart")
+    target: dict[str, Any] = {"provider": "http", "url": _environment(url)}
+    for key in ("method", "headers"):
+        if key in config:
+            target[key] = _mapped(config[key], _environment)
+    if "body" in config:
+        target["body"] = _mapped(config["body"], _input)
+    reader = next((key for key in readers if key in config), "")
+    answer = _answer(config[reader]) if reader else ""
+    if answer is None:
+        message = "code that reads a reply has no counterpart: `answer` is the path of a value"
+        found.refuse((*at, reader), message)
+    elif answer:
+        target["answer"] = answer
+    if "{{" in json.dumps([target["url"], target.get("headers")]).replace("${{", ""):
+        found.refuse(at, "templates in `url` and `headers` have no counterpart")
+    return target
+
+
+def _mapped(value: Any, function: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _mapped(each, function) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_mapped(each, function) for each in value]
+    return function(value) if isinstance(value, str) else value
+
+
+def _environment(text: str) -> str:
+    return re.sub(r"\{\{\s*env\.(\w+)\s*\}\}", r"${{ \1 }}", text)
+
+
+def _input(text: str) -> str:
+    return re.sub(r"\{\{\s*prompt\s*\}\}", "{{ input }}", text)
+
+
+def _answer(code: Any) -> str | None:
+    """Return the path of a value in a reply: `json.choices[0].text`; None: it is other code."""
+    if not isinstance(code, str) or not re.fullmatch(r"\s*json(?:\??\.\w+|\[\d+\])+\s*", code):
+        return None
+    steps: list[str] = re.findall(r"\w+", code)
+    return "".join(f"/{step}" for step in steps[1:])
+
+
+def _command(command: str, *rest: str) -> dict[str, Any]:
+    words = " ".join((command, "{PROMPT}", *rest))
+    return {"provider": "cli", "command_template": words, "cwd": "."}

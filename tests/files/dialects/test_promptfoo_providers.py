@@ -1,0 +1,216 @@
+"""promptfoo's providers as targets: models, services, programs, and the model that judges."""
+
+import json
+from typing import Any
+
+import pytest
+
+from rubric_ci.files.dialects import promptfoo
+from rubric_ci.files.dialects.translation import NOT_SUPPORTED, Beside
+from rubric_ci.files.yaml_text.document import Document
+
+TEST = "prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [{type: llm-rubric, value: Kind}]}]\n"
+
+
+def imported(
+    text: str, files: dict[str, str] | None = None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the targets, and what is lost with its path."""
+    data = Document("", f"{TEST}{text}").data
+    found = promptfoo.translate(data, Beside((files or {}).get, ".."))
+    said = [
+        f"{'.'.join(map(str, path))} {message}"
+        for rule, path, message in found.problems
+        if rule is NOT_SUPPORTED
+    ]
+    return found.targets, said
+
+
+def without_name(target: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in target.items() if key != "name"}
+
+
+MODELS: dict[str, dict[str, Any]] = {
+    "openai:gpt-6": {"model": "openai/gpt-6"},
+    "openai:chat:gpt-6": {"model": "openai/gpt-6"},
+    "openai:responses:gpt-6": {"model": "openai/responses/gpt-6"},
+    "openai:chat:ft:gpt-6:shop::1": {"model": "openai/ft:gpt-6:shop::1"},
+    "azure:chat:deployed": {"model": "azure/deployed"},
+    "anthropic:messages:claude-6": {"model": "anthropic/claude-6"},
+    "google:gemini-3": {"model": "gemini/gemini-3"},
+    "vertex:gemini-3": {"model": "vertex_ai/gemini-3"},
+    "ollama:chat:llama3:8b": {"model": "ollama_chat/llama3:8b"},
+    "ollama:llama3": {"model": "ollama/llama3"},
+    "openrouter:a/b": {"model": "openrouter/a/b"},
+    "bedrock:anthropic.claude-6": {"model": "bedrock/anthropic.claude-6"},
+    "localai:chat:vicuna": {"model": "openai/vicuna", "api_base": "http://localhost:8080/v1"},
+}
+
+
+@pytest.mark.parametrize(("written", "target"), MODELS.items())
+def test_a_model(written: str, target: dict[str, Any]) -> None:
+    targets, said = imported(f"providers: ['{written}']")
+    assert (targets, said) == ([{"name": written, **target}], [])
+
+
+SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "of a request": (
+        "{temperature: 0, max_tokens: 9, seed: 1, response_format: {type: json_object}}",
+        {
+            "temperature": 0,
+            "max_tokens": 9,
+            "seed": 1,
+            "response_format": {"type": "json_object"},
+        },
+    ),
+    "of a server": (
+        "{apiBaseUrl: 'http://127.0.0.1:1/v1', apiKeyEnvar: SHOP_KEY}",
+        {"api_base": "http://127.0.0.1:1/v1", "api_key": "${{ SHOP_KEY }}"},
+    ),
+    "a host": ("{apiHost: proxy.example}", {"api_base": "https://proxy.example/v1"}),
+    "a variable as key": ("{apiKey: '{{env.SHOP_KEY}}'}", {"api_key": "${{ SHOP_KEY }}"}),
+    "of another spelling": ("{maxTokens: 9, topP: 0.5}", {"max_tokens": 9, "top_p": 0.5}),
+    "of generation": (
+        "{generationConfig: {temperature: 0, maxOutputTokens: 9}}",
+        {"temperature": 0, "max_tokens": 9},
+    ),
+    "an effort": ("{reasoning: {effort: low}}", {"reasoning_effort": "low"}),
+    "without effect on answers": ("{maxRetries: 3, showThinking: false}", {}),
+}
+
+
+@pytest.mark.parametrize(("config", "settings"), SETTINGS.values(), ids=SETTINGS)
+def test_settings(config: str, settings: dict[str, Any]) -> None:
+    [target], said = imported(f"providers: [{{id: 'openai:a', label: shop, config: {config}}}]")
+    assert (target, said) == ({"name": "shop", "model": "openai/a", **settings}, [])
+
+
+LOST = {
+    "a key": (
+        "[{id: 'openai:a', config: {apiKey: sk-1}}]",
+        "providers.0.config.apiKey a key is not copied: write `api_key: ${{ NAME }}` of a variable",
+    ),
+    "tools": (
+        "[{id: 'openai:a', config: {tools: []}}]",
+        "providers.0.config.tools `tools` has no counterpart",
+    ),
+    "a schema in a file": (
+        "[{id: 'openai:a', config: {response_format: 'file://a.json'}}]",
+        (
+            "providers.0.config.response_format `response_format` has a template, or is in another "
+            "file"
+        ),
+    ),
+    "prompts of its own": (
+        "[{id: 'openai:a', prompts: [b]}]",
+        "providers.0.prompts `prompts` of a provider has no counterpart",
+    ),
+    "an agent": (
+        "['anthropic:claude-agent-sdk']",
+        (
+            "providers.0 this provider has no counterpart; define a target of the name `default`: "
+            "`- {name: default, provider: claude-code}` in rubric-ci.yaml"
+        ),
+    ),
+    "an embedding": (
+        "['openai:embedding:a']",
+        (
+            "providers.0 this provider has no counterpart; define a target of the name `default`: "
+            "`- {name: default, provider: cli, command_template: 'PROGRAM {PROMPT}'}`"
+        ),
+    ),
+    "code that reads a reply": (
+        "[{id: 'https://a.example', config: {transformResponse: 'json.a + 1'}}]",
+        (
+            "providers.0.config.transformResponse code that reads a reply has no counterpart: "
+            "`answer` is the path of a value"
+        ),
+    ),
+    "a template in a header": (
+        "[{id: 'https://a.example', config: {headers: {a: '{{q}}'}}}]",
+        "providers.0.config templates in `url` and `headers` have no counterpart",
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "message"), LOST.values(), ids=LOST)
+def test_what_has_no_counterpart_is_said(written: str, message: str) -> None:
+    assert imported(f"providers: {written}")[1] == [message]
+
+
+def test_a_provider_as_a_mapping_of_its_name() -> None:
+    targets, said = imported("providers: [{'openai:a': {config: {temperature: 0}}}]")
+    assert (targets, said) == ([{"name": "openai:a", "model": "openai/a", "temperature": 0}], [])
+
+
+def test_two_providers_of_one_name() -> None:
+    targets, _ = imported("providers: ['openai:a', {id: 'openai:a', config: {seed: 1}}]")
+    assert [target["name"] for target in targets] == ["openai:a", "openai:a-2"]
+
+
+def test_a_service() -> None:
+    [target], said = imported(
+        "providers: [{id: 'https://a.example/chat', label: shop, config: {method: POST, headers: "
+        "{Authorization: 'Bearer {{env.TOKEN}}'}, body: {messages: [{content: '{{prompt}}'}]}, "
+        "transformResponse: 'json.choices[0].message.content'}}]"
+    )
+    assert said == []
+    assert target == {
+        "name": "shop",
+        "provider": "http",
+        "url": "https://a.example/chat",
+        "method": "POST",
+        "headers": {"Authorization": "Bearer ${{ TOKEN }}"},
+        "body": {"messages": [{"content": "{{ input }}"}]},
+        "answer": "/choices/0/message/content",
+    }
+
+
+def test_programs() -> None:
+    targets, said = imported(
+        "providers: [echo, 'exec:node a.js', {id: 'file://b.js', config: {x: '{y}'}}]",
+        {"a.js": "console.log(1)", "b.js": "module.exports = 1"},
+    )
+    assert said == []
+    assert [target["command_template"] for target in targets] == [
+        "python3 promptfoo_shim.py --echo {PROMPT}",
+        "node a.js {PROMPT}",
+        r"""node promptfoo_shim.mjs --config '"\u007b\"x\": \"\u007by}\"}"' ../b.js {PROMPT}""",
+    ]
+
+
+def test_a_program_that_reads_the_variables_is_said() -> None:
+    _, said = imported("providers: ['file://b.js']", {"b.js": "(p, context) => context.vars.q"})
+    assert said == ["providers.0 `b.js` reads `vars`, which a program does not get here"]
+
+
+JUDGES: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "of the defaults": (
+        "providers: ['openai:a']\ndefaultTest: {options: {provider: 'openai:b'}}",
+        [
+            {"model": "openai/a", "judge_target": "judge"},
+            {"model": "openai/b"},
+        ],
+    ),
+    "with settings": (
+        (
+            "providers: ['openai:a']\n"
+            "defaultTest: {options: {provider: {id: 'openai:b', config: {temperature: 0}}}}"
+        ),
+        [
+            {"model": "openai/a", "judge_target": "judge"},
+            {"model": "openai/b", "temperature": 0},
+        ],
+    ),
+    "the model itself": (
+        "providers: ['openai:a']\ndefaultTest: {options: {provider: {text: 'openai:a'}}}",
+        [{"model": "openai/a", "judge_target": "openai:a"}],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "targets"), JUDGES.values(), ids=JUDGES)
+def test_the_judge_is_a_target(text: str, targets: list[dict[str, Any]]) -> None:
+    found, said = imported(text)
+    assert (list(map(without_name, found)), said) == (targets, [])
+    assert json.dumps(found)

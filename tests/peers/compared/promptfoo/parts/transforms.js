@@ -1,0 +1,1 @@
+module.exports = (output) => `TOTAL ${JSON.parse(output).total}`;

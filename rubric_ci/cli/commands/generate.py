@@ -12,6 +12,7 @@ from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.model.options import GenerateSettings
+from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.services.drafting.check import Drafted
 from rubric_ci.services.drafting.engine import DraftFailed, DraftRequest, DraftResult, draft
 from rubric_ci.services.drafting.expected import request_lines
@@ -129,8 +130,9 @@ def _draft(
     results = coroutines.run(run_until_terminated(drafting))
     for note in context.notes:
         echo(note, err=True)
-    cached = sum(result.usage.cache_hits for result in results)
-    show_spent(replace(context.spent(), cache_hits=cached))
+    used = sum((result.usage for result in results), NOTHING_USED)
+    sent = replace(context.spent(), cache_hits=used.cache_hits, repairs=used.repairs)
+    show_spent(sent)
     return results
 
 

@@ -11,6 +11,7 @@ from rubric_ci.grading.resolve import Task
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.services.calibration import sentinel
+from rubric_ci.services.cost.answers import estimate_answers
 from rubric_ci.services.cost.estimate import Estimate, estimate_work
 from rubric_ci.services.cost.last_run import LastRun, last_run
 from rubric_ci.services.cost.work import ExpectedWork
@@ -51,11 +52,12 @@ def announce(
 ) -> Announcement:
     """Return what a run will send: both sides, the sentinel, and bounds of further trials."""
     settings, last = inputs.settings, _last_run(inputs)
+    if without_models(settings):
+        answers = [each for side in work for each in estimate_answers(side, last)]
+        unsent = [replace(each, estimate=None) for each in answers]
+        return Announcement(estimate=Estimate(answers=unsent))
     watched = _watched(inputs)
     every = estimate_work((*work, *watched), last, batched=settings.batch)
-    if without_models(settings):
-        answers = [replace(each, estimate=None) for each in every.answers]
-        return Announcement(estimate=Estimate(answers=answers))
     return Announcement(estimate=every, further=tuple(_further(sides, inputs, watched, last)))
 
 

@@ -104,9 +104,11 @@ def test_an_interruption_keeps_the_finished_drafts(project: Project) -> None:
             text=True,
         )
         assert process.stderr
+        assert process.stderr.readline().startswith("about 2 requests to openai/gpt-6-luna for ")
         assert process.stderr.readline().startswith("[1/2] evals/a.yaml: ")
         process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=60)
+    assert "2 model calls, " in err  # the one that was interrupted may cost as well
     assert process.returncode == 3
     assert "left unchanged: no draft: interrupted\n" in out
     assert out.endswith("1 case got rubrics in 1 file, 1 left unchanged\n")

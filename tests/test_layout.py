@@ -129,7 +129,8 @@ IMPURE: Final = """
     grading/evaluators/composite
     grading/evaluators/llm_judge grading/evaluators/rubric grading/evaluators/scripts
     grading/limits grading/setup grading/targets grading/tasks
-    model/context model/options models/agents/home models/judge/panel models/judge/request
+    model/context model/options models/agents/home models/agents/logins
+    models/judge/panel models/judge/request
     models/llm reports/history/database reports/history/detectable reports/render/progress
     services/adoption/tools services/calibration/cascade services/calibration/correction
     services/calibration/gate services/calibration/label_file

@@ -20,6 +20,7 @@ from time import perf_counter
 
 from rubric_ci.errors import CannotRunScript, ScriptTimedOut
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.masking import redact
 from rubric_ci.text.redact import is_secret_name
 
@@ -79,7 +80,11 @@ def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ())
         if name.upper().startswith(_RUNNERS) and is_secret_name(name):
             raise CannotRunScript(f"`{name}`, named in `env`, is the runner's: no script gets it")
         if name not in environment:
-            raise CannotRunScript(f"the environment variable `{name}`, named in `env`, is not set")
+            advice = how_to_set(name, environment)
+            raise CannotRunScript(
+                f"the environment variable `{name}`, named in `env`, is not set"
+                f"{advice and f'; {advice}'}"
+            )
     return {
         name: value
         for name, value in environment.items()

@@ -20,6 +20,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.options import InitSettings
 from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
 from rubric_ci.system import resources
+from rubric_ci.system.ci_advice import command_to_set, is_public
 
 _OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
 _FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files
@@ -27,7 +28,6 @@ _KEY: Final = _FIRST.variables[0]
 _PIN: Final = re.compile(r"@[0-9a-f]{40} # .*")  # of a workflow of ours, as examples have it
 _SECRETS: Final = re.compile(r"^    secrets:\n(?:      .*\n)+", re.MULTILINE)
 _CAP: Final = re.compile(r'max-cost-usd: "\d+"')
-_PUBLIC: Final = re.compile(r"_(?:BASE|ENDPOINT|REGION|PROJECT|LOCATION)$")  # no secret
 _EXAMPLE: Final = re.compile(r"^evals: .*\n|  # Recorded answers, .*\n(?:  .*\n)+", re.MULTILINE)
 _CAPS: Final = "A pull request may cost $5, a night $20 (max-cost-usd).\n"
 _NIGHTS: Final = (
@@ -169,8 +169,7 @@ def _next(plan: _Plan) -> Iterator[str]:
         yield f"No workflows: `origin` is at {plan.found.other_host}. {_OTHER_CI}\n"
         return
     for name in plan.variables:
-        kind = "variable" if _PUBLIC.search(name) else "secret"
-        yield f"  gh {kind} set {name}    # for the workflows\n"
+        yield f"  {command_to_set(name)}    # for the workflows\n"
     if plan.is_new and plan.provider.remark:
         yield f"{plan.provider.remark}\n"
     yield _CAPS if plan.priced else ""
@@ -221,7 +220,7 @@ def _workflow(text: str, plan: _Plan) -> str:
     name = plan.found.branch
     branch = name if re.fullmatch(r"[\w./-]+", name) else json.dumps(name)
     lines = [
-        f"        {each}=${{{{ {'vars' if _PUBLIC.search(each) else 'secrets'}.{each} }}}}\n"
+        f"        {each}=${{{{ {'vars' if is_public(each) else 'secrets'}.{each} }}}}\n"
         for each in plan.variables
     ]
     commit = resources.released_commit()

@@ -36,6 +36,7 @@ class Variables:
     environment: Mapping[str, str]
     listed: tuple[str, ...] = ()  # `env.allow`, as globs
     place: Callable[[str], str] = lambda _: "rubric-ci.yaml"  # file and line that use a variable
+    advice: Callable[[str], str] = lambda _: ""  # where a job sets a variable
 
     def look_up(self, name: str) -> str:
         """Return the value of a variable; raises ForbiddenVariable or MissingVariable."""
@@ -44,7 +45,8 @@ class Variables:
         if value == "":
             raise MissingVariable(
                 f"the environment variable {name} is not set",
-                f"set it, or remove `${{{{ {name} }}}}` from the configuration",
+                self.advice(name)
+                or f"set it, or remove `${{{{ {name} }}}}` from the configuration",
             )
         return value
 

@@ -24,6 +24,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.system import masking
+from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape
 
@@ -67,7 +68,8 @@ class LoadedProject:
         """Return the variables that the configuration of an eval file may use."""
         listed = self.config_for(eval_file).env_allow
         place = partial(self.project.place_of_variable, eval_file)
-        return Variables(environment=environment, listed=listed, place=place)
+        advice = partial(how_to_set, environment=environment)
+        return Variables(environment=environment, listed=listed, place=place, advice=advice)
 
     @property
     def found(self) -> frozenset[str]:

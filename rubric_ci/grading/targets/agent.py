@@ -15,12 +15,12 @@ from rubric_ci.grading.targets.workspace import Folders, Workspaces
 from rubric_ci.model.config import AgentProgram, CliTarget, Workspace
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Trace
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.agents.agent import Files, Start
 from rubric_ci.models.agents.home import furnished, kept
+from rubric_ci.models.agents.logins import Login, NoLogin, login_of
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
 from rubric_ci.system.scratch import variables
@@ -73,12 +73,13 @@ async def _run(
     case: EvalCase, target: CliTarget, agent: AgentProgram, context: RunContext, folders: Folders
 ) -> Answer:
     known = AGENTS[agent.name]
+    login = _login(target, agent, context)
 
     def start(dollars: float | None) -> tuple[tuple[str, ...], Mapping[str, str]]:
         settings = capped(agent, dollars) if known.cap else agent
-        made = furnished(known.work(settings), folders.home)
+        made = furnished(known.work(settings), folders.home, login.files)
         argv = confined_argv(made.argv, target=target, folders=folders)
-        return argv, _environment(made, target, agent, folders.home, context.environment)
+        return argv, _environment(made, target, login, folders.home, context.environment)
 
     async def begin(dollars: float | None) -> Answer:
         argv, environment = start(dollars)
@@ -167,20 +168,22 @@ def prompt(case: EvalCase) -> str:
 def _environment(
     start: Start,
     target: CliTarget,
-    agent: AgentProgram,
+    login: Login,
     home: Path,
     environment: Mapping[str, str],
 ) -> dict[str, str]:
     """Return the named variables, the credential, the locale and the PATH; the home is empty."""
-    names = CREDENTIALS[agent.name]
-    own = [name for name in names if environment.get(name)]
-    if not own and not any(environment.get(name) for name in target.env):
-        raise CannotAnswer(
-            f"no credential for the target `{target.name}`: set {' or '.join(names)}"
-        )
-    given = clean_environment(environment, (*target.env, *own))
+    given = {**clean_environment(environment, target.env), **login.variables}
     homes = {name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}}
     return {**given, **homes, **start.environment, **variables(home)}
+
+
+def _login(target: CliTarget, agent: AgentProgram, context: RunContext) -> Login:
+    """Return the credential of an agent; raises CannotAnswer without one."""
+    try:
+        return login_of(agent.name, target.env, context.environment)
+    except NoLogin as error:
+        raise CannotAnswer(f"the target `{target.name}`: {error}") from None
 
 
 def _trace(finished: Finished, files: Files, target: CliTarget, agent: AgentProgram) -> Trace:

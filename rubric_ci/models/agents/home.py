@@ -5,17 +5,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.models.agents.agent import Files, Start
+from rubric_ci.models.agents.agent import NO_FILES, Files, Start
 from rubric_ci.system.file_io import read_end
 
 _MOST_FILES: Final = 20  # of one glob
 _MOST_BYTES: Final = 16 * 2**20
 
 
-def furnished(start: Start, home: Path) -> Start:
-    """Write the settings of a start into its home folder, and return it with that folder."""
+def furnished(start: Start, home: Path, login: Files = NO_FILES) -> Start:
+    """Write settings and login into the home folder of a start, and return it with that folder."""
     own = start.at(str(home))
-    for path, text in own.files.items():
+    for path, text in {**own.files, **login}.items():
         place = home / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")

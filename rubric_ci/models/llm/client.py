@@ -139,7 +139,7 @@ def connect(
     """Return an Ask for a whole run: with retries, one rate limiter and the budget of the run."""
     limiter = RateLimiter(concurrency)
     modes = OutputModes(output_mode_of, add_note, cache)
-    ask = modes.wrap(limiter.wrap(budget.wrap(request)))
+    ask = modes.wrap(limiter.wrap(budget.wrap(judge_command.noting_login(request, add_note))))
     return breaker.wrap(with_retries(ask, sleep=budget.sleep))
 
 

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.model.config import Endpoint, JudgeCommand
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.model.trace import Trace
 from rubric_ci.models.agents import AGENTS
@@ -31,6 +31,7 @@ from rubric_ci.models.agents.agent import (
     never,
 )
 from rubric_ci.models.agents.home import furnished, kept
+from rubric_ci.models.agents.logins import Login, NoLogin, login_of
 from rubric_ci.models.llm.openai_http import text_of, usage
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import processes
@@ -43,15 +44,15 @@ _HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "T
 
 async def ask(call: ModelCall) -> ModelReply:
     """Start the command with the prompt and return its reply; raises RequestError."""
-    command = _startable(call.endpoint)
+    command, login = _startable(call.endpoint)
     known = AGENTS.get(command.cli)
-    with _folders(command) as (work, home):
+    with _folders(command, login) as (work, home):
         try:
             finished = await processes.run(
                 processes.Command(
                     script=_argv(command, home),
                     cwd=work,
-                    environment=_environment(command, home, os.environ),
+                    environment={**_environment(command, home, os.environ), **login.variables},
                     known=os.environ,
                     timeout_seconds=call.endpoint.timeout_seconds + _GRACE_SECONDS,
                     stdin=prompt(call),
@@ -130,15 +131,27 @@ def _read(command: JudgeCommand, finished: processes.Finished, files: Files) -> 
     return reply
 
 
-def _startable(endpoint: Endpoint) -> JudgeCommand:
-    """Return the command if its program, variables and credential are there."""
+def noting_login(ask: ModelCaller, add_note: AddNote) -> ModelCaller:
+    """Return the caller, which notes the login of a person that a command-line tool uses."""
+
+    async def asked(call: ModelCall) -> ModelReply:
+        command = call.endpoint.command
+        if command and (place := _startable(call.endpoint)[1].place):
+            add_note(f"{command.cli} judges with the login in {place}")
+        return await ask(call)
+
+    return asked
+
+
+def _startable(endpoint: Endpoint) -> tuple[JudgeCommand, Login]:
+    """Return the command and its credential; raises RequestError without program or variables."""
     command = _command_of(endpoint)
     _argv(command)
     _named(command, os.environ)
-    names = CREDENTIALS.get(command.cli, ())
-    if names and not any(os.environ.get(name) for name in (*names, *command.env)):
-        raise _not_started(f"no credential for {command.cli}: set {' or '.join(names)}")
-    return command
+    try:
+        return command, login_of(command.cli, command.env, os.environ)
+    except NoLogin as error:
+        raise _not_started(str(error)) from None
 
 
 def _argv(command: JudgeCommand, home: Path = Path()) -> tuple[str, ...]:
@@ -177,7 +190,7 @@ def _named(command: JudgeCommand, environment: Mapping[str, str]) -> dict[str, s
 
 
 @contextmanager
-def _folders(command: JudgeCommand) -> Iterator[tuple[Path, Path]]:
+def _folders(command: JudgeCommand, login: Login) -> Iterator[tuple[Path, Path]]:
     """Yield an empty working folder and a home folder, outside of every repository."""
     try:
         outside()
@@ -187,7 +200,7 @@ def _folders(command: JudgeCommand) -> Iterator[tuple[Path, Path]]:
         work, home = folder / "work", folder / "home"
         work.mkdir()
         home.mkdir()
-        furnished(_start(command), home)
+        furnished(_start(command), home, login.files)
         yield work, home
 
 
@@ -197,7 +210,7 @@ def version_of_cli(cli: str) -> str:
     command = JudgeCommand(cli=cli)
     try:
         program = _argv(command)[0]
-        with _folders(command) as (work, home):
+        with _folders(command, Login()) as (work, home):
             done = subprocess.run(
                 [program, "--version"],
                 cwd=work,

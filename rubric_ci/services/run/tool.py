@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -56,6 +57,7 @@ from rubric_ci.services.run.confirmation import confirm
 from rubric_ci.services.run.sides import Key
 from rubric_ci.services.run.suspect import Pair
 from rubric_ci.system import masking
+from rubric_ci.system.ci_advice import how_to_set
 
 _MOVED: Final = "what its graders demand differs at the base"
 
@@ -128,7 +130,8 @@ def tool_report(
     change = open_change(project.root, options, environment)
     project = under_policy(project, settings.policy_from, change)
     config = project.config_for("")
-    variables = Variables(environment=environment, listed=config.env_allow)
+    advice = partial(how_to_set, environment=environment)
+    variables = Variables(environment=environment, listed=config.env_allow, advice=advice)
     place = Place(root=project.root, target=_filled(target, variables), environment=environment)
     about = Adopted(tool=target.reads, file=target.name, least=config.gate.thresholds.passing)
     tracked = tools.committed_results(place)

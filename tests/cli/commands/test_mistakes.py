@@ -29,6 +29,13 @@ ROWS: list[dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8")
 )
 NO_KEY = "no key"
+JOB = {
+    "CI": "true",
+    "GITHUB_ACTIONS": "true",
+    "GITHUB_REPOSITORY": "ada/shop",
+    "GITHUB_WORKFLOW_REF": "ada/shop/.github/workflows/evals-gate.yml@refs/heads/main",
+}
+"""The variables of a job, for rows with `job: true`."""
 
 
 def test_there_are_enough() -> None:
@@ -44,9 +51,11 @@ def test_what_is_said(row: dict[str, Any], tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8", newline="")
     key = {} if row["mistake"] == NO_KEY else {"OPENAI_API_KEY": "sk-of-a-test"}
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **key}
+    if row.get("job"):
+        environment |= {**JOB, "GITHUB_WORKSPACE": str(tmp_path)}
     command = row["command"]
     words = command.split() if isinstance(command, str) else command
     done = invoke(tmp_path, environment, *words)
-    said = (done.stderr or done.stdout).splitlines()
+    said = [*done.stderr.splitlines(), *done.stdout.splitlines()]
     missing = [line for line in row["says"].splitlines() if line not in said]
     assert (done.returncode, missing) == (row["exit"], []), done.stdout + done.stderr

@@ -188,8 +188,10 @@ def test_a_missing_program_and_a_missing_credential(bench: Bench) -> None:
     target = bench.program("codex", printed("codex", "ok"))
     del bench.environment["CODEX_API_KEY"]
     assert bench.refusal(target) == (
-        "no credential for the target `a`: set CODEX_API_KEY or CODEX_ACCESS_TOKEN"
+        "the target `a`: no credential for codex: run `codex login`, or set CODEX_API_KEY or "
+        "CODEX_ACCESS_TOKEN"
     )
+    bench.environment["CODEX_API_KEY"] = "k"
     (bench.programs / "codex").unlink()
     assert bench.refusal(target) == "the program `codex` is not on the PATH; install it"
 

@@ -219,10 +219,43 @@ def test_any_command_judges(checkout: Path, tmp_path: Path) -> None:
     assert report["judge"]["model"] == "command/my-judge"
 
 
+def test_a_login_of_a_person_counts_at_a_desk(checkout: Path, tmp_path: Path) -> None:
+    program = write_program(tmp_path / "bin", "claude", printed("claude", json.dumps(MET)))
+    folder = tmp_path / "home/.claude"
+    folder.mkdir(parents=True)
+    token, end = "sk-ant-oat01-of-ada", (time.time() + 86_400) * 1000
+    login = {"claudeAiOauth": {"accessToken": token, "refreshToken": "r", "expiresAt": end}}
+    (folder / ".credentials.json").write_text(json.dumps(login))
+    judge = {"cli": "claude-code", "model": "claude-sonnet-5-5"}
+    variables = {"CLAUDE_CONFIG_DIR": str(folder)}
+    code, report, shown = run(checkout, judge, program, **variables)
+    assert code == 0, shown
+    (*_, started) = program.starts()
+    environment = started["environment"]
+    assert isinstance(environment, dict)
+    assert environment["CLAUDE_CODE_OAUTH_TOKEN"] == token
+    assert "CLAUDE_CONFIG_DIR" not in environment
+    assert f"claude-code judges with the login in {folder}/.credentials.json" in report["notes"]
+    assert token not in json.dumps(report) + shown
+    job = {"CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "ada/shop"}
+    code, report, _ = run(checkout, judge, program, **variables, **job)
+    assert code == 3
+    assert report["cases"][0]["reason"] == (
+        "rubric: claude-code/claude-sonnet-5-5: no credential for claude-code: get a "
+        "token with `claude setup-token`, run `gh secret set CLAUDE_CODE_OAUTH_TOKEN`, and add "
+        "`CLAUDE_CODE_OAUTH_TOKEN: ${{ secrets.CLAUDE_CODE_OAUTH_TOKEN }}` to `env:` of the step "
+        "in the workflow"
+    )
+
+
 @pytest.mark.parametrize(
     ("judge", "variables", "reason"),
     [
-        ({"cli": "codex", "model": "m"}, {}, "no credential for codex: set CODEX_API_KEY or"),
+        (
+            {"cli": "codex", "model": "m"},
+            {},
+            "no credential for codex: run `codex login`, or set CODEX_API_KEY or",
+        ),
         (
             {"cli": "copilot", "model": "m"},
             {"COPILOT_GITHUB_TOKEN": "t"},

@@ -1,0 +1,60 @@
+"""Where a variable that is missing is set: in a job, the line and the command; else nothing."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from rubric_ci.system.runner import in_other_ci, in_workflow
+
+_PUBLIC: Final = re.compile(r"_(?:BASE|ENDPOINT|REGION|PROJECT|LOCATION|URL|HOST)$")
+_CALLS_OURS: Final = re.compile(r"uses: *[\"']?rubric-ci/rubric-ci/\.github/workflows/")
+
+
+def is_public(name: str) -> bool:
+    """Return True for a variable that is no secret, such as the address of a server."""
+    return bool(_PUBLIC.search(name))
+
+
+def in_a_job(environment: Mapping[str, str]) -> bool:
+    """Return True in a job of any CI system."""
+    return in_workflow(environment) or in_other_ci(environment)
+
+
+def command_to_set(name: str) -> str:
+    """Return the command that sets a secret or a variable of a GitHub repository."""
+    return f"gh {'variable' if is_public(name) else 'secret'} set {name}"
+
+
+def how_to_set(name: str, environment: Mapping[str, str]) -> str:
+    """Return how a job gets a variable; empty: this is no job."""
+    if in_workflow(environment):
+        file = workflow_file(environment)
+        line, place = _line(name, file, environment), file or "the workflow"
+        return f"run `{command_to_set(name)}`, and add {line} in {place}"
+    if in_other_ci(environment):
+        return f"set {name} among the variables of the CI job"
+    return ""
+
+
+def workflow_file(environment: Mapping[str, str]) -> str:
+    """Return the file of the workflow that runs, such as `.github/workflows/evals-gate.yml`."""
+    path = environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0]
+    _, found, name = path.partition("/.github/workflows/")
+    return f".github/workflows/{name}" if found else ""
+
+
+def _line(name: str, file: str, environment: Mapping[str, str]) -> str:
+    """Return the line to add: of a workflow that is called, or of a step."""
+    value = f"${{{{ {'vars' if is_public(name) else 'secrets'}.{name} }}}}"
+    if _CALLS_OURS.search(_text(file, environment)):
+        return f"`{name}={value}` to `secrets: env:`"
+    return f"`{name}: {value}` to `env:` of the step"
+
+
+def _text(file: str, environment: Mapping[str, str]) -> str:
+    try:
+        path = Path(environment.get("GITHUB_WORKSPACE", "")) / file
+        return path.read_text(encoding="utf-8") if file else ""
+    except (OSError, ValueError):
+        return ""

@@ -190,11 +190,18 @@ class ScriptTimedOut(CannotRunScript):
     """A script did not end in time and was killed; it has what it printed until then."""
 
     def __init__(
-        self, reason: str, usage: "Usage | None" = None, *, seconds: float = 0, printed: str = ""
+        self,
+        reason: str,
+        usage: "Usage | None" = None,
+        *,
+        seconds: float = 0,
+        printed: str = "",
+        complained: str = "",
     ) -> None:
         super().__init__(reason, usage)
         self.seconds = seconds
-        self.printed = printed
+        self.printed = printed  # on stdout
+        self.complained = complained  # on stderr
 
 
 class OverBudget(NoVerdict):

@@ -141,6 +141,7 @@ async def run(command: Command) -> Finished:
             f"{command} did not end within {limit} and was killed",
             seconds=command.timeout_seconds,
             printed=_text(pipes.result()[0]) if drained else "",
+            complained=redact(_text(pipes.result()[1])) if drained else "",
         )
     if not drained:
         raise CannotRunScript(f"{command} left a process behind that holds its output open")

@@ -2,6 +2,9 @@
 
 A call that failed was tried: it counts where calls are forbidden or limited, and does not count
 where one is required. A call may come several times; one is enough where one is required.
+
+A line of a shell is matched as a whole and by each of its commands: one that fits is a call of it.
+Where nothing else may be called, each of them has to fit.
 """
 
 import json
@@ -15,7 +18,9 @@ from rubric_ci.files.assertions.json_data import schema_problem, validity
 from rubric_ci.files.assertions.row import CALLS, TEXT, TEXTS, Outcome, Row, shown
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Step
+from rubric_ci.models.agents import NAMED
 from rubric_ci.text.numbers import listed
+from rubric_ci.text.shell_commands import Spellings, commands
 
 _PATTERN: Final = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)
 _SKILL: Final = re.compile(
@@ -59,12 +64,13 @@ def _in_order(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
 
 def _exactly(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
     pairs = zip(steps, patterns, strict=False)
-    fits = len(steps) == len(patterns) and all(_fits(step, each, fold) for step, each in pairs)
+    same = all(_is_only(step, [each], fold) for step, each in pairs)
+    fits = len(steps) == len(patterns) and same
     return Outcome(holds=fits, found="" if fits else _not_called(steps, repeated=True))
 
 
 def _no_other(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
-    others = [step for step in steps if not any(_fits(step, each, fold) for each in patterns)]
+    others = [step for step in steps if not _is_only(step, patterns, fold)]
     if not others:
         return Outcome(holds=True, found=_not_called(steps))
     return Outcome(holds=False, found=f"{_times(len(others))}: {_line(others[0])}")
@@ -119,15 +125,49 @@ def _fits(step: Step, pattern: str, fold: bool) -> bool:
 
     With `fold` the name fits in any case.
     """
+    arguments = _wanted(step, pattern, fold)
+    texts = (*_arguments(step.arguments), *(text for each in _commands(step) for text in each))
+    return arguments == "" or (arguments is not None and any(_glob(t, arguments) for t in texts))
+
+
+def _is_only(step: Step, patterns: list[str], fold: bool) -> bool:
+    """Return True if a call fits one of the patterns, and of several commands each of them."""
+    several = _commands(step)
+    if len(several) < 2:
+        return any(_fits(step, each, fold) for each in patterns)
+    wanted = [found for each in patterns if (found := _wanted(step, each, fold)) is not None]
+    whole = [found for found in wanted if not found or len(commands(found)) > 1]
+    if any(
+        not found or any(_glob(t, found) for t in _arguments(step.arguments)) for found in whole
+    ):
+        return True
+    return all(any(_glob(t, found) for found in wanted for t in each) for each in several)
+
+
+def _wanted(step: Step, pattern: str, fold: bool) -> str | None:
+    """Return the glob of the arguments, "" for any; None: the name of the tool does not fit."""
     parts = _PATTERN.fullmatch(pattern.strip())
     if parts is None:
-        return False
-    tool, name = step.tool, parts["tool"]
-    if not (_glob(tool.casefold(), name.casefold()) if fold else _glob(tool, name)):
-        return False
-    return parts["arguments"] is None or any(
-        _glob(text, parts["arguments"]) for text in _arguments(step.arguments)
-    )
+        return None
+    tool, name = (text.casefold() if fold else text for text in (step.tool, parts["tool"]))
+    if not _glob(tool, name) and step.tool not in NAMED.get(name, ()):
+        return None
+    return parts["arguments"] or ""
+
+
+def tool_of(pattern: str) -> str:
+    """Return the name of the tool in a pattern."""
+    parts = _PATTERN.fullmatch(pattern.strip())
+    return parts["tool"] if parts else ""
+
+
+def _commands(step: Step) -> list[Spellings]:
+    """Return the commands of a call of a shell."""
+    given = step.arguments if isinstance(step.arguments, dict) else {}
+    line = given.get("command", given.get("cmd"))
+    if step.tool not in NAMED["shell"] or not isinstance(line, str):
+        return []
+    return [tuple(" ".join(text.split()) for text in each) for each in commands(line)]
 
 
 def _arguments(arguments: JSON) -> Iterator[str]:

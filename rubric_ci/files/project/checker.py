@@ -135,6 +135,7 @@ class Checker:
                 self._prompts(known),
                 self.project.summary.compare,
                 _with_default(known.without_calls, known),
+                _with_default(known.programs, known),
             ),
             self._nearest_path,
             default_evaluator=self.project.summary.default_evaluator,
@@ -201,18 +202,13 @@ class Checker:
         for name in self.project.serving(folder):
             summary = self.project.summarize(name)
             agents = known.agents | (summary.agents - known.targets)
-            new = {t: each for t, each in summary.prompts.items() if t not in known.targets}
             known = ConfigSummary(
                 targets=known.targets | summary.targets,
                 agents=agents,
-                prompts={**known.prompts, **new},
+                prompts={**known.prompts, **_new(summary.prompts, known)},
                 bodies={**summary.bodies, **known.bodies},
-                without_calls={
-                    **known.without_calls,
-                    **{
-                        t: why for t, why in summary.without_calls.items() if t not in known.targets
-                    },
-                },
+                without_calls={**known.without_calls, **_new(summary.without_calls, known)},
+                programs={**known.programs, **_new(summary.programs, known)},
             )
         return known
 
@@ -293,6 +289,11 @@ class Checker:
             return self.find(written)
         except CannotFindEvals:
             return []
+
+
+def _new(by_target: Mapping[str, T], known: ConfigSummary) -> Mapping[str, T]:
+    """Return the values of targets that an earlier file does not define."""
+    return {name: each for name, each in by_target.items() if name not in known.targets}
 
 
 def _with_default(by_target: Mapping[str, T], known: ConfigSummary) -> Mapping[str, T]:

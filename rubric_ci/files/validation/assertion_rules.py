@@ -1,9 +1,10 @@
 """Rules of assertions that a schema cannot express: patterns, schemas and options."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from rubric_ci.files.assertions.calls import tool_of
 from rubric_ci.files.assertions.json_data import schema_problem
 from rubric_ci.files.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.files.assertions.row import CALLS
@@ -13,6 +14,9 @@ from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.reference_rules import missing_file
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_rubrics
 from rubric_ci.model.references import Found, Lookup, NearFile
+from rubric_ci.models.agents import AGENTS, NAMED
+from rubric_ci.models.agents.agent import KINDS
+from rubric_ci.text.suggestions import did_you_mean
 
 ASSERTION_OPTION: Final = Rule(
     id="assertion-option",
@@ -46,6 +50,17 @@ CALLS_NOT_REPORTED: Final = Rule(
     ),
     hint="name a target that reports its calls, or set `trace` on a command",
 )
+UNKNOWN_TOOL: Final = Rule(
+    id="unknown-tool",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "An assertion names a tool that the agent of its cases does not have, so that it can hold "
+        "for no reason, or never. `shell`, `edit`, `read` and `web` mean those of every agent."
+    ),
+    hint="name a tool of the agent",
+)
+_NO_TOOLS: Final = frozenset(("max_calls", "skill_used"))
 _HINTS: Final = {
     SCHEMA_KEY: "write a JSON Schema that loads nothing and whose patterns have no lookaround",
     "matches": "https://github.com/google/re2/wiki/Syntax lists what a pattern can have",
@@ -74,6 +89,27 @@ def call_problems(data: Any, known: KnownTargets) -> Iterator[Problem]:
                 message = f"`{key}` needs a target that reports calls of tools; {shown} {why}"
                 yield Problem(CALLS_NOT_REPORTED, (*path, key), message, at_key=True)
                 break
+            yield from _unknown_tools(criterion[key], key, path, known.programs.get(name, ""))
+
+
+def _unknown_tools(value: Any, key: str, path: Path, program: str) -> Iterator[Problem]:
+    """Yield names of tools that an agent program never has."""
+    if not program or key in _NO_TOOLS:
+        return
+    own = AGENTS[program].tools
+    names = {name for kind in own.values() for name in kind} | {kind for kind in own if kind}
+    for pattern in value if isinstance(value, list) else [value]:
+        written = pattern.get("name") if isinstance(pattern, dict) else pattern
+        tool = tool_of(written) if isinstance(written, str) else ""
+        if tool and tool not in names and not tool.startswith("mcp") and not set("*?") & set(tool):
+            message = f"`{program}` has no tool `{tool}`"
+            hint = did_you_mean(_same_kind(tool, own))
+            yield Problem(UNKNOWN_TOOL, (*path, key), message, hint)
+
+
+def _same_kind(tool: str, own: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the kind of a tool that another agent has by this name."""
+    return next((kind for kind in KINDS if kind in own and tool in NAMED[kind]), "")
 
 
 def _option(criterion: dict[str, Any], key: str, path: Path) -> Iterator[Problem]:

@@ -31,6 +31,7 @@ class ConfigSummary(NamedTuple):
     compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
     bodies: Mapping[str, tuple[str, Any]] = {}  # by target: this file, and the body of requests
     without_calls: Mapping[str, str] = {}  # targets that report no calls of tools, and why not
+    programs: Mapping[str, str] = {}  # of targets whose tools are known: the agent
     default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
 
 
@@ -65,6 +66,13 @@ def summarize_config(document: Source) -> ConfigSummary:
             target["name"]: why
             for _, target in mappings(data, "targets")
             if isinstance(target.get("name"), str) and (why := _without_calls(target))
+        },
+        programs={
+            target["name"]: target["provider"].lower()
+            for _, target in mappings(data, "targets")
+            if isinstance(target.get("name"), str)
+            and str(target.get("provider", "")).lower() in STARTED
+            and not ("mcp_servers" in target or target.get("project_files"))
         },
         default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
@@ -155,3 +163,4 @@ class KnownTargets(NamedTuple):
     compare: tuple[str, ...] = ()  # targets that answer the cases that name none
     without_calls: Mapping[str, str] = {}
     """Targets that report no calls of tools, by name, the default one under "": why not."""
+    programs: Mapping[str, str] = {}  # by target, the default one under "": the agent

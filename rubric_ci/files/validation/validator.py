@@ -52,7 +52,11 @@ def check_evals(
     found = list(_eval_problems(source, lookup, near_file))
     if source.readable and (known.prompts or any(map(_has_variables, source.texts().values()))):
         found.extend(_first(_variable_problems(source, known)))
-    if known.without_calls and source.readable and any(_mentions(source, key) for key in KEYS):
+    if (
+        (known.without_calls or known.programs)
+        and source.readable
+        and any(_mentions(source, key) for key in KEYS)
+    ):
         from rubric_ci.files.validation.assertion_rules import call_problems
 
         found.extend(_first(call_problems(source.data, known)))

@@ -81,6 +81,8 @@ async def _run(
         argv = confined_argv(made.argv, target=target, folders=folders)
         return argv, _environment(made, target, login, folders.home, context.environment)
 
+    places = {folders.work: ".", folders.home: "~"}
+
     async def begin(dollars: float | None) -> Answer:
         argv, environment = start(dollars)
         line = Command(
@@ -95,12 +97,13 @@ async def _run(
         try:
             finished = await processes.run(line)
         except ScriptTimedOut as stopped:
-            raise timed_out(stopped, target, agent.name) from None
+            raise timed_out(stopped, target, agent.name, places) from None
         files = await asyncio.to_thread(kept, folders.home, known.keeps)
         try:
-            return answer_of(_trace(finished, files, target, agent), finished)
+            return answer_of(_trace(finished, files, target, agent), finished, places)
         except CannotAnswer as error:
-            raise error.after(did(agent.name, finished.stdout, finished.stderr)) from None
+            done = did(agent.name, finished.stdout, finished.stderr, places)
+            raise error.after(done) from None
 
     start(None)  # what cannot be started costs nothing
     return await spending.started(target, context, begin)

@@ -13,6 +13,7 @@ from typing import Any
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut
 from rubric_ci.files.yaml_text.recordings import MEASURES
+from rubric_ci.grading.targets.spelling import Places, spelled
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Usage
@@ -161,9 +162,9 @@ def read(form: str, stdout: str, stderr: str, target: CliTarget, files: Files = 
         raise CannotAnswer(f"the target `{target.name}` failed: {error}", spent) from None
 
 
-def did(form: str, stdout: str, stderr: str) -> Answer | None:
+def did(form: str, stdout: str, stderr: str, places: Places) -> Answer | None:
     """Return the work of an agent that gave no answer; None: it reports none."""
-    calls = [_call(step) for step in steps_so_far(form, stdout)]
+    calls = [_call(step) for step in spelled(steps_so_far(form, stdout), places)]
     last = last_event(redact(stdout), stderr) if form in READERS else ""
     if not calls and not last:
         return None
@@ -171,9 +172,11 @@ def did(form: str, stdout: str, stderr: str) -> Answer | None:
     return Answer(text="", messages=(message,) if calls else (), last_event=last)
 
 
-def timed_out(stopped: ScriptTimedOut, target: CliTarget, form: str) -> CannotAnswer:
+def timed_out(
+    stopped: ScriptTimedOut, target: CliTarget, form: str, places: Places
+) -> CannotAnswer:
     """Return the error of a target that was killed at its time limit, with its last event."""
-    done = did(form, stopped.printed, "")
+    done = did(form, stopped.printed, stopped.complained, places)
     last = f"; its last event: {done.last_event}" if done else ""
     killed = f"did not end within {stopped.seconds:g} s and was killed"
     return CannotAnswer(f"the target `{target.name}` {killed}{last}").after(done)
@@ -185,7 +188,8 @@ def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> A
     Raises CannotAnswer for an answer that is an agent's output which nobody declared.
     """
     if target.trace in READERS:
-        return answer_of(read(target.trace, given, finished.stderr, target), finished)
+        trace = read(target.trace, given, finished.stderr, target)
+        return answer_of(trace, finished, {folder: "."})
     if target.trace in {"", "none"}:
         if not target.trace and (form := format_of(given)):
             raise CannotAnswer(
@@ -200,12 +204,13 @@ def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> A
     if not (form := format_of(text)):
         raise CannotAnswer(f"the trace {target.trace} has none of the formats {', '.join(READERS)}")
     trace = read(form, text, "", target)
-    return answer_of(replace(trace, answer=given.strip("\n") or trace.answer), finished)
+    own = replace(trace, answer=given.strip("\n") or trace.answer)
+    return answer_of(own, finished, {folder: "."})
 
 
-def answer_of(trace: Trace, finished: Finished) -> Answer:
+def answer_of(trace: Trace, finished: Finished, places: Places) -> Answer:
     """Return the answer in the form in which all targets report their work."""
-    calls = [_call(step) for step in trace.steps]
+    calls = [_call(step) for step in spelled(trace.steps, places)]
     measures: dict[str, Any] = {
         "output_messages": [
             {"role": "assistant", "tool_calls": calls},

@@ -93,21 +93,21 @@ async def answer(
             try:
                 finished = await processes.run(command)
             except ScriptTimedOut as stopped:
-                raise _late(stopped, target) from None
+                raise _late(stopped, target, cwd) from None
             try:
                 text = output(finished, target, written)
                 return _answer(text, finished, target, cwd)
             except CannotAnswer as error:
-                done = answer_format.did(target.trace, finished.stdout, finished.stderr)
+                done = answer_format.did(target.trace, finished.stdout, finished.stderr, {cwd: "."})
                 raise error.after(done) from None
 
         return await spending.started(target, context, run)
 
 
-def _late(stopped: ScriptTimedOut, target: CliTarget) -> NoVerdict:
+def _late(stopped: ScriptTimedOut, target: CliTarget, cwd: Path) -> NoVerdict:
     """Return the error of a command that was killed; of an agent's, with its last event."""
     form = target.trace if target.trace in READERS else ""
-    return answer_format.timed_out(stopped, target, form) if form else stopped
+    return answer_format.timed_out(stopped, target, form, {cwd: "."}) if form else stopped
 
 
 def output(finished: Finished, target: CliTarget, written: Path) -> str:

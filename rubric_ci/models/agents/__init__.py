@@ -14,7 +14,7 @@ from rubric_ci.models.agents import (
     otlp,
     qwen,
 )
-from rubric_ci.models.agents.agent import Agent, Read, events
+from rubric_ci.models.agents.agent import KINDS, Agent, Read, events
 
 AGENTS: Final[Mapping[str, Agent]] = {
     "claude-code": claude_code.AGENT,
@@ -24,6 +24,12 @@ AGENTS: Final[Mapping[str, Agent]] = {
     "opencode": opencode.AGENT,
     "qwen": qwen.AGENT,
 }
+NAMED: Final[Mapping[str, frozenset[str]]] = {
+    kind: frozenset(name for agent in AGENTS.values() for name in agent.tools.get(kind, ()))
+    for kind in KINDS
+}
+"""The names that the tools of a kind have, of all agents."""
+
 READERS: Final[Mapping[str, Read]] = {
     **{name: agent.read for name, agent in AGENTS.items()},
     "atif": atif.read,

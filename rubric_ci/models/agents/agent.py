@@ -25,6 +25,9 @@ class Read(Protocol):
         """Return the work that they report."""
 
 
+KINDS: Final = ("shell", "edit", "read", "web")
+"""Names of kinds of tools that mean those of every agent."""
+
 OPTIONS: Final = ("max_turns", "max_cost_usd", "effort", "base_url", "mcp_servers", "args")
 """Settings of a target that a program has in its own way, or refuses."""
 
@@ -42,6 +45,8 @@ _QUOTA = re.compile(
     re.IGNORECASE,
 )
 _BUSY = re.compile(r"rate.?limit|too many requests|overloaded|status: (429|5\d\d)", re.IGNORECASE)
+_TROUBLE = re.compile(r"error|fail|retry", re.IGNORECASE)
+_COMPLAINT = re.compile(r"error|status\W{1,3}[45]\d\d", re.IGNORECASE)
 _FINISH = re.compile(
     r'(?<!\\)"gen_ai\.response\.finish_reasons":\s*\[[^\]"]*"(?:[a-z_]*",\s*")*([a-z_]+)"'
 )
@@ -81,6 +86,8 @@ class Agent:
     """The start that works on files, with the settings of a target."""
     refuses: Mapping[str, str] = field(default_factory=dict)
     """The options of `OPTIONS` that it does not have, each with what to do."""
+    tools: Mapping[str, tuple[str, ...]]
+    """The names of its tools by `KINDS`, of others under ""."""
     planted: tuple[str, ...]  # globs of what it reads from a working folder by itself
     host: str
     cap: str = ""  # its option for the most dollars of a start; empty: it has none
@@ -150,12 +157,16 @@ def events(text: str) -> Iterator[Mapping[str, Any]]:
 def last_event(stdout: str, stderr: str) -> str:
     """Return the last event of an output in one line, with how often it stands in a row.
 
-    Without events it is the last line; "" for no output.
+    An error comes before what follows it, then a line of stderr with one. Without events it is the
+    last line; "" for no output.
     """
     said = [_event(event) for event in events(stdout)]
-    if not said:
-        lines = (stdout.strip() or stderr.strip()).splitlines()
+    errors = [n for n, (kind, _) in enumerate(said, start=1) if _TROUBLE.search(kind)]
+    told = [line for line in stderr.splitlines() if _COMPLAINT.search(line)]
+    if not said or (told and not errors):
+        lines = told or (stdout.strip() or stderr.strip()).splitlines()
         return " ".join(lines[-1].split())[:MOST_EVENT] if lines else ""
+    said = said[: errors[-1]] if errors else said
     kind, facts = said[-1]
     row = len(said) - next((n for n in range(len(said), 0, -1) if said[n - 1][0] != kind), 0)
     times = f" ({row} in a row)" if row > 1 else ""

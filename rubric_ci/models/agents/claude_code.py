@@ -182,6 +182,20 @@ def _is_output(said: Mapping[str, object]) -> bool:
 AGENT: Final = Agent(
     judge=_judge,
     work=_work,
+    tools={
+        "shell": ("Bash", "PowerShell"),
+        "edit": ("Edit", "Write", "MultiEdit", "NotebookEdit"),
+        "read": ("Read",),
+        "web": ("WebFetch", "WebSearch"),
+        "": (
+            *("Agent", "AskUserQuestion", "BashOutput", "CronCreate", "CronDelete", "CronList"),
+            *("DesignSync", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree"),
+            *("Glob", "Grep", "KillShell", "ListAgents", "ListMcpResourcesTool", "LSP", "Monitor"),
+            *("ReadMcpResourceTool", "ReportFindings", "ScheduleWakeup", "SendMessage", "Skill"),
+            *("StructuredOutput", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput"),
+            *("TaskStop", "TaskUpdate", "TodoWrite", "ToolSearch", "Workflow"),
+        ),
+    },
     planted=("**/CLAUDE.md", "**/CLAUDE.local.md", "**/.claude/**", ".mcp.json"),
     host="https://api.anthropic.com",
     cap=_CAP,

@@ -168,6 +168,7 @@ AGENT: Final = Agent(
         "max_turns": "it has no limit of turns; set `timeout_seconds`",
         "max_cost_usd": NO_COST,
     },
+    tools={"shell": ("shell",), "edit": ("apply_patch",), "web": ("web_search",)},
     planted=("**/AGENTS.md", "**/AGENTS.override.md", ".codex/**", ".agents/**"),
     host="https://api.openai.com",
     read=read,

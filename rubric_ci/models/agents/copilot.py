@@ -147,6 +147,18 @@ AGENT: Final = Agent(
         "max_turns": "it has no limit of turns; set `timeout_seconds`",
         "max_cost_usd": "it counts credits; write `args: [--max-ai-credits=N]`",
     },
+    tools={
+        "shell": ("bash", "powershell"),
+        "edit": ("edit", "create", "apply_patch", "str_replace_editor"),
+        "read": ("view",),
+        "web": ("web_fetch", "web_search"),
+        "": (
+            *("ask_user", "fetch_copilot_cli_documentation", "glob", "grep", "list_agents"),
+            *("list_bash", "read_agent", "read_bash", "report_intent", "rg", "session_store_sql"),
+            *("show_file", "skill", "sql", "stop_bash", "store_memory", "task", "update_todo"),
+            *("write_agent", "write_bash"),
+        ),
+    },
     planted=(
         *("**/AGENTS.md", ".github/copilot-instructions.md", ".github/instructions/**"),
         *(".github/hooks/**", ".github/agents/**", ".github/skills/**", ".agents/**"),

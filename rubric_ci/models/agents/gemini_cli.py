@@ -191,6 +191,18 @@ AGENT: Final = Agent(
         "max_cost_usd": NO_COST,
         "effort": "it has no such option; set the thinking of a model alias in its settings",
     },
+    tools={
+        "shell": ("run_shell_command",),
+        "edit": ("replace", "write_file"),
+        "read": ("read_file", "read_many_files"),
+        "web": ("web_fetch", "google_web_search"),
+        "": (
+            *("activate_skill", "ask_user", "codebase_investigator", "enter_plan_mode"),
+            *("exit_plan_mode", "glob", "grep_search", "invoke_agent", "list_background_processes"),
+            *("list_directory", "read_background_output", "save_memory", "search_file_content"),
+            *("update_topic", "write_todos"),
+        ),
+    },
     planted=("**/GEMINI.md", ".gemini/**", ".agents/**", "**/.env"),
     host="https://generativelanguage.googleapis.com",
     read=read,

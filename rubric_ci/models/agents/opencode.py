@@ -142,6 +142,16 @@ AGENT: Final = Agent(
     judge=_judge,
     work=_work,
     refuses={"max_cost_usd": NO_COST},
+    tools={
+        "shell": ("bash",),
+        "edit": ("edit", "write", "multiedit", "patch", "apply_patch"),
+        "read": ("read",),
+        "web": ("webfetch", "websearch"),
+        "": (
+            *("batch", "codesearch", "glob", "grep", "invalid", "list", "lsp", "question"),
+            *("skill", "task", "todoread", "todowrite"),
+        ),
+    },
     planted=(
         *("**/AGENTS.md", "**/CLAUDE.md", ".opencode/**", "opencode.json", "opencode.jsonc"),
         *(".claude/**", ".agents/**", "**/.env"),

@@ -22,10 +22,10 @@ ALL = (READ, PUSH, DENIED, EDIT)
 
 
 FOLDED = [
-    ("called", "read", READ),
+    ("called", "rEAD", READ),
     ("called", "READ(a.py)", READ),
     ("called_with", {"name": "re?d", "arguments": {}}, READ),
-    ("calls_in_order", ["read"], READ),
+    ("calls_in_order", ["reaD"], READ),
     ("calls_exactly", ["*EAD"], READ),
     ("no_other_calls", ["rEAD"], READ),
 ]
@@ -39,9 +39,9 @@ def test_names_of_tools_fit_in_any_case_on_demand(key: str, value: Any, step: St
 
 def test_a_forbidden_tool_in_another_case_and_arguments_in_theirs() -> None:
     did = Did(steps=(READ,))
-    assert mark(an_assertion("never_called", "read"), "", did).value is True
-    assert mark(an_assertion("never_called", "read", ignore_case=True), "", did).value is False
-    assert mark(an_assertion("called", "read(A.py)", ignore_case=True), "", did).value is False
+    assert mark(an_assertion("never_called", "rEAD"), "", did).value is True
+    assert mark(an_assertion("never_called", "rEAD", ignore_case=True), "", did).value is False
+    assert mark(an_assertion("called", "rEAD(A.py)", ignore_case=True), "", did).value is False
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_calls_that_hold(key: str, value: Any, steps: Any, reasoning: str | None
             id="a call that failed does not count where one is required",
         ),
         ("called", "Bash(git push)", ALL, "it is not called"),
-        ("called", "read", ALL, "it is not called"),
+        ("called", "rEAD", ALL, "it is not called"),
         pytest.param(
             *("never_called", "Bash(rm *)", ALL),
             'it is called once: Bash({"command": "rm -rf /"})',
@@ -167,6 +167,37 @@ def test_calls_that_do_not_hold(key: str, value: Any, steps: Any, found: str) ->
     assert marked.value is False
     assert marked.reasoning.endswith(f": {found}")
     assert mark(an_assertion(key, value, negated=True), "", Did(steps=steps)).value is True
+
+
+def shell(tool: str, command: str) -> Step:
+    return Step(tool=tool, arguments={"command": command})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "step", "holds"),
+    [
+        ("never_called", "shell(git push*)", shell("Bash", "cd x && git push"), False),
+        ("never_called", "Bash(git push*)", shell("Bash", "ls; git push"), False),
+        ("never_called", "Bash(git push*)", shell("Bash", "echo 'ls; git push'"), True),
+        ("never_called", "shell(python3*)", shell("shell", "/bin/bash -lc 'python3 x'"), False),
+        ("never_called", "shell(rm*)", shell("run_shell_command", "a | xargs b && rm c"), False),
+        ("never_called", "shell(cd x && git*)", shell("bash", "cd x && git push"), False),
+        ("never_called", "web", Step(tool="web_fetch"), False),
+        ("never_called", "web", Step(tool="read_file"), True),
+        ("called", "shell(npm test*)", shell("bash", "cd a && npm test -- b"), True),
+        ("called", "read", Step(tool="view"), True),
+        ("called", "edit(*a.py*)", Step(tool="apply_patch", arguments={"changes": ["a.py"]}), True),
+        ("calls_in_order", ["shell(npm test)"], shell("Bash", "CI=1 npm test"), True),
+        ("no_other_calls", ["shell(npm test*)"], shell("Bash", "npm test && git push"), False),
+        ("no_other_calls", ["shell(npm*)", "shell(cd *)"], shell("Bash", "cd a; npm test"), True),
+        ("no_other_calls", ["shell"], shell("Bash", "npm test && git push"), True),
+        ("no_other_calls", ["Bash(cd * && npm *)"], shell("Bash", "cd a && npm test"), True),
+        ("calls_exactly", ["Bash(npm test*)"], shell("Bash", "npm test; git push"), False),
+        ("no_other_calls", ["find_order(a*)"], shell("find_order", "a; b"), True),
+    ],
+)
+def test_calls_of_a_shell_by_each_command(key: str, value: Any, step: Step, holds: bool) -> None:
+    assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is holds
 
 
 def test_the_call_is_the_evidence() -> None:

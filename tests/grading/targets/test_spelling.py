@@ -1,0 +1,42 @@
+"""Calls in one spelling."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.grading.targets.spelling import spelled
+from rubric_ci.model.trace import Step
+
+PLACES = {Path("/tmp/w/work"): ".", Path("/tmp/w/home"): "~"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("shell", {"command": "/bin/bash -lc 'ls a'"}, {"command": "ls a"}),
+        ("Bash", {"command": "cd /tmp/w/work && ls"}, {"command": "cd . && ls"}),
+        ("Bash", {"command": "cat '/tmp/w/work/a b'"}, {"command": "cat 'a b'"}),
+        ("other", {"command": "sh -c ls"}, {"command": "sh -c ls"}),
+        ("Edit", {"file_path": "/tmp/w/work/src/a.py"}, {"file_path": "src/a.py"}),
+        ("Edit", {"changes": [{"path": "/tmp/w/work/a"}]}, {"changes": [{"path": "a"}]}),
+        ("Read", {"path": "/tmp/w/work"}, {"path": "."}),
+        ("Read", {"path": "/tmp/w/work/"}, {"path": "./"}),
+        ("Read", {"path": "/tmp/w/workspace/a"}, {"path": "/tmp/w/workspace/a"}),
+        ("Read", {"path": "/tmp/w/home/.cache"}, {"path": "~/.cache"}),
+        ("Read", {"line": 3}, {"line": 3}),
+        ("Read", None, None),
+    ],
+)
+def test_arguments(tool: str, arguments: Any, expected: Any) -> None:
+    (found,) = spelled([Step(tool=tool, arguments=arguments)], PLACES)
+    assert found.arguments == expected
+
+
+def test_results_and_errors_and_a_folder_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("real")
+    step = Step(tool="Bash", result=f"{link}/a {link.resolve()}/b", error=f"no {link}")
+    assert spelled([step], {link: "."}) == (Step(tool="Bash", result="a b", error="no ."),)
+    assert spelled([step], {}) == (step,)

@@ -17,7 +17,7 @@ from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
 from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Entry
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.references import Found, Lookup, NotFound, file_text
+from rubric_ci.model.references import Found, Lookup, NotFound, file_text, why_no_path
 from rubric_ci.system import file_io
 from rubric_ci.text.globs import matcher
 
@@ -49,6 +49,8 @@ class Snapshot:
         """Resolve references against the eval file's folder, then each folder above it."""
 
         def resolve(reference: str) -> Found | NotFound:
+            if refused := why_no_path(reference):
+                return refused
             folders = [""] if reference.startswith("/") else _upwards(eval_path)
             for folder in folders:
                 found = follow(f"{folder}/{reference}", self.link)
@@ -127,7 +129,7 @@ def follow(path: str, link: Callable[[str], str | None]) -> str | None:
             target = link("/".join([*place, part]))
             if target is None:
                 place.append(part)
-            elif target.startswith("/") or (links := links + 1) > MAX_LINKS:
+            elif why_no_path(target) or target.startswith("/") or (links := links + 1) > MAX_LINKS:
                 return None
             else:
                 rest = [*target.split("/"), *rest]
@@ -158,12 +160,11 @@ class Contents:
 
         None: one of them cannot be read.
         """
-        known = [name for name in names if name in self.ids or name in self.folders]
-        below = tuple(f"{name}/" for name in known)
+        known = {name for name in names if name in self.ids or name in self.folders}
         chosen = {
             path: found
             for path, found in self.ids.items()
-            if matches(path) or path in known or (below and path.startswith(below))
+            if matches(path) or path in known or not known.isdisjoint(_above(path))
         }
         if UNKNOWN in chosen.values():
             return None

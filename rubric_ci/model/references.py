@@ -1,7 +1,7 @@
 """References of files to other files, folders and programs; the caller supplies the lookups."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 
 class Found(NamedTuple):
@@ -17,12 +17,22 @@ class NotFound(NamedTuple):
     reason: str  # "no such file", "is outside the repository", ...
 
 
+def why_no_path(reference: str) -> NotFound | None:
+    """Return why a text cannot be the path of a file; None: it can."""
+    if len(reference) > MOST_CHARACTERS:
+        return NotFound(f"has more than {MOST_CHARACTERS:,} characters")
+    return NotFound("no such file") if "\0" in reference else None
+
+
 def file_text(data: bytes, errors: str = "strict") -> str:
     """Return the text of a file, the same in every checkout: lines end with LF, without a BOM.
 
     Git for Windows checks files out with CRLF. Raises UnicodeDecodeError if `errors` is strict.
     """
     return data.decode("utf-8-sig", errors).replace("\r\n", "\n")
+
+
+MOST_CHARACTERS: Final = 4_096  # of a reference: Linux takes no longer path
 
 
 Lookup: TypeAlias = Callable[[str], Found | NotFound]

@@ -1,13 +1,15 @@
 """Numbers, costs and durations as all formats show them."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from rubric_ci.model.scoring import format_score
 
 if TYPE_CHECKING:  # `validate` counts as well, and loads no classes of a run
     from rubric_ci.model.report import Totals
     from rubric_ci.model.usage import Usage
+
+T = TypeVar("T")
 
 score = format_score  # the same as in verdict reasons
 
@@ -60,9 +62,10 @@ def listed(names: Sequence[str], most: int = 10) -> str:
     return ", ".join(names[:most]) + more
 
 
-def counted(lines: Sequence[str], most: int) -> list[str]:
-    """Return the first lines, and one that counts the others."""
-    return [*lines[:most], *([f"and {len(lines) - most:,} more"] if len(lines) > most else [])]
+def counted(items: Sequence[T], most: int, line: Callable[[T], str] = str) -> list[str]:
+    """Return the lines of the first items, and one that counts the others."""
+    more = [f"and {len(items) - most:,} more"] if len(items) > most else []
+    return [*map(line, items[:most]), *more]
 
 
 def points(share: float) -> str:

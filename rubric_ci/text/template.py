@@ -32,6 +32,10 @@ class NotRendered(Exception):
     """A template makes no text; the message is the reason."""
 
 
+class TooLong(NotRendered):
+    """The text of a template would be too long."""
+
+
 class Fault(NamedTuple):
     """Why a template cannot be used."""
 
@@ -79,7 +83,7 @@ def render(text: str, variables: Mapping[str, JSON]) -> str:
         for piece in _compiled(text).generate(variables):
             size += len(piece)
             if size > MOST_TEXT:
-                raise NotRendered(f"the text has more than {MOST_TEXT:,} characters")
+                raise TooLong(f"the text has more than {MOST_TEXT:,} characters")
             pieces.append(piece)
     except (TemplateError, TypeError) as error:
         raise NotRendered(_lower(str(error))) from None
@@ -125,7 +129,7 @@ def _join(items: Any, separator: str = "") -> str:
         raise TypeError("`join` needs a list")
     texts = [_shown(item) for item in items]
     if sum(map(len, texts)) + len(texts) * len(separator) > MOST_TEXT:
-        raise NotRendered(f"the text has more than {MOST_TEXT:,} characters")
+        raise TooLong(f"the text has more than {MOST_TEXT:,} characters")
     return separator.join(texts)
 
 

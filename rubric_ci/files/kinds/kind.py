@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rubric_ci.model.results import Answer, Assessment
     from rubric_ci.text.redact import Redactor
 
+MOST_SHELL: Final = 10_000  # characters of a shell line that is read word by word
 UNFILLED: Final = frozenset(("id", "tags", "field"))
 """Keys of a criterion whose texts are names: no variable is replaced in them."""
 
@@ -122,7 +123,8 @@ def _words(script: str | list[str]) -> list[str]:
     import shlex  # few files have scripts
 
     try:
-        return shlex.split(script)
+        # NOTE: shlex takes the square of the length of a word.
+        return shlex.split(script) if len(script) <= MOST_SHELL else script.split()
     except ValueError:  # quotes that only a shell understands
         return script.split()
 

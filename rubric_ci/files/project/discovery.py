@@ -7,7 +7,14 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
-from rubric_ci.model.references import Found, Lookup, NotFound, file_text
+from rubric_ci.model.references import (
+    MOST_CHARACTERS,
+    Found,
+    Lookup,
+    NotFound,
+    file_text,
+    why_no_path,
+)
 from rubric_ci.system import file_io
 from rubric_ci.system.repository import around
 
@@ -107,6 +114,8 @@ def lookup(root: Path, eval_path: Path) -> Lookup:
     folder = os.path.realpath(eval_path.parent)
 
     def find(reference: str) -> Found | NotFound:
+        if refused := why_no_path(reference):
+            return refused
         reason = "no such file"
         for candidate in _candidates(reference, folder, top):
             real = os.path.realpath(candidate)
@@ -165,14 +174,17 @@ def _configured(globs: Sequence[str], root: Path) -> Iterator[Path]:
 
 def _glob(folder: Path, pattern: str) -> list[Path]:
     """Return the files that match, the same ones on every version of Python."""
+    if len(pattern) > MOST_CHARACTERS:
+        raise CannotFindEvals(f"a glob has more than {MOST_CHARACTERS:,} characters")
     parts = pattern.lstrip("/").split("/")
     if any("**" in part and part != "**" for part in parts):
         raise CannotFindEvals(f"invalid glob {pattern}: `**` must be a whole path component")
     every = "/*" if parts[-1] == "**" else ""
     try:
         return [path for path in sorted(folder.glob("/".join(parts) + every)) if not path.is_dir()]
-    except ValueError as error:
-        raise CannotFindEvals(f"invalid glob {pattern}: {error}") from None
+    except (ValueError, RecursionError, OSError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        raise CannotFindEvals(f"invalid glob {pattern}: {reason}") from None
 
 
 def _may_hold_evals(path: Path) -> bool:

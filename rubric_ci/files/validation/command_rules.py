@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.kinds.kind import written_evaluators
+from rubric_ci.files.kinds.kind import MOST_SHELL, written_evaluators
 from rubric_ci.files.kinds.table import kind_of
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings
@@ -158,6 +158,8 @@ def read_command(command: str | Sequence[str]) -> Started:
 
 def _first_command(line: str) -> list[str]:
     """Return the words of the first simple command of a shell line; none if PATH is set."""
+    if len(line) > MOST_SHELL:  # shlex takes the square of the length of a word
+        return []
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""

@@ -32,7 +32,14 @@ from rubric_ci.files.validation.target_rules import (
     is_model,
     target_rules,
 )
-from rubric_ci.files.yaml_text.problems import UNKNOWN_KEY, Path, Problem, Rule, mappings
+from rubric_ci.files.yaml_text.problems import (
+    MAX_PROBLEMS,
+    UNKNOWN_KEY,
+    Path,
+    Problem,
+    Rule,
+    mappings,
+)
 from rubric_ci.files.yaml_text.source import Source, Values
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.text.suggestions import did_you_mean, nearest
@@ -240,9 +247,10 @@ def _thresholds(gate: Any) -> Iterator[Problem]:
 
 
 def _rules(rules: Any, known_rules: Callable[[], Collection[str]]) -> Iterator[Problem]:
-    for name in rules if isinstance(rules, dict) else ():
-        known = known_rules()
-        if name not in known:
-            message = f"there is no rule `{name}`"
-            hint = did_you_mean(nearest(name, known, most=len(known)))
-            yield Problem(UNKNOWN_RULE, ("rules", name), message, hint, at_key=True)
+    known = known_rules() if isinstance(rules, dict) else ()
+    unknown = (name for name in rules or () if name not in known) if known else ()
+    for number, name in enumerate(unknown):
+        message = f"there is no rule `{name}`"
+        compared = len(known) if number <= MAX_PROBLEMS else 0  # no more are reported
+        hint = did_you_mean(nearest(name, known, most=compared))
+        yield Problem(UNKNOWN_RULE, ("rules", name), message, hint, at_key=True)

@@ -7,9 +7,10 @@ another rule reports the cause.
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from rubric_ci.files.kinds.kind import evaluators_of, execution_of
+from rubric_ci.files.kinds.kind import criteria_at, evaluators_of, execution_of, with_members
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.shape_rules import OUT_OF_RANGE
+from rubric_ci.files.yaml_text.limits import FILE_SIZE, MAX_VALUES
 from rubric_ci.files.yaml_text.problems import (
     GOOD_CASE,
     GOOD_FILE,
@@ -151,6 +152,34 @@ def eval_problems(data: Any) -> Iterator[Problem]:
     yield from _same_ids(data)
     for path, case in mappings(data, "evalcases"):
         yield from _case(case, path, data, suite)
+
+
+def expansion_problems(data: Any) -> Iterator[Problem]:
+    """Yield the settings of a suite that are too many with the number of its cases."""
+    if not isinstance(data, dict):
+        return
+    cases = [case for _, case in mappings(data, "evalcases")]
+    for path, own, key in _inherited(data):
+        heirs = sum(key not in case for case in cases) if key else len(cases)
+        if own * heirs > MAX_VALUES:
+            message = f"{heirs:,} cases with {own:,} entries each are more than {MAX_VALUES:,}"
+            yield Problem(FILE_SIZE, path, message)
+
+
+def _inherited(data: dict[str, Any]) -> Iterator[tuple[Path, int, str]]:
+    """Yield what cases take from the suite: its path, its entries, and the key that replaces it."""
+    for key in ("messages", "vars", "depends_on"):
+        yield (key,), _entries(data.get(key)), ""
+    for key in ("rubrics", "targets"):
+        yield (key,), _entries(criteria_at(data.get(key), ())[0]), key
+    if found := evaluators_of(data):
+        members = with_members(found[1], ())
+        criteria = (criteria_at(each.get("rubrics"), ())[0] for _, each in members)
+        yield found[0], _entries(found[1]) + sum(map(_entries, criteria)), "evaluators"
+
+
+def _entries(value: Any) -> int:
+    return len(value) if isinstance(value, list | dict) else 0
 
 
 def _is_bare_case(cases: Any) -> bool:

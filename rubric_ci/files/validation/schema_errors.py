@@ -1,5 +1,6 @@
 """Errors of jsonschema as problems with readable messages."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -7,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
 
 from rubric_ci.files.assertions.keys import KEYS
 from rubric_ci.files.validation.assertion_rules import ASSERTION_OPTION
@@ -47,8 +49,22 @@ def explain(schema: Any, data: Any, written: Written) -> list[Problem]:
     return _merge_misspelt(list(found))
 
 
+def _unique(_: Any, wanted: bool, items: Any, __: Any) -> Iterator[ValidationError]:
+    """Yield an error for a list with an item that occurs twice; jsonschema compares each two."""
+    if not (wanted and isinstance(items, list)):
+        return
+    texts = [json.dumps(item, sort_keys=True, default=str) for item in items]
+    if len({*texts}) < len(texts):
+        yield ValidationError(f"{items!r} has non-unique elements")
+
+
+_Validator: Final = extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator, {"uniqueItems": _unique}
+)
+
+
 def _problems(schema: Any, data: Any, written: Written) -> Iterator[Problem]:
-    for error in Draft202012Validator(schema).iter_errors(data):
+    for error in _Validator(schema).iter_errors(data):
         path = tuple(error.absolute_path)
         meant = diagnose_shape(path, error.instance) if error.validator in _OF_KEYS else None
         if meant is not None:

@@ -4,12 +4,17 @@ NOTE: modules that describe problems are imported late: a file without problems 
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from rubric_ci.files.assertions.keys import KEYS
 from rubric_ci.files.validation.config_summary import KnownTargets, is_of_agentv
-from rubric_ci.files.validation.eval_rules import eval_problems, target_problems, ungraded_cases
+from rubric_ci.files.validation.eval_rules import (
+    eval_problems,
+    expansion_problems,
+    target_problems,
+    ungraded_cases,
+)
 from rubric_ci.files.validation.reference_rules import reference_problems
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
@@ -190,7 +195,7 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
         return
     found = schema_problems("eval", source)
     kinds = {problem.path[:-1] for problem in found if problem.meant in _KINDS}  # misspelt
-    rules = _first(eval_problems(source.data))
+    rules = _first(chain(expansion_problems(source.data), eval_problems(source.data)))
     found.extend(p for p in rules if p.rule != GATE_KIND or p.path[:-1] not in kinds)
     if source.ambiguous:
         from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems

@@ -4,7 +4,7 @@ A text uses variables that a case has, and a case has none that are never used.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.assertions.table import TABLE
@@ -18,6 +18,7 @@ from rubric_ci.files.kinds.kind import (
 from rubric_ci.files.validation.assertion_rules import ASSERTION_VALUE
 from rubric_ci.files.validation.config_summary import Prompt
 from rubric_ci.files.validation.shape_rules import MISSING_KEY, NOT_TEXT
+from rubric_ci.files.yaml_text.limits import FILE_SIZE
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_cases
 from rubric_ci.text.suggestions import suggest
 
@@ -84,6 +85,10 @@ TEMPLATE_SYNTAX: Final = Rule(
         '    input: "Greet {{ name }}"\n    rubrics: [Greets]\n'
     ),
 )
+MOST_FILLED: Final = 64_000_000  # characters of all texts of a file with their variables
+_TOO_LONG: Final = (
+    f"the texts of the cases have more than {MOST_FILLED:,} characters with their variables"
+)
 _INPUTS: Final = {"input", "input_messages", "turns", "simulated_user", "vars"}
 
 _Case: TypeAlias = tuple[Path, dict[str, Any]]
@@ -119,6 +124,7 @@ def variable_problems(
     of_suite |= used_by_prompts or set()
     anywhere = set(of_suite)
     faulty = used_by_prompts is None or any(used(each.text).fault for each in shared)
+    room = _Room(_vars(data))
     for path, case in cases:
         raw = case.get("raw", data.get("raw")) is True
         own = list(_own_texts(case, path, raw=raw))
@@ -130,8 +136,13 @@ def variable_problems(
         if not faults and used_by_prompts is not None:
             yield from _unused(_vars(case).keys() - names - of_suite, (*path, "vars"))
         anywhere |= names
+        known = {**_vars(data), **_vars(case)} if every or shared else {}
+        size = room.size_with(_vars(case))
         for each in own:
-            yield from _problems(each, {**_vars(data), **_vars(case)})
+            yield from _problems(each, known, size=size)
+        if room.is_full(size, (*every, *shared)):
+            yield Problem(FILE_SIZE, path, _TOO_LONG)
+            return
     if not faulty:
         yield from _unused(_vars(data).keys() - anywhere, ("vars",))
     for each in shared:
@@ -205,18 +216,61 @@ def _of_suite(
     if used(shared.text).fault or used(shared.text).names - every:
         yield from _problems(shared, dict.fromkeys(every))
         return
+    room = _Room(suite)
     for path, case in cases:
-        yield from _problems(shared, {**suite, **_vars(case)}, (*path, "id"), what)
+        size = room.size_with(_vars(case))
+        yield from _problems(shared, {**suite, **_vars(case)}, (*path, "id"), what, size=size)
+
+
+class _Room:
+    """How many characters the texts of a file may have with their variables."""
+
+    def __init__(self, suite: Mapping[str, Any]) -> None:
+        self._suite = {name: _length(value) for name, value in suite.items()}
+        self._left = MOST_FILLED
+
+    def size_with(self, own: Mapping[str, Any]) -> "Size":
+        """Return the most characters that a text of a case has with the variables of both."""
+        lengths = {name: _length(value) for name, value in own.items()}
+
+        def size(text: str, names: Iterable[str]) -> int:
+            found = [lengths.get(name, self._suite.get(name, 0)) for name in names]
+            return len(text) + text.count("{{") * max(found, default=0)
+
+        return size
+
+    def is_full(self, size: "Size", texts: Iterable[Text]) -> bool:
+        """Take the texts of a case; return True if they are more than fit."""
+        from rubric_ci.text.template import used
+
+        self._left -= sum(size(each.text, used(each.text).names) for each in texts)
+        return self._left < 0
+
+
+Size: TypeAlias = Callable[[str, Iterable[str]], int]
+
+
+def _no_size(_: str, __: Iterable[str]) -> int:
+    return 0
+
+
+def _length(value: Any) -> int:
+    """Return how many characters a value has at most as text or as JSON."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return 2 + sum(len(str(key)) + _length(each) + 6 for key, each in value.items())
+    return 2 + sum(_length(each) + 4 for each in value) if isinstance(value, list) else 30
 
 
 def _problems(
-    of: Text, known: Mapping[str, Any], case: Path = (), what: str = ""
+    of: Text, known: Mapping[str, Any], case: Path = (), what: str = "", *, size: Size = _no_size
 ) -> Iterator[Problem]:
     """Yield the undefined variables of a template, else why it cannot be rendered.
 
     `case` is the place if the text is the suite's.
     """
-    from rubric_ci.text.template import NotRendered, render, used
+    from rubric_ci.text.template import MOST_TEXT, NotRendered, TooLong, render, used
 
     found, path, where = used(of.text), case or of.path, f"{what} of the suite: " * bool(case)
     if found.fault:
@@ -229,9 +283,13 @@ def _problems(
         hint = suggest(name, known) if known else ""
         yield Problem(UNDEFINED_VARIABLE, path, message, hint, part=_written(of.text, name))
     key = str(of.path[-1])
-    if found.names <= known.keys() and (key in TABLE or not found.plain):
+    may_fail = key in TABLE or not found.plain or size(of.text, found.names) > MOST_TEXT
+    if found.names <= known.keys() and may_fail:
         try:
             filled = render(of.text, known)
+        except TooLong as error:
+            yield Problem(FILE_SIZE, path, f"{where}{error}", "shorten it, or its variables")
+            return
         except NotRendered as error:
             yield Problem(UNDEFINED_VARIABLE, path, f"{where}{error}")
             return

@@ -84,6 +84,7 @@ class CsvCases:
         self.text_problems: list[tuple[str, LocatedProblem]] = []
         self.cases: list[dict[str, Any]] = []
         self._header: list[Cell] = []
+        self._numbers: dict[str, int] = {}  # of the columns, by their name
         self._rows: list[list[Cell]] = []
         try:
             found = rows(text) if of_row else table(text)
@@ -100,11 +101,8 @@ class CsvCases:
         if self._columns:
             known, at_key = self._columns[index], at_key and path in self._columns[index]
             name = next((known[path[:n]] for n in range(len(path), 0, -1) if path[:n] in known), "")
-        columns = [each.text for each in self._header]
-        column = columns.index(
-            str(name if name in columns else "id" if "id" in columns else columns[0])
-        )
-        if at_key and name in columns:
+        column = self._numbers.get(str(name), self._numbers.get("id", 0))
+        if at_key and name in self._numbers:
             return self._header[column].place
         cell = self._rows[index][column]
         if path[:1] == ("rubrics",) and len(path) > 1 and isinstance(path[1], int):
@@ -119,13 +117,14 @@ class CsvCases:
             known = named([cell.text for cell in self._header])
             self._header = [c._replace(text=known.get(c.text, c.text)) for c in self._header]
         names = [cell.text for cell in self._header]
-        for number, cell in enumerate(self._header):
-            if cell.text in names[:number]:
+        for cell in self._header:
+            if cell.text in self._numbers:
                 raise Broken(*cell.place[:2], f"the column `{cell.text}` occurs twice")
             plain = cell.text.isidentifier() and cell.text.isascii()
             if not (self._of_row or plain or cell.text in COLUMNS):
                 reason = "is not the name of a variable: letters, digits and `_`, no digit first"
                 raise Broken(*cell.place[:2], f"the column `{cell.text}` {reason}")
+            self._numbers[cell.text] = len(self._numbers)
         if "id" not in names and not self._of_row:
             raise Broken(*self._header[0].place[:2], "the table has no column `id`")
         for row in rows[1:]:

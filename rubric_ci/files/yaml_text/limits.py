@@ -23,7 +23,9 @@ FILE_SIZE: Final = Rule(
     id="file-size",
     meaning=(
         "A file may have 200,000 values and 16 million characters; JSON Lines may have a million "
-        "escapes. Larger files would exhaust the memory of a CI runner."
+        "escapes. All cases of a file together may take 200,000 entries from the suite, such as "
+        "its criteria, and have 64 million characters with their variables, a text of them a "
+        "million. Larger files would exhaust the memory of a CI runner."
     ),
     hint="split the file",
 )

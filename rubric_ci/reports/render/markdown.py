@@ -11,6 +11,7 @@ from typing import Literal
 
 from rubric_ci.gate.comparison import wording as compared
 from rubric_ci.gate.waivers import report as waivers
+from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
@@ -27,6 +28,7 @@ UNFOLDED = 10  # cases that are visible at once; the others are behind a summary
 SHORTEST = 40  # characters that a passing case takes in a table; with details, it takes more
 OPENED = 3  # as many cases without a pass are shown with their details
 MOST_CHANGES = 20  # to the grading, in a short comment
+MOST_LINES = 100  # of a list of notes or waivers
 WARNINGS = 10  # shown; a judge that misquotes does so in every case
 GATE_ICONS: Mapping[summary.Tone, str] = {
     "pass": "✅",
@@ -191,26 +193,31 @@ class _Page:
 
     def _warnings(self, plan: _Plan) -> Iterator[str]:
         found = wording.warnings(self.report.cases)
-        shown = [f"{_names([case])}: {self._prose(text, plan)}" for case, _, text in found]
-        yield from _list("Warnings", numbers.counted(shown, WARNINGS))
+        shown = numbers.counted(
+            found, WARNINGS, lambda each: f"{_names([each[0]])}: {self._prose(each[2], plan)}"
+        )
+        yield from _list("Warnings", shown)
 
     def _grading(self, plan: _Plan) -> Iterator[str]:
-        changes = [
-            f"{summary.change_sign(change)} {self._prose(summary.change_line(change), plan)} · "
-            f"{self.links.place(change.file, change.line)}"
-            for change in self.report.grading_changes
-        ]
-        title = summary.changes_title(self.report)
-        yield from _list(title, numbers.counted(changes, max(plan.rows, MOST_CHANGES)))
+        def line(change: GradingChange) -> str:
+            said = self._prose(summary.change_line(change), plan)
+            place = self.links.place(change.file, change.line)
+            return f"{summary.change_sign(change)} {said} · {place}"
+
+        most = max(plan.rows, MOST_CHANGES)
+        changes = numbers.counted(self.report.grading_changes, most, line)
+        yield from _list(summary.changes_title(self.report), changes)
 
     def _waivers(self, plan: _Plan) -> Iterator[str]:
-        applied = [self._prose(line, plan) for line in waivers.applied_lines(self.report)]
-        yield from _list("Waived, neither a pass nor a fail", applied)
-        broken = waivers.problem_lines(self.report)
-        yield from _list(
-            "Waivers to fix",
-            [f"{escape.code_span(place)}: {self._prose(text, plan)}" for place, text in broken],
+        applied = [*waivers.applied_lines(self.report)]
+        shown = numbers.counted(applied, MOST_LINES, lambda line: self._prose(line, plan))
+        yield from _list("Waived, neither a pass nor a fail", shown)
+        broken = numbers.counted(
+            [*waivers.problem_lines(self.report)],
+            MOST_LINES,
+            lambda each: f"{escape.code_span(each[0])}: {self._prose(each[1], plan)}",
         )
+        yield from _list("Waivers to fix", broken)
 
     def _passing(self, plan: _Plan) -> Iterator[str]:
         if not self.passing or plan.passing == "none":
@@ -244,7 +251,9 @@ class _Page:
         groups = wording.grouped(skipped)
         left = [f"{_names(cases)} skipped: {self._prose(why, plan)}" for why, cases in groups]
         yield from _list("Not run", [*map(escape.prose, wording.not_run(self.report)), *left])
-        yield from _list("Notes", [self._prose(note, plan) for note in report_notes(self.report)])
+        notes = report_notes(self.report)
+        shown = numbers.counted(notes, MOST_LINES, lambda note: self._prose(note, plan))
+        yield from _list("Notes", shown)
 
     def _why(self, plan: _Plan) -> Iterator[str]:
         groups = wording.reasons_to_run(self.report)

@@ -64,7 +64,7 @@ def provider_problems(
 
 def _named(provider: str, model: Any, path: Path, known: Collection[str]) -> Iterator[Problem]:
     name = provider.lower()
-    targets = () if path[0] == "judge" else (*_KINDS, *AGENTV_AGENTS)
+    targets = () if path[0] == "judge" else (*_KINDS, *STARTED, *AGENTV_AGENTS)
     if name in (*COMMON, *ALIASES, *targets) or name in known or "${{" in provider:
         return
     hint = _meant(name, model, path[0] == "judge", known)

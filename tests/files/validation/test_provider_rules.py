@@ -4,6 +4,7 @@ import pytest
 
 from rubric_ci.files.validation.validator import check_config
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.llm.litellm_client import load_litellm
 from rubric_ci.system.model_list import known_models
 
@@ -129,3 +130,8 @@ def test_every_provider_of_litellm_is_known() -> None:
     assert "openai" in names
     for name in names:
         assert not said(f"judge: {{model: {name}/m}}\n")
+
+
+@pytest.mark.parametrize("provider", AGENTS)
+def test_every_agent_program_is_a_provider(provider: str) -> None:
+    assert said(f"targets: [{{name: a, provider: {provider}, model: m}}]\n") == []

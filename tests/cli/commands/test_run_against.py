@@ -341,12 +341,12 @@ def test_a_break_is_found_under_the_rubrics_of_the_base(
 
 
 WORKER = """\
-import json, pathlib
+import json, pathlib, time
 calls = {calls!r}
 pathlib.Path("result.txt").write_text("found" if calls else "")
 print(json.dumps({{"output_messages": [
     {{"role": "assistant", "tool_calls": [{{"tool": name, "input": {{}}}} for name in calls]}},
-    {{"role": "assistant", "content": "Done"}},
+    {{"role": "assistant", "content": f"Done at {{time.time_ns()}}"}},
 ]}}))
 """
 SEEN_BY_A_SCRIPT = """\

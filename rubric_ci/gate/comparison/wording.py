@@ -340,7 +340,8 @@ def _slide(slide: SlowSlide) -> str:
     evidence = f"evidence {slide.evidence:,.3g} of {slide.threshold:,.0f}"
     nights = numbers.plural(slide.nights, "night")
     if slide.detected:
-        return f"The mean score is lower since about {slide.since[:10]} ({evidence}, {nights})"
+        lower = f"The mean score is lower since about {slide.since[:10]} ({evidence}, {nights})"
+        return f"{lower}, or the judge wandered: `rubric-ci baseline rejudge` shows which"
     return f"No slow slide over {nights} ({evidence})"
 
 

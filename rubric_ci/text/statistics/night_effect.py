@@ -13,7 +13,7 @@ from, so that the difference of a further night from their mean has Student's t.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from math import ceil, fsum, sqrt
 from statistics import fmean, variance
 from typing import Final
@@ -45,12 +45,18 @@ class NightMeans:
     variance: float
     trial: float  # of the mean of one trial of each case, if nights share nothing
     trials: float  # of a case and night
+    correlation: float = 0.0  # of two trials of a case in one night
 
     @property
     def excess(self) -> float:
-        """The variance by that of nights that share nothing, at least 1 (a design effect)."""
+        """The variance by that of nights that share nothing, at least 1 (a design effect).
+
+        A few means of nights are a rough measure. The correlation is of all cases, so that it is
+        a lower bound for trials that repeat each other.
+        """
         alone = self.trial / self.trials
-        return max(1.0, self.variance / alone) if alone else 1.0
+        alike = 1 + (self.trials - 1) * self.correlation
+        return max(1.0, alike, self.variance / alone if alone else 0.0)
 
     def reach_of_mean(self, confidence: float) -> float:
         """Return how far the mean of all nights may be from the true one, on either side."""
@@ -91,13 +97,31 @@ def means_of(cases: Sequence[Nights], most: int) -> NightMeans | None:
     nights = min(len(cases[0]), ceil(most / trials))
     if nights < NIGHTS:
         return None
-    means = [fmean(fmean(case[night]) for case in cases) for night in range(nights)]
-    within = [variance(night) for case in cases for night in case if len(night) > 1]
+    counted = [case[:nights] for case in cases]
+    means = [fmean(fmean(case[night]) for case in counted) for night in range(nights)]
     return NightMeans(
         nights=nights,
         variance=variance(means),
-        trial=fmean(within) / len(cases) if within else 0.0,
+        trial=fmean(_apart(case) for case in counted) / len(cases),
         trials=trials,
+        correlation=_correlation(counted),
+    )
+
+
+def _correlation(cases: Sequence[Nights]) -> float:
+    """Return the correlation of two trials of a night, 0 to 1; 0 if nights have one trial."""
+    found = [each for case in cases for each in _of_case(case)]
+    between = fsum(b for b, _ in found)
+    return max(0.0, fsum(b - w for b, w in found) / between) if between else 0.0
+
+
+def _apart(nights: Nights) -> float:
+    """Return the variance of a trial, from pairs of different nights.
+
+    Trials of one night may repeat each other, and a night may have one only.
+    """
+    return fmean(
+        _square(x, y) / 2 for one, other in combinations(nights, 2) for x, y in product(one, other)
     )
 
 

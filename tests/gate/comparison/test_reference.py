@@ -138,7 +138,7 @@ def test_the_nights_are_those_of_most_cases() -> None:
     config = replace(CONFIG, reference_trials=6)
     found = reference.night_means(Baseline(report=then, nights=nights), cases, config)
     assert found is not None
-    assert (found.nights, found.trials, found.trial) == (3, 2, 0)
+    assert (found.nights, found.trials, found.correlation) == (3, 2, 1.0)
     assert found.variance == pytest.approx(0.01)  # of the means 0.6, 0.7 and 0.8
     assert reference.night_means(Baseline(report=then), cases, config) is None
     unknown = {("e.yaml", "z"): usual}

@@ -161,6 +161,11 @@ def of(*cases: CaseResult, **facts: Any) -> RunReport:
     return a_report(*cases, comparison=compared_with, removed=removed)
 
 
+SLID_SINCE = (
+    "The mean score is lower since about 2026-01-02 (evidence 9e+03 of 8,000, 30 nights), or the "
+    "judge wandered: `rubric-ci baseline rejudge` shows which"
+)
+
 SLID = SlowSlide(
     evidence=9000.4, threshold=8000.0, nights=30, since="2026-01-02T03:04:05", detected=True
 )
@@ -290,7 +295,7 @@ FIGURES = {
     ),
     "a slide": (
         of(slide=SLID),
-        ["The mean score is lower since about 2026-01-02 (evidence 9e+03 of 8,000, 30 nights)"],
+        [SLID_SINCE],
     ),
     "no slide": (
         of(slide=replace(SLID, evidence=12.345, nights=1, detected=False)),
@@ -302,7 +307,7 @@ FIGURES = {
         [
             "1 suspect, 1 cleared",
             "Mean score -0.500 (8 cases in both reports, p = 0.0123): not significant",
-            "The mean score is lower since about 2026-01-02 (evidence 9e+03 of 8,000, 30 nights)",
+            SLID_SINCE,
         ],
     ),
 }

@@ -64,17 +64,17 @@ def test_it_is_clear_where_nights_are_alike(correlation: float, low: float, high
         pytest.param([[[1.0], [0.0]]], None, id="two nights"),
         pytest.param(
             [[[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]],
-            NightMeans(nights=3, variance=1 / 48, trial=1 / 12, trials=2),
+            NightMeans(nights=3, variance=1 / 48, trial=1 / 16, trials=2),
             id="three nights",
         ),
         pytest.param(
             [[[1.0], [0.0], [0.5]]],
-            NightMeans(nights=3, variance=0.25, trial=0.0, trials=1),
+            NightMeans(nights=3, variance=0.25, trial=0.25, trials=1),
             id="one trial each",
         ),
         pytest.param(
             [[[1.0] * 3, [0.0] * 3, [1.0] * 3, [0.0] * 3, [1.0] * 3, [0.5] * 3]],
-            NightMeans(nights=5, variance=0.3, trial=0.0, trials=3),
+            NightMeans(nights=5, variance=0.3, trial=0.3, trials=3, correlation=1.0),
             id="the first fifteen trials",
         ),
     ],

@@ -37,6 +37,8 @@ class GateConfig:
     groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
     max_waivers: int | None = None
     targets: tuple[str, ...] = ()  # whose cases count; empty: of all
+    tags: tuple[str, ...] = ()  # cases with one of them count; empty: all
+    not_tags: tuple[str, ...] = ()  # cases with one of them do not count
     better_than: str = ""  # a target that the first of several must be better than; empty: none
     on_weaker_grading: OnWeakerGrading = "note"
     on_changed_grading: OnChangedGrading = "note"
@@ -97,19 +99,29 @@ class GateInfo:
     on_changed_grading: OnChangedGrading = "note"
     max_waivers: int | None = None  # entries of `waivers.yaml`; None: no limit
     targets: tuple[str, ...] = ()  # whose cases count; empty: of all
+    tags: tuple[str, ...] = ()  # cases with one of them count; empty: all
+    not_tags: tuple[str, ...] = ()  # cases with one of them do not count
     better_than: str = ""  # a target that the first of several must be better than; empty: none
     difference: TargetDifference | None = None  # None: no case was answered by several targets
     holds: bool  # `gate_passes`, and no verdict that it needs is missing
 
 
-def gating(cases: Sequence[CaseResult], gate: GateInfo) -> Sequence[CaseResult]:
+def gating(cases: Sequence[CaseResult], gate: GateConfig | GateInfo) -> Sequence[CaseResult]:
     """Return the cases that the gate is about, which must pass."""
-    return [case for case in cases if is_gating(case, gate.targets)] if gate.targets else cases
+    if not (gate.targets or gate.tags or gate.not_tags):
+        return cases
+    return [case for case in cases if is_gating(case, gate)]
 
 
-def is_gating(case: CaseResult, targets: Sequence[str]) -> bool:
-    """Return False for the result of another target, of a case that several targets answer."""
-    if not targets or isinstance(case, Skipped) or case.target in targets:
+def is_gating(case: CaseResult, gate: GateConfig | GateInfo) -> bool:
+    """Return False for a case of other tags, and for the result of another of several targets."""
+    if isinstance(case, Skipped):
+        return True
+    if gate.tags and not set(case.tags).intersection(gate.tags):
+        return False
+    if not set(case.tags).isdisjoint(gate.not_tags):
+        return False
+    if not gate.targets or case.target in gate.targets:
         return True
     return not case.id.endswith(f" [{case.target}]")
 
@@ -207,7 +219,7 @@ def is_unneeded(waiver: WaiverResult) -> bool:
 
 def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
     """Return True if this case alone makes the gate fail."""
-    if not isinstance(case, Graded) or gate.fail_on == "never" or not is_gating(case, gate.targets):
+    if not isinstance(case, Graded) or gate.fail_on == "never" or not is_gating(case, gate):
         return False
     if gate.fail_on == "regression":
         if case.change == "broken":
@@ -225,7 +237,7 @@ def is_held_against(case: CaseResult, gate: GateInfo) -> bool:
     missed = [rate for rate in gate.rates if not rate.holds] if _is_absolute(gate) else []
     return (
         isinstance(case, Graded)
-        and is_gating(case, gate.targets)
+        and is_gating(case, gate)
         and standing(case) not in {"pass", "waived"}
         and any(rate.covers(case) for rate in missed)
     )

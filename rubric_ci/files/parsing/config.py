@@ -155,16 +155,19 @@ def _gate(data: dict[str, Any]) -> GateConfig:
         borderline=float(written.get("borderline", Thresholds().borderline)),
     )
     rates = {tag: float(of["min_pass_rate"]) for tag, of in data.get("groups", {}).items()}
-    own = {"fail_on", "thresholds", "min_pass_rate", "groups", "targets"}
+    own = {"fail_on", "thresholds", "min_pass_rate", "groups"}
     plain = {field.name for field in fields(GateConfig)} - own
     return GateConfig(
         fail_on=data.get("fail_on", "fail"),
         thresholds=thresholds,
         min_pass_rate=_rate(data),
         groups=rates,
-        targets=tuple(data.get("targets", ())),
-        **{key: value for key, value in data.items() if key in plain},
+        **{key: _value(value) for key, value in data.items() if key in plain},
     )
+
+
+def _value(written: Any) -> Any:
+    return tuple(written) if isinstance(written, list) else written
 
 
 def _rate(data: dict[str, Any]) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.config_summary import Prompt
 from rubric_ci.files.yaml_text.problems import GOOD_FILE, Path, Problem, Rule, mappings
+from rubric_ci.text.suggestions import suggest
 
 
 class CaseName(NamedTuple):
@@ -44,8 +45,11 @@ GROUP_WITHOUT_CASES: Final = Rule(
     id="group-without-cases",
     severity="warning",
     switchable=True,
-    meaning="A group of the gate has no case, so its pass rate checks nothing.",
-    hint="set the tag on cases, or remove the group",
+    meaning=(
+        "No case has a tag that the gate names: the pass rate of a group checks nothing, or the "
+        "gate is about other cases than it says."
+    ),
+    hint="set the tag on cases, or remove it from the gate",
 )
 UNUSED_PASS_RATE: Final = Rule(
     id="unused-pass-rate",
@@ -79,6 +83,18 @@ def pass_rate_problems(data: Any, sizes: FindSizes | None = None) -> Iterator[Pr
             yield from _of_size(path, tag, rate, size)
 
 
+def tag_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
+    """Yield tags of the gate that no case has: it would be about other cases than it says."""
+    gate = data.get("gate") if isinstance(data, dict) else None
+    for key in ("tags", "not_tags"):
+        tags = gate.get(key) if isinstance(gate, dict) else None
+        for index, tag in enumerate(tags if isinstance(tags, list) else ()):
+            if isinstance(tag, str) and tag not in (known := sizes().by_tag):
+                hint = suggest(tag, known)
+                message = f"no case has the tag `{tag}`"
+                yield Problem(GROUP_WITHOUT_CASES, ("gate", key, index), message, hint)
+
+
 def trial_problems(data: Any) -> Iterator[Problem]:
     """Yield trials of which more must pass than there are."""
     if not isinstance(data, dict):
@@ -100,7 +116,7 @@ def _rates(gate: dict[str, Any]) -> Iterator[tuple[Path, str, float]]:
 
 
 def _is_rate(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def _of_size(path: Path, tag: str, rate: float, size: int) -> Iterator[Problem]:

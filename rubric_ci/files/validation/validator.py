@@ -100,7 +100,7 @@ def check_config(
     The functions find what is outside of the file; without one, what needs it is not checked.
     """
     from rubric_ci.files.validation.config_rules import config_problems
-    from rubric_ci.files.validation.gate_rules import pass_rate_problems
+    from rubric_ci.files.validation.gate_rules import pass_rate_problems, tag_problems
     from rubric_ci.files.validation.project_rules import shadowed_targets, unmatched_dependencies
 
     problems = config_problems(document, _rule_ids, targets_only=targets_only, others=others)
@@ -111,6 +111,8 @@ def check_config(
 
         providers = not is_of_agentv(document.file)
         found.extend(_first(model_problems(document.data, models, providers=providers)))
+    if sizes and _mentions(document, "tags"):
+        found.extend(_first(tag_problems(document.data, sizes)))
     if sizes and not targets_only:
         from rubric_ci.files.validation.project_rules import recorded_problems
 

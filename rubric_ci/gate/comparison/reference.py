@@ -22,6 +22,7 @@ from rubric_ci.model.comparison import (
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import CaseResult, Graded
+from rubric_ci.model.scope import WHOLE
 from rubric_ci.model.trials import first_trials, trials_of
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.text.statistics import night_effect
@@ -205,14 +206,13 @@ def part(report: RunReport, wanted: Callable[[Graded], bool]) -> RunReport | Non
     cases = tuple(map(_uncompared, graded))
     if not cases:
         return None
-    word = run_verdict(cases)
     return replace(
         report,
         cases=cases,
         totals=totals(cases),
         beyond_cases=NOTHING_USED,
-        verdict=word,
-        gate=concluded(report.gate, cases, word, report.waivers, report.grading_changes),
+        verdict=run_verdict(cases),
+        gate=concluded(report.gate, cases, WHOLE, report.waivers, report.grading_changes),
         comparison=None,
         against=None,
         removed=(),

@@ -89,6 +89,32 @@ def demand() -> Order:
     )
 
 
+def chosen() -> Order:
+    """Return the order of names that choose cases; without one, every case is chosen."""
+    return Order(
+        weaker="a name is dropped; added where there was none, so that other cases do not count",
+        direction=lambda move: _of_sets(move.before, move.after),
+    )
+
+
+def left_out() -> Order:
+    """Return the order of names that leave cases out."""
+    return Order(
+        weaker="a name is added",
+        direction=lambda move: _of_sets(move.after or [], move.before or []),
+    )
+
+
+def _of_sets(before: JSON, after: JSON) -> Direction:
+    """Return `weaker` if the second set is part of the first; None has every name."""
+    if before is None or after is None:
+        return "weaker" if before is None else "stronger"
+    was, now = set(before), set(after)
+    if now <= was or was <= now:
+        return compared(len(was), len(now))
+    return "changed"
+
+
 def pass_rate() -> Order:
     """Return the order of the pass rate of all cases: without one, no case may fail."""
     return Order(

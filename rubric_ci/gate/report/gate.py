@@ -18,8 +18,9 @@ from rubric_ci.model.gate import (
     lacks_difference,
     pass_rates,
 )
-from rubric_ci.model.report import RunReport, RunVerdict
-from rubric_ci.model.results import CaseResult
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Errored
+from rubric_ci.model.scope import Scope
 from rubric_ci.model.waivers import WaiverResult
 
 if TYPE_CHECKING:  # a report is checked without the types of the configuration
@@ -52,7 +53,7 @@ def settings_of(gate: GateInfo) -> GateInfo:
 def concluded(
     gate: GateInfo,
     cases: Sequence[CaseResult],
-    verdict: RunVerdict,
+    scope: Scope,
     waivers: Sequence[WaiverResult] = (),
     changes: Sequence[GradingChange] = (),
     comparison: Comparison | None = None,
@@ -63,9 +64,19 @@ def concluded(
         rates=pass_rates(gating(cases, gate), gate.rates, changes),
         difference=difference(cases, gate.better_than),
     )
-    complete = verdict != "error" and not _is_open(cases, counted, comparison)
+    undecided = lacks_verdict(cases, counted, scope) or _is_open(cases, counted, comparison)
     holds = gate_passes(cases, counted, waivers, changes, comparison)
-    return replace(counted, holds=holds and complete)
+    return replace(counted, holds=holds and not undecided)
+
+
+def lacks_verdict(cases: Sequence[CaseResult], gate: GateInfo, scope: Scope) -> bool:
+    """Return True if the run ended early, or a case that the gate is about has no verdict."""
+    return scope.unread or scope.unfinished or any(errored(cases, gate))
+
+
+def errored(cases: Sequence[CaseResult], gate: GateInfo) -> Sequence[Errored]:
+    """Return the cases without a verdict that the gate is about."""
+    return [case for case in gating(cases, gate) if isinstance(case, Errored)]
 
 
 def with_gate(report: RunReport) -> RunReport:
@@ -73,7 +84,7 @@ def with_gate(report: RunReport) -> RunReport:
     gate = concluded(
         report.gate,
         report.cases,
-        report.verdict,
+        report.scope,
         report.waivers,
         report.grading_changes,
         report.comparison,
@@ -92,8 +103,8 @@ def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
         return ExitCode.GATE
     if invalid_files:
         return ExitCode.USAGE
-    incomplete = report.verdict == "error" or report.scope.unfinished or report.totals.errored
-    undecided = incomplete or _is_open(report.cases, report.gate, report.comparison)
+    undecided = lacks_verdict(report.cases, report.gate, report.scope)
+    undecided = undecided or _is_open(report.cases, report.gate, report.comparison)
     return ExitCode.NO_VERDICT if undecided else ExitCode.OK
 
 

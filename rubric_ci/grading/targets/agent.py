@@ -184,7 +184,7 @@ def _environment(
 def _login(target: CliTarget, agent: AgentProgram, context: RunContext) -> Login:
     """Return the credential of an agent; raises CannotAnswer without one."""
     try:
-        return login_of(agent.name, target.env, context.environment)
+        return login_of(agent.name, target.env, context.environment, server=agent.base_url)
     except NoLogin as error:
         raise CannotAnswer(f"the target `{target.name}`: {error}") from None
 

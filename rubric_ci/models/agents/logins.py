@@ -39,16 +39,19 @@ def login_of(
     given: tuple[str, ...],
     environment: Mapping[str, str],
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    *,
+    server: str = "",
 ) -> Login:
     """Return the credential of a program; raises NoLogin.
 
-    It is a variable, one of those that `given` names, or outside of CI the program's own login.
+    It is a variable, one of those that `given` names, or outside of CI the program's own login,
+    which no other `server` gets.
     """
     names = CREDENTIALS.get(program, ())
     own = {name: environment[name] for name in names if environment.get(name)}
     if own or not names or any(environment.get(name) for name in given):
         return Login(variables=own)
-    if not in_a_job(environment) and (found := _own(program, environment, now())):
+    if not (server or in_a_job(environment)) and (found := _own(program, environment, now())):
         masking.hide(_tokens([*found.variables.values(), *found.files.values()]))
         return found
     raise NoLogin(missing(program, environment))

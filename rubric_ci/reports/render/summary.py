@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.gate.comparison.wording import dropped_by
-from rubric_ci.gate.report.gate import gate_state
+from rubric_ci.gate.report.gate import errored, gate_state
 from rubric_ci.gate.report.matrix import Matrix, matrix
 from rubric_ci.gate.waivers.report import limit_text
 from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.gate import (
     PassRate,
     TargetDifference,
+    gating,
     is_better,
     is_changed,
     is_drop_open,
@@ -38,18 +39,17 @@ _SIGNS: Final[dict[Direction, str]] = {"weaker": "🔻", "stronger": "🔺", "ch
 
 def heading(report: RunReport) -> str:
     """Return the result of the gate in one line, and what it comes from."""
-    cases = outcome(report)
-    errored = f"{numbers.plural(report.totals.errored, 'case')} errored"
+    cases, missing = outcome(report), report.totals.errored
     match gate_state(report):
         case "pass":
             parts = ["Gate passes", cases]
         case "fail":
             reasons = list(_why_it_fails(report, cases))
             known = [] if cases in reasons else [cases]
-            without = [errored] * bool(report.totals.errored)
+            without = [f"{numbers.plural(missing, 'case')} errored"] * bool(missing)
             parts = [f"Gate fails: {'; '.join(reasons)}", *known, *without]
         case "no-verdict":
-            parts = [f"Gate undecided: {'; '.join(_why_undecided(report, errored))}", cases]
+            parts = [f"Gate undecided: {'; '.join(_why_undecided(report))}", cases]
     return " · ".join(part for part in (*parts, *to_review(report), report.covers) if part)
 
 
@@ -90,9 +90,21 @@ def gate_settings(report: RunReport) -> str:
     rates = [rate_text(rate) for rate in report.gate.rates]
     limits = [*rates, *excess_waivers(report), *forbidden_grading(report), *to_review(report)]
     about = [f"gate of {', '.join(report.gate.targets)}"] if report.gate.targets else []
+    about += tagged(report)
     if report.gate.better_than:
         about.append(f"better than {report.gate.better_than}")
     return "; ".join([f"fail-on: {report.gate.fail_on}", *about, *limits])
+
+
+def tagged(report: RunReport) -> list[str]:
+    """Return which cases the gate is about, if their tags decide it."""
+    with_tag, without = report.gate.tags, report.gate.not_tags
+    if not (with_tag or without):
+        return []
+    tags = [f"tagged {' or '.join(with_tag)}"] * bool(with_tag)
+    tags += [f"not tagged {' or '.join(without)}"] * bool(without)
+    count = len(gating(report.cases, report.gate))
+    return [f"gate of {count:,} of {numbers.plural(len(report.cases), 'case')}: {', '.join(tags)}"]
 
 
 def difference_text(found: TargetDifference) -> str:
@@ -156,9 +168,9 @@ def _why_it_fails(report: RunReport, cases: str) -> Iterator[str]:
     yield from forbidden_grading(report)
 
 
-def _why_undecided(report: RunReport, errored: str) -> Iterator[str]:
-    if report.totals.errored:
-        yield errored
+def _why_undecided(report: RunReport) -> Iterator[str]:
+    if open_cases := errored(report.cases, report.gate):
+        yield f"{numbers.plural(len(open_cases), 'case')} errored"
     elif report.scope.unfinished:
         yield "the run is incomplete"
     if report.scope.unread:

@@ -33,6 +33,7 @@ from rubric_ci.model.results import (
 )
 from rubric_ci.model.rubric import Check as Criterion
 from rubric_ci.model.rubric import Rubric
+from rubric_ci.model.scope import WHOLE
 from rubric_ci.model.scoring import CHECKLIST, Thresholds, Verdict, format_score
 from rubric_ci.model.trials import trials_of
 from rubric_ci.model.waivers import WaiverResult, with_waivers
@@ -309,16 +310,13 @@ def report_of(
 ) -> RunReport:
     """Return the report of adopted cases."""
     cases = tuple(cases)
-    verdict = run_verdict(cases)
     outcomes = with_outcomes(waivers, cases)
     return RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=facts.started_at,
         duration_seconds=round(facts.seconds, 3),
-        verdict=verdict,
-        gate=concluded(
-            their_gate(config, fail_on), cases, verdict, outcomes, facts.grading_changes
-        ),
+        verdict=run_verdict(cases),
+        gate=concluded(their_gate(config, fail_on), cases, WHOLE, outcomes, facts.grading_changes),
         totals=totals(cases),
         cases=cases,
         waivers=outcomes,

@@ -14,7 +14,7 @@ from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.comparison import Drop, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.gate import is_gating
+from rubric_ci.model.gate import GateConfig, is_gating
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded
 from rubric_ci.services.run.sides import Key
 from rubric_ci.services.run.suspect import Pair, Suspect
@@ -36,8 +36,8 @@ class Sides(Protocol):
         """The first trials of each case."""
 
     @property
-    def targets(self) -> Sequence[str]:
-        """The targets whose cases the gate is about; empty: all."""
+    def gate(self) -> GateConfig:
+        """The gate, which may be about some cases only."""
 
     @property
     def can_ask(self) -> bool:
@@ -174,14 +174,14 @@ def _told(found: Confirmed, key: Key, together: Compared) -> Compared:
 
 def _drop_of_flips(sides: Sides, found: Confirmed, level: float) -> Drop | None:
     worse, better = (_flipped(sides, found, change) for change in ("broken", "fixed"))
-    pairs = [each for each in _graded(found) if is_gating(each[0], sides.targets)]
+    pairs = [each for each in _graded(found) if is_gating(each[0], sides.gate)]
     return verdicts.drop_of_flips(pairs, worse, better, level)
 
 
 def _flipped(sides: Sides, found: Confirmed, change: Change) -> list[Graded]:
     """Return the flipped cases that the gate is about."""
     heads = [found.pairs[key].head for key, each in found.flipped.items() if each == change]
-    return [h for h in heads if isinstance(h, Graded) and is_gating(h, sides.targets)]
+    return [h for h in heads if isinstance(h, Graded) and is_gating(h, sides.gate)]
 
 
 def _why_not_asked(sides: Sides, most: int) -> str:

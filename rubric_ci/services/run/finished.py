@@ -156,7 +156,7 @@ def build_report(
     waivers = with_outcomes(selection.waivers, cases)
     changes = selection.grading_changes
     gate = gate_of(loaded.config.gate, settings.fail_on)
-    gate = concluded(gate, cases, verdict, waivers, changes)
+    gate = concluded(gate, cases, scope, waivers, changes)
     return RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),

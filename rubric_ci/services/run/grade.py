@@ -217,7 +217,7 @@ def _sides(base: BaseSide, inputs: RunInput) -> Sides:
         grade=grade_again,
         trials=settings.trials,
         config=inputs.loaded.config.regression,
-        targets=inputs.loaded.config.gate.targets,
+        gate=inputs.loaded.config.gate,
         can_ask=not without_models(settings),
         fresh=settings.fresh,
     )

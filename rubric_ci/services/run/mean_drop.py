@@ -35,7 +35,7 @@ class Found:
 
 async def find(sides: Sides, every: Mapping[Key, Pair]) -> Found:
     """Return the drop of all pairs together, after the base was asked again where it must be."""
-    pairs = {key: pair for key, pair in every.items() if is_gating(pair.head, sides.targets)}
+    pairs = {key: pair for key, pair in every.items() if is_gating(pair.head, sides.gate)}
     found = await _find(sides, pairs)
     return replace(found, pairs={**every, **found.pairs})
 

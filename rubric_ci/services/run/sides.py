@@ -39,6 +39,7 @@ from rubric_ci.model.config import MockTarget, RecordedTarget, Target
 from rubric_ci.model.context import Dependencies, RunContext, Side
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RemovedCase
 from rubric_ci.model.results import Answer, CaseResult
@@ -202,7 +203,7 @@ class Sides:
     config: RegressionConfig
     can_ask: bool = True  # False: no further trial is possible
     fresh: bool = False  # no answer of the base comes from the cache
-    targets: tuple[str, ...] = ()  # whose cases the gate is about; empty: all
+    gate: GateConfig = GateConfig()  # which cases it is about
     apart: bool = False  # each side answers by itself, although nothing differs
 
     @property

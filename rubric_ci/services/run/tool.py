@@ -35,6 +35,7 @@ from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import Config, RunnerTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import Against, RemovedCase, RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
@@ -83,7 +84,7 @@ class ToolSides:
     selectors: Mapping[Key, str]
     waivers: Sequence[WaiverResult] = ()
     trials: int = 1
-    targets: tuple[str, ...] = ()  # the tool's cases are of one target
+    gate: GateConfig = GateConfig()  # the tool's cases have no tags and one target
 
     @property
     def can_ask(self) -> bool:

@@ -28,7 +28,7 @@ def merged(*cases: CaseResult) -> RunReport:
     excused = (each for each in cases if isinstance(each, Graded) and each.waived)
     waivers = tuple(a_waiver(case=each.id, criterion="greets") for each in excused)
     run = replace(night(4, *cases), against=Against(ref="auto", commit="3" * 40), waivers=waivers)
-    return replace(run, gate=concluded(run.gate, run.cases, run.verdict, waivers))
+    return replace(run, gate=concluded(run.gate, run.cases, run.scope, waivers))
 
 
 def fixed(name: str, good: int = 5, bad: int = 0) -> Graded:

@@ -105,7 +105,7 @@ def test_a_gate_that_fails_for_a_waiver_stays_readable(tmp_path: Path) -> None:
     """The waiver of a criterion that is met fails the gate, also of the part that is kept."""
     waivers = (a_waiver("unneeded", case="a"),)
     run = replace(night(1, case("a", 15)), waivers=waivers)
-    kept(tmp_path, replace(run, gate=concluded(run.gate, run.cases, run.verdict, waivers)))
+    kept(tmp_path, replace(run, gate=concluded(run.gate, run.cases, run.scope, waivers)))
     assert trials(tmp_path) == {"a": "P" * 15}
 
 

@@ -109,6 +109,8 @@ gate:
   on_weaker_grading: fail
   on_changed_grading: review
   better_than: old
+  tags: [smoke, must]
+  not_tags: [flaky]
   targets: [default]
   require_rubrics: true
   require_verdict: true

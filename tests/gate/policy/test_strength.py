@@ -7,8 +7,10 @@ import pytest
 from rubric_ci.gate.policy.strength import (
     Move,
     Order,
+    chosen,
     demand,
     group_rate,
+    left_out,
     maximum,
     minimum,
     pass_rate,
@@ -41,6 +43,11 @@ GROUP: Named = (
     group_rate,
     "lowered; added below 1 or, where all cases have a rate, removed",
 )
+CHOSEN: Named = (
+    chosen,
+    "a name is dropped; added where there was none, so that other cases do not count",
+)
+LEFT_OUT: Named = (left_out, "a name is added")
 TABLE: list[tuple[Named, JSON, JSON, Config, Direction]] = [
     (WORDS, "on", "off", Config(), "weaker"),
     (WORDS, "on", "else", Config(), "changed"),
@@ -57,6 +64,12 @@ TABLE: list[tuple[Named, JSON, JSON, Config, Direction]] = [
     (GROUP, None, 0.99, Config(), "weaker"),
     (GROUP, 1, None, Config(), "weaker"),
     (GROUP, 0.1, None, RATED, "weaker"),
+    (CHOSEN, ["must", "safety"], ["safety"], Config(), "weaker"),
+    (CHOSEN, None, ["must"], Config(), "weaker"),
+    (CHOSEN, ["must"], ["nice"], Config(), "changed"),
+    (LEFT_OUT, None, ["flaky"], Config(), "weaker"),
+    (LEFT_OUT, ["flaky"], ["flaky", "slow"], Config(), "weaker"),
+    (LEFT_OUT, ["flaky"], ["slow"], Config(), "changed"),
 ]
 
 

@@ -184,7 +184,7 @@ WAIVED: dict[str, tuple[Graded, list[WaiverResult], list[str]]] = {
 @pytest.mark.parametrize(("case", "waivers", "expected"), WAIVED.values(), ids=WAIVED)
 def test_what_is_waived(case: Graded, waivers: list[WaiverResult], expected: list[str]) -> None:
     report = a_report(case, waivers=tuple(waivers))
-    gate = concluded(report.gate, report.cases, report.verdict, waivers)
+    gate = concluded(report.gate, report.cases, report.scope, waivers)
     assert list(consistency.problems(replace(report, gate=gate))) == expected
 
 
@@ -344,7 +344,10 @@ def test_the_part_of_the_suite(scope: Scope, expected: list[str]) -> None:
 
 def test_an_interrupted_run_has_no_verdict_of_its_cases() -> None:
     report = a_report(GOOD, scope=Scope().narrowed("interrupted"))
-    assert list(consistency.problems(report)) == ["verdict is pass, its cases give error"]
+    assert list(consistency.problems(report)) == [
+        "verdict is pass, its cases give error",
+        "gate.holds is true, its cases give false",
+    ]
 
 
 @pytest.mark.parametrize("further", [-1, 1, 10**9])

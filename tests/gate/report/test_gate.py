@@ -1,6 +1,7 @@
 """The gate of a report, reports that claim another, and which fact decides the exit code."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,8 @@ from rubric_ci.gate.report.gate import concluded, exit_code, gate_of, settings_o
 from rubric_ci.model.comparison import Comparison, SlowSlide
 from rubric_ci.model.gate import FailOn, GateConfig, GateInfo, PassRate
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import Trial
-from rubric_ci.model.scope import Scope
+from rubric_ci.model.results import CaseResult, Trial
+from rubric_ci.model.scope import WHOLE, Scope
 from rubric_ci.reports.render import summary
 from tests.sample_reports import a_report, errored, graded
 
@@ -19,7 +20,7 @@ CONFIG = GateConfig(min_pass_rate=0.5, groups={"safety": 1.0})
 
 
 def gated(report: RunReport, config: GateConfig = CONFIG) -> RunReport:
-    gate = concluded(gate_of(config, None), report.cases, report.verdict)
+    gate = concluded(gate_of(config, None), report.cases, report.scope)
     return replace(report, gate=gate)
 
 
@@ -83,7 +84,7 @@ def test_the_settings_of_a_configuration() -> None:
     )
     assert gate_of(config, None) == settings
     assert gate_of(replace(config, min_pass_rate=None), None).rates == settings.rates[1:]
-    counted = concluded(settings, (graded("a", "pass", tags=("new", "safety")),), "pass")
+    counted = concluded(settings, (graded("a", "pass", tags=("new", "safety")),), WHOLE)
     assert counted.holds
     assert [rate.counted for rate in counted.rates] == [1, 1, 1]
     assert settings_of(counted) == settings
@@ -92,17 +93,49 @@ def test_the_settings_of_a_configuration() -> None:
 def test_a_target_that_must_be_better_is_compared_again() -> None:
     cases = [graded("a [old]"), *(graded(f"{n} [{t}]", "pass") for n in "ab" for t in ("x", "y"))]
     gate = gate_of(GateConfig(better_than="x", fail_on="never"), None)
-    counted = concluded(gate, cases, "pass")
+    counted = concluded(gate, cases, WHOLE)
     assert counted.difference is not None
     assert (counted.difference.target, counted.difference.than) == ("old", "x")
     assert (counted.difference.cases, counted.difference.mean) == (1, -1.0)
     assert settings_of(counted) == gate
-    assert concluded(counted, cases[1:3], "pass").difference != counted.difference
+    assert concluded(counted, cases[1:3], WHOLE).difference != counted.difference
 
 
 def test_a_run_with_an_error_does_not_hold() -> None:
     gate = gate_of(GateConfig(), None)
-    assert (concluded(gate, (), "error").holds, concluded(gate, (), "pass").holds) == (False, True)
+    assert not concluded(gate, (errored("a"),), WHOLE).holds
+    assert not concluded(gate, (), WHOLE.narrowed("invalid")).holds
+    assert not concluded(gate, (), WHOLE.narrowed("interrupted")).holds
+    assert concluded(gate, (), WHOLE).holds
+
+
+MUST, OTHER = graded("a", "fail", tags=("must", "slow")), graded("b", "fail", tags=("nice",))
+PASSES = graded("c", "pass", tags=("must",))
+
+
+@pytest.mark.parametrize(
+    ("settings", "cases", "code"),
+    [
+        ({"tags": ("must",)}, (OTHER, PASSES), ExitCode.OK),
+        ({"tags": ("must",)}, (MUST, PASSES), ExitCode.GATE),
+        ({"tags": ("must", "nice")}, (OTHER, PASSES), ExitCode.GATE),
+        ({"not_tags": ("nice",)}, (OTHER, PASSES), ExitCode.OK),
+        ({"not_tags": ("nice",)}, (OTHER, MUST), ExitCode.GATE),
+        ({"tags": ("must",), "not_tags": ("slow",)}, (MUST, PASSES), ExitCode.OK),
+        ({"tags": ("must",)}, (errored("d"), PASSES), ExitCode.OK),
+        ({"not_tags": ("nice",)}, (errored("d"), PASSES), ExitCode.NO_VERDICT),
+        ({"tags": ("must",), "min_pass_rate": 0.5}, (OTHER, MUST, PASSES), ExitCode.OK),
+        ({"tags": ("must",), "min_pass_rate": 1.0}, (OTHER, MUST, PASSES), ExitCode.GATE),
+        ({"min_pass_rate": 0.0}, (OTHER, MUST), ExitCode.OK),
+        ({"tags": ("must",), "fail_on": "regression"}, (OTHER, PASSES), ExitCode.OK),
+    ],
+)
+def test_tags_say_which_cases_decide(
+    settings: dict[str, Any], cases: tuple[CaseResult, ...], code: ExitCode
+) -> None:
+    report = gated(a_report(*cases), GateConfig(**settings))
+    assert exit_code(report) == code
+    assert report.gate.holds is (code == ExitCode.OK)
 
 
 def test_fail_on_of_the_command_line_comes_first() -> None:
@@ -185,7 +218,9 @@ PASS = a_report(graded("a", "pass"))
 FAIL = a_report(graded("a"), errored("b"))
 ERRORED = a_report(graded("a", "pass"), errored("b"))
 NEVER = replace(FAIL, gate=replace(FAIL.gate, fail_on="never"))
-UNREADABLE = replace(PASS, verdict="error")  # as `merge` sees a shard with unusable eval files
+UNREADABLE = replace(
+    PASS, verdict="error", scope=Scope().narrowed("invalid")
+)  # as `merge` sees a shard with unusable eval files
 
 
 @pytest.mark.parametrize(

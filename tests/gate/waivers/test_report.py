@@ -43,7 +43,7 @@ def a_waiver(state: WaiverState = "applied", **facts: Any) -> WaiverResult:
 
 def reported(*waivers: WaiverResult) -> RunReport:
     report = a_report(WAIVED, graded("d", "pass"), waivers=waivers)
-    gate = concluded(report.gate, report.cases, report.verdict, waivers)
+    gate = concluded(report.gate, report.cases, report.scope, waivers)
     return replace(report, gate=gate)
 
 

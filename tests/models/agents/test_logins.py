@@ -70,6 +70,8 @@ def test_a_login(
     assert redact(f"it is {secret}.") == "it is ***."
     with pytest.raises(NoLogin):
         login_of(program, (), {**home, "CI": "true"}, lambda: NOW)
+    with pytest.raises(NoLogin):
+        login_of(program, (), home, lambda: NOW, server="https://other.example")
 
 
 def test_a_variable_comes_before_the_login(tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_a_variable_that_the_configuration_names(tmp_path: Path) -> None:
             "copilot",
             ".copilot/config.json",
             "{}",
-            "no credential for copilot: set COPILOT_GITHUB_TOKEN",
+            "no credential for copilot: set COPILOT_GITHUB_TOKEN or COPILOT_PROVIDER_API_KEY",
         ),
     ],
     ids=["ends", "old", "broken", "of no other program"],

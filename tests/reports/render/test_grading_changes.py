@@ -43,7 +43,7 @@ CHANGES = (
 
 def reported(config: GateConfig) -> RunReport:
     report = a_report(graded("a", "pass"), grading_changes=CHANGES)
-    gate = concluded(gate_of(config, None), report.cases, report.verdict, (), CHANGES)
+    gate = concluded(gate_of(config, None), report.cases, report.scope, (), CHANGES)
     return replace(report, gate=gate)
 
 

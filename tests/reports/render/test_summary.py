@@ -35,7 +35,7 @@ def of(*cases: CaseResult, gate: dict[str, Any] | None = None, **facts: Any) -> 
     )
     changes = report.grading_changes
     found = concluded(
-        settings, report.cases, report.verdict, report.waivers, changes, report.comparison
+        settings, report.cases, report.scope, report.waivers, changes, report.comparison
     )
     return replace(report, gate=found)
 

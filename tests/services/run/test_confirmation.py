@@ -13,6 +13,7 @@ from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.comparison import Drop, RegressionConfig
 from rubric_ci.model.evals import TrialRule
+from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.results import CaseResult, Graded, Trial
 from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trials import trials_of
@@ -58,7 +59,7 @@ class Script:
     base: Mapping[str, str]
     trials: int = 1
     can_ask: bool = True
-    targets: tuple[str, ...] = ()
+    gate: GateConfig = field(default_factory=GateConfig)
     repeats: bool = False  # trials with the same verdict have the same answer
     config: RegressionConfig = field(default_factory=RegressionConfig)
     context: Any = Asked("head")

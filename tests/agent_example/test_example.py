@@ -86,7 +86,7 @@ def test_the_base_has_its_own_folder_and_its_own_agent(
     assert case["before"]["answer"] == "Return the sum of the prices and the shipping, in cents."
     assert case["before"]["verdict"] == "pass"
     assert "in cents" not in case["answer"]
-    assert (code, case["verdict"], case["change"]) == (1, "fail", "broken"), shown
+    assert (code, case["verdict"]) == (1, "fail"), shown
 
 
 def test_kept_answers_have_their_work(checkout: Checkout, tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.docs.rooms
 	$(BIN)/python -m tests.docs.reference
 	$(BIN)/python -m tests.docs.settings
+	$(BIN)/python -m tests.docs.promises
 	$(BIN)/python -m tests.docs.assertions
 	$(BIN)/python -c 'from rubric_ci.files.validation.rules import render; print(render(), end="")' > docs/rules.md
 

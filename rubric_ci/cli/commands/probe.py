@@ -60,7 +60,7 @@ def probe(settings: ProbeSettings) -> ExitCode:
     if missing := [case.id for case in cases if not answers.get(case.key)]:
         click.echo(log_line(f"left out, without an answer: {numbers.listed(missing)}"), err=True)
     if not subjects:
-        return _nothing(settings)
+        return _nothing(settings, talks)
     found = measure(subjects, judging)
     _show(found, judging, settings)
     return _exit_code(found, settings)
@@ -139,10 +139,15 @@ def _base_criteria(loaded: LoadedProject) -> frozenset[tuple[str, str, str]] | N
     )
 
 
-def _nothing(settings: ProbeSettings) -> ExitCode:
+def _nothing(settings: ProbeSettings, talks: Sequence[str]) -> ExitCode:
     if settings.changed_since:
         click.echo("no criterion with an answer has changed; nothing to probe")
         return ExitCode.OK
+    if talks:
+        raise CannotFindEvals(
+            "no case is left: variants are made of one answer, and not of a conversation",
+            "choose other cases with PATHS or --case; `rubric-ci judge calibrate` checks the judge",
+        )
     raise CannotFindEvals(
         f"{settings.report} has no answer to a case with rubrics of these files",
         "`rubric-ci run` writes the report whose answers are changed",

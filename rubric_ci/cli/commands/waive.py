@@ -37,12 +37,14 @@ def waive(settings: WaiveSettings, today: date) -> ExitCode:
     project = open_project(settings.config)
     known = load_waivers(project.files)  # raises if the file has problems
     cases = [*_in_eval_files(project), *_adopted()]
-    cases += answered_by(_case_of_several(settings.what), cases, targets_of(project))
+    name = _case_of_several(settings.what)
+    if not any(case.id == name for case in cases):
+        cases += answered_by(name, cases, targets_of(project))
     _check_date(settings, today)
     waiver, match = _find(settings, cases, today)
     if any((each.case, each.criterion) == (waiver.case, waiver.criterion) for each in known):
-        name = f"{waiver.case}/{waiver.criterion}"
-        raise CannotConfigure(f"{name} has a waiver in {WAIVERS}", "edit or remove that entry")
+        waived = f"{waiver.case}/{waiver.criterion}"
+        raise CannotConfigure(f"{waived} has a waiver in {WAIVERS}", "edit or remove that entry")
     entry = _entry(waiver, match, cases, settings.owner or _user(project))
     data = project.files.read(WAIVERS)
     text = append_waiver((data or b"").decode("utf-8"), entry)

@@ -1,0 +1,244 @@
+"""What works with what: every kind of answer against every promise, as one table.
+
+A cell holds, is refused with exit code 2 and a sentence, or does not apply. The tests of this
+folder try each cell; `python -m tests.docs.promises` writes `docs/what-works-with-what.md` from it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The command ends with exit code 2; the text is part of what it says."""
+
+    says: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class DoesNotApply:
+    """There is nothing that the promise could be about."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """The check of the promise passes."""
+
+
+Cell: TypeAlias = Holds | Refused | DoesNotApply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindRow:
+    """A kind of answer in words, its page, and the parts of the program that are of this kind."""
+
+    title: str
+    page: str
+    covers: frozenset[str]  # `target:`, `agent:`, `tool:`, `dialect:`, `case:`, `config:` names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """A promise in words, its page, and the kinds for which it does not hold."""
+
+    title: str
+    says: str
+    page: str
+    but: Mapping[str, Cell] = field(default_factory=dict)
+
+
+def _named(sort: str, *names: str) -> frozenset[str]:
+    return frozenset(f"{sort}:{name}" for name in names)
+
+
+KINDS: Final[Mapping[str, KindRow]] = {
+    "model": KindRow(title="model", page="targets.md", covers=_named("target", "LlmTarget")),
+    "command": KindRow(title="command", page="targets.md", covers=_named("target", "CliTarget")),
+    "http": KindRow(title="HTTP service", page="targets.md", covers=_named("case", "http")),
+    "agent": KindRow(
+        title="agent with a workspace",
+        page="agents.md",
+        covers=_named("agent", "claude-code", "codex", "copilot", "gemini-cli", "opencode", "qwen"),
+    ),
+    "scripted": KindRow(
+        title="conversation, scripted", page="conversations.md", covers=_named("case", "turns")
+    ),
+    "simulated": KindRow(
+        title="conversation, simulated user",
+        page="conversations.md",
+        covers=_named("case", "simulated_user"),
+    ),
+    "recorded": KindRow(
+        title="recorded or fixed answer",
+        page="targets.md",
+        covers=_named("target", "RecordedTarget", "MockTarget"),
+    ),
+    "skill": KindRow(title="skill, compared", page="skills.md", covers=_named("config", "compare")),
+    "runner": KindRow(
+        title="another tool that is started",
+        page="adopt.md",
+        covers=_named("target", "RunnerTarget"),
+    ),
+    "adopted": KindRow(
+        title="results of another tool",
+        page="adopt.md",
+        covers=_named(
+            "tool",
+            *("promptfoo", "inspect", "deepeval", "pydantic-evals"),
+            *("agent-skills", "junit", "csv"),
+        ),
+    ),
+    "dialect": KindRow(
+        title="eval file of another tool",
+        page="dialects.md",
+        covers=_named("dialect", "agent_skills", "agentv"),
+    ),
+    "table": KindRow(
+        title="table with variables", page="eval-files.md", covers=_named("case", "vars")
+    ),
+}
+REFUSED_KINDS: Final = frozenset({"target:UnsupportedTarget"})  # `validate` refuses it
+
+_OWN_REQUESTS: Final = DoesNotApply("the tool sends its own requests; rubric-ci sends none")
+_NOTHING_SENT: Final = DoesNotApply("nothing is sent or started: the results are there")
+_OWN_CACHE: Final = DoesNotApply("the tool is started each time, and caches by itself")
+_OWN_JUDGE: Final = DoesNotApply("the tool marks the answers; no judge request is sent")
+_NO_EVALS: Final = Refused(
+    "this folder holds no eval file", "the tool judges: there is no rubric of ours to mark"
+)
+_ONE_ANSWER: Final = Refused(
+    "variants are made of one answer, and not of a conversation",
+    "the text of several turns cannot be changed by rules",
+)
+
+
+def _tools(runner: Cell, adopted: Cell | None = None) -> Mapping[str, Cell]:
+    return {"runner": runner, "adopted": adopted or runner}
+
+
+PROMISES: Final[Mapping[str, Promise]] = {
+    "estimate": Promise(
+        title="estimated before",
+        says="The judge requests that a run announces are those that it sends; calls of a target "
+        "are announced, or their bound is.",
+        page="cost.md",
+        but=_tools(_OWN_REQUESTS, _NOTHING_SENT),
+    ),
+    "caps": Promise(
+        title="capped",
+        says="`--max-calls` holds for requests of judges, targets and simulated users and for "
+        "starts of agents; what is beyond it is errored.",
+        page="cost.md",
+        but=_tools(_OWN_REQUESTS, _NOTHING_SENT),
+    ),
+    "counted": Promise(
+        title="counted after",
+        says="`totals.calls` has every request that was sent and every start of an agent.",
+        page="cost.md",
+        but=_tools(_OWN_REQUESTS, _NOTHING_SENT),
+    ),
+    "cache": Promise(
+        title="cached",
+        says="A second run asks the judge nothing, and with `--reuse-answers` no target.",
+        page="retries-and-cache.md",
+        but=_tools(_OWN_CACHE, _NOTHING_SENT),
+    ),
+    "replay": Promise(
+        title="recorded and replayed",
+        says="`--replay` starts and requests nothing, and gives the verdicts, answers and work of "
+        "the run with `--record`.",
+        page="retries-and-cache.md",
+        but=_tools(
+            Refused("--record has no effect on the target tool", "the tool writes a results file"),
+            _NOTHING_SENT,
+        ),
+    ),
+    "against": Promise(
+        title="compared under both rubrics",
+        says="An answer that is worse under the base's rubrics fails `fail_on: regression`, also "
+        "if the change made the rubrics lenient.",
+        page="against.md",
+        but={
+            "adopted": DoesNotApply(
+                "the results are of one state; `--baseline FILE` compares with another report"
+            ),
+        },
+    ),
+    "grading-changes": Promise(
+        title="grading changes told",
+        says="A change that weakens the grading is listed.",
+        page="grading-changes.md",
+    ),
+    "waivers": Promise(
+        title="waivers by question",
+        says="A waiver excuses the criterion of its case, until the question changes.",
+        page="waivers.md",
+    ),
+    "policy": Promise(
+        title="policy of the base",
+        says="The gate and the judge of the base hold, whatever the change writes.",
+        page="policy.md",
+    ),
+    "label": Promise(
+        title="labelled",
+        says="`judge label` shows and keeps the whole answer.",
+        page="calibration.md",
+        but=_tools(_NO_EVALS),
+    ),
+    "calibrate": Promise(
+        title="calibrated",
+        says="`judge calibrate` judges the labelled answers; no target is asked.",
+        page="calibration.md",
+        but=_tools(Refused("labels.jsonl", "without rubrics there are no labels")),
+    ),
+    "probe": Promise(
+        title="probed",
+        says="`probe` takes away what a criterion quotes, and the criterion notices it.",
+        page="probe.md",
+        but={**_tools(_NO_EVALS), "scripted": _ONE_ANSWER, "simulated": _ONE_ANSWER},
+    ),
+    "rejudge": Promise(
+        title="judged again",
+        says="`baseline rejudge` marks the kept answers; no target is asked.",
+        page="nights.md",
+        but=_tools(_NO_EVALS),
+    ),
+    "sentinel": Promise(
+        title="watched by the sentinel",
+        says="A night that may become the reference remembers marks, and asks for each five times.",
+        page="nights.md",
+        but=_tools(
+            Refused("--trials has no effect on the target tool", "the tool judges"), _OWN_JUDGE
+        ),
+    ),
+    "history": Promise(
+        title="in the history", says="`history add` and `history show` take the report.",
+        page="history.md",
+    ),
+    "reports": Promise(
+        title="in every report",
+        says="JSON, Markdown, JUnit, SARIF and HTML have its cases, and `report.json` reads back "
+        "as it was written.",
+        page="reports.md",
+    ),
+    "masking": Promise(
+        title="masked",
+        says="A secret in an answer or in its work is in no output and in no judge request.",
+        page="secrets.md",
+    ),
+    "fence": Promise(
+        title="fenced",
+        says="All that a target wrote is inside the fence of a judge request.",
+        page="attacks.md",
+        but=_tools(_OWN_JUDGE),
+    ),
+}  # fmt: skip
+
+
+def cell(kind: str, promise: str) -> Cell:
+    """Return what a promise means for a kind."""
+    return PROMISES[promise].but.get(kind, Holds())

@@ -1,0 +1,102 @@
+"""Every cell of the table, tried with the command line, real programs and a real server."""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from rubric_ci.files import dialects
+from rubric_ci.model import config
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.services.adoption.tools import TOOLS
+from tests import platforms
+from tests.answer_judge import judging
+from tests.promises import kinds
+from tests.promises.checks import CHECKS
+from tests.promises.kinds import Bench, Server
+from tests.promises.table import (
+    KINDS,
+    PROMISES,
+    REFUSED_KINDS,
+    DoesNotApply,
+    Holds,
+    Refused,
+    cell,
+)
+
+pytestmark = [pytest.mark.timeout(240), platforms.SHELL, platforms.TERMINALS]
+CELLS = {(kind, promise): cell(kind, promise) for promise in PROMISES for kind in KINDS}
+HELD = [pair for pair, each in CELLS.items() if isinstance(each, Holds)]
+REFUSED = [pair for pair, each in CELLS.items() if isinstance(each, Refused)]
+COMMANDS = {
+    "calibrate": ("judge", "calibrate", "labels.jsonl"),
+    "probe": ("probe",),
+    "rejudge": ("baseline", "rejudge", ".rubric-ci/report.json"),
+}
+OPTIONS = {"replay": ("--record", "all.jsonl"), "sentinel": ("--trials", "15")}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    with judging(server):
+        yield server
+
+
+@pytest.mark.parametrize(("kind", "promise"), HELD, ids=lambda name: name)
+def test_it_holds(kind: str, promise: str, tmp_path: Path, server: Server) -> None:
+    assert isinstance(cell(kind, promise), Holds)
+    CHECKS[promise](Bench.of(kind, tmp_path, server))
+
+
+@pytest.mark.parametrize(("kind", "promise"), REFUSED, ids=lambda name: name)
+def test_it_is_refused(kind: str, promise: str, tmp_path: Path, server: Server) -> None:
+    bench, refused = Bench.of(kind, tmp_path, server), CELLS[kind, promise]
+    assert isinstance(refused, Refused)
+    assert bench.run().returncode == 0
+    code, said = refusal(bench, promise)
+    assert code == 2
+    assert refused.says in said
+    if promise in COMMANDS or promise == "label":
+        assert len(said.strip().splitlines()) >= 2  # the last line says what to do
+
+
+def refusal(bench: Bench, promise: str) -> tuple[int | None, str]:
+    """Return the exit code of a command, and what it says."""
+    if promise == "label":
+        words = ["-m", "rubric_ci", "judge", "label"]
+        terminal = pexpect.spawn(
+            sys.executable, words, cwd=str(bench.root), env=bench.environment, encoding="utf-8"
+        )
+        terminal.expect(pexpect.EOF)
+        terminal.close()
+        return terminal.exitstatus, " ".join(str(terminal.before).split(" "))
+    more = OPTIONS.get(promise)
+    done = bench.run(*more) if more else bench(*COMMANDS[promise])
+    return done.returncode, done.stderr
+
+
+def test_every_cell_is_one_of_three_and_says_why() -> None:
+    others = [each for each in CELLS.values() if not isinstance(each, Holds)]
+    assert all(isinstance(each, Refused | DoesNotApply) and each.why for each in others)
+    assert CHECKS.keys() == PROMISES.keys()
+    assert kinds.KINDS.keys() == KINDS.keys()
+    assert all(promise.but.keys() <= KINDS.keys() for promise in PROMISES.values())
+
+
+def test_every_kind_of_the_program_has_a_row() -> None:
+    """A new target, agent, tool, dialect or kind of case needs a row in `table.py`."""
+    targets = (name for name, _ in inspect.getmembers(config, inspect.isclass))
+    source = inspect.getsource(dialects.dialect_of)
+    found = {
+        *(f"target:{name}" for name in targets if name.endswith("Target")),
+        *(f"agent:{name}" for name in AGENTS),
+        *(f"tool:{name}" for name in TOOLS),
+        *(f"dialect:{name}" for name in ("agent_skills", "agentv") if name in source),
+        *("case:http", "case:turns", "case:simulated_user", "case:vars", "config:compare"),
+    }
+    covered = frozenset[str]().union(*(row.covers for row in KINDS.values()), REFUSED_KINDS)
+    assert covered == found

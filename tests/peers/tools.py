@@ -11,6 +11,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).parents[2] / ".tools" / "peers"
 SUITES: Final = Path(__file__).parent / "suites"
 PROMPTFOO: Final = ROOT / "node_modules" / ".bin" / "promptfoo"
+AGENTV: Final = ROOT / "node_modules" / ".bin" / "agentv"
 PYTHON: Final = ROOT / "venv" / "bin" / "python"
 SECONDS: Final = 240
 

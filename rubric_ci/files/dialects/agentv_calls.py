@@ -35,6 +35,10 @@ def trajectory(found: Translation, grader: dict[str, Any], place: Path) -> Parts
             found.refuse((*place, "expected", index), message)
     if grader.get("mode") != "any_order" and not expected:
         found.refuse(place, "without `expected` there is nothing to compare")
+    if grader.get("mode") == "exact":
+        found.skip(
+            (*place, "mode"), "AgentV counts no calls beyond those of `exact`; here each is a miss"
+        )
     options = {key: grader[key] for key in known[:3] if key in grader}
     return Parts(evaluators=(named(grader, "tool_trajectory", **options),))
 

@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from rubric_ci.files.assertions.text import pattern_problem
 from rubric_ci.files.dialects.agentv_calls import CALLS, OPTIONS, Parts, called, named, trajectory
 from rubric_ci.files.dialects.js_regex import other_meaning
 from rubric_ci.files.dialects.translation import Translation
@@ -35,7 +36,7 @@ def check_of(found: Translation, grader: dict[str, Any], kind: str, place: Path)
         found.refuse((*place, "flags"), f"the flags `{flags}` have no counterpart")
     if key == "is_json":
         criterion["exact"] = True
-    if key == "matches" and isinstance(value, str) and (part := other_meaning(value)):
+    if key == "matches" and not pattern_problem(value) and (part := other_meaning(str(value))):
         found.refuse((*place, "value"), f"`{part}` has another meaning in JavaScript than in RE2")
     if kind.startswith("icontains") or "i" in flags:
         criterion["ignore_case"] = True

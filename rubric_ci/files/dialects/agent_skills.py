@@ -34,14 +34,23 @@ _ABOUT: Final = frozenset(
 )
 """Keys that only describe a case, a file or a runner of it: no reader grades by them."""
 _OF_CASE: Final = frozenset(
-    ("id", *_PROMPTS, "expected_output", "files", "tags", *_CRITERIA, "should_trigger"),
+    (
+        "id",
+        *_PROMPTS,
+        "expected_output",
+        "files",
+        "tags",
+        *_CRITERIA,
+        "should_trigger",
+        "negative_expectations",
+    ),
 )
 
 
 def matches(data: Any) -> bool:
     """Return True if a file holds prompts as Agent Skills does."""
     if isinstance(data, list):
-        return bool(data) and all(isinstance(c, dict) and _OF_A_LIST & c.keys() for c in data)
+        return bool(data) and all(isinstance(c, dict) and _is_of_a_list(c) for c in data)
     name = _list_of(data)
     cases = data.get(name) if name else None
     return isinstance(cases, list) and any(
@@ -51,6 +60,11 @@ def matches(data: Any) -> bool:
 
 _OF_A_LIST: Final = frozenset((*_CRITERIA, "should_trigger"))
 _GRADED: Final = frozenset((*_CRITERIA, "expected_output"))
+
+
+def _is_of_a_list(case: dict[str, Any]) -> bool:
+    """Return True for a case of a list without a name."""
+    return bool(_OF_A_LIST & case.keys()) or ("prompt" in case and "expected_output" in case)
 
 
 def _list_of(data: Any) -> str:
@@ -94,6 +108,7 @@ def translate(
     if isinstance(data, list):
         _cases(found, data, (), below)
         _triggers(found, data, (), "")
+        found.keep_braces()
         return found
     name = _list_of(data)
     if isinstance(data.get("skill_name"), str):
@@ -103,6 +118,7 @@ def translate(
     found.refuse_keys(data, (name, "skill_name", "skill", *_ABOUT), ())
     _cases(found, data[name], (name,), below)
     _triggers(found, data[name], (name,), data.get("skill_name", data.get("skill")))
+    found.keep_braces()
     return found
 
 
@@ -135,8 +151,6 @@ def _triggers(found: Translation, cases: list[Any], place: Path, skill: Any) -> 
 
 
 def _cases(found: Translation, cases: list[Any], place: Path, below: Below) -> None:
-    if any("{{" in text or "{%" in text or "{#" in text for text in _prompts(cases)):
-        found.put(("raw",), True, place)  # braces are text there
     found.put(("evalcases",), [], place)
     for index, case in enumerate(cases):
         _case(found, case, index, (*place, index), below)
@@ -150,11 +164,6 @@ def _cases(found: Translation, cases: list[Any], place: Path, below: Below) -> N
         names = listed([f"`{key}`" for key in about])
         message = f"{names} of the cases: kept as metadata, and not graded"
         found.describe(next(iter(about.values())), message)
-
-
-def _prompts(cases: list[Any]) -> list[str]:
-    owners = [case for case in cases if isinstance(case, dict)]
-    return [str(case[key]) for case in owners for key in _PROMPTS if key in case]
 
 
 def _case(found: Translation, case: Any, index: int, theirs: Path, below: Below) -> None:
@@ -234,15 +243,32 @@ def _parts(found: Translation, path: Any, where: Path, below: Below) -> list[dic
 def _rubrics(found: Translation, case: dict[str, Any], ours: Path, theirs: Path) -> None:
     names = [name for name in _CRITERIA if case.get(name)]
     place = (*ours, "rubrics")
-    if not names:
-        if case.get("expected_output"):
-            found.put(place, [], (*theirs, "expected_output"))
-            found.put((*place, 0), case["expected_output"], (*theirs, "expected_output"))
-        return
-    found.put(place, [], (*theirs, names[0]))
+    negative = case.get("negative_expectations")
+    if not names and case.get("expected_output"):
+        found.put(place, [], (*theirs, "expected_output"))
+        found.put((*place, 0), case["expected_output"], (*theirs, "expected_output"))
+    elif names or negative:
+        found.put(place, [], (*theirs, next(iter(names), "negative_expectations")))
     every = [(name, index, each) for name in names for index, each in enumerate(_items(case, name))]
     for number, (name, index, each) in enumerate(every):
         _criterion(found, each, (*place, number), (*theirs, name, index))
+    for index, each in enumerate(negative if isinstance(negative, list) else []):
+        where = (*theirs, "negative_expectations", index)
+        if isinstance(each, str):
+            number = len(found.data["evalcases"][ours[-1]]["rubrics"])
+            found.put((*place, number), _negated(each), where)
+        else:
+            found.refuse(where, "a negative expectation is a text")
+
+
+_NEGATION: Final = re.compile(
+    r"(?i)(?:never|no|not|do not|does not|don't|doesn't|must not|avoid|without)\b"
+)
+
+
+def _negated(text: str) -> str:
+    """Return what must not be as a criterion; a text that says so is one already."""
+    return text if _NEGATION.match(text.strip()) else f"Does not hold: {text}"
 
 
 def _items(case: dict[str, Any], name: str) -> list[Any]:

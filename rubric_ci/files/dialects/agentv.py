@@ -10,6 +10,7 @@ from rubric_ci.files.assertions.keys import KEYS
 from rubric_ci.files.dialects.agentv_graders import GRADERS, add_graders, turn_criteria
 from rubric_ci.files.dialects.agentv_suite import (
     ABOUT,
+    DECIDING_EXECUTION,
     IN_FILES,
     add_suite,
     check_threshold,
@@ -93,6 +94,7 @@ def translate(
             _test(found, data, prompt, index, _with_variables(found, test, default, index))
         elif not isinstance(test, str):  # a file, which is not read here
             found.refuse((CASES, index), "a test is a mapping")
+    found.keep_braces()
     return found
 
 
@@ -127,6 +129,14 @@ _TEST_KEYS: Final = frozenset(
 )
 
 
+_DECIDING: Final = (
+    *("evaluators", "depends_on", "on_dependency_failure", "window_size", "workspace", "suite"),
+    *("environment", "options", "provider", "providers", "prompts", "task", "transform", "env"),
+    *("evaluate_options", "repeat", "scenarios", "rubric", "preprocessors", "expected_outcome"),
+)
+"""Keys that a version of AgentV reads and that have no counterpart."""
+
+
 def _test(
     found: Translation, suite: dict[str, Any], prompt: str, index: int, test: dict[str, Any]
 ) -> None:
@@ -134,7 +144,7 @@ def _test(
     found.put(ours, {}, theirs)
     if "id" in test:
         found.put((*ours, "id"), test["id"], (*theirs, "id"))
-    found.refuse_keys(test, _TEST_KEYS | ABOUT, theirs)
+    found.skip_keys(test, _TEST_KEYS | ABOUT, _DECIDING, theirs)
     check_threshold(found, test, theirs)
     for key in ("conversation_id", "metadata", "note"):
         if key in test:
@@ -144,7 +154,8 @@ def _test(
         found.put((*ours, "tags"), tags, (*theirs, "tags"))
     execution = test.get("execution") or {}
     if isinstance(execution, dict):
-        found.refuse_keys(execution, ("target", "skip_defaults"), (*theirs, "execution"))
+        known = ("target", "skip_defaults")
+        found.skip_keys(execution, known, DECIDING_EXECUTION, (*theirs, "execution"))
         if "target" in execution:
             found.put((*ours, "target"), execution["target"], (*theirs, "execution", "target"))
     variables = test.get("vars") or {}

@@ -20,10 +20,29 @@ IN_FILES: Final = ("default_test", "environment")
 
 _OF_SUITE: Final = frozenset(
     (
-        *("tests", "prompts", "providers", "execution", "evaluate_options", "input"),
+        *(
+            "tests",
+            "prompts",
+            "providers",
+            "target",
+            "workspace",
+            "execution",
+            "evaluate_options",
+            "input",
+        ),
         *("default_test", "defaults", "environment", "extensions", *GRADERS),
     )
 )
+_DECIDING: Final = (
+    *("requires", "evaluators", "preprocessors", "scenarios", "options"),
+    *("env", "transform", "input_files", "turns", "mode", "rubrics", "targets", "vars", "provider"),
+)
+DECIDING_EXECUTION: Final = (
+    *("trials", "evaluators", "assertions", "agent", "agent_timeout", "workspace", "repeat"),
+    *("targets", "threshold"),
+)
+"""Keys that a version of AgentV reads and that have no counterpart."""
+
 _INPUT: Final = ("{{ input }}", "{{input}}")
 _RULES: Final = "agentv:agent-rules"
 
@@ -33,13 +52,14 @@ def add_suite(found: Translation, data: dict[str, Any]) -> None:
     for key, ours in (("name", "dataset"), ("description", "description")):
         if isinstance(data.get(key), str):
             found.put((ours,), data[key], (key,))
-    found.refuse_keys(data, _OF_SUITE | ABOUT, ())
+    found.skip_keys(data, _OF_SUITE | ABOUT, _DECIDING, ())
     _options(found, data.get("evaluate_options"))
     _target(found, data)
     _defaults(found, data.get("defaults"))
     if not {"target", "targets"} & found.data.keys() and (name := _configured(found)):
         found.put(("target",), name, ())
     _environment(found, data)
+    _workspace(found, data)
     _extensions(found, data.get("extensions"))
 
 
@@ -47,7 +67,7 @@ def seen_by_judges(data: dict[str, Any]) -> list[str]:
     """Return the parts of an agent's work that judges of AgentV see besides the answer."""
     extensions = data.get("extensions")
     agent = isinstance(extensions, list) and _RULES in extensions
-    changes = ["file_changes"] if "environment" in data else []
+    changes = ["file_changes"] if {"environment", "workspace"} & data.keys() else []
     return [*(["tool_calls"] if agent else []), *changes]
 
 
@@ -132,6 +152,20 @@ def _environment(found: Translation, data: dict[str, Any]) -> None:
         found.refuse((*place, "setup"), message)
 
 
+def _workspace(found: Translation, data: dict[str, Any]) -> None:
+    """Add the template of versions 2.7 to 4 as the workspace; hooks and clones are refused."""
+    written, place = data.get("workspace"), ("workspace",)
+    if written is None:
+        return
+    template = written.get("template") if isinstance(written, dict) else None
+    if not isinstance(template, str) or "environment" in data:
+        found.refuse(place, "`workspace` has no counterpart unless it has a `template`")
+        return
+    found.refuse_keys(written, ("template", "mode", "isolation"), place)
+    found.put(place, {"copy": normpath(template)}, place)
+    found.paths[*place, "copy"] = (*place, "template")
+
+
 def _extensions(found: Translation, extensions: Any) -> None:
     for index, each in enumerate(extensions if isinstance(extensions, list) else []):
         place: Path = ("extensions", index)
@@ -164,8 +198,10 @@ def _target(found: Translation, data: dict[str, Any]) -> None:
         found.refuse(("execution",), "`execution` is not a mapping")
         return
     known = ("target", "targets", "threshold", "workers", "budget_usd")
-    found.refuse_keys(execution, known, ("execution",))
+    found.skip_keys(execution, known, DECIDING_EXECUTION, ("execution",))
     check_threshold(found, execution, ("execution",))
+    if isinstance(data.get("target"), str) and not execution.get("target"):
+        found.put(("target",), data["target"], ("target",))
     if isinstance(execution.get("target"), str):
         found.put(("target",), execution["target"], ("execution", "target"))
     for path, named in ((("execution", "targets"), execution), (("providers",), data)):

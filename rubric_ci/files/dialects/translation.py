@@ -137,6 +137,28 @@ class Translation:
                 other = f", `{meant}` has one" if few and (meant := _slip(str(key), free)) else ""
                 self.refuse((*path, key), f"`{key}` has no counterpart{other}")
 
+    def keep_braces(self) -> None:
+        """Let braces in texts be text, as they are for a tool that has no templates, or no more."""
+        if any(sign in json.dumps(self.data, default=str) for sign in ("{{", "{%")):
+            self.put(("raw",), True, ())
+
+    def skip_keys(
+        self, owner: Mapping[str, Any], known: Iterable[str], deciding: Iterable[str], path: Path
+    ) -> None:
+        """Report the keys that the tool ignores; those that decide, and slips, are refused."""
+        names = dict.fromkeys(known)
+        kept = {key: each for key, each in owner.items() if not self._is_ignored(key, names)}
+        self.refuse_keys(
+            {k: v for k, v in owner.items() if k in kept or k in deciding}, names, path
+        )
+        for key in (each for each in owner if each not in kept and each not in deciding):
+            self.skip((*path, key), f"`{key}` has no effect: the tool ignores it")
+
+    @staticmethod
+    def _is_ignored(key: Any, known: Mapping[str, None]) -> bool:
+        read = key in known or str(key).startswith(("x-", "__"))
+        return not (read or _slip(str(key), list(known)))
+
     def theirs(self, path: Path) -> Path:
         """Return where a value of ours stands in the file."""
         for length in range(len(path), 0, -1):

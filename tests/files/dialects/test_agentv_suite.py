@@ -384,3 +384,64 @@ def test_a_conversation_has_the_score_of_agentv(tmp_path: Path) -> None:
     (case,) = project.report()["cases"]
     assert case["score"] == 0.611111
     assert [each["score"] for each in case["evaluators"]] == [0, 1, 0.833333]
+
+
+def problems_of(data: dict[str, Any]) -> list[tuple[str, str, str]]:
+    found = translate(data).problems
+    return [(rule.id, ".".join(map(str, path)), message) for rule, path, message in found]
+
+
+GREETS = {"id": "a", "input": "Hi", "criteria": "Greets"}
+IGNORED = "has no effect: the tool ignores it"
+
+
+def test_keys_that_agentv_ignores_are_warnings_and_slips_are_errors() -> None:
+    test = {**GREETS, "mustMention": ["x"], "depends_on": []}
+    suite = {"tests": [test], "owner": "me", "execution": {"timeout_seconds": 9}, "requires": {}}
+    assert problems_of({**suite, "executionn": {}}) == [
+        ("not-supported", "requires", "`requires` has no counterpart"),
+        ("not-supported", "executionn", "`executionn` has no counterpart"),
+        ("skipped-there", "owner", f"`owner` {IGNORED}"),
+        ("skipped-there", "execution.timeout_seconds", f"`timeout_seconds` {IGNORED}"),
+        ("not-supported", "tests.0.depends_on", "`depends_on` has no counterpart"),
+        ("skipped-there", "tests.0.mustMention", f"`mustMention` {IGNORED}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("workspace", "ours", "problems"),
+    [
+        ({"template": "./shop"}, {"copy": "shop"}, []),
+        (
+            {"template": "./shop", "hooks": {}},
+            {"copy": "shop"},
+            [("not-supported", "workspace.hooks", "`hooks` has no counterpart")],
+        ),
+        (
+            {"repos": []},
+            None,
+            [
+                (
+                    "not-supported",
+                    "workspace",
+                    "`workspace` has no counterpart unless it has a `template`",
+                )
+            ],
+        ),
+    ],
+    ids=["a folder", "with hooks", "clones"],
+)
+def test_the_workspace_of_versions_before_5(workspace: Any, ours: Any, problems: Any) -> None:
+    data = {"tests": [GREETS], "workspace": workspace}
+    assert (translate(data).data.get("workspace"), problems_of(data)) == (ours, problems)
+
+
+def test_the_target_of_a_suite_may_stand_beside_execution() -> None:
+    assert translate({"tests": [GREETS], "target": "a"}).data["target"] == "a"
+    both = {"tests": [GREETS], "target": "a", "execution": {"target": "b"}}
+    assert translate(both).data["target"] == "b"
+
+
+def test_braces_that_no_variable_replaces_are_text() -> None:
+    assert translate({"tests": [{**GREETS, "input": "Use {{ x }}"}]}).data["raw"] is True
+    assert "raw" not in translate({"tests": [GREETS]}).data

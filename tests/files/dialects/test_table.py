@@ -186,6 +186,33 @@ def test_queries_of_a_named_skill() -> None:
     assert criteria(case) == [("Does not use the skill `a`", 1.0, True)]
 
 
+def skill_cases(data: Any) -> Any:
+    source = open_source("evals.json", json.dumps(data))
+    assert source.text_problems == []
+    return source.data
+
+
+def test_a_list_at_the_top_needs_no_name() -> None:
+    [case] = skill_cases([{"prompt": "Hi", "expected_output": "Greets."}])["evalcases"]
+    assert (case["input"], case["rubrics"]) == ("Hi", ["Greets."])
+
+
+def test_negative_expectations_are_criteria() -> None:
+    case = {"prompt": "Hi", "expectations": ["Greets"]}
+    case["negative_expectations"] = ["Never asks for a name", "Mentions the price"]
+    [found] = skill_cases({"skill_name": "a", "evals": [case]})["evalcases"]
+    assert found["rubrics"] == [
+        "Greets",
+        "Never asks for a name",
+        "Does not hold: Mentions the price",
+    ]
+
+
+def test_braces_in_criteria_are_text() -> None:
+    case = {"prompt": "Hi", "expectations": ["Writes {{ name }}"]}
+    assert skill_cases({"skill_name": "a", "evals": [case]})["raw"] is True
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -187,10 +187,21 @@ class AgentProgram:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GitSource:
+    """A commit of another git repository."""
+
+    url: str = ""
+    path: str = ""  # of a repository or bundle on this machine, relative to the root; or `url`
+    commit: str  # its whole id
+    history: bool = True  # the commits before it are there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
     """The folder that a target works in, fresh for each trial."""
 
     copy: str = ""  # a folder of the repository, relative to its root; empty: nothing
+    git: GitSource | None = None  # in place of `copy`
     setup: str | tuple[str, ...] = ""  # a shell command, or argv; run once per run
     keep: tuple[str, ...] = ("diff",)  # "diff", and globs of files whose text is kept
     of_target: bool = True  # not of a case, whose `setup` gets no variables of the target

@@ -10,6 +10,7 @@ from rubric_ci.files.validation.config_summary import STARTED, is_of_agentv
 from rubric_ci.model.config import (
     AgentProgram,
     CliTarget,
+    GitSource,
     RunnerTarget,
     Skill,
     Workspace,
@@ -96,9 +97,19 @@ def workspace(data: dict[str, Any], file: str) -> Workspace:
     setup = data.get("setup", "")
     return Workspace(
         copy=from_root(file, data["copy"]) if "copy" in data else "",
+        git=_git(data["git"], file) if "git" in data else None,
         setup=setup if isinstance(setup, str) else tuple(setup),
         keep=tuple(data.get("keep", Workspace().keep)),
         sandbox=tuple(data.get("sandbox", ())),
+    )
+
+
+def _git(data: Mapping[str, Any], file: str) -> GitSource:
+    return GitSource(
+        url=data.get("url", ""),
+        path=from_root(file, data["path"]) if "path" in data else "",
+        commit=data["commit"],
+        history=data.get("history", True),
     )
 
 

@@ -65,9 +65,13 @@ def _shortened(text: str, most: int) -> str:
 
 
 def entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield everything but folders, by its path; raises CannotAnswer for too much."""
+    """Yield everything but folders, by its path; raises CannotAnswer for too much.
+
+    The internals of a git repository are no work.
+    """
     files = size = 0
     for place, names, others in os.walk(folder):
+        names[:] = [name for name in names if name != ".git"]
         for name in (*names, *others):
             path = Path(place, name)
             try:

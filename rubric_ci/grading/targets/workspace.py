@@ -17,15 +17,16 @@ import sys
 import tarfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.files.project.discovery import from_root
 from rubric_ci.files.project.graders import Graders
+from rubric_ci.grading.targets import git_source
 from rubric_ci.grading.targets.skill import place as skill_place
-from rubric_ci.model.config import CliTarget, Workspace
+from rubric_ci.model.config import CliTarget, GitSource, Workspace
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
@@ -119,7 +120,9 @@ class Workspaces:
         folder.mkdir()
         settings = target.workspace or Workspace()
         made = isinstance(settings.setup, tuple) and not (context.root / settings.copy).exists()
-        if settings.copy and not made:
+        if settings.git:
+            await _checked_out(settings.git, folder, target, context)
+        elif settings.copy and not made:
             await self._copied(settings.copy, folder, target, context)
         if target.skill:
             own = folder / skill_place(target.skill)
@@ -128,6 +131,23 @@ class Workspaces:
             trusted = target if settings.of_target else replace(target, env=())
             await _prepared(_script(settings, context.root), folder, trusted, context)
         return folder
+
+
+async def _checked_out(
+    source: GitSource, folder: Path, target: CliTarget, context: RunContext
+) -> None:
+    """Check a commit out, without the files that grade or that an agent would obey."""
+    await git_source.check_out(source, folder, context)
+    names, is_planted = await _listed(folder, context), matcher(_planted(target))
+    graders = Graders(folder, names)
+    reasons = {
+        n: "an agent would obey it" if is_planted(n) else graders.why(folder / n) for n in names
+    }
+    left_out = {name: reason for name, reason in reasons.items() if reason}
+    for name in left_out:
+        (folder / name).unlink(missing_ok=True)
+    context.left_out.update({f"{source.url or source.path}: {n}": w for n, w in left_out.items()})
+    await git_source.settle(source, folder, left_out, context)
 
 
 def _script(settings: Workspace, root: Path) -> str | tuple[str, ...]:
@@ -240,11 +260,14 @@ def _key(
     script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
 ) -> str:
     named = {name: context.environment.get(name) for name in ("PATH", *target.env)}
-    parts: list[JSON] = [script, sys.platform, platform.machine(), named]
+    source = target.workspace.git if target.workspace else None
+    parts: list[JSON] = [script, sys.platform, platform.machine(), named, source and asdict(source)]
     words = () if isinstance(script, str) else map(Path, script)
     outside = [word for word in words if word.is_absolute() and word.is_file()]
     for path in (*outside, *sorted(folder.rglob("*"))):
         name = os.path.relpath(path, folder) if folder in path.parents else path.name
+        if source and Path(name).parts[0] == ".git":
+            continue  # its commit says what it holds; its index has times
         mode = path.lstat().st_mode
         if stat.S_ISLNK(mode):
             parts.append([name, str(path.readlink())])

@@ -1,0 +1,97 @@
+"""A git repository as workspace: a repository, a bundle and a URL, and an agent that commits."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.model.config import GitSource
+from tests.checkout import Checkout
+from tests.grading.targets.test_agent import (  # noqa: F401
+    Bench,
+    _own_temporary_folder,
+    bench,
+    worked,
+)
+from tests.models.agents.cli_outputs import printed
+
+LOOKS = """
+import subprocess
+def git(*words):
+    done = subprocess.run(["git", *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+Path("seen").write_text("|".join((
+    git("log", "--format=%s %an"), git("branch", "--format=%(refname:short)"),
+    git("status", "--short", "--untracked-files=no"), " ".join(sorted(os.listdir("."))),
+    git("rev-list", "--all", "--objects", "--no-object-names", "--count"), git("remote"),
+)))
+Path("a").write_text("2\\n")
+git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "by the agent")
+"""
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Checkout:
+    """A repository with three commits, of which the second is asked for."""
+    found = Checkout.create(tmp_path / "origin")
+    found.commit({"a": "0\n"})
+    found.commit({"a": "1\n", "CLAUDE.md": "obey", "x.eval.yaml": "evalcases: []"})
+    found.git("tag", "wanted")
+    found.commit({"solution": "later\n"})
+    return found
+
+
+@pytest.mark.parametrize("kind", ["repository", "bundle"])
+@pytest.mark.parametrize(
+    ("history", "seen"),
+    [
+        (True, "change A\nchange A|main||.git a|8|"),
+        (False, "Start workspace|main||.git a|3|"),
+    ],
+)
+def test_an_agent_works_in_a_commit(
+    bench: Bench,  # noqa: F811
+    origin: Checkout,
+    kind: str,
+    history: bool,
+    seen: str,
+) -> None:
+    place = str(origin.root)
+    if kind == "bundle":
+        place = "shop.bundle"
+        origin.git("bundle", "create", "-q", str(bench.root / place), "main", "wanted")
+    target = bench.program("claude-code", printed("claude", "ok"), LOOKS)
+    source = GitSource(path=place, commit=origin.git("rev-parse", "wanted"), history=history)
+    found = bench.answer(worked(target, git=source, keep=("diff", "seen")))
+    assert found.work is not None
+    assert found.work.files[0].text == seen
+    assert [(change.path, change.kind) for change in found.work.changes] == [
+        ("a", "modified"),
+        ("seen", "added"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"path": "."}, "`git: {path: .}` is this repository; use `copy`"),
+        ({"path": "no.bundle"}, "`git: {path: no.bundle}` of the workspace does not exist; fix it"),
+        ({"url": "http://127.0.0.1:1/x"}, "the commit 0123456789ab of http://127.0.0.1:1/x cannot"),
+    ],
+)
+def test_a_commit_that_is_not_there(
+    bench: Bench,  # noqa: F811
+    place: dict[str, Any],
+    message: str,
+) -> None:
+    target = bench.program("codex", printed("codex", "ok"))
+    source = GitSource(commit="0123456789abcdef0123456789abcdef01234567", **place)
+    assert message in bench.refusal(worked(target, git=source))
+
+
+def test_a_repository_that_an_agent_makes_is_no_work(bench: Bench) -> None:  # noqa: F811
+    body = "import subprocess; subprocess.run(['git', 'init', '-q']); Path('a').touch()"
+    target = bench.program("codex", printed("codex", "ok"), body)
+    found = bench.answer(worked(target))
+    assert found.work is not None
+    assert [change.path for change in found.work.changes] == ["a"]

@@ -80,6 +80,7 @@ class TargetDifference:
     interval: tuple[float, float] | None = None  # 95 %; None: one case, or equal differences
     p_value: float  # paired permutation test
     significant: bool
+    possible: bool = True  # False: the run is narrowed to so few cases that none is significant
 
     @property
     def better(self) -> bool:
@@ -168,7 +169,8 @@ def gate_passes(
 
 def is_better(gate: GateInfo) -> bool:
     """Return False if a target had to be better than another one and is not."""
-    return not _demands_better(gate) or gate.difference is None or gate.difference.better
+    found = gate.difference
+    return not _demands_better(gate) or found is None or found.better or not found.possible
 
 
 def is_drop_open(gate: GateInfo, comparison: Comparison | None) -> bool:
@@ -178,9 +180,9 @@ def is_drop_open(gate: GateInfo, comparison: Comparison | None) -> bool:
 
 
 def lacks_difference(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
-    """Return True if a target had to be better, and no case was graded for both."""
-    graded = any(isinstance(case, Graded) for case in cases)
-    return _demands_better(gate) and gate.difference is None and graded
+    """Return True if a target had to be better, and no case, or too few, were graded for both."""
+    graded, found = any(isinstance(case, Graded) for case in cases), gate.difference
+    return _demands_better(gate) and graded and (found is None or not found.possible)
 
 
 def _demands_better(gate: GateInfo) -> bool:

@@ -62,7 +62,7 @@ def concluded(
     counted = replace(
         gate,
         rates=pass_rates(gating(cases, gate), gate.rates, changes),
-        difference=difference(cases, gate.better_than),
+        difference=difference(cases, gate.better_than, whole=scope.complete),
     )
     undecided = lacks_verdict(cases, counted, scope) or _is_open(cases, counted, comparison)
     holds = gate_passes(cases, counted, waivers, changes, comparison)

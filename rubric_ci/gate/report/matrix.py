@@ -42,8 +42,13 @@ def matrix(report: RunReport) -> Matrix | None:
     return matrix_of(report.cases)
 
 
-def difference(cases: Sequence[CaseResult], than: str = "") -> TargetDifference | None:
-    """Return how much better the first target is than one of the others, the last by default."""
+def difference(
+    cases: Sequence[CaseResult], than: str = "", *, whole: bool = True
+) -> TargetDifference | None:
+    """Return how much better the first target is than one of the others, the last by default.
+
+    Of a `whole` suite a difference is possible, however few cases it has.
+    """
     found = matrix_of(cases)
     if found is None or (than and than not in found.targets):
         return None
@@ -68,6 +73,7 @@ def difference(cases: Sequence[CaseResult], than: str = "") -> TargetDifference 
         interval=significance.interval(list(clusters.values())),
         p_value=p_value,
         significant=p_value < significance.SIGNIFICANT,
+        possible=whole or significance.p_value([1.0] * len(clusters)) < significance.SIGNIFICANT,
     )
 
 

@@ -180,7 +180,13 @@ def _why_undecided(report: RunReport) -> Iterator[str]:
     if is_drop_open(report.gate, report.comparison):
         yield "the base could not be asked again"
     if lacks_difference(report.cases, report.gate):
-        yield f"no case was graded for both {report.gate.better_than} and another target"
+        than, found = report.gate.better_than, report.gate.difference
+        few = f"{numbers.plural(found.cases, 'case')} cannot show a difference" if found else ""
+        yield (
+            f"{few} from {than}"
+            if few
+            else f"no case was graded for both {than} and another target"
+        )
 
 
 def _all_cases(counts: Totals) -> str:

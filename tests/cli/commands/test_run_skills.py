@@ -79,6 +79,7 @@ def test_a_skill_that_helps(checkout: Checkout) -> None:
         "interval": None,
         "p_value": 0.03125,
         "significant": True,
+        "possible": True,
     }
     answers = {case["id"]: case["answer"].splitlines()[1] for case in found["cases"]}
     assert answers["c0 [without-skill]"] == "['agent.py']"
@@ -102,6 +103,14 @@ def test_a_skill_that_is_not_shown_to_help(
     checkout.commit({**FILES, "rubric-ci.yaml": gate, "evals/a.eval.yaml": suite(cases)})
     done = run(checkout)
     assert (done.returncode, heading in done.stdout) == (1, True), done.stdout
+
+
+def test_a_part_of_the_suite_that_cannot_show_it_is_undecided(checkout: Checkout) -> None:
+    checkout.commit(FILES)
+    done = run(checkout, "--case", "c[0-4]*")
+    assert done.returncode == 3, done.stdout
+    assert "Gate undecided: 5 cases cannot show a difference from without-skill" in done.stdout
+    assert report(checkout)["gate"]["difference"]["possible"] is False
 
 
 def test_the_gate_names_a_target_that_is_compared(checkout: Checkout) -> None:

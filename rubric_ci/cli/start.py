@@ -116,8 +116,7 @@ def import_files(files: tuple[Path, ...], output_dir: Path | None) -> None:
     "--from",
     "tool",
     type=click.Choice(defaults.ADOPTED_TOOLS),
-    required=True,
-    help="The tool that wrote the results.",
+    help="The tool that wrote the results; default: the one whose format they have.",
 )
 @option(
     "--grader",
@@ -141,7 +140,7 @@ def import_files(files: tuple[Path, ...], output_dir: Path | None) -> None:
 @options.posting
 def adopt(
     results: tuple[str, ...],
-    tool: str,
+    tool: str | None,
     graders: tuple[str, ...],
     suite: str,
     **options: Any,
@@ -156,7 +155,7 @@ def adopt(
 
     settings = AdoptSettings(
         results=tuple(map(Path, results)),
-        tool=tool,
+        tool=tool or "",
         graders=graders,
         suite=suite,
         report=RunSettings(**options),

@@ -96,7 +96,7 @@ class AdoptSettings:
     """`rubric-ci adopt`."""
 
     results: tuple[Path, ...]
-    tool: str  # whose results they are
+    tool: str = ""  # whose results they are; empty: as their content shows
     graders: tuple[str, ...] = ()  # that count; empty: all
     suite: str = ""  # what reports call the file of the cases; empty: as the results name it
     report: RunSettings  # gate, comparison, reports and posting

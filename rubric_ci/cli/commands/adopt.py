@@ -38,7 +38,7 @@ from rubric_ci.services.adoption.report import (
     tool_cases_of,
 )
 from rubric_ci.services.adoption.samples import Sample, counting
-from rubric_ci.services.adoption.tools import TOOLS, Tool
+from rubric_ci.services.adoption.tools import TOOLS, Tool, recognise
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.system import masking
@@ -47,6 +47,7 @@ from rubric_ci.system import masking
 def adopt(settings: AdoptSettings) -> ExitCode:
     """Read, gate, compare, write, print and publish."""
     now = datetime.now(UTC)
+    settings = settings if settings.tool else replace(settings, tool=_recognised(settings.results))
     options = settings.report
     project = open_checkout(options.config)
     change = open_change(project.root, BaseOptions(policy_from=options.policy_from), os.environ)
@@ -111,6 +112,17 @@ def _unknown(
         return ""
     why_not = f"what the change does to the tests of {settings.tool}: there is no baseline"
     return check_is_known(config, why_not, "pass `--baseline` with a report of the base")
+
+
+def _recognised(results: Sequence[Path]) -> str:
+    """Return the tool that wrote files; raises CannotReadReport where that is not clear."""
+    tool = recognise({path.as_posix(): discovery.read_text(path) for path in results})
+    if tool is None:
+        named = ", ".join(path.as_posix() for path in results)
+        raise CannotReadReport(
+            f"{named}: not recognised as the results of one tool", f"use --from: {', '.join(TOOLS)}"
+        )
+    return tool.name
 
 
 def _samples(settings: AdoptSettings) -> Iterator[Sample]:

@@ -24,6 +24,7 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.diagnostics import diagnose
+from rubric_ci.files.validation.other_tools import recognise
 from rubric_ci.files.validation.output.text import headline
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.model.diagnostics import Severity
@@ -131,6 +132,8 @@ def _yaml(data: Any) -> str:
 
 
 def _translated(file: Path, folder: Path) -> TranslatedSource:
+    if file.is_dir():
+        raise CannotReadFile("an empty name, or a folder, is no file", "name the files to import")
     text = discovery.read_text(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = discovery.find_root(file.parent.absolute())
@@ -155,11 +158,25 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     for each in (github_models, openai_evals):
         if each.matches(data):
             return TranslatedSource(document, each.translate(data, beside, file.name))
+    _signpost(file, data)
     raise CannotConfigure(
         f"{file.as_posix()} is no file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI Evals "
         "or GitHub Models, and no table",
         "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
     )
+
+
+def _signpost(file: Path, data: Any) -> None:
+    """Raise CannotConfigure with what to do about a file that needs no import, or has no cases."""
+    name = file.as_posix()
+    if isinstance(data, dict) and "evalcases" in data:
+        ours = f"{name} is an eval file of rubric-ci already"
+        raise CannotConfigure(ours, f"run `rubric-ci run {name}`")
+    if isinstance(data, list):
+        message = f"{name} is a list of cases, which needs no import"
+        raise CannotConfigure(message, f"name it in an eval file: `evalcases: {name}`")
+    if found := recognise(data, name):
+        raise CannotConfigure(f"{name}: {found.message}", found.hint)
 
 
 def _fitting(folder: Path, glob: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
+from rubric_ci.files.yaml_text.source import GIT_LFS, LFS_POINTER
 from rubric_ci.model.references import (
     MOST_CHARACTERS,
     Found,
@@ -75,6 +76,8 @@ def read_text(path: Path, root: Path | None = None, *, written_by: str = "") -> 
     if written_by and not os.path.lexists(path):
         raise CannotReadFile(f"{path} does not exist", f"`{written_by}` writes it")
     data = read_bytes(path, root)
+    if data.startswith(LFS_POINTER):
+        raise CannotReadFile(f"{path} is a pointer of Git LFS, not the text", GIT_LFS.hint)
     try:
         return file_text(data)
     except UnicodeDecodeError as error:

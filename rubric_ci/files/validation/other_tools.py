@@ -3,11 +3,13 @@
 A file is recognised by its keys, and only if it has problems.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from rubric_ci.files.assertions.keys import KEYS
 from rubric_ci.files.yaml_text.problems import GOOD_FILE, Path, Problem, Rule
+from rubric_ci.text.numbers import shortened
 
 OTHER_TOOL: Final = Rule(
     id="other-tool",
@@ -28,23 +30,71 @@ _LATER_CASE: Final = frozenset(
 )
 
 
-def recognise(data: Any) -> Problem | None:
+def recognise(data: Any, file: str = "FILE") -> Problem | None:
     """Return the one problem of a file that another tool or version reads, if it is recognised."""
     if not isinstance(data, dict) or any(map(_means_evalcases, data)):
         return None
-    if "testData" in data:
-        return _problem("testData", "GitHub Models", _CASES)
+    if found := _of_models(data, file) or _of_openai(data, file):
+        return found
     tests = data.get("tests")
     keys = _keys_of(tests)
     if data.keys() & _PROMPTFOO or (keys & _PROMPTFOO_TEST and not keys & {"input", "criteria"}):
         key = next(key for key in data if key in {*_PROMPTFOO, "tests"})
-        return _problem(key, "AgentV 5" if data.keys() & _AGENTV_5 else "promptfoo", _CASES)
+        later = bool(data.keys() & _AGENTV_5)
+        imported = {"tests", "scenarios"} & data.keys() and data.keys() & _PROMPTFOO and not later
+        hint = _import(file) if imported else _CASES
+        return _problem(key, "AgentV 5" if later else "promptfoo", hint)
+    return _later(data, tests)
+
+
+def _later(data: dict[str, Any], tests: Any) -> Problem | None:
+    """Return the problem of a file of EvalView, of a later AgentV or of another tool."""
     if _asks(data) or (isinstance(tests, list) and tests and all(map(_asks, tests))):
         return _problem("tests" if "tests" in data else "input", "EvalView", _CASES)
     for name, tool in (("tests", "AgentV 2.7 or later"), ("cases", "another tool")):
         keys = _keys_of(data.get(name))
         if name in data and _is_later(data[name], keys):
             return _problem(name, tool, _renamed(keys, data, name))
+    return None
+
+
+def _import(file: str) -> str:
+    return f"`rubric-ci import {file}` writes an eval file of it"
+
+
+def _of_models(data: dict[str, Any], file: str) -> Problem | None:
+    """Return the problem of a prompt file of GitHub Models."""
+    if "testData" in data:
+        importable = isinstance(data["testData"], list) and "messages" in data
+        return _problem("testData", "GitHub Models", _import(file) if importable else _CASES)
+    if "messages" in data and data.keys() <= _OF_PROMPT:
+        message = f"{_WRITTEN_FOR}GitHub Models: it is a prompt without cases (`testData`)"
+        hint = "use it as `prompt` of a target (docs/configuration.md)"
+        return Problem(OTHER_TOOL, ("messages",), message, hint, at_key=True)
+    return None
+
+
+_OF_PROMPT: Final = frozenset(
+    (
+        *("name", "description", "model", "modelParameters", "messages", "evaluators"),
+        *("responseFormat", "jsonSchema"),
+    )
+)
+
+
+def _of_openai(data: dict[str, Any], file: str) -> Problem | None:
+    """Return the problem of an export of OpenAI Evals, or of a file of its registry."""
+    if isinstance(data.get("testing_criteria"), list):
+        return _problem("testing_criteria", "OpenAI Evals", _import(file))
+    for key, value in data.items():
+        kind = value.get("class") if isinstance(value, dict) else None
+        if isinstance(kind, str) and kind.startswith("evals."):
+            message = f"{_WRITTEN_FOR}OpenAI Evals: it is a registry, and the cases are elsewhere"
+            given = value.get("args")
+            samples = given.get("samples_jsonl") if isinstance(given, dict) else None
+            where = f"`{samples}` (`samples_jsonl`)" if samples else "the files that it names"
+            hint = f"the cases are in {where}; write an eval file with them (docs/evals.md)"
+            return Problem(OTHER_TOOL, (key,), message, hint, at_key=True)
     return None
 
 
@@ -78,7 +128,35 @@ def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
     """Return the hint for a key of another tool or version, or ""."""
     if key == "min_score" and len(path) > 1 and path[-2] == "rubrics":
         return _min_score(owner)
+    if key in ("type", "value") and len(path) > 1 and path[-2] in ("rubrics", "criteria"):
+        return _as_criterion(owner)
     return _HINTS.get(key, "") if _is_suite_or_case(path) else ""
+
+
+def _as_criterion(owner: Mapping[str, Any]) -> str:
+    """Return an assertion of another tool as it is written here."""
+    kind = str(owner.get("type", "")).replace("_", "-")
+    inverted, plain = kind.startswith("not-"), kind.removeprefix("not-")
+    ignores = plain.startswith("icontains")
+    name = {"regex": "matches"}.get(plain, plain.removeprefix("i") if ignores else plain)
+    key, value = name.replace("-", "_"), owner.get("value", True)
+    if key in KEYS:
+        options = {"ignore_case": ignores, "not": inverted}
+        written = {key: value, **{name: True for name, each in options.items() if each}}
+        return f"write `{_flow(written)}`"
+    if plain in _JUDGED and isinstance(value, str):
+        return f"write the text alone: `- {shortened(value, _LONGEST)}`"
+    return ""
+
+
+_LONGEST: Final = 60
+_JUDGED: Final = ("llm-rubric", "llm-grader", "model-graded-closedqa", "g-eval")
+
+
+def _flow(written: Mapping[str, Any]) -> str:
+    """Return a mapping in one line of YAML."""
+    parts = (f"{key}: {json.dumps(each, ensure_ascii=False)}" for key, each in written.items())
+    return f"{{{shortened(', '.join(parts), _LONGEST)}}}"
 
 
 _CHECKS: Final = (

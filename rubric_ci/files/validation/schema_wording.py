@@ -120,8 +120,12 @@ def hint_for(path: Path, wanted: list[str], value: Any) -> str:
     if "array" in wanted:
         return _list(str(owner), wanted, value)
     if wanted == ["object"]:
-        return _mapping(path, value)
+        listed = not path and isinstance(value, list)
+        return _LISTED if listed else _mapping(path, value)
     return ""
+
+
+_LISTED: Final = "write the list under `evalcases`, or name the file there in another file"
 
 
 def diagnose_shape(path: Path, value: Any) -> Problem | None:

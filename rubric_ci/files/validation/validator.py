@@ -177,7 +177,7 @@ def _other_tool(source: Source) -> Problem | None:
         return _other_lines(source) if source.file.endswith(".jsonl") else None
     from rubric_ci.files.validation.other_tools import recognise
 
-    return recognise(source.data)
+    return recognise(source.data, source.file)
 
 
 def _other_lines(source: Source) -> Problem | None:

@@ -31,8 +31,18 @@ ENCODING: Final = Rule(
 )
 
 
+GIT_LFS: Final = Rule(
+    id="git-lfs",
+    meaning="Git LFS keeps the text elsewhere: the checkout has a pointer in place of the file.",
+    hint="run `git lfs pull`; in a workflow, `lfs: true` of actions/checkout",
+)
+LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+
+
 def decode(data: bytes) -> str | LocatedProblem:
     """Return the text, or the problem at the first byte that is not UTF-8."""
+    if data.startswith(LFS_POINTER):
+        return LocatedProblem(GIT_LFS, 1, 1, 1, 2, "the file is a pointer of Git LFS, not the text")
     kind = _BYTE_ORDER_MARKS.get(data[:2])
     if kind:
         return LocatedProblem(ENCODING, 1, 1, 1, 2, f"the file is {kind}")

@@ -78,6 +78,21 @@ TOOLS: Final[Mapping[str, Tool]] = {
     )
 }
 
+
+def recognise(texts: Mapping[str, str]) -> Tool | None:
+    """Return the one tool that reads these texts by their names; None: none does, or several do."""
+    found = texts.items()
+    fitting = [tool for tool in TOOLS.values() if all(_reads(tool, *each) for each in found)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _reads(tool: Tool, name: str, text: str) -> bool:
+    try:
+        return Path(name).suffix in tool.suffixes and any(True for _ in tool.read(text))
+    except Mismatch:
+        return False
+
+
 _PATH: Final = re.compile(r"[\w./-]+")
 _SPECIAL: Final = re.compile(r"[.*+?^${}()|\[\]\\]")
 
@@ -127,8 +142,8 @@ def committed_results(place: Place) -> tuple[str, ...]:
 
 def _holds(path: Path, tool: Tool) -> bool:
     try:
-        return path.is_file() and any(True for _ in tool.read(discovery.read_text(path)))
-    except (Mismatch, CannotReadFile):
+        return path.is_file() and _reads(tool, path.name, discovery.read_text(path))
+    except CannotReadFile:
         return False
 
 

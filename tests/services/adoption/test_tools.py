@@ -11,9 +11,16 @@ from rubric_ci.model.defaults import ADOPTED_TOOLS
 from rubric_ci.model.results import Assessed, Graded, Skipped
 from rubric_ci.services.adoption.report import Adopted, results
 from rubric_ci.services.adoption.samples import Sample, counting
-from rubric_ci.services.adoption.tools import TOOLS
+from rubric_ci.services.adoption.tools import TOOLS, recognise
 
 RESULTS = Path(__file__).parent / "results"
+FILES = {
+    "promptfoo": "promptfoo.json",
+    "inspect": "inspect.json",
+    "deepeval": "deepeval.json",
+    "pydantic-evals": "pydantic-evals.json",
+    "junit": "junit.xml",
+}
 
 BENCHMARK = json.dumps(
     {
@@ -273,6 +280,20 @@ def test_one_grader_decides_and_the_others_are_shown() -> None:
 
 def test_every_tool_can_be_named() -> None:
     assert tuple(TOOLS) == ADOPTED_TOOLS
+
+
+@pytest.mark.parametrize("tool", FILES)
+def test_results_are_recognised_by_their_content(tool: str) -> None:
+    text = (RESULTS / FILES[tool]).read_text("utf-8")
+    found = recognise({FILES[tool]: text})
+    assert found is TOOLS[tool]
+
+
+def test_what_several_tools_could_have_written_is_not_recognised() -> None:
+    promptfoo = (RESULTS / FILES["promptfoo"]).read_text("utf-8")
+    junit = (RESULTS / FILES["junit"]).read_text("utf-8")
+    assert recognise({"a.json": promptfoo, "b.xml": junit}) is None
+    assert recognise({"a.json": "{}"}) is None
 
 
 def test_nothing_to_grade_is_skipped() -> None:

@@ -23,12 +23,12 @@ from rubric_ci.grading.evaluators.judge_choice import judge_if_any
 from rubric_ci.grading.evaluators.rubric import for_judges
 from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, LiveLimits
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
-from rubric_ci.grading.resolve import Task
+from rubric_ci.grading.resolve import Task, needs_work
 from rubric_ci.grading.targets import answer_cache, spending
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
 from rubric_ci.grading.targets.workspace import Workspaces
-from rubric_ci.grading.trials import median_trial, with_further_trials
+from rubric_ci.grading.trials import median_trial, with_further_trials, without_work_of_trials
 from rubric_ci.model.config import (
     CliTarget,
     JudgeConfig,
@@ -189,7 +189,7 @@ async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
             result = with_further_trials(first, further, rule)
     except NotCached as nothing:
         return skipped(task, str(nothing))
-    return result
+    return result if needs_work(task.case) else without_work_of_trials(result)
 
 
 async def _trials(

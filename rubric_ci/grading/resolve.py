@@ -8,6 +8,7 @@ from posixpath import dirname, join, normpath
 from typing import Any
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
+from rubric_ci.files.assertions import table
 from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.model.config import (
     AgentProgram,
@@ -26,6 +27,7 @@ from rubric_ci.model.evals import (
     EvalCase,
     EvaluatorSpec,
     LlmJudgeSpec,
+    MeasuringSpec,
     RubricSpec,
     asks_judge,
     every_evaluator,
@@ -239,6 +241,22 @@ def _judge(endpoint: Endpoint) -> str:
 def needs_judge(case: EvalCase) -> bool:
     """Return True if an evaluator of the case uses a judge."""
     return any(map(asks_judge, every_evaluator(case.evaluators)))
+
+
+def needs_work(case: EvalCase) -> bool:
+    """Return True if an evaluator of the case needs more than the text of the answer."""
+    return not all(map(is_of_text, every_evaluator(case.evaluators)))
+
+
+def is_of_text(spec: EvaluatorSpec) -> bool:
+    """Return True if the text of an answer is enough for an evaluator."""
+    match spec:
+        case RubricSpec():
+            return not spec.is_about_work and table.is_of_text(spec.rubric)
+        case MeasuringSpec():
+            return spec.of_text
+        case _:
+            return True
 
 
 def judges_of(

@@ -10,10 +10,12 @@ from rubric_ci.grading.trials import (
     median_trial,
     with_confirming_trials,
     with_further_trials,
+    without_work_of_trials,
 )
 from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
+from rubric_ci.model.trace import CaseTrace, Step
 from tests.sample_reports import a_criterion, a_rubric
 
 ONE = Usage(calls=1)
@@ -95,6 +97,27 @@ def test_a_trial_keeps_its_verdict_without_waived_criteria() -> None:
     assert settled.waived == ("a", "b", "c")
     assert [each.without_waived for each in settled.trials] == ["pass", "pass", None]
     assert settled.trials_to_pass == 0
+
+
+def test_equal_texts_with_other_work_are_other_answers() -> None:
+    work = [CaseTrace(steps=(Step(tool=tool),)) for tool in ("ls", "rm", "rm")]
+    marked = (a_rubric(a_criterion(), score=1.0, verdict="pass"),)
+    results = [
+        replace(graded("pass", 1.0, "same"), trace=trace, evaluators=marked) for trace in work
+    ]
+    found = median_trial(results)
+    assert isinstance(found, Graded)
+    assert [trial.trace for trial in found.trials] == work
+    assert [bool(trial.marks) for trial in found.trials] == [False, True, True]
+
+
+def test_trials_without_work() -> None:
+    trace = CaseTrace(steps=(Step(tool="ls"),))
+    result = median_trial([replace(graded("pass", 1.0, "same"), trace=trace)] * 2)
+    found = without_work_of_trials(result)
+    assert isinstance(found, Graded)
+    assert (found.trace, [trial.trace for trial in found.trials]) == (trace, [None, None])
+    assert found.trials[0].answer == "same"
 
 
 def test_trials_of_one_answer_keep_their_marks() -> None:

@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rubric_ci.files.assertions.table import is_of_text
 from rubric_ci.grading.engine import grade
-from rubric_ci.grading.resolve import Task, needs_judge
+from rubric_ci.grading.resolve import Task, is_of_text, needs_judge
 from rubric_ci.grading.trials import median_trial
 from rubric_ci.model.answers import answer_of
 from rubric_ci.model.comparison import CaseKey, Sentinel
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvaluatorSpec, MeasuringSpec, RubricSpec, every_evaluator
+from rubric_ci.model.evals import every_evaluator
 from rubric_ci.model.results import Answer, CaseResult, Graded
 from rubric_ci.model.trials import trials_of
 from rubric_ci.services.calibration.rejudge import given
@@ -86,20 +85,9 @@ def _why_not(case: Graded, task: Task | None) -> str:
         return "the report does not have the answer of every trial"
     if any(trial.trace is None for trial in trials_of(case)):
         for spec in every_evaluator(task.case.evaluators):
-            if not _is_of_text(spec):
+            if not is_of_text(spec):
                 return f"the evaluator `{spec.name}` needs the work, which the report does not have"
     return ""
-
-
-def _is_of_text(spec: EvaluatorSpec) -> bool:
-    """Return True if the text of an answer is enough."""
-    match spec:
-        case RubricSpec():
-            return not spec.is_about_work and is_of_text(spec.rubric)
-        case MeasuringSpec():
-            return spec.of_text
-        case _:
-            return True
 
 
 def _task(task: Task, answer: Answer) -> Task:

@@ -153,6 +153,8 @@ def _work(case: Graded | Errored) -> Iterator[WorkView]:
         changes = tuple((each.path, each.kind, each.diff) for each in case.file_changes)
         note = "; ".join(trace.notes)
         yield WorkView(title=f"File changes: {len(changes)}", entries=changes, note=note)
+    if trace.last_event:
+        yield WorkView(title="Last event", entries=((trace.last_event, "", ""),))
     if trace.files:
         files = tuple((each.path, "", each.text) for each in trace.files)
         yield WorkView(title=f"Files: {len(files)}", entries=files)

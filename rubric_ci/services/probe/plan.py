@@ -154,17 +154,17 @@ def key(subject: Subject) -> tuple[str, str, str]:
 
 
 def _to_notice(
-    subject: Subject, criterion: Judged, mark: CriterionResult, other: str
+    subject: Subject, criterion: Judged, mark: CriterionResult, other: Answer
 ) -> list[Variant] | str:
     """Return the variants that a criterion must notice, or why there are none."""
     if mark.quoted_from in WORK:
         if rank(criterion, mark.mark) <= 0:
             return NOT_MET
-        return [*without_quoted(subject.given, mark.evidence)] or NOT_QUOTED
+        return [*without_quoted(subject.given, mark.evidence, other)] or NOT_QUOTED
     sentence = forbidden(criterion.text)
     if sentence is None:
         quote = _quote(subject, criterion, mark)
-        return quote if isinstance(quote, str) else _variants(quote, other)
+        return quote if isinstance(quote, str) else _variants(quote, other.text)
     if rank(criterion, mark.mark) <= 0:
         return NOT_MET
     return [*planted(subject.answer, sentence)] if sentence else NOT_PLANTED
@@ -196,15 +196,15 @@ def _harmless(subject: Subject, paraphrases: Sequence[Variant]) -> Iterator[Tria
         yield Trial(subject=subject, variant=variant, notice=frozenset())
 
 
-def _other_answer(subject: Subject, others: Sequence[Subject]) -> str:
+def _other_answer(subject: Subject, others: Sequence[Subject]) -> Answer:
     """Return the answer of the next case that asks something else; empty: there is none."""
     return next(
         (
-            each.answer
+            each.given
             for each in others
             if each.case.question != subject.case.question and each.answer != subject.answer
         ),
-        "",
+        Answer(text=""),
     )
 
 

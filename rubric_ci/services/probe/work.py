@@ -13,8 +13,8 @@ from rubric_ci.services.probe.variants import Variant
 WORK: Final[tuple[SeenPart, ...]] = ("tool_calls", "file_changes", "files")
 
 
-def without_quoted(answer: Answer, quote: str) -> Iterator[Variant]:
-    """Yield the answer without all that holds the quote, and without any work.
+def without_quoted(answer: Answer, quote: str, other: Answer) -> Iterator[Variant]:
+    """Yield the answer without all that holds the quote, with other work, and without any work.
 
     A quote of a result alone is taken away with the result as well: the call failed.
     """
@@ -26,6 +26,10 @@ def without_quoted(answer: Answer, quote: str) -> Iterator[Variant]:
     failed = _with_failures(whole, quote)
     if failed != whole and _without(failed, quote) == failed:
         yield _variant(failed, "call-failed", "the call failed")
+    of_other = kept(other)
+    if of_other.trace and _without(of_other, quote) == of_other:
+        changed = replace(whole, trace=of_other.trace, file_changes=of_other.file_changes)
+        yield _variant(changed, "other-work", "the work of another case")
     none = _emptied(whole)
     if none != left:
         yield _variant(none, "no-work", "without any work")

@@ -64,6 +64,15 @@ def left(answer: Answer | None) -> str:
     ],
 )
 def test_the_quoted_work_is_taken_away(quote: str, variants: list[tuple[str, str, str]]) -> None:
-    found = list(without_quoted(ANSWER, quote))
+    found = list(without_quoted(ANSWER, quote, Answer(text="")))
     assert [(each.family, each.change, left(each.did)) for each in found] == variants
     assert {each.text for each in found} <= {ANSWER.text}
+
+
+def test_the_work_of_another_case_is_taken_if_it_lacks_the_quote() -> None:
+    other = Answer(text="Other.", messages=({"role": "assistant", "tool_calls": CALLS[1:]},))
+    found = {each.family: each for each in without_quoted(ANSWER, "2 passed", other)}
+    assert [*found] == ["work-dropped", "call-failed", "other-work", "no-work"]
+    assert left(found["other-work"].did) == "Edit"
+    assert found["other-work"].text == ANSWER.text
+    assert "other-work" not in {each.family for each in without_quoted(ANSWER, "2 passed", ANSWER)}

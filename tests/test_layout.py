@@ -41,7 +41,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/dialects/test_agentv_graders.py": """
         files/dialects/agentv_calls files/dialects/agentv_evaluators""",
     "cli/commands/test_run_tool.py": "services/run/tool",
-    "cli/commands/test_run_skills.py": "grading/targets/skill",
+    "cli/commands/test_run_skills.py": "grading/skill_cases grading/targets/skill",
     "files/assertions/test_mark.py": """
         files/assertions/json_data files/assertions/keys files/assertions/row
         files/assertions/text""",

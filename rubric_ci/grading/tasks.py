@@ -25,6 +25,7 @@ from rubric_ci.grading.resolve import (
     resolve_target,
     without_own_judges,
 )
+from rubric_ci.grading.skill_cases import with_files_seen, without_the_skill
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
 from rubric_ci.model.evals import EvalCase, EvalFile, asks_judge, every_evaluator
 from rubric_ci.model.options import RunSettings
@@ -105,6 +106,9 @@ def build_task(
     if any(spec.model for spec in every_evaluator(own.evaluators) if asks_judge(spec)):
         with _without_keys(settings):
             own = name_own_judges(own, variables)
+    others = [config.targets.get(name) for name in settings.targets or config.compare]
+    answering = without_the_skill(own, answering, others)
+    own = with_files_seen(own, answering)
     cluster = choose_cluster(case, config.regression.cluster)
     return Task(case=own, target=answering, judge=judge, why=why, cluster=cluster)
 

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading import targets
+from rubric_ci.grading.skill_cases import with_files_seen
 from rubric_ci.grading.targets import answer_cache
 from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, Skill, Workspace
 from rubric_ci.model.context import Side
+from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.rubric import Check, Rubric
 from tests import platforms
-from tests.cases import build_case, build_context
+from tests.cases import build_case, build_context, span
 from tests.checkout import Checkout
 from tests.cli.commands.test_run_against import report, run
 from tests.invoke import invoke
@@ -42,6 +45,7 @@ targets:
     workspace: {{copy: shop}}
 gate: {{targets: [with-skill], better_than: without-skill}}
 """
+REFUNDED = "skills/refunds"
 SKILL = "---\nname: refunds\ndescription: Answers on refunds\n---\nName 1 April.\n"
 
 
@@ -145,6 +149,51 @@ def test_a_change_of_the_skill_selects_its_cases(checkout: Checkout) -> None:
     run(checkout, "--changed-since", "HEAD~1")
     chosen = {case["target"] for case in report(checkout)["cases"]}
     assert chosen == {"with-skill"}
+
+
+@pytest.mark.parametrize(
+    ("file", "shop", "reason"),
+    [
+        (f"{REFUNDED}/SKILL.md", "shop", f"the case gives it `{REFUNDED}/SKILL.md` of the skill"),
+        ("shop/agent.py", ".", f"its workspace `.` holds the skill `{REFUNDED}`"),
+    ],
+)
+def test_a_target_that_gets_the_skill_that_it_is_to_lack(
+    file: str, shop: str, reason: str, checkout: Checkout
+) -> None:
+    check = {"type": "contains", "value": "1 April", "text": "Names it"}
+    case = {"id": "a", "prompt": "May I?", "files": [file], "assertions": [check]}
+    listed = json.dumps({"skill_name": "refunds", "evals": [case]})
+    last = "    workspace: {copy: %s}\ngate"
+    config = CONFIG.replace(last % "shop", last % shop)
+    checkout.commit({**FILES, "rubric-ci.yaml": config, f"{REFUNDED}/evals/evals.json": listed})
+    run(checkout, f"{REFUNDED}/evals/evals.json")
+    found = {case["id"]: case for case in report(checkout)["cases"]}
+    assert found["a [with-skill]"]["outcome"] == "graded"
+    said = f"target without-skill is not started: {reason} that it is to lack; "
+    assert found["a [without-skill]"]["reason"].startswith(said)
+
+
+SEEN = [
+    ("Writes a file report.csv", "agent", ("answer", "file_changes")),
+    ("The folder out has three files", "agent", ("answer", "file_changes")),
+    ("Names the refund policy, e.g. 30 days", "agent", ("answer",)),
+    ("Writes a file report.csv", "model", ("answer",)),
+]
+
+
+@pytest.mark.parametrize(("criterion", "kind", "seen"), SEEN)
+def test_the_judge_of_an_evals_json_sees_files_that_it_is_asked_about(
+    criterion: str, kind: str, seen: tuple[str, ...]
+) -> None:
+    rubric = Rubric((Check(id="a", text=criterion, span=span()),))
+    spec = RubricSpec(name="rubric", rubric=rubric, span=span())
+    work = CliTarget(name="c", command_template="x", workspace=Workspace())
+    model = LlmTarget(name="m", endpoint=Endpoint(model="openai/m"))
+    target = work if kind == "agent" else model
+    for file, expected in (("skills/a/evals/evals.json", seen), ("a.eval.yaml", ("answer",))):
+        case = with_files_seen(build_case(file=file, evaluators=(spec,)), target)
+        assert [each.sees for each in case.evaluators if isinstance(each, RubricSpec)] == [expected]
 
 
 # What a target gets

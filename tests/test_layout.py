@@ -70,6 +70,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_announced.py": """
         model/used_by services/cost/answers services/cost/estimate services/cost/last_run
         services/drafting/expected""",
+    "cli/commands/test_doctor.py": """
+        services/doctor/check services/doctor/models services/doctor/repository""",
     "cli/commands/test_run_choice.py": "services/run/finished gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/preflight",
     "cli/commands/test_run_killed.py": "system/coroutines",
@@ -137,7 +139,7 @@ IMPURE: Final = """
     services/calibration/label_session services/calibration/measure
     services/calibration/rejudge services/calibration/rejudge_report
     services/calibration/sentinel services/cost/answers services/cost/estimate
-    services/cost/judgements services/cost/last_run services/cost/work
+    services/cost/judgements services/cost/last_run services/cost/work services/doctor
     services/drafting/check services/drafting/engine services/drafting/expected
     services/drafting/publish services/drafting/pull_request services/drafting/review
     services/drafting/rewrite services/drafting/select services/probe/measure

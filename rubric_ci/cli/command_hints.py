@@ -14,8 +14,16 @@ NEXT: Final = {
     ("demo", ExitCode.OK): "`rubric-ci init` creates these files for your own evals",
     ("validate", ExitCode.OK): "`rubric-ci run` grades the cases",
     ("validate", ExitCode.GATE): "`rubric-ci validate --explain RULE` explains a rule",
-    ("run", ExitCode.GATE): "`rubric-ci run --lf` grades only the cases that did not pass",
-    ("run", ExitCode.NO_VERDICT): "`rubric-ci run --lf` grades only the cases that did not pass",
+    ("run", ExitCode.GATE): (
+        "`rubric-ci show CASE` prints its answer and marks; `rubric-ci run --lf` grades only the "
+        "cases that did not pass"
+    ),
+    ("run", ExitCode.NO_VERDICT): (
+        "`rubric-ci doctor` checks the setup; `rubric-ci run --lf` grades only the cases that did "
+        "not pass"
+    ),
+    ("show", ExitCode.OK): "`rubric-ci waive CASE/CRITERION` excuses a known failure",
+    ("doctor", ExitCode.OK): "`rubric-ci run` grades the cases",
     ("generate rubrics", ExitCode.OK): "`rubric-ci run` grades the cases with their rubrics",
     ("compare", ExitCode.GATE): "`rubric-ci waive CASE/CRITERION` excuses a known failure",
     ("waive", ExitCode.OK): "`rubric-ci run` grades the cases with the waiver",

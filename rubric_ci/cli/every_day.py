@@ -1,13 +1,15 @@
-"""The commands for every day, except `run` and `validate`: `generate`, `compare` and `waive`."""
+"""The commands for every day, except `run`, `validate` and `probe`."""
 
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
 
 from rubric_ci.cli import completion, options, request_options
 from rubric_ci.cli.command import FILE, Group, command, examples, option
+from rubric_ci.model import defaults
 
 _drafts = partial(option, heading="Drafts")
 _publishing = partial(option, heading="Commit and publish")
@@ -76,6 +78,48 @@ def rubrics(**options: Any) -> None:
     if options["fixup"] and options["pr"]:
         raise click.UsageError("--fixup commits to the local branch: remove --pr or --fixup")
     raise SystemExit(generate_rubrics(GenerateSettings(**options)))
+
+
+@command(
+    epilog=examples(
+        "show                 the last report",
+        "show refund          question, answer and marks of a case",
+        "show 'refund*' --criterion period",
+    )
+)
+@click.argument("case", default="", shell_complete=completion.case_ids)
+@option("--criterion", metavar="ID", default="", help="Only the marks of this criterion.")
+@option("--format", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@option(
+    "--report",
+    type=FILE,
+    metavar="FILE",
+    default=defaults.REPORT,
+    help="Report to show, instead of the last one.",
+)
+def show(**options: Any) -> None:
+    """Print a case of the last report: question, answer and every mark.
+
+    CASE is an id, a glob or FILE::CASE; without it, the report is printed as after the run.
+    Nothing is requested.
+    """
+    from rubric_ci.cli.commands.show import ShowSettings
+    from rubric_ci.cli.commands.show import show as show_cases
+
+    raise SystemExit(show_cases(ShowSettings(**options)))
+
+
+@command(epilog=examples("doctor                 what is missing on this machine"))
+@option("--format", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@options.config
+def doctor(config: Path | None, **options: Any) -> None:
+    """Check the setup: keys, logins, models, programs, git, workflows, cache.
+
+    Each line is ok or says what to do. No prompt is sent: models are looked up where that is free.
+    """
+    from rubric_ci.cli.commands.doctor import doctor as check_setup
+
+    raise SystemExit(check_setup(config, as_json=options["format"] == "json"))
 
 
 @command(epilog=examples("compare main.json .rubric-ci/report.json"))

@@ -38,10 +38,12 @@ COMMANDS: Final = {
     "Every day": {
         "validate": "main",
         "run": "run",
+        "show": "every_day",
         "generate": "every_day",
         "compare": "every_day",
         "waive": "every_day",
         "probe": "judge",
+        "doctor": "every_day",
     },
     "Bring": {"import": "start", "adopt": "start"},
     "Trust the judge": {"judge": "judge"},

@@ -34,10 +34,11 @@ _limits = bundle(
         metavar="USD",
         help="Maximum cost in US dollars. Requests that could exceed it are not sent.",
     ),
-    workflow(
+    limits(
         "--max-seconds",
         type=click.FloatRange(min=0),
         metavar="SECONDS",
+        variable="RUBRIC_CI_MAX_SECONDS",
         help="Stop after this many seconds; `run` also ends commands and scripts then.",
     ),
 )
@@ -70,12 +71,11 @@ _cache = bundle(
         default=defaults.CACHE_DIR,
         help="Folder of the cache.",
     ),
-    workflow(
-        "--cache",
-        type=bool,
+    caching(
+        "--cache/--no-cache",
         default=True,
-        metavar="true|false",
-        help="Whether to keep judgements and answers, and to reuse judgements.",
+        variable="RUBRIC_CI_CACHE",
+        help="Keep judgements and answers, and reuse judgements; --no-cache judges again.",
     ),
 )
 

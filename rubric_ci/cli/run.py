@@ -1,11 +1,13 @@
 """The commands `run` and `plan`, which select cases by the same options."""
 
+import os
 from typing import Any, Final
 
 import click
 
 from rubric_ci.cli import completion, options, request_options
-from rubric_ci.cli.command import FILE, command, examples, option, workflow
+from rubric_ci.cli.command import FILE, command, examples, option
+from rubric_ci.system.ci_advice import in_a_job
 
 
 def _read_votes(_: click.Context, __: click.Parameter, value: str | None) -> int | str | None:
@@ -114,9 +116,10 @@ _trials = options.judging(
     help="Send no model requests and start no command targets; skip cases whose answer or "
     "judgement is neither cached nor recorded.",
 )
-@workflow(
+@request_options.requesting(
     "--batch",
     is_flag=True,
+    variable="RUBRIC_CI_BATCH",
     help="Send model requests in batches: cheaper, but replies can take up to a day.",
 )
 @request_options.cache
@@ -141,6 +144,8 @@ def run(stop_first: bool, **options: Any) -> Any:
     """
     if options["reuse_answers"] and options["fresh"]:
         raise click.UsageError("--reuse-answers and --fresh exclude each other; use one of them")
+    if options["verbose"] and not options["fresh"] and not in_a_job(os.environ):
+        options["reuse_answers"] = True  # to see an answer, it is not asked for again
     if stop_first and options["max_failures"]:
         raise click.UsageError("-x is --max-failures 1; use one of them")
     if stop_first:

@@ -34,7 +34,15 @@ def end(words: str, code: ExitCode, **options: object) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "options", "expected"),
     [
-        ("run", 1, {}, "next: `rubric-ci run --lf` grades only the cases that did not pass\n"),
+        (
+            "run",
+            1,
+            {},
+            (
+                "next: `rubric-ci show CASE` prints its answer and marks; `rubric-ci run --lf` "
+                "grades only the cases that did not pass\n"
+            ),
+        ),
         ("run", 0, {}, ""),
         ("run", 2, {}, ""),
         ("run", 1, {"quiet": True}, ""),

@@ -60,7 +60,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
     """Check the files, print the problems, return the exit code."""
     gc.disable()  # nodes and data form no cycles: collection would only cost a fifth of the time
     project, notes = _open_project(settings)
-    checker = Checker(project, _waiver_states, from_root=settings.format != "text")
+    checker = Checker(project, waiver_states, from_root=settings.format != "text")
     if settings.fix or settings.diff:
         from rubric_ci.files.project.fixer import fix_files
 
@@ -96,9 +96,10 @@ def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]
     return under_rules(project, settings.policy_from)
 
 
-def _waiver_states(
+def waiver_states(
     document: "Document", project: "Project", evals: "Callable[[], Iterable[Path]]"
 ) -> "States":
+    """Return the states of the waivers of a file."""
     from rubric_ci.gate.waivers.file import find_states
 
     return find_states(document, project, evals, datetime.now(UTC).date())

@@ -64,6 +64,40 @@ def case_text(case: Graded, report: RunReport, *, width: int) -> str:
     return _printed(_details(case, report, verbose=False), width=width, color=False).rstrip()
 
 
+def cases(shown: Sequence[CaseResult], criterion: str, *, width: int, color: bool) -> str:
+    """Return all that a report says about some cases, or about a criterion of them."""
+    blocks = (block for case in shown for block in _whole(case, criterion))
+    return _printed(blocks, width=width, color=color).rstrip("\n")
+
+
+def _whole(case: CaseResult, criterion: str) -> Iterator[RenderableType]:
+    kind = wording.status(case)
+    head = Text.assemble((f"{SIGNS[kind]} {kind} ", STYLES[kind]))
+    score = f" {numbers.score(case.score)}" if isinstance(case, Graded) else ""
+    yield head + _text(f"{case.id}{score}", "bold") + _text(f"  {case.file}:{case.line}", "dim")
+    if not isinstance(case, Graded):
+        yield Padding(_text(case.reason), (0, 0, 0, 2))
+    for title, text in () if criterion else wording.texts(case):
+        yield Padding(_text(f"{title}:", "dim"), (0, 0, 0, 2))
+        yield Padding(_text(text), (0, 0, 0, 4))
+    if isinstance(case, Graded):
+        yield from _results(case, criterion)
+    yield Text()
+
+
+def _results(case: Graded, criterion: str) -> Iterator[RenderableType]:
+    for evaluator in case.evaluators:
+        if evaluator.outcome != "assessed":
+            yield Padding(_text(f"{evaluator.name}: no result: {evaluator.reason}"), (0, 0, 0, 2))
+            continue
+        if not (evaluator.criteria or criterion):
+            result = f"{numbers.score(evaluator.score)} {evaluator.reasoning}"
+            yield Padding(_text(f"{evaluator.name}: {result}"), (0, 0, 0, 2))
+        for each in evaluator.criteria:
+            if criterion in {"", each.id}:
+                yield from _criterion(case, each)
+
+
 def _printed(blocks: Iterable[RenderableType], *, width: int, color: bool) -> str:
     console = Console(
         file=StringIO(),
@@ -228,6 +262,8 @@ def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableT
     mark = wording.mark(criterion.kind, criterion.mark)
     facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
     style = STYLES["fail" if criterion.gated else "borderline"]
+    if criterion.normalised >= 1:
+        style = STYLES["pass"]
     name = _text(numbers.shortened(wording.name_of(criterion), 600), style)
     own = wording.own_id(criterion) if criterion.text else ""
     place = " · ".join(filter(None, [own, f"{case.file}:{criterion.line}"]))

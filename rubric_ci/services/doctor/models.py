@@ -1,0 +1,149 @@
+"""Checks of the models and programs of a configuration: keys, logins, look-ups, end dates.
+
+A look-up is free: it reads the server's entry of a model. No prompt is sent.
+"""
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Final
+
+from rubric_ci.errors import UserError
+from rubric_ci.files.parsing import env_vars
+from rubric_ci.files.parsing.env_vars import Variables
+from rubric_ci.grading.resolve import resolved
+from rubric_ci.model.config import CliTarget, Config, Endpoint, LlmTarget
+from rubric_ci.model.model_facts import SWITCH, ending
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.agents.agent import Agent
+from rubric_ci.models.agents.logins import NoLogin, login_of
+from rubric_ci.models.llm.direct import named_provider, provider_of, provider_with_entry
+from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.services.doctor.check import Check
+from rubric_ci.system.installation import install_command
+from rubric_ci.system.model_list import known_models
+
+LONGEST: Final = 10.0  # seconds of a look-up
+_KEYS: Final = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+}
+
+
+def model_checks(config: Config, variables: Variables) -> Iterator[Check]:
+    """Yield the checks of the judge and of every target with a model or an agent."""
+    if config.judge is None:
+        said = "none is configured; set `judge: {model: …}`, or use assertions only"
+        yield Check(ok=True, about="judge", said=said)
+    for endpoint in config.judge.endpoints if config.judge else ():
+        yield from _endpoint("judge", endpoint, variables)
+    for name, target in config.targets.items():
+        match target:
+            case LlmTarget(endpoint=endpoint):
+                yield from _endpoint(f"target {name}", endpoint, variables)
+            case CliTarget(agent=agent) if agent is not None:
+                about = f"target {name}: {agent.name}"
+                yield _program(about, AGENTS[agent.name])
+                given, server = target.env, agent.base_url
+                yield _login(about, agent.name, given, variables.environment, server)
+
+
+def _endpoint(who: str, endpoint: Endpoint, variables: Variables) -> Iterator[Check]:
+    about = f"{who}: {endpoint.model}"
+    if endpoint.command:
+        if endpoint.command.cli:
+            yield _program(about, AGENTS[endpoint.command.cli])
+            cli, given = endpoint.command.cli, endpoint.command.env
+            yield _login(about, cli, given, variables.environment)
+        else:
+            yield _on_path(about, endpoint.command.argv[0])
+        return
+    try:
+        ready = resolved(endpoint, who, variables)
+    except UserError as error:
+        said = "; ".join(filter(None, (error.message.removeprefix(f"{who}: "), error.hint)))
+        yield Check(ok=False, about=about, said=said)
+        return
+    names = sorted({*env_vars.names([endpoint.model, dict(endpoint.options)])})
+    if names:
+        yield Check(ok=True, about=about, said=f"{', '.join(names)} set")
+    yield from _model(f"{who}: {ready.model}", ready)
+
+
+def _model(about: str, endpoint: Endpoint) -> Iterator[Check]:
+    models = known_models()
+    end = models.info(endpoint.model).get("deprecation_date")
+    if message := ending(endpoint.model, end, models.today):
+        yield Check(ok=False, about=about, said=f"{message}; {SWITCH}")
+    if provider_of(endpoint) is None and find_spec("litellm") is None:
+        said = f"it needs litellm, which is not installed; {install_command('judge')}"
+        yield Check(ok=False, about=about, said=said)
+        return
+    if endpoint.http:
+        yield Check(ok=True, about=about, said="a service, which is not asked here")
+        return
+    yield _lacks_key(about, endpoint) or asyncio.run(_looked_up(about, endpoint))
+
+
+def _lacks_key(about: str, endpoint: Endpoint) -> Check | None:
+    provider, direct = endpoint.model.partition("/")[0], named_provider(endpoint)
+    hosted = {"api_base", "base_url"}.isdisjoint(endpoint.options)
+    if direct and hosted and not endpoint.identity and not direct.server_of(endpoint)[1]:
+        name = _KEYS.get(provider, f"{provider.upper()}_API_KEY")
+        return Check(ok=False, about=about, said=f"no key; export {name}=...")
+    return None
+
+
+async def _looked_up(about: str, endpoint: Endpoint) -> Check:
+    """Return what the server's entry of a model shows."""
+    provider = provider_with_entry(endpoint)
+    if provider is None or endpoint.identity:
+        said = "not looked up: its provider has no free look-up here"
+        return Check(ok=True, about=about, said=said)
+    asked = replace(endpoint, timeout_seconds=min(LONGEST, endpoint.timeout_seconds))
+    try:
+        async with asyncio.timeout(LONGEST):
+            await provider.look_up(asked)
+    except TimeoutError:
+        said = f"no reply within {LONGEST:g} s; check `api_base` and the network"
+        return Check(ok=False, about=about, said=said)
+    except RequestError as error:
+        return _refused(about, error)
+    return Check(ok=True, about=about, said="the server knows the model and accepts the key")
+
+
+def _refused(about: str, error: RequestError) -> Check:
+    if error.status == 404:
+        said = "the server lists no such model; check the name (gateways may not list aliases)"
+        return Check(ok=False, about=about, said=said)
+    if error.status == 401 or not error.reached:
+        return Check(ok=False, about=about, said=str(error))
+    return Check(ok=True, about=about, said=f"the server replies, without its entry: {error}")
+
+
+def _program(about: str, agent: Agent) -> Check:
+    return _on_path(about, agent.judge("").argv[0])
+
+
+def _on_path(about: str, name: str) -> Check:
+    if found := shutil.which(name):
+        return Check(ok=True, about=about, said=f"program {found}")
+    return Check(ok=False, about=about, said=f"`{name}` is not on the PATH; install it")
+
+
+def _login(
+    about: str,
+    program: str,
+    given: tuple[str, ...],
+    environment: Mapping[str, str],
+    server: str = "",
+) -> Check:
+    try:
+        login = login_of(program, given, environment, server=server)
+    except NoLogin as error:
+        return Check(ok=False, about=about, said=str(error))
+    named = ", ".join((*login.variables, *given)) or "no credential is needed"
+    return Check(ok=True, about=about, said=f"login in {login.place}" if login.place else named)

@@ -1,0 +1,136 @@
+"""`doctor` says ok or what to do for each part of a setup, and sends no prompt."""
+
+import json
+import os
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests.aimock import Aimock
+from tests.checkout import Checkout
+from tests.invoke import invoke
+
+EVAL = "evalcases:\n  - {id: a, input: Hello, rubrics: [Greets]}\n"
+GATE = """\
+jobs:
+  gate:
+    uses: rubric-ci/rubric-ci/.github/workflows/gate.yml@v1
+    secrets:
+      env: |
+        OTHER=${{ secrets.OTHER }}
+"""
+
+
+def doctor(root: Path, config: str, *words: str, **environment: str) -> CompletedProcess[str]:
+    files = {"rubric-ci.yaml": config, "evals/a.eval.yaml": EVAL}
+    for name, text in files.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    known = {"PATH": os.environ["PATH"], "HOME": str(root / "home"), **environment}
+    return invoke(root, known, "doctor", *words)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    Checkout.create(tmp_path)
+    return tmp_path
+
+
+def lines(done: CompletedProcess[str], about: str) -> list[str]:
+    joined = done.stdout.replace("\n    ", " ")
+    return [line for line in joined.splitlines() if about in line]
+
+
+def test_a_model_is_looked_up(root: Path, aimock: Aimock) -> None:
+    config = (
+        "evals: [evals/*.eval.yaml]\n"
+        f"judge: {{model: openai/judge-1, api_base: {aimock.url}/v1, "
+        'api_key: "${{ OPENAI_API_KEY }}"}\n'
+        "targets: [{name: default, provider: mock, response: Hello}]\n"
+    )
+    done = doctor(root, config, OPENAI_API_KEY="sk-of-a-test")
+    assert "ok judge: openai/judge-1: OPENAI_API_KEY set" in done.stdout
+    assert not [each for each in aimock.requests() if "completions" in str(each)]
+
+
+def test_a_key_that_is_missing(root: Path) -> None:
+    config = (
+        "evals: [evals/*.eval.yaml]\n"
+        'judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}\n'
+        "targets: [{name: default, provider: mock, response: Hello}]\n"
+    )
+    done = doctor(root, config)
+    assert done.returncode == 1
+    assert lines(done, "judge") == [
+        (
+            "fix judge: openai/gpt-6-luna: the environment variable OPENAI_API_KEY is not set; "
+            "set it, or remove `${{ OPENAI_API_KEY }}` from the configuration"
+        )
+    ]
+    assert done.stdout.endswith("1 thing to do\n")
+
+
+def test_what_a_workflow_does_not_pass_on(root: Path) -> None:
+    config = (
+        "evals: [evals/*.eval.yaml]\n"
+        'judge: {model: openai/gpt-6-luna, api_key: "${{ OPENAI_API_KEY }}"}\n'
+        "targets: [{name: default, provider: mock, response: Hello}]\n"
+    )
+    folder = root / ".github/workflows"
+    folder.mkdir(parents=True)
+    (folder / "evals.yml").write_text(GATE)
+    done = doctor(root, config)
+    assert lines(done, "workflows/evals.yml") == [
+        (
+            "fix .github/workflows/evals.yml: add `OPENAI_API_KEY=${{ secrets.OPENAI_API_KEY }}` "
+            "to `secrets: env:`, and run `gh secret set OPENAI_API_KEY`"
+        )
+    ]
+
+
+def test_programs_and_logins(root: Path) -> None:
+    config = (
+        "evals: [evals/*.eval.yaml]\n"
+        "judge: {cli: codex, model: gpt-6}\n"
+        "targets: [{name: default, provider: claude-code, model: claude-sonnet-5-5}]\n"
+    )
+    done = doctor(root, config, PATH="/usr/bin:/bin", CODEX_API_KEY="sk-of-a-test-of-codex")
+    assert lines(done, ": codex/gpt-6") == [
+        "fix judge: codex/gpt-6: `codex` is not on the PATH; install it",
+        "ok judge: codex/gpt-6: CODEX_API_KEY",
+    ]
+    assert lines(done, "target default") == [
+        "fix target default: claude-code: `claude` is not on the PATH; install it",
+        (
+            "fix target default: claude-code: no credential for claude-code: log in with `claude`, "
+            "or set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN"
+        ),
+    ]
+
+
+def test_all_is_well(root: Path) -> None:
+    config = (
+        "evals: [evals/*.eval.yaml]\ntargets: [{name: default, provider: mock, response: Hello}]\n"
+    )
+    (root / "evals").mkdir()
+    done = doctor(root, config, "--format", "json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["ok"]) == (0, True), done.stdout
+    assert [each["about"] for each in found["checks"]] == [
+        "rubric-ci.yaml",
+        "judge",
+        "git base",
+        "workflows",
+        "cache .rubric-ci/cache",
+    ]
+
+
+def test_a_problem_of_the_configuration(root: Path) -> None:
+    done = doctor(root, "judge: {model: gpt-6-luna}\n")
+    assert lines(done, "rubric-ci.yaml:1") == [
+        (
+            "fix rubric-ci.yaml:1: the model `gpt-6-luna` has no provider; did you mean "
+            "`openai/gpt-6-luna`?"
+        )
+    ]

@@ -80,7 +80,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_validate.py": """
         files/project/checker files/project/fixer files/validation/output/__init__""",
     "cli/commands/test_case_files.py": "files/yaml_text/case_files",
-    "cli/commands/test_several_targets.py": "reports/render/summary gate/report/matrix",
+    "cli/commands/test_several_targets.py": "reports/render/targets gate/report/matrix",
     "cli/commands/test_prompt_targets.py": "files/yaml_text/prompt_file",
     "cli/commands/test_waivers.py": "cli/commands/waive",
     "files/editing/test_insertions.py": "files/editing/insertion_point",

@@ -209,7 +209,7 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
             answer = await _guarded(_answer(task, context, run), run.deadline)
         await limits.release_case_slot(held)
         name, model = task.target.name, spending.model_of(task.target)
-        context.accounts.add("target", name, answer.usage, model)
+        context.accounts.add("target", name, answer.usage, model, _seconds(answer))
         if isinstance(answer, _Failure):
             seconds = perf_counter() - started
             return errored(task, answer.reason, for_judges(answer.answer), seconds=seconds)
@@ -223,6 +223,13 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
             context.accounts.add("judge", each.judge, each.usage)
         shown, seconds = for_judges(answer), perf_counter() - started
         return concluded(task, shown, results, context.thresholds, seconds)
+
+
+def _seconds(answer: Answer | _Failure) -> float | None:
+    """Return how long the target took; None: unknown, or an answer from the cache."""
+    if isinstance(answer, _Failure) or answer.answered_at:
+        return None
+    return answer.duration_seconds
 
 
 async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:

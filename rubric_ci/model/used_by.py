@@ -16,8 +16,10 @@ class UsedBy:
     role: Role
     name: str  # of the target; of a judge: its model
     model: str = ""  # that answered; empty: a program
-    answers: int  # that were asked for; of a judge: answers that it marked, if not from the cache
+    answers: int  # with usage, that were asked for; of a judge: answers that it marked
     usage: Usage
+    timed: int = 0  # answers whose duration is known
+    seconds: float = 0.0  # of those, together
 
     def __add__(self, other: "UsedBy") -> "UsedBy":
         """Sum the counts of the same target or judge."""
@@ -27,6 +29,8 @@ class UsedBy:
             model=self.model,
             answers=self.answers + other.answers,
             usage=self.usage + other.usage,
+            timed=self.timed + other.timed,
+            seconds=round(self.seconds + other.seconds, 3),
         )
 
 
@@ -36,10 +40,21 @@ class Accounts:
     def __init__(self) -> None:
         self._every: list[UsedBy] = []
 
-    def add(self, role: Role, name: str, usage: Usage, model: str = "") -> None:
+    def add(
+        self, role: Role, name: str, usage: Usage, model: str = "", seconds: float | None = None
+    ) -> None:
         """Count one answer, or one answer that was marked; nothing for a cached one."""
-        if name and (usage.calls or usage.cost_usd):
-            one = UsedBy(role=role, name=name, model=model, answers=1, usage=usage)
+        used, timed = bool(usage.calls or usage.cost_usd), seconds is not None
+        if name and (used or timed):
+            one = UsedBy(
+                role=role,
+                name=name,
+                model=model,
+                answers=int(used),
+                usage=usage,
+                timed=int(timed),
+                seconds=seconds or 0.0,
+            )
             self._every.append(one)
 
     def list(self) -> tuple[UsedBy, ...]:

@@ -10,12 +10,13 @@ from math import inf
 from typing import Literal
 
 from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import report as waivers
 from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.reports.render import comparison, summary, usage_text, wording
+from rubric_ci.reports.render import comparison, summary, targets, usage_text, wording
 from rubric_ci.reports.render.markdown_case import ICONS, Detail, Links, details, errored, folded
 from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
@@ -63,7 +64,7 @@ def render(
 
     Details of passing cases are omitted first, and the text lists what else was omitted.
     """
-    cases = wording.by_attention(report.cases)
+    cases = wording.by_attention(report.cases, report.gate)
     graded = [case for case in cases if isinstance(case, Graded)]
     page = _Page(
         report=report,
@@ -123,7 +124,7 @@ class _Page:
         sections = (
             self.verdict,
             self._omitted(plan),
-            summary.targets_table(self.report, max(plan.rows, 10)),
+            targets.table(self.report, max(plan.rows, 10)),
             comparison.section(self.report),
             self._grading(plan),
             self._cases(plan),
@@ -169,8 +170,9 @@ class _Page:
         """Yield each case without a pass once: with details, in a table, or with its reason."""
         detail, opened = self._detail(plan), len(self.failing) <= OPENED
         shown = self.failing[: plan.details]
-        known = [case for case in shown if case.change == "failing-before"]
-        now = [case for case in shown if case.change != "failing-before"]
+        decisive = [case for case in shown if wording.decides(case, self.report.gate)]
+        known = [case for case in decisive if case.change == "failing-before"]
+        now = [case for case in decisive if case.change != "failing-before"]
         for case in now[:UNFOLDED]:
             yield from details(case, detail, opened=opened)
         if more := now[UNFOLDED:]:
@@ -181,6 +183,9 @@ class _Page:
         if known:
             title = f"{len(known):,} {compared.TITLES['failing-before']}"
             yield from folded(title, _all(known, detail))
+        if others := shown[len(decisive) :]:
+            title = f"{len(others):,} that the gate is not about{_counted(others)}"
+            yield from folded(title, _all(others, detail))
 
     def _detail(self, plan: _Plan) -> Detail:
         return Detail(
@@ -280,7 +285,7 @@ def _verdict(report: RunReport) -> tuple[str, str]:
     counts = [
         f"{ICONS[kind]} {number:,} {word}" for kind, number, word in wording.counts(report.totals)
     ]
-    score = report.totals.score
+    score = None if matrix(report) else report.totals.score  # a mean over targets means nothing
     mean = [] if score is None else [f"mean score **{numbers.score(score)}**"]
     settings = summary.gate_settings(report)
     facts = [*counts, *mean, settings, *map(escape.prose, wording.provenance(report))]

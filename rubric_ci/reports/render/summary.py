@@ -1,16 +1,14 @@
-"""The beginning of every output: the heading, the gate, several targets, changes to the grading."""
+"""The beginning of every output: the heading, the gate, changes to the grading."""
 
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.gate.comparison.wording import dropped_by
 from rubric_ci.gate.report.gate import errored, gate_state
-from rubric_ci.gate.report.matrix import Matrix, matrix
 from rubric_ci.gate.waivers.report import limit_text
 from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.gate import (
     PassRate,
-    TargetDifference,
     gating,
     is_better,
     is_changed,
@@ -23,12 +21,8 @@ from rubric_ci.model.gate import (
     needs_review,
     too_many_waivers,
 )
-from rubric_ci.model.report import RunReport, Totals
-from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.reports.render import wording
-from rubric_ci.reports.render.markdown_case import ICONS
-from rubric_ci.text import escape, numbers
-from rubric_ci.text.statistics import significance
+from rubric_ci.model.report import RunReport, Totals, totals
+from rubric_ci.text import numbers
 
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
 CHANGES_TITLE: Final = "Changes to the grading"
@@ -62,14 +56,21 @@ def tone(report: RunReport) -> Tone:
 
 
 def outcome(report: RunReport) -> str:
-    """Return how the graded cases ended, the worst first; empty if errors left none."""
-    counts = report.totals
+    """Return how the cases of the gate ended, the worst first; empty if errors left none."""
+    deciding = gating(report.cases, report.gate)
+    if not deciding or len(deciding) == len(report.cases):
+        return _ended(report.totals, "graded case", report)
+    return _ended(totals(tuple(deciding)), "deciding case", report)
+
+
+def _ended(counts: Totals, noun: str, report: RunReport) -> str:
     if counts.failed:
-        return _some_cases(counts.failed, counts.graded, "fails", "fail")
+        return _some_cases(counts.failed, counts.graded, noun, ("fails", "fail"))
     if counts.borderline:
-        return f"{_some_cases(counts.borderline, counts.graded, 'is', 'are')} borderline"
+        some = _some_cases(counts.borderline, counts.graded, noun, ("is", "are"))
+        return f"{some} borderline"
     if counts.graded:
-        return _all_cases(counts)
+        return _all_cases(counts, noun)
     if counts.skipped:
         return f"nothing was graded: {numbers.plural(counts.skipped, 'case')} skipped"
     if counts.errored or report.scope.unread:
@@ -105,20 +106,6 @@ def tagged(report: RunReport) -> list[str]:
     tags += [f"not tagged {' or '.join(without)}"] * bool(without)
     count = len(gating(report.cases, report.gate))
     return [f"gate of {count:,} of {numbers.plural(len(report.cases), 'case')}: {', '.join(tags)}"]
-
-
-def difference_text(found: TargetDifference) -> str:
-    """Return how two targets differ, with the interval of the difference."""
-    parts = [numbers.plural(found.cases, "case")]
-    if found.interval:
-        low, high = found.interval
-        parts.append(f"{significance.PERCENT} interval {low:+.3f} to {high:+.3f}")
-    parts.append(f"p = {found.p_value:.3g}")
-    word = "no significant difference"
-    if found.significant:
-        word = "better" if found.better else "worse"
-    scores = f"mean score {found.mean:+.3f} against {found.than}"
-    return f"{found.target}: {scores} ({', '.join(parts)}): {word}"
 
 
 def excess_waivers(report: RunReport) -> Iterator[str]:
@@ -189,67 +176,16 @@ def _why_undecided(report: RunReport) -> Iterator[str]:
         )
 
 
-def _all_cases(counts: Totals) -> str:
+def _all_cases(counts: Totals, noun: str) -> str:
     number = counts.graded
     if counts.waived:
-        passing = f"{counts.passed:,} of {numbers.plural(number, 'graded case')}"
+        passing = f"{counts.passed:,} of {numbers.plural(number, noun)}"
         return f"{passing} pass, {counts.waived:,} waived"
-    return "the only graded case passes" if number == 1 else f"all {number:,} graded cases pass"
+    return f"the only {noun} passes" if number == 1 else f"all {number:,} {noun}s pass"
 
 
-def _some_cases(number: int, graded: int, one: str, many: str) -> str:
-    return f"{number:,} of {numbers.plural(graded, 'graded case')} {one if number == 1 else many}"
-
-
-def target_cell(case: CaseResult | None) -> str:
-    """Return the verdict, the score and the trials of a case."""
-    if case is None:
-        return "-"
-    if not isinstance(case, Graded):
-        return wording.status(case)
-    shown = f"{wording.status(case)} {numbers.score(case.score)}"
-    return ", ".join(filter(None, (shown, wording.trials(case))))
-
-
-def target_heads(found: Matrix, report: RunReport) -> list[str]:
-    """Return a heading per target: its name, its passes, and whether the gate is about it."""
-    return [_target_head(name, *found.passed(n), report) for n, name in enumerate(found.targets)]
-
-
-def _target_head(name: str, passed: int, graded: int, report: RunReport) -> str:
-    only = report.gate.targets
-    left_out = " (not in the gate)" if only and name not in only else ""
-    return f"{name}: {passed:,} of {graded:,} pass{left_out}"
-
-
-def targets_table(report: RunReport, most: int) -> Iterator[str]:
-    """Yield the table in Markdown, with at most so many rows; nothing for one target."""
-    if not (found := matrix(report)):
-        return
-    titles = ["Case", *target_heads(found, report)]
-    rows = [
-        [numbers.shortened(row.id, 120), *map(_with_icon, row.cells)] for row in found.rows[:most]
-    ]
-    lines = [_row(titles), _row(["---"] * len(titles), rule=True), *map(_row, rows)]
-    yield "\n".join(lines)
-    if more := len(found.rows) - len(rows):
-        yield f"{numbers.plural(more, 'more case')}."
-    for line in target_differences(report):
-        yield escape.markdown(line)
-
-
-def target_differences(report: RunReport) -> list[str]:
-    """Return the line on the difference of two targets, if cases have both."""
-    found = report.gate.difference
-    return [difference_text(found)] if found else []
-
-
-def _with_icon(case: CaseResult | None) -> str:
-    return f"{ICONS[wording.status(case)]} {target_cell(case)}" if case else "-"
-
-
-def _row(cells: list[str], *, rule: bool = False) -> str:
-    return f"| {' | '.join(cells if rule else map(escape.markdown, cells))} |"
+def _some_cases(number: int, counted: int, noun: str, verbs: tuple[str, str]) -> str:
+    return f"{number:,} of {numbers.plural(counted, noun)} {verbs[number != 1]}"
 
 
 def changes_title(report: RunReport) -> str:

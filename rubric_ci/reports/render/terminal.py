@@ -15,7 +15,7 @@ from rubric_ci.gate.report.matrix import Matrix, matrix
 from rubric_ci.gate.waivers import report as waivers
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
-from rubric_ci.reports.render import palette, summary, usage_text, wording
+from rubric_ci.reports.render import palette, summary, targets, usage_text, wording
 from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
 
@@ -119,15 +119,16 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
     single = [case for case in report.cases if not _is_shared(case, shared)]
     rows = _rows(single)
     if found := matrix(report):
+        yield _text(targets.title(found, report), "bold")
         yield _matrix(found, report)
-        yield from map(_text, summary.target_differences(report))
         yield Text()
     elif rows or shared:
         yield _table(rows, shared)
         yield Text()
     if len(rows) < len(single):
         yield _text(_unlisted(single, rows), "dim")
-    shown = [case for case in wording.by_attention(report.cases) if _has_details(case, detail)]
+    sorted_cases = wording.by_attention(report.cases, report.gate)
+    shown = [case for case in sorted_cases if _has_details(case, report, detail)]
     for case in shown[:MOST_DETAILS]:
         yield from _details(case, report, verbose=detail == "full")
     if len(shown) > MOST_DETAILS:
@@ -167,8 +168,10 @@ def _rows(cases: Sequence[CaseResult]) -> Sequence[CaseResult]:
     return worst[:MOST_ROWS]
 
 
-def _has_details(case: CaseResult, detail: Detail) -> TypeGuard[Graded]:
-    return isinstance(case, Graded) and (detail == "full" or _not_passed(case))
+def _has_details(case: CaseResult, report: RunReport, detail: Detail) -> TypeGuard[Graded]:
+    if not isinstance(case, Graded) or detail == "full":
+        return isinstance(case, Graded)
+    return _not_passed(case) and wording.decides(case, report.gate)
 
 
 def _unlisted(cases: Sequence[CaseResult], rows: Sequence[CaseResult]) -> str:
@@ -188,9 +191,10 @@ def _not_passed(case: CaseResult) -> TypeGuard[Graded]:
 
 def _matrix(found: Matrix, report: RunReport) -> Table:
     table = Table(box=ROUNDED, header_style="bold")
-    for head in ("case", *summary.target_heads(found, report)):
+    heads = [f"{each.head}\n{each.figures}" for each in targets.columns(found, report)]
+    for head in ("case", *heads):
         table.add_column(_text(head), overflow="fold")
-    for row in found.rows[:MOST_ROWS]:
+    for row in targets.rows(found)[:MOST_ROWS]:
         cells = [
             Text(f"{SIGNS[wording.status(case)]} ", STYLES[wording.status(case)])
             if case
@@ -198,10 +202,9 @@ def _matrix(found: Matrix, report: RunReport) -> Table:
             for case in row.cells
         ]
         shown = [
-            sign + _text(summary.target_cell(case))
-            for sign, case in zip(cells, row.cells, strict=True)
+            sign + _text(targets.cell(case)) for sign, case in zip(cells, row.cells, strict=True)
         ]
-        table.add_row(_text(row.id), *shown)
+        table.add_row(_text(targets.name(row)), *shown)
     return table
 
 

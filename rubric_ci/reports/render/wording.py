@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model.gate import GateInfo, is_gating
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.model.results import (
     Assessed,
@@ -39,9 +40,17 @@ def status(case: CaseResult) -> CaseStatus:
     return standing(case) if isinstance(case, Graded) else case.outcome
 
 
-def by_attention(cases: Iterable[CaseResult]) -> list[CaseResult]:
-    """Sort by severity, then by loss, most urgent first; equal ones keep their order."""
-    return sorted(cases, key=lambda case: (*severity(case), -loss(case)))
+def by_attention(cases: Iterable[CaseResult], gate: GateInfo | None = None) -> list[CaseResult]:
+    """Sort by severity, then by loss, most urgent first; equal ones keep their order.
+
+    The cases that a gate is not about come last.
+    """
+    return sorted(cases, key=lambda case: (not decides(case, gate), *severity(case), -loss(case)))
+
+
+def decides(case: CaseResult, gate: GateInfo | None) -> bool:
+    """Return True if the gate is about the case."""
+    return gate is None or is_gating(case, gate)
 
 
 def severity(case: CaseResult) -> tuple[int, int]:

@@ -31,12 +31,16 @@ FILES = {
     ".gitignore": ".rubric-ci/\n",
 }
 ALL = ("--target", "default", "--target", "b", "--target", "kept")
-TABLE = """\
-| Case | default: 2 of 2 pass | b: 0 of 2 pass | kept: 1 of 2 pass |
-| --- | --- | --- | --- |
-| one | ✅ pass 1.00 | ❌ fail 0.00 | ✅ pass 1.00 |
-| two | ✅ pass 1.00 | ❌ fail 0.00 | ❌ fail 0.00 |
-"""
+TABLE = (
+    "**3 targets side by side · default: mean score +0.500 against kept "
+    "(2 cases, 95 % interval -1.000 to +1.000, p = 1): no significant difference**\n\n"
+    "| Case | default: 2 of 2 pass<br><sub>mean score 1.00</sub> "
+    "| b: 0 of 2 pass<br><sub>mean score 0.00</sub> "
+    "| kept: 1 of 2 pass<br><sub>mean score 0.50</sub> |\n"
+    "| --- | --- | --- | --- |\n"
+    "| ≠ one | ✅ pass 1.00 | ❌ fail 0.00 | ✅ pass 1.00 |\n"
+    "| ≠ two | ✅ pass 1.00 | ❌ fail 0.00 | ❌ fail 0.00 |\n"
+)
 
 
 def results(checkout: Checkout) -> dict[str, Any]:
@@ -68,8 +72,8 @@ def test_every_target_answers_every_case(checkout: Checkout) -> None:
     cells = re.findall(r"<td[^>]*>(.*?)</td>", shown, re.DOTALL)
     texts = [" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in cells]
     assert texts == [
-        *("one Hi | you", "pass 1.00 hello", "fail 0.00 bye", "pass 1.00 hello &lt;b&gt;"),
-        *("two Yo", "pass 1.00 hello", "fail 0.00 bye", "fail 0.00 bye"),
+        *("≠ one Hi | you", "pass 1.00 hello", "fail 0.00 bye", "pass 1.00 hello &lt;b&gt;"),
+        *("≠ two Yo", "pass 1.00 hello", "fail 0.00 bye", "fail 0.00 bye"),
     ]
 
 
@@ -95,8 +99,8 @@ def test_one_target_changes_no_id(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("gating", "arguments", "code", "head"),
     [
-        ("[default]", ALL, 0, "Gate passes · 3 of 6 graded cases fail"),
-        ("[kept]", ALL, 1, "Gate fails: 3 of 6 graded cases fail"),
+        ("[default]", ALL, 0, "Gate passes · all 2 deciding cases pass"),
+        ("[kept]", ALL, 1, "Gate fails: 1 of 2 deciding cases fails"),
         ("[default, kept]", ("--target", "b", "--target", "kept"), 1, ""),
         ("[default]", ("--target", "b"), 1, "Gate fails: 2 of 2 graded cases fail"),
     ],

@@ -36,10 +36,10 @@ def render(report: RunReport) -> str:
 
 def pieces(report: RunReport) -> Iterator[str]:
     """Yield the page in small pieces, so that it is never in memory as a whole."""
-    cases = wording.by_attention(report.cases)
+    cases = wording.by_attention(report.cases, report.gate)
     script, style = jinja.script(), jinja.style(*STYLES)
     views = (
-        case_view(case, report, opened=number < OPENED and _is_urgent(case))
+        case_view(case, report, opened=number < OPENED and _is_urgent(case, report))
         for number, case in enumerate(cases)
     )
     yield from jinja.template("page.html").generate(
@@ -53,8 +53,9 @@ def pieces(report: RunReport) -> Iterator[str]:
     yield "\n"
 
 
-def _is_urgent(case: CaseResult) -> bool:
-    return wording.status(case) in _URGENT and case.change != "failing-before"
+def _is_urgent(case: CaseResult, report: RunReport) -> bool:
+    now = wording.status(case) in _URGENT and case.change != "failing-before"
+    return now and wording.decides(case, report.gate)
 
 
 def script_data(

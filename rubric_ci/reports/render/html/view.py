@@ -1,19 +1,21 @@
 """A report as the values that `templates/page.html` shows, apart from its cases."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from statistics import median
 from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
 from rubric_ci.gate.comparison import wording as compared
-from rubric_ci.gate.report.matrix import Matrix, matrix
-from rubric_ci.gate.report.matrix import Row as MatrixRow
+from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import report as waivers
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports.render import summary, usage_text, wording
 from rubric_ci.reports.render.html import groups
+from rubric_ci.reports.render.html.grid import target_grid
 from rubric_ci.reports.render.html.groups import (
     CriterionGroup,
     FileGroup,
@@ -26,6 +28,7 @@ from rubric_ci.text import numbers
 from rubric_ci.text.escape import visible
 
 MOST: Final = 500  # rows of a table
+POOLED: Final = frozenset({"mean score", "mean mark"})  # columns that mean nothing over targets
 FEW: Final = 10  # broken cases that are listed unfolded
 
 TitledList: TypeAlias = tuple[str, tuple[str, ...]]
@@ -87,10 +90,6 @@ class Table:
     cut: str
 
 
-MOST_MATRIX_ROWS: Final = 200
-MOST_MATRIX_ANSWER: Final = 600  # characters of a question or an answer
-
-
 def page(report: RunReport) -> dict[str, object]:
     """Return the values by the name that the template uses."""
     return {
@@ -101,7 +100,7 @@ def page(report: RunReport) -> dict[str, object]:
         **cards(report),
         "comparison": comparison(report),
         "grading": tuple(_grading(report)),
-        "matrix": target_matrix(report),
+        "grid": target_grid(report),
         "tables": tuple(tables(report)),
         "choices": choices(report),
         "notes": tuple(_notes(report)),
@@ -112,7 +111,7 @@ def cards(report: RunReport) -> dict[str, object]:
     """Return the values of the three cards: verdicts, scores, cost."""
     counts = wording.counts(report.totals)
     graded = [case for case in report.cases if isinstance(case, Graded)]
-    scored = bool(graded) and report.totals.score is not None
+    scored = bool(graded) and report.totals.score is not None and not matrix(report)
     cost_title, *cost = usage_text.summary(report)
     return {
         "case_count": numbers.plural(len(report.cases), "case"),
@@ -146,47 +145,17 @@ def comparison(report: RunReport) -> ComparisonView | None:
     )
 
 
-def target_matrix(report: RunReport) -> dict[str, object] | None:
-    """Return the table of several targets; None: there is one target."""
-    found = matrix(report)
-    if found is None:
-        return None
-    shown = found.rows[:MOST_MATRIX_ROWS]
-    return {
-        "title": f"{numbers.plural(len(found.targets), 'target')} side by side",
-        "heads": ("Case", *summary.target_heads(found, report)),
-        "rows": [_matrix_row(row, found) for row in shown],
-        "differences": summary.target_differences(report),
-        "cut": f"{len(found.rows) - len(shown):,} more" if len(shown) < len(found.rows) else "",
-    }
-
-
-def _matrix_row(row: MatrixRow, found: Matrix) -> dict[str, object]:
-    cells = [
-        {
-            "target": name,
-            "anchor": case_anchor(case.file, case.id) if case else "",
-            "verdict": summary.target_cell(case),
-            "answer": numbers.shortened(getattr(case, "answer", "") or "", MOST_MATRIX_ANSWER),
-        }
-        for name, case in zip(found.targets, row.cells, strict=True)
-    ]
-    question = numbers.shortened(row.question, MOST_MATRIX_ANSWER)
-    return {"name": row.id, "question": question, "cells": cells}
-
-
 def tables(report: RunReport) -> Iterator[Table]:
     """Yield the tables of the eval files and of the criteria."""
     files, criteria = file_groups(report), criterion_groups(report)
     kinds = {kind: word for kind, _, word in wording.counts(report.totals)}
+    left_out = POOLED if matrix(report) else frozenset()
     if files:
-        heads = ("Eval file", *kinds.values(), "mean score", "cost")
         title = numbers.plural(len(files), "eval file")
-        yield _table("files", title, heads, [_file(each, kinds) for each in files])
+        yield _table("files", title, "Eval file", [_file(each, kinds) for each in files], left_out)
     if criteria:
-        heads = ("Criterion", "cases", "missed", "mean mark")
         title = numbers.plural(len(criteria), "criterion", "criteria")
-        yield _table("criteria", title, heads, [*map(_criterion, criteria)])
+        yield _table("criteria", title, "Criterion", [*map(_criterion, criteria)], left_out)
 
 
 def choices(report: RunReport) -> tuple[tuple[str, str], ...]:
@@ -225,9 +194,17 @@ def _broken(case: CaseResult) -> BrokenView:
     )
 
 
-def _table(name: str, title: str, heads: tuple[str, ...], rows: Sequence[Row]) -> Table:
+def _table(
+    name: str, title: str, first: str, rows: Sequence[Row], left_out: AbstractSet[str]
+) -> Table:
     cut = f"The first {MOST:,} of {len(rows):,} are shown." if len(rows) > MOST else ""
-    return Table(name=name, title=title, heads=heads, rows=tuple(rows[:MOST]), cut=cut)
+    shown = [replace(row, cells=_without(row.cells, left_out)) for row in rows[:MOST]]
+    heads = (first, *(cell.column for cell in shown[0].cells))
+    return Table(name=name, title=title, heads=heads, rows=tuple(shown), cut=cut)
+
+
+def _without(cells: tuple[Cell, ...], columns: AbstractSet[str]) -> tuple[Cell, ...]:
+    return tuple(cell for cell in cells if cell.column not in columns)
 
 
 def _file(group: FileGroup, kinds: Mapping[wording.CaseStatus, str]) -> Row:

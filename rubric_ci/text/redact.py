@@ -3,7 +3,6 @@
 import binascii
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -58,17 +57,23 @@ def redacted(value: T, redact: Redactor, kept: Container[str] = ()) -> T:
         case Mapping():
             pairs = value.items()
             found = {redacted(key, redact): redacted(item, redact, kept) for key, item in pairs}
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            named = {each: getattr(value, each) for each in _names(type(value)) if each not in kept}
+        case _ if hasattr(type(value), "__dataclass_fields__"):
+            named = {each: getattr(found, each) for each in _names(type(found)) if each not in kept}
             changed = {name: redacted(each, redact, kept) for name, each in named.items()}
-            found = value if changed == named else replace(value, **changed)
+            found = value if changed == named else _replaced(value, changed)
     result: T = found
     return result
 
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    return tuple(kind.__dataclass_fields__)
+
+
+def _replaced(value: Any, changed: Mapping[str, Any]) -> Any:
+    from dataclasses import replace  # a command without values starts without it
+
+    return replace(value, **changed)
 
 
 def is_secret_name(name: str) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
 from rubric_ci.files.assertions import table
 from rubric_ci.files.parsing.env_vars import Variables, substitute
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.config import (
-    AgentProgram,
     CliTarget,
     Config,
     Endpoint,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Final, Literal, TypeAlias
 
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import GateConfig
@@ -168,22 +169,6 @@ class LlmTarget:
     prompt: PromptTemplate | None = None
     skill: Skill | None = None
     held: tuple[str, ...] = ()  # options that count after the merge: it is not asked before
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentProgram:
-    """An agent program that rubric-ci knows how to start."""
-
-    name: str  # a name of `models/agents/`
-    model: str = ""  # empty: the program decides
-    tools: tuple[str, ...] | None = None  # None: its own
-    project_files: bool = False  # its instructions, settings and skills in the workspace count
-    max_turns: int | None = None
-    max_cost_usd: float | None = None  # of one start
-    effort: str = ""  # of reasoning, by its own words; empty: it decides
-    base_url: str = ""  # of the server that it asks; empty: its own
-    mcp_servers: Mapping[str, JSON] = field(default_factory=dict)  # by name, as in `.mcp.json`
-    args: tuple[str, ...] = ()  # of its command line, after all others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import binascii
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -58,16 +58,12 @@ def redacted(value: T, redact: Redactor, kept: Container[str] = ()) -> T:
             pairs = value.items()
             found = {redacted(key, redact): redacted(item, redact, kept) for key, item in pairs}
         case _ if hasattr(type(value), "__dataclass_fields__"):
-            named = {each: getattr(found, each) for each in _names(type(found)) if each not in kept}
+            names = found.__dataclass_fields__
+            named = {each: getattr(found, each) for each in names if each not in kept}
             changed = {name: redacted(each, redact, kept) for name, each in named.items()}
             found = value if changed == named else _replaced(value, changed)
     result: T = found
     return result
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(kind.__dataclass_fields__)
 
 
 def _replaced(value: Any, changed: Mapping[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.files.assertions import calls, folder, json_data, text
@@ -11,10 +11,12 @@ from rubric_ci.files.assertions.json_data import NotJson, parsed
 from rubric_ci.files.assertions.row import CALLS, Outcome, Row, listed, shown
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON, Missing, value_at
-from rubric_ci.model.results import Answer
 from rubric_ci.model.rubric import Assertion, Mark, Rubric
 from rubric_ci.model.trace import Step, WorkCheck, steps_of
 from rubric_ci.text.numbers import shortened
+
+if TYPE_CHECKING:  # `validate` does not need it
+    from rubric_ci.model.results import Answer
 
 TABLE: Final[Mapping[str, Row]] = {
     row.key: row for row in (*text.ROWS, *json_data.ROWS, *text.WORDS, *calls.ROWS, *folder.ROWS)
@@ -32,7 +34,7 @@ class Did:
     left_out: int = 0  # steps that the report has not, from which this was read
 
 
-def did(answer: Answer) -> Did:
+def did(answer: "Answer") -> Did:
     """Return the work of an answer, as assertions read it."""
     return Did(
         steps=steps_of(answer.messages) if answer.messages else None,

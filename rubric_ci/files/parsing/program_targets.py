@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import STARTED, is_of_agentv
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.config import (
-    AgentProgram,
     CliTarget,
     GitSource,
     RunnerTarget,

@@ -73,7 +73,7 @@ def allowed_hosts(
     configs = [policy.policy_for(name) for name in _served(loaded)]
     found = (_hosts(each, config, environment) for config in configs for each in endpoints(config))
     checked = (_checked(config, environment) for config in configs)
-    hosts = frozenset[str]().union(*found, *checked)
+    hosts = frozenset[str]().union(*found, *checked) - {""}
     return AllowedHosts(hosts=hosts, providers=True, checkout=str(loaded.project.root))
 
 
@@ -85,7 +85,7 @@ def _hosts(endpoint: Endpoint, config: Config, environment: Mapping[str, str]) -
         found |= exchange_hosts(endpoint)
     except CannotConfigure:
         return frozenset()
-    return found - {""}
+    return found
 
 
 def _checked(config: Config, environment: Mapping[str, str]) -> Iterator[str]:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.changes import Direction, compared
-from rubric_ci.model.config import AgentProgram, Config, Endpoint, LlmTarget
+from rubric_ci.model.config import Config, Endpoint, LlmTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 

@@ -12,7 +12,8 @@ from rubric_ci.grading.targets import command, conversation, spending
 from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
 from rubric_ci.grading.targets.work import DIFF, check_files, run_commands, work_left
 from rubric_ci.grading.targets.workspace import Folders, Workspaces
-from rubric_ci.model.config import AgentProgram, CliTarget, Workspace
+from rubric_ci.model.agent_program import AgentProgram
+from rubric_ci.model.config import CliTarget, Workspace
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.results import Answer

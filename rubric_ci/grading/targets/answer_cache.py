@@ -17,8 +17,8 @@ from rubric_ci.grading.targets import command, conversation, llm
 from rubric_ci.grading.targets.agent import at_work
 from rubric_ci.grading.targets.skill import with_skill
 from rubric_ci.grading.targets.work import assertions_of
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.config import (
-    AgentProgram,
     CliTarget,
     LlmTarget,
     MockTarget,

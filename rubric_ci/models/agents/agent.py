@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Final, Protocol, TypeAlias
 
-from rubric_ci.model.config import AgentProgram
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Finish, Step, Trace

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.model.config import AgentProgram
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents.agent import (
     NO_FILES,

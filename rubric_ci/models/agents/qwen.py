@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.model.config import AgentProgram
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.trace import Trace
 from rubric_ci.models.agents import claude_code
 from rubric_ci.models.agents.agent import NO_COST, NO_FILES, Agent, Files, Start, finish_of, option

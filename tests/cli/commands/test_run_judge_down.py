@@ -251,7 +251,8 @@ def test_the_preflight_is_not_recorded_and_not_replayed(tmp_path: Path) -> None:
         project = build(tmp_path, judge.url)
         assert project.run("--record", "kept.jsonl").returncode == 0
         assert judge.requests == 13
-        assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 12
+        # An answer of the program and a reply of the judge for each case.
+        assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 12 + 12
         assert project.run("--replay", "kept.jsonl").returncode == 0
         assert (judge.looked_up, judge.requests) == (1, 13)
 

@@ -5,9 +5,9 @@ from textwrap import dedent
 import pytest
 
 from rubric_ci.files.project.loader import load_config, load_targets
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import (
-    AgentProgram,
     CliTarget,
     Config,
     Endpoint,

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.policy.settings import SETTINGS, governed
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import (
-    AgentProgram,
     CliTarget,
     Config,
     Endpoint,

@@ -22,7 +22,8 @@ from rubric_ci.errors import NoVerdict
 from rubric_ci.grading import targets
 from rubric_ci.grading.targets import answer_cache, workspace
 from rubric_ci.grading.targets.workspace import Workspaces
-from rubric_ci.model.config import AgentProgram, CliTarget, Workspace
+from rubric_ci.model.agent_program import AgentProgram
+from rubric_ci.model.config import CliTarget, Workspace
 from rubric_ci.model.context import Side
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.results import Answer

@@ -7,6 +7,7 @@ import pytest
 
 from rubric_ci.grading.targets.spelling import spelled
 from rubric_ci.model.trace import Step
+from tests.platforms import symlink
 
 PLACES = {Path("/tmp/w/work"): ".", Path("/tmp/w/home"): "~"}
 
@@ -36,7 +37,7 @@ def test_arguments(tool: str, arguments: Any, expected: Any) -> None:
 def test_results_and_errors_and_a_folder_behind_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     link = tmp_path / "link"
-    link.symlink_to("real")
+    symlink(link, "real")
     step = Step(tool="Bash", result=f"{link}/a {link.resolve()}/b", error=f"no {link}")
     assert spelled([step], {link: "."}) == (Step(tool="Bash", result="a b", error="no ."),)
     assert spelled([step], {}) == (step,)

@@ -7,7 +7,8 @@ import pytest
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.targets import spending
-from rubric_ci.model.config import AgentProgram, CliTarget, MockTarget, Target
+from rubric_ci.model.agent_program import AgentProgram
+from rubric_ci.model.config import CliTarget, MockTarget, Target
 from rubric_ci.model.context import StartPrice
 from rubric_ci.model.results import Answer
 from rubric_ci.model.usage import Usage

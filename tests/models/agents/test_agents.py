@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import AgentProgram
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents import AGENTS, READERS, format_of
 from rubric_ci.models.agents.agent import AgentFailed, failure

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.grading.targets.agent import capped
-from rubric_ci.model.config import AgentProgram
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.agents.agent import OPTIONS
 

@@ -34,6 +34,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         cli/commands/import_files files/dialects/promptfoo_checks files/dialects/csv_table
         files/dialects/promptfoo_code files/dialects/promptfoo_tests
         files/dialects/promptfoo_criteria files/dialects/promptfoo_prompts
+        files/dialects/promptfoo_models
         files/dialects/github_models files/dialects/openai_evals
         files/dialects/shims/promptfoo_shim""",
     "files/dialects/test_table.py": """

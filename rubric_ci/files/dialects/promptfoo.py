@@ -30,7 +30,7 @@ _IDLE: Final = frozenset(
 )
 """Keys that decide about no answer and no verdict."""
 
-_DECIDING: Final = ("extensions", "nunjucksFilters", "env", "redteam", "tracing")
+_DECIDING: Final = ("extensions", "nunjucksFilters", "redteam", "tracing")
 _OPTIONS: Final = frozenset(
     ("maxConcurrency", "showProgressBar", "cache", "delay", "timeoutMs", "maxEvalTimeMs")
 )
@@ -101,6 +101,8 @@ def _other_keys(found: Translation, data: dict[str, Any]) -> None:
     for key in data:
         if key in _DECIDING:
             found.refuse((key,), f"`{key}` has no counterpart")
+        elif key == "env":
+            found.skip((key,), "set its variables in the environment: values are not copied")
         elif key not in _SUITE | _IDLE | {"evaluateOptions"}:
             found.skip((key,), f"`{key}` is no key of a configuration: promptfoo ignores it")
 

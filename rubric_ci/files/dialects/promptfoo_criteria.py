@@ -316,7 +316,7 @@ def _scored(text: str, *, inverted: bool) -> dict[str, Any]:
     low, high = (high, low) if inverted else (low, high)
     return {
         "expected_outcome": text,
-        "score_ranges": {"0": low, "1": "Meets it in part", "10": high},
+        "score_ranges": {0: low, 1: "Meets it in part", 10: high},
     }
 
 

@@ -5,7 +5,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from posixpath import join
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from rubric_ci.files.dialects.promptfoo_code import (
     COMMANDS,
@@ -13,91 +13,11 @@ from rubric_ci.files.dialects.promptfoo_code import (
     language_of,
     transform_of,
 )
+from rubric_ci.files.dialects.promptfoo_models import IDLE, is_model, model_of
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.problems import Path
 
 _OWN: Final = ("id", "label", "config", "transform")
-_IDLE: Final = ("delay", "maxConcurrency", "apiKeyRequired", "cost", "inputCost", "outputCost")
-_IDLE_OF_CONFIG: Final = (*_IDLE, "showThinking", "stream", "maxRetries", "timeout")
-
-
-class _Models(NamedTuple):
-    """How the models of a provider are named here."""
-
-    prefix: str
-    kinds: tuple[str, ...] = ()  # words between provider and model that mean nothing here
-    base: str = ""  # where it is asked without a setting
-
-
-_MODELS: Final[Mapping[str, _Models]] = {
-    "openai": _Models("openai/", ("chat",)),
-    "openai:responses": _Models("openai/responses/"),
-    "azure": _Models("azure/", ("chat",)),
-    "azureopenai": _Models("azure/", ("chat",)),
-    "anthropic": _Models("anthropic/", ("messages", "completion")),
-    "google": _Models("gemini/"),
-    "vertex": _Models("vertex_ai/"),
-    "mistral": _Models("mistral/"),
-    "groq": _Models("groq/"),
-    "openrouter": _Models("openrouter/"),
-    "deepseek": _Models("deepseek/", ("chat",)),
-    "xai": _Models("xai/", ("chat",)),
-    "togetherai": _Models("together_ai/", ("chat",)),
-    "fireworks": _Models("fireworks_ai/"),
-    "cerebras": _Models("cerebras/"),
-    "perplexity": _Models("perplexity/"),
-    "cohere": _Models("cohere/"),
-    "github": _Models("github/"),
-    "huggingface:chat": _Models("huggingface/"),
-    "ollama:chat": _Models("ollama_chat/"),
-    "ollama:completion": _Models("ollama/"),
-    "ollama": _Models("ollama/"),
-    "bedrock": _Models("bedrock/"),
-    "localai": _Models("openai/", ("chat",), "http://localhost:8080/v1"),
-    "litellm": _Models(""),
-}
-"""By how an `id` starts; the longest start is used."""
-
-_NOT_CHAT: Final = (
-    "embedding",
-    "embeddings",
-    "image",
-    "realtime",
-    "moderation",
-    "assistant",
-    "live",
-)
-_AGENTS: Final = re.compile(
-    r"anthropic:claude-(?:agent-sdk|code)|openai:(?:codex|agents)|browser$|mcp$|langfuse"
-)
-_SETTINGS: Final[Mapping[str, str]] = {
-    **{
-        key: key
-        for key in (
-            *("temperature", "max_tokens", "top_p", "seed", "stop", "frequency_penalty"),
-            *("presence_penalty", "response_format", "reasoning_effort", "max_completion_tokens"),
-            *("top_k", "thinking", "verbosity"),
-        )
-    },
-    "maxOutputTokens": "max_tokens",
-    "max_output_tokens": "max_tokens",
-    "maxTokens": "max_tokens",
-    "topP": "top_p",
-    "topK": "top_k",
-    "num_predict": "max_tokens",
-    "stopSequences": "stop",
-    "apiBaseUrl": "api_base",
-    "apiHost": "api_base",
-    "baseURL": "api_base",
-    "baseUrl": "api_base",
-    "apiVersion": "api_version",
-    "region": "aws_region_name",
-    "projectId": "vertex_project",
-}
-"""Settings that a request here has as well, by promptfoo's names."""
-
-_INNER: Final = ("generationConfig", "options")
-_VARIABLE: Final = re.compile(r"\$\{(\w+)\}|\$(\w+)|\{\{\s*env\.(\w+)\s*\}\}")
 _NO_COUNTERPART: Final = (
     "this provider has no counterpart; define a target of the name `default`: {}"
 )
@@ -143,7 +63,7 @@ def add_judge(found: Translation) -> None:
             found.refuse(place, message)
     for written, place in judges[:1]:
         options, where = _options(json.loads(written), place)
-        model = _model(found, options, where) if _is_model(options) else None
+        model = model_of(found, options, where) if is_model(options) else None
         if model is None or not found.targets:
             command = "`judge` in rubric-ci.yaml names it, a program as `{command: [...]}`"
             found.refuse(place, f"this judge has no counterpart: {command}")
@@ -199,7 +119,7 @@ def _target(
     """Return the settings of a provider; None, and a report, without a counterpart."""
     name = str(options.get("id", ""))
     for key in options:
-        if key not in (*_OWN, *_IDLE):
+        if key not in (*_OWN, *IDLE):
             found.refuse((*place, key), f"`{key}` of a provider has no counterpart")
     if name == "echo":
         found.shims.add(SHIMS["python"])
@@ -211,8 +131,8 @@ def _target(
         return program
     if name.startswith(("http:", "https:")) or name in ("http", "https"):
         return _service(found, options, place)
-    if _is_model(options):
-        return _model(found, options, place)
+    if is_model(options):
+        return model_of(found, options, place)
     found.refuse(place, _NO_COUNTERPART.format(_stub(name)))
     return None
 
@@ -224,80 +144,6 @@ def _stub(name: str) -> str:
         if name.startswith(start):
             return f"`- {{name: default, provider: {agent}}}` in rubric-ci.yaml"
     return "`- {name: default, provider: cli, command_template: 'PROGRAM {PROMPT}'}`"
-
-
-def _is_model(options: Mapping[str, Any]) -> bool:
-    name = str(options.get("id", ""))
-    known = _known(name)
-    rest = name.split(":")[1:]
-    return bool(known and not _AGENTS.match(name) and not {*rest} & {*_NOT_CHAT})
-
-
-def _known(name: str) -> str:
-    starts = (start for start in _MODELS if name.startswith(f"{start}:"))
-    return max(starts, key=len, default="")
-
-
-def _model(found: Translation, options: Mapping[str, Any], place: Path) -> dict[str, Any]:
-    """Return a model with the settings of its requests."""
-    name = str(options["id"])
-    start = _known(name)
-    models = _MODELS[start]
-    rest = name.removeprefix(f"{start}:")
-    first, _, after = rest.partition(":")
-    rest = after if after and first in models.kinds else rest
-    given = options.get("config") or {}
-    config = given if isinstance(given, dict) else {}
-    base = {"api_base": models.base} if models.base else {}
-    target = {"model": f"{models.prefix}{rest}", **base}
-    return {**target, **_settings(found, config, (*place, "config"), start)}
-
-
-def _settings(
-    found: Translation, config: Mapping[str, Any], place: Path, start: str
-) -> dict[str, Any]:
-    """Return the settings of a request; what has no counterpart is reported."""
-    settings: dict[str, Any] = {}
-    for key, value in config.items():
-        where = (*place, key)
-        if key in _INNER and isinstance(value, dict):
-            settings |= _settings(found, value, where, start)
-        elif key in ("apiKey", "apiKeyEnvar"):
-            if variable := _key(key, value):
-                settings["api_key"] = f"${{{{ {variable} }}}}"
-            else:
-                message = "a key is not copied: write `api_key: ${{ NAME }}` of a variable"
-                found.refuse(where, message)
-        elif key in _SETTINGS:
-            if (made := _value(key, value, start)) is None:
-                found.refuse(where, f"`{key}` has a template, or is in another file")
-            else:
-                settings[_SETTINGS[key]] = made
-        elif key == "reasoning" and isinstance(value, dict) and {*value} == {"effort"}:
-            settings["reasoning_effort"] = value["effort"]
-        elif key not in _IDLE_OF_CONFIG:
-            found.refuse(where, f"`{key}` has no counterpart")
-    return settings
-
-
-def _key(key: str, value: Any) -> str:
-    if key == "apiKeyEnvar":
-        return str(value) if re.fullmatch(r"\w+", str(value)) else ""
-    match = _VARIABLE.fullmatch(str(value).strip())
-    return next(filter(None, match.groups()), "") if match else ""
-
-
-def _value(key: str, value: Any, start: str) -> Any:
-    """Return a setting as ours; None: it cannot be."""
-    if isinstance(value, str) and value.startswith("file://"):
-        return None
-    if isinstance(value, str) and (match := _VARIABLE.fullmatch(value.strip())):
-        return f"${{{{ {next(filter(None, match.groups()))} }}}}"
-    if "{{" in json.dumps(value, default=str):
-        return None
-    if key == "apiHost" and isinstance(value, str) and "://" not in value:
-        return f"https://{value}" if start.startswith("azure") else f"https://{value}/v1"
-    return value
 
 
 def _program(

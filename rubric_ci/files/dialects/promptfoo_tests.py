@@ -166,7 +166,7 @@ def _options(found: Translation, test: Mapping[str, Any], place: Path) -> dict[s
     if not isinstance(options, dict):
         found.refuse((*place, "options"), "`options` is a mapping")
         return {}
-    found.refuse_keys(options, _OPTIONS, (*place, "options"))
+    found.refuse_keys(options, (*_OPTIONS, "timeout"), (*place, "options"))
     return {str(key): (value, (*place, "options", key)) for key, value in options.items()}
 
 

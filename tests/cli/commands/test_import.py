@@ -444,6 +444,9 @@ def test_a_prompt_file_of_github_models(checkout: Checkout) -> None:
         "testData:\n  - {input: Hello, lang: German, expected: Hallo}\n"
         "evaluators:\n  - {name: a, string: {startsWith: '{{expected}}'}}\n"
         "  - {name: b, uses: github/similarity}\n"
+        "  - {name: c, llm: {modelId: m, prompt: 'Is {{completion}} {{lang}}?', choices: "
+        "[{choice: no, score: 0}, {choice: yes, score: 1}, {choice: fully, score: 1}]}}\n"
+        "  - {name: d, uses: acme/own}\n"
     )
     suite, said = imported(checkout, "greet.prompt.yml", greet__prompt__yml=prompt)
     assert suite == {
@@ -454,13 +457,29 @@ def test_a_prompt_file_of_github_models(checkout: Checkout) -> None:
                 "input": "Hello",
                 "expected_output": "Hallo",
                 "vars": {"lang": "German"},
-                "rubrics": [{"starts_with": "Hallo", "ignore_case": True}],
+                "rubrics": [
+                    {"starts_with": "Hallo", "ignore_case": True},
+                    {
+                        "expected_outcome": "Means the same as this reference: Hallo",
+                        "levels": {
+                            1: "not at all",
+                            2: "in small part",
+                            3: "in part",
+                            4: "for the most part",
+                            5: "in full",
+                        },
+                    },
+                    {
+                        "expected_outcome": "Is the answer German?",
+                        "levels": {0: "no", 10: "yes, or fully"},
+                    },
+                ],
             }
         ],
     }
     targets = yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"]
     assert targets == [{"name": "greet", "prompt": "../greet.prompt.yml"}]
-    assert "greet.prompt.yml:7:5: not-supported: only evaluators with `string` have" in said
+    assert "greet.prompt.yml:9:5: not-supported: only evaluators with `string`, `llm`" in said
     assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
 
 
@@ -518,7 +537,7 @@ def test_each_test_and_prompt_is_a_case_or_reported(text: str) -> None:
 
 
 def test_no_file_is_overwritten_and_no_other_file_is_read(checkout: Checkout) -> None:
-    checkout.write({"a.yaml": PROMPTFOO, "a.eval.yaml": "mine", "b.yaml": "evalcases: []\n"})
+    checkout.write({"a.yaml": PROMPTFOO, "a.eval.yaml": "mine", "b.yaml": "rows: []\n"})
     assert run(checkout, "a.yaml").stderr.startswith("rubric-ci: a.eval.yaml exists already\n")
     assert Path(checkout.root / "a.eval.yaml").read_text() == "mine"
     done = run(checkout, "b.yaml")

@@ -213,7 +213,7 @@ def test_an_agent_is_reported_at_the_eval_that_names_it(project: Path) -> None:
     ran = rubric_ci("validate", cwd=project)
     (found,) = [line for line in ran.stdout.splitlines() if ": agent-target: " in line]
     assert found == (
-        "evals/one.yaml:1:21: warning: agent-target: `one` is an agent, which rubric-ci does "
+        "evals/one.yaml:1:21: warning: agent-target: `one` is a target that rubric-ci does "
         "not start; start it with `provider: cli`, or record its answers"
     )
     assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "5 files checked: 2 warnings")

@@ -314,9 +314,9 @@ def test_a_judge_gives_a_score_where_a_mean_decides() -> None:
         {
             "expected_outcome": "Kind",
             "score_ranges": {
-                "0": "Does not meet it at all",
-                "1": "Meets it in part",
-                "10": "Meets it in full",
+                0: "Does not meet it at all",
+                1: "Meets it in part",
+                10: "Meets it in full",
             },
         },
         {"is_json": True, "exact": True, "required": False},

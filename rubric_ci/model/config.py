@@ -191,6 +191,7 @@ class Workspace:
     keep: tuple[str, ...] = ("diff",)  # "diff", and globs of files whose text is kept
     of_target: bool = True  # not of a case, whose `setup` gets no variables of the target
     sandbox: tuple[str, ...] = ()  # a command line in front of the target's
+    container: str = ""  # an image, in place of `sandbox`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,3 +142,32 @@ def outcome(case: dict[str, Any]) -> str:
     """Return the answer of a case, or why it has none."""
     answered = case["outcome"] == "graded"
     return str(case["answer"] if answered else case["reason"])
+
+
+@pytest.mark.parametrize(
+    ("args", "error"), [([], "user"), (["--allow-all-paths"], "")], ids=["asks", "allowed"]
+)
+def test_copilot_outside_of_its_folder(
+    args: list[str], error: str, aimock: Aimock, tmp_path: Path
+) -> None:
+    """It would ask before it reads elsewhere, and no one answers: the call has an error."""
+    outside = tmp_path / "outside"
+    outside.write_text("of the host")
+    plain = scripted.says("Done.")
+    replies = (programs.calls("copilot", f"cat {outside}"), plain)
+    programs.script(aimock, {"look elsewhere": replies})
+    target = programs.target("copilot", aimock.url, args=args)
+    (case,) = report(tmp_path, [target], {"one": "look elsewhere"}).values()
+    (step,) = case["trace"]["steps"]
+    print(step)
+    assert error in step.get("error", "") if error else not step.get("error")
+    assert ("of the host" in step["result"]) == (not error)
+
+
+def test_thirty_cases_of_codex_at_a_time(aimock: Aimock, tmp_path: Path) -> None:
+    plain = scripted.says("The answer is 42.")
+    programs.script(aimock, {"run a command": (programs.calls("codex", "echo a.py"), plain)})
+    asked = {f"case-{n}": "run a command" for n in range(30)}
+    target = programs.target("codex", aimock.url, concurrency=30)
+    cases = report(tmp_path, [target], asked)
+    assert {outcome(case) for case in cases.values()} == {"The answer is 42."}

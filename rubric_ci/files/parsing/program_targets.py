@@ -94,13 +94,15 @@ def _agent(data: dict[str, Any], name: str, shared: dict[str, Any], file: str) -
 
 def workspace(data: dict[str, Any], file: str) -> Workspace:
     """Return the workspace of a target, a suite or a case."""
-    setup = data.get("setup", "")
+    setup, sandbox = data.get("setup", ""), data.get("sandbox", ())
+    image = sandbox["container"] if isinstance(sandbox, dict) else ""
     return Workspace(
         copy=from_root(file, data["copy"]) if "copy" in data else "",
         git=_git(data["git"], file) if "git" in data else None,
         setup=setup if isinstance(setup, str) else tuple(setup),
         keep=tuple(data.get("keep", Workspace().keep)),
-        sandbox=tuple(data.get("sandbox", ())),
+        sandbox=() if image else tuple(sandbox),
+        container=image,
     )
 
 

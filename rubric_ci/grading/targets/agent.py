@@ -2,13 +2,13 @@
 
 import asyncio
 import shutil
-from collections.abc import Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut
-from rubric_ci.grading.targets import command, conversation, spending
+from rubric_ci.grading.targets import command, container, conversation, spending
 from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
 from rubric_ci.grading.targets.work import DIFF, check_files, run_commands, work_left
 from rubric_ci.grading.targets.workspace import Folders, Workspaces
@@ -24,7 +24,7 @@ from rubric_ci.models.agents.home import furnished, kept
 from rubric_ci.models.agents.logins import Login, NoLogin, login_of
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
-from rubric_ci.system.scratch import variables
+from rubric_ci.system.scratch import VARIABLE, variables
 
 _HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
 
@@ -38,15 +38,30 @@ async def answer(
         async def turn(one: EvalCase) -> Answer:
             if target.agent:
                 return await _run(one, target, target.agent, context, folders)
-            confine = partial(confined_argv, target=target, folders=folders)
+            names = (*target.env, VARIABLE)
+            confine = partial(
+                confined_argv, target=target, folders=folders, names=names, context=context
+            )
             return await command.answer(one, target, context, attempt, folders.work, confine)
 
         talk = conversation.answer(case, context, turn) if case.most_turns else turn(case)
+        talk = _contained(talk, target, folders, context)
         try:
             given = await talk
         except NoVerdict as error:
             raise error.after(await _left_behind(error.did, target, folders)) from None
         return await _with_work(given, case, target, folders, context)
+
+
+async def _contained(
+    talk: Awaitable[Answer], target: CliTarget, folders: Folders, context: RunContext
+) -> Answer:
+    """Return the answer, after the container that gave it was removed, if there is one."""
+    try:
+        return await talk
+    finally:
+        if target.workspace and target.workspace.container:
+            await container.remove(folders, context.environment)
 
 
 def at_work(case: EvalCase, target: CliTarget) -> CliTarget:
@@ -56,7 +71,7 @@ def at_work(case: EvalCase, target: CliTarget) -> CliTarget:
     own = target.workspace or Workspace()
     return replace(
         target,
-        workspace=replace(case.workspace, sandbox=own.sandbox),
+        workspace=replace(case.workspace, sandbox=own.sandbox, container=own.container),
         cwd=target.cwd if target.workspace else ".",
     )
 
@@ -79,8 +94,11 @@ async def _run(
     def start(dollars: float | None) -> tuple[tuple[str, ...], Mapping[str, str]]:
         settings = capped(agent, dollars) if known.cap else agent
         made = furnished(known.work(settings), folders.home, login.files)
-        argv = confined_argv(made.argv, target=target, folders=folders)
-        return argv, _environment(made, target, login, folders.home, context.environment)
+        given = _environment(made, target, login, folders.home, context.environment)
+        argv = confined_argv(
+            made.argv, target=target, folders=folders, names=given, context=context
+        )
+        return argv, given
 
     places = {folders.work: ".", folders.home: "~"}
 
@@ -121,7 +139,7 @@ async def _with_work(
 ) -> Answer:
     """Return the answer with what is left in the workspace."""
     settings = target.workspace or Workspace()
-    sandbox = Path(settings.sandbox[0]).name if settings.sandbox else ""
+    sandbox = Path(settings.sandbox[0]).name if settings.sandbox else settings.container
     work = await asyncio.to_thread(work_left, folders.before, folders.work, settings.keep, sandbox)
     checks = await asyncio.to_thread(check_files, case, folders.work, work.changes)
     checks += await run_commands(case, folders.work, folders.home, context)
@@ -146,9 +164,21 @@ async def _left_behind(done: Answer | None, target: CliTarget, folders: Folders)
     return replace(done or Answer(text=""), work=replace(work, changes=kept))
 
 
-def confined_argv(argv: tuple[str, ...], target: CliTarget, folders: Folders) -> tuple[str, ...]:
-    """Return the command line behind the sandbox, if there is one; raises CannotAnswer."""
-    prefix = (target.workspace or Workspace()).sandbox
+def confined_argv(
+    argv: tuple[str, ...],
+    target: CliTarget,
+    folders: Folders,
+    names: Iterable[str],
+    context: RunContext,
+) -> tuple[str, ...]:
+    """Return the command line behind the sandbox, if there is one; raises CannotAnswer.
+
+    `names` are the variables that a container gets.
+    """
+    settings = target.workspace or Workspace()
+    if settings.container:
+        return (*container.prefix(settings.container, folders, names, context.environment), *argv)
+    prefix = settings.sandbox
     for name in (*prefix[:1], *argv[:1]):
         if shutil.which(name) is None:
             raise CannotAnswer(f"the program `{name}` is not on the PATH; install it")

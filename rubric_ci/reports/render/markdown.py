@@ -16,7 +16,7 @@ from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.reports.render import comparison, summary, targets, usage_text, wording
+from rubric_ci.reports.render import comparison, summary, targets, to_do, usage_text, wording
 from rubric_ci.reports.render.markdown_case import ICONS, Detail, Links, details, errored, folded
 from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
@@ -122,7 +122,9 @@ class _Page:
     def text(self, plan: _Plan, limit: float = inf) -> str:
         """Return the text of a plan; empty, and not written to its end, if it is too long."""
         sections = (
-            self.verdict,
+            self.verdict[:1],
+            self._to_do(),
+            self.verdict[1:],
             self._omitted(plan),
             targets.table(self.report, max(plan.rows, 10)),
             comparison.section(self.report),
@@ -141,6 +143,16 @@ class _Page:
             if (length := length + len(block) + 2) > limit:
                 return ""
         return "\n\n".join(blocks) + "\n"
+
+    def _to_do(self) -> Iterator[str]:
+        steps = [*map(self._step, to_do.steps(self.report))]
+        yield f"**To do**: {'; '.join(steps)}." if steps else to_do.nothing(self.report)
+
+    def _step(self, step: to_do.Step) -> str:
+        if step.case is None:
+            return escape.prose(step.text)
+        name = escape.code_span(numbers.shortened(step.case.id, 120))
+        return f"open {name} ({self.links.place(step.case.file, step.case.line)}){step.text}"
 
     def _omitted(self, plan: _Plan) -> Iterator[str]:
         total = len(self.failing)

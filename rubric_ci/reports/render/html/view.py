@@ -13,7 +13,7 @@ from rubric_ci.gate.waivers import report as waivers
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.reports.render import summary, usage_text, wording
+from rubric_ci.reports.render import summary, to_do, usage_text, wording
 from rubric_ci.reports.render.html import groups
 from rubric_ci.reports.render.html.grid import target_grid
 from rubric_ci.reports.render.html.groups import (
@@ -94,6 +94,8 @@ def page(report: RunReport) -> dict[str, object]:
     """Return the values by the name that the template uses."""
     return {
         "heading": summary.heading(report),
+        "to_do": tuple(map(_step, to_do.steps(report))),
+        "nothing": to_do.nothing(report),
         "tone": summary.tone(report),
         "origin": " · ".join(wording.origin(report)),
         "facts": " · ".join([summary.gate_settings(report), *wording.provenance(report)]),
@@ -105,6 +107,12 @@ def page(report: RunReport) -> dict[str, object]:
         "choices": choices(report),
         "notes": tuple(_notes(report)),
     }
+
+
+def _step(step: to_do.Step) -> dict[str, str]:
+    case = step.case
+    anchor = case_anchor(case.file, case.id) if case else ""
+    return {"text": step.text, "id": case.id if case else "", "anchor": anchor}
 
 
 def cards(report: RunReport) -> dict[str, object]:

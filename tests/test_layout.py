@@ -58,7 +58,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_generate.py": """
         services/drafting/review services/drafting/rewrite services/drafting/select""",
     "cli/commands/test_generate_pr.py": "services/drafting/pull_request",
-    "cli/commands/test_init.py": "files/project/before_init",
+    "cli/commands/test_init.py": "cli/commands/init_questions files/project/before_init",
     "cli/commands/test_history.py": "reports/history/detectable reports/history/runs_text",
     "cli/commands/test_judge_label.py": """
         services/calibration/label_file services/calibration/label_session""",

@@ -26,10 +26,17 @@ from rubric_ci.model import defaults, scaffold
 )
 @option(
     "--target",
-    type=click.Choice(scaffold.TARGET_KINDS),
+    type=click.Choice(list(scaffold.TARGETS)),
     default="model",
-    help="Kind of target that answers the cases: a model, a command, or recorded answers.",
+    help="What answers the cases: a model, a command, a service, an agent, or recorded answers.",
 )
+@option(
+    "--command",
+    metavar="LINE",
+    default="",
+    help="Command of the target `command`; {PROMPT} is the question.",
+)
+@option("--url", metavar="URL", default="", help="Address of the target `http`.")
 @option("--yes", is_flag=True, help="Use the defaults for what is not given, without questions.")
 @option("--force", is_flag=True, help="Overwrite all but .gitignore and .pre-commit-config.yaml.")
 @click.pass_context
@@ -61,15 +68,15 @@ def _is_configured(folder: Path) -> bool:
 
 def _answers(context: click.Context) -> dict[str, str]:
     """Ask for the choices that the command line does not make."""
-    questions = {"provider": "Provider of the judge", "target": "Target that answers the cases"}
-    return {
-        parameter.name: click.prompt(
-            questions[parameter.name], type=parameter.type, default=context.params[parameter.name]
-        )
-        for parameter in context.command.params
-        if parameter.name in questions
-        and context.get_parameter_source(parameter.name) is ParameterSource.DEFAULT
+    from rubric_ci.cli.commands.init_questions import ask
+
+    names = ("provider", "target", "command", "url")
+    given = {
+        name: context.params[name]
+        for name in names
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
+    return ask(given, context.params["folder"])
 
 
 @command()

@@ -280,6 +280,8 @@ class InitSettings:
     force: bool = False
     provider: str = "openai"  # a key of PROVIDERS
     target: TargetKind = "model"
+    command: str = ""  # of the target `command`; empty: the program of the example
+    url: str = ""  # of the target `http`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Final
 
 from rubric_ci.system.runner import in_other_ci, in_workflow
 
-_PUBLIC: Final = re.compile(r"_(?:BASE|ENDPOINT|REGION|PROJECT|LOCATION|URL|HOST)$")
+_PUBLIC: Final = re.compile(r"_(?:BASE|ENDPOINT|REGION|PROJECT|LOCATION)$")
 _CALLS_OURS: Final = re.compile(r"uses: *[\"']?rubric-ci/rubric-ci/\.github/workflows/")
 
 

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,8 +23,11 @@ from rubric_ci.model.options import InitSettings, RequestOptions, RunSettings
 from rubric_ci.model.results import Graded
 from rubric_ci.model.scaffold import PROVIDERS
 from rubric_ci.models.llm.recording import record
+from rubric_ci.system import resources
 
 ROOT = Path(__file__).parents[2]
+NOT_THERE = {"evidence": "", "reasoning": "The answer has no such word.", "satisfied": False}
+"""The mark of the canary, which a command that judges is asked about."""
 RECORDING = ROOT / "examples/scaffold/evals/example.replay.jsonl"
 
 
@@ -62,7 +66,14 @@ def record_here(provider: str) -> str:
 async def reply(call: ModelCall) -> ModelReply:
     """Return the reply to the case that a request is about."""
     replies = json.loads((ROOT / "tests/scaffold/judge.json").read_text(encoding="utf-8"))
-    return ModelReply(text=json.dumps(replies[call.about.split(": ")[1]]), finish="stop")
+    marks = [*replies[call.about.split(": ")[1]].values()]
+    asked = "\n".join(message.content for message in call.messages)
+    written = resources.read_example("scaffold/evals/example.eval.yaml")
+    for number, text in re.findall(r"^c(\d+): .*\n    (.*)", asked, re.MULTILINE):
+        if text not in written and "marked" not in text and len(marks) < 4:
+            marks.insert(int(number) - 1, NOT_THERE)
+    text = json.dumps({f"c{n}": mark for n, mark in enumerate(marks, start=1)})
+    return ModelReply(text=text, finish="stop")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from textwrap import indent
 from typing import Final
@@ -21,6 +22,7 @@ from rubric_ci.model.options import InitSettings
 from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
 from rubric_ci.system import resources
 from rubric_ci.system.ci_advice import command_to_set, is_public
+from rubric_ci.system.installation import install_command
 
 _OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
 _FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files
@@ -36,17 +38,35 @@ _NIGHTS: Final = (
 )
 _OTHER_CI: Final = "https://github.com/rubric-ci/rubric-ci/blob/main/docs/other-ci.md"
 _MODEL_TARGET: Final = "  # A model answers.\n  - name: default\n    {}\n"
+_AGENT: Final = "python3 agent.py --prompt {PROMPT}"
+_URL: Final = "http://127.0.0.1:8000/chat"
 _TARGETS: Final[dict[TargetKind, str]] = {
     "model": _MODEL_TARGET,
     "command": """\
   # Your own program answers; a change to the files of depends_on selects its cases.
   - name: default
     provider: cli
-    command_template: "python3 agent.py --prompt {{PROMPT}}"
+    command_template: {command}
     timeout_seconds: 120
     env: [{variables}] # the program gets no other key
-    depends_on: [agent.py]
+    depends_on: [{files}]
 """,
+    "http": """\
+  # Your own service answers; `answer` is the place of the answer in its reply.
+  - name: default
+    provider: http
+    url: {url}
+    body: {{message: "{{{{ input }}}}"}}
+    answer: answer
+""",
+    **dict.fromkeys(
+        ("claude-code", "codex"),
+        """\
+  # An agent answers; `workspace: {{copy: FOLDER}}` gives it files to work on.
+  - name: default
+    provider: {target}
+""",
+    ),
     "recorded": """\
   # Answers kept in a file, one line per case.
   - name: default
@@ -127,7 +147,10 @@ class _Plan:
             left_out = (file.example and not self.has_example) or (
                 file.is_workflow and self.found.other_host
             )
-            if not left_out and file.only in {None, self.settings.target}:
+            written = file.only is None or (
+                file.only == self.settings.target and not self.settings.command
+            )
+            if not left_out and written:
                 yield file
 
 
@@ -158,10 +181,17 @@ def _next(plan: _Plan) -> Iterator[str]:
         yield f"  {_OFFLINE}    # offline\n"
     else:
         yield "  rubric-ci run --list    # cases and cost; sends nothing\n"
-    values = " ".join(f"{name}=..." for name in plan.variables)
+    if plan.is_new and plan.provider.needs_litellm and find_spec("litellm") is None:
+        yield f"  {install_command('judge')}    # this provider needs litellm\n"
+    if plan.is_new and plan.provider.before:
+        yield f"  {plan.provider.before}\n"
+    yield "  rubric-ci doctor    # keys, models, programs and workflows; sends no prompt\n"
+    needed = () if plan.is_new and plan.provider.cli else plan.variables
+    values = " ".join(f"{name}=..." for name in needed)
     exports = f"export {values} && " if values else ""
-    grades = {"model": "asks the model", "command": "runs agent.py", "recorded": "needs a judge"}
-    what = grades[plan.settings.target] if plan.is_new else "grades the cases"
+    own = {"model": "asks the model", "recorded": "needs a judge", "http": "asks your service"}
+    started = own.get(plan.settings.target, f"starts {_started(plan)}")
+    what = started if plan.is_new else "grades the cases"
     yield f"  {exports}rubric-ci run    # {what}\n"
     if plan.found.has_pytest:
         yield f"  {exports}pytest --rubric-ci    # the same cases as tests of pytest\n"
@@ -174,6 +204,13 @@ def _next(plan: _Plan) -> Iterator[str]:
         yield f"{plan.provider.remark}\n"
     yield _CAPS if plan.priced else ""
     yield _NIGHTS
+
+
+def _started(plan: _Plan) -> str:
+    settings = plan.settings
+    if settings.target != "command":
+        return settings.target
+    return "your command" if settings.command else "agent.py"
 
 
 def _create(file: _File, plan: _Plan) -> Iterator[str]:
@@ -203,14 +240,30 @@ def _text(file: _File, plan: _Plan) -> str:
     if file.path != "rubric-ci.yaml":
         return text.replace(_KEY, (plan.variables or ("",))[0]) if file.only else text
     target = _TARGETS[plan.settings.target].format(
-        _target(plan.provider), variables=", ".join(plan.provider.variables)
+        _target(plan.provider),
+        variables=", ".join(plan.provider.variables),
+        command=json.dumps(plan.settings.command or _AGENT, ensure_ascii=False),
+        files=", ".join(json.dumps(name) for name in _files(plan)),
+        url=json.dumps(plan.settings.url or _URL),
+        target=plan.settings.target,
     )
     text = text.replace(_MODEL_TARGET.format(_target(_FIRST)), target)
     text = text.replace("\n  ".join(_FIRST.settings), "\n  ".join(plan.provider.settings))
     return text if plan.has_example else _EXAMPLE.sub("", text)
 
 
+def _files(plan: _Plan) -> list[str]:
+    """Return the files of the folder that a command names; of the example, its program."""
+    if not plan.settings.command:
+        return ["agent.py"]
+    words = plan.settings.command.split()
+    named = [word for word in words if (plan.settings.folder / word).is_file()]
+    return named or ["src/**"]
+
+
 def _target(provider: Provider) -> str:
+    if provider.cli:
+        return f"provider: {provider.cli}\n    model: {provider.model}"
     lines = (line.partition(" # ")[0] for line in provider.settings)
     return "\n    ".join(line for line in lines if not line.startswith("output:"))
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from rubric_ci import __version__
-from rubric_ci.model.scaffold import PROVIDERS, TARGET_KINDS
+from rubric_ci.model.scaffold import PROVIDERS, TARGETS
 from rubric_ci.system import resources
 from tests import platforms
 from tests.invoke import invoke
@@ -74,6 +74,7 @@ Next:
   git init    # the hook and the workflows need a repository
   rubric-ci validate    # offline
   rubric-ci run --target recorded --replay evals/example.replay.jsonl    # offline
+  rubric-ci doctor    # keys, models, programs and workflows; sends no prompt
   export OPENAI_API_KEY=... && rubric-ci run    # asks the model
   gh secret set OPENAI_API_KEY    # for the workflows
 A pull request may cost $5, a night $20 (max-cost-usd).
@@ -81,7 +82,7 @@ A night answers and judges every case 3 times; `rubric-ci run --trials 3 --list`
 """
 
 
-@pytest.mark.parametrize("target", TARGET_KINDS)
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_the_example_runs_offline_at_once(tmp_path: Path, provider: str, target: str) -> None:
     command(tmp_path, "init", "--yes", "--provider", provider, "--target", target)
@@ -170,13 +171,84 @@ def test_a_command_is_started(tmp_path: Path) -> None:
 def test_a_terminal_is_asked(tmp_path: Path) -> None:
     words = ["-m", "rubric_ci", "init", "--target", "recorded"]
     with pexpect.spawn(sys.executable, words, cwd=tmp_path, encoding="utf-8", timeout=60) as asked:
-        asked.expect("Provider of the judge .*openai-compatible, ollama.* .openai.: ")
+        asked.expect("Provider of the judge .*openai-compatible, ollama.* explains. .*: ")
         asked.sendline("gemini")
         asked.expect(pexpect.EOF)
         asked.wait()
     config = (tmp_path / "rubric-ci.yaml").read_text(encoding="utf-8")
     assert "model: gemini/gemini-3.8-flash" in config
     assert "# Answers kept in a file" in config
+
+
+@platforms.TERMINALS
+def test_what_is_found_is_proposed_and_explained(tmp_path: Path) -> None:
+    (tmp_path / "support.py").write_text("print('Hello')\n")
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/warm.md").write_text("Be warm: {{ input }}")
+    (tmp_path / "promptfooconfig.yaml").write_text("tests: []\n")
+    words = ["-m", "rubric_ci", "init"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "ANTHROPIC_API_KEY": "k"}
+    with pexpect.spawn(
+        sys.executable, words, cwd=tmp_path, encoding="utf-8", timeout=60, env=environment
+    ) as asked:
+        asked.expect("found promptfooconfig.yaml: `rubric-ci import promptfooconfig.yaml`")
+        asked.expect("found prompts/warm.md: .*`prompt: prompts/warm.md`")
+        asked.expect("found support.py")
+        asked.expect("Provider of the judge .*anthropic.: ")
+        asked.sendline("?")
+        asked.expect("ollama +a model on this machine, without a key")
+        asked.expect("Provider of the judge .*: ")
+        asked.sendline("olama")
+        asked.expect("`olama` is none of them; did you mean `ollama`")
+        asked.expect("Provider of the judge .*: ")
+        asked.sendline("")
+        asked.expect("Target that answers the cases .*command.: ")
+        asked.sendline("")
+        asked.expect("Command, with {PROMPT} for the question .*python3 support.py {PROMPT}.: ")
+        asked.sendline("")
+        asked.expect(pexpect.EOF)
+        asked.wait()
+    (target, _) = yaml.safe_load((tmp_path / "rubric-ci.yaml").read_text())["targets"]
+    assert target["command_template"] == "python3 support.py {PROMPT}"
+    assert target["depends_on"] == ["support.py"]
+    assert not (tmp_path / "agent.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        (
+            ("--target", "http", "--url", "http://127.0.0.1:8000/ask"),
+            {
+                "name": "default",
+                "provider": "http",
+                "url": "http://127.0.0.1:8000/ask",
+                "body": {"message": "{{ input }}"},
+                "answer": "answer",
+            },
+        ),
+        (("--target", "codex"), {"name": "default", "provider": "codex"}),
+        (
+            ("--provider", "claude-code"),
+            {"name": "default", "provider": "claude-code", "model": "claude-haiku-5-5"},
+        ),
+    ],
+)
+def test_services_and_agents(words: tuple[str, ...], target: object, tmp_path: Path) -> None:
+    command(tmp_path, "init", "--yes", *words)
+    written = yaml.safe_load((tmp_path / "rubric-ci.yaml").read_text())
+    assert written["targets"][0] == target
+
+
+@pytest.mark.parametrize(
+    ("provider", "line"),
+    [
+        ("ollama", "  ollama pull llama3.1\n"),
+        ("claude-code", "  rubric-ci run    # asks the model\n"),
+    ],
+)
+def test_the_next_commands_work(provider: str, line: str, tmp_path: Path) -> None:
+    assert line in command(tmp_path, "init", "--yes", "--provider", provider).stdout
 
 
 def test_a_folder_may_be_named_and_new(tmp_path: Path) -> None:
@@ -255,6 +327,7 @@ def test_a_configuration_decides_what_the_workflows_pass_on(repository: Path) ->
     assert next_lines(done.stdout) == [
         "  rubric-ci validate    # offline",
         "  rubric-ci run --list    # cases and cost; sends nothing",
+        "  rubric-ci doctor    # keys, models, programs and workflows; sends no prompt",
         f"  export {exported} && rubric-ci run    # grades the cases",
         "  gh secret set JUDGE_URL    # for the workflows",
         "  gh secret set JUDGE_KEY    # for the workflows",

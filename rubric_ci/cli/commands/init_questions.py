@@ -1,0 +1,109 @@
+"""The questions of `rubric-ci init` at a terminal, and what it proposes for this folder."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from rubric_ci.model.scaffold import PROVIDERS, TARGETS
+from rubric_ci.models.agents.logins import NoLogin, login_of
+from rubric_ci.text.suggestions import suggest
+
+_KEYS: Final = {
+    "OPENAI_API_KEY": "openai",
+    "ANTHROPIC_API_KEY": "anthropic",
+    "GEMINI_API_KEY": "gemini",
+    "AZURE_API_KEY": "azure",
+}
+_PROGRAMS: Final = {"claude-code": "claude", "codex": "codex"}
+_SCRIPTS: Final = ("agent.py", "app.py", "main.py", "bot.py", "chat.py", "support.py", "agent.js")
+_PROMPTS: Final = ("prompts/*.md", "prompts/*.txt", "prompts/*.prompt.yml")
+
+
+def proposals(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is in a folder and on this machine, and what can be done with it."""
+    for name in ("promptfooconfig.yaml", "promptfooconfig.yml"):
+        if (folder / name).is_file():
+            yield f"{name}: `rubric-ci import {name}` writes eval files from it"
+    for path in sorted(folder.glob("**/evals.json"))[:3]:
+        if "node_modules" not in path.parts:
+            name = path.relative_to(folder).as_posix()
+            yield f"{name}: an eval file of Agent Skills; `rubric-ci run {name}` grades it in place"
+    for path in [each for glob in _PROMPTS for each in sorted(folder.glob(glob))][:3]:
+        name = path.relative_to(folder).as_posix()
+        yield f"{name}: a target asks a model with it, `prompt: {name}`"
+    if script := _script(folder):
+        yield f'{script}: `init --target command --command "{_command(script)}"` runs it'
+    for provider, program in _PROGRAMS.items():
+        if shutil.which(program, path=environment.get("PATH")):
+            login = "logged in" if _has_login(provider, environment) else "not logged in"
+            yield f"{program} is installed, {login}: `init --provider {provider}` judges with it"
+    if shutil.which("ollama", path=environment.get("PATH")):
+        yield "ollama is installed: `init --provider ollama` judges with a model that runs here"
+
+
+def provider_here(environment: Mapping[str, str]) -> str:
+    """Return the provider whose key or login is there; else that of the examples."""
+    keys = [provider for name, provider in _KEYS.items() if environment.get(name)]
+    logins = [each for each in _PROGRAMS if _has_login(each, environment)]
+    return next(iter([*keys, *logins]), "openai")
+
+
+def ask(given: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Ask for what the command line does not give, by the names of its options."""
+    for line in proposals(folder, os.environ):
+        click.echo(f"found {line}")
+    answers = dict(given)
+    if "provider" not in answers:
+        about = {name: each.about for name, each in PROVIDERS.items()}
+        first = provider_here(os.environ)
+        answers["provider"] = _choice("Provider of the judge", about, first)
+    if "target" not in answers:
+        script = _script(folder)
+        first = "command" if script else "model"
+        answers["target"] = _choice("Target that answers the cases", TARGETS, first)
+    if answers["target"] == "command" and "command" not in answers:
+        script = _script(folder)
+        default = _command(script) if script else ""
+        title = "Command, with {PROMPT} for the question (empty: an example agent.py)"
+        answers["command"] = click.prompt(title, default=default, show_default=bool(default))
+    if answers["target"] == "http" and "url" not in answers:
+        answers["url"] = click.prompt("URL of the service", default="http://127.0.0.1:8000/chat")
+    return {name: answer for name, answer in answers.items() if name not in given}
+
+
+def _choice(title: str, about: Mapping[Any, str], first: str) -> str:
+    """Ask until a name is known; `?` explains all of them."""
+    while True:
+        names = ", ".join(about)
+        answer = click.prompt(f"{title} ({names}; ? explains)", default=first)
+        if answer in about:
+            return str(answer)
+        if answer == "?":
+            width = max(map(len, about))
+            click.echo("".join(f"  {name:{width}}  {text}\n" for name, text in about.items()))
+        else:
+            click.echo(f"`{answer}` is none of them; {suggest(answer, about)}")
+
+
+def _script(folder: Path) -> str:
+    return next((name for name in _SCRIPTS if (folder / name).is_file()), "")
+
+
+def _command(script: str) -> str:
+    program = "node" if script.endswith(".js") else "python3"
+    return f"{program} {script} {{PROMPT}}"
+
+
+def _has_login(provider: str, environment: Mapping[str, str]) -> bool:
+    program = _PROGRAMS[provider]
+    if not shutil.which(program, path=environment.get("PATH")):
+        return False
+    try:
+        login_of(provider, (), environment)
+    except NoLogin:
+        return False
+    return True

@@ -19,6 +19,7 @@ def test_overview() -> None:
     report = json_format.read(MIXED.read_text(encoding="utf-8"))
     assert words(drawn.part("overview.html", report)) == [
         "Gate fails: 1 of 4 graded cases fails · 1 case errored · 6 of 43 cases: --changed-since",
+        "To do: open ", "angry-customer", ".",
         "fail-on: fail", "target default · judge openai/gpt-6-luna",
         "6 cases", "2", " passed", "1", " borderline", "1", " failed", "1", " errored",
         "1", " skipped", "Mean score 0.75", "0", "0.5", "1", "median 0.83",

@@ -33,8 +33,8 @@ def examples(hint: Hint, name: str = "value", above: tuple[type, ...] = ()) -> l
         return [_PLAIN[hint](name)]
     args = get_args(hint)
     match _origin(hint):
-        case origin if origin is Literal:
-            return list(args)
+        case origin if origin in {Literal, Callable}:
+            return list(args) if origin is Literal else [_nothing]
         case origin if origin in {Union, UnionType}:
             members = (each for each in args if each not in above)
             return [value for each in members for value in examples(each, name, above)]
@@ -80,6 +80,10 @@ _PLAIN: Mapping[Hint, Callable[[str], Any]] = {
 }
 
 
+def _nothing() -> bytes:
+    return b""
+
+
 @cache
 def _hints(cls: type) -> Mapping[str, Hint]:
     return get_type_hints(cls)
@@ -114,7 +118,7 @@ def _origin(hint: Hint) -> Any:
 
 def _of_fields(cls: type, value: Any, place: tuple[str, ...]) -> Iterator[Change]:
     hints = _hints(cls)
-    for field in fields(cls):
+    for field in (each for each in fields(cls) if each.compare):
         here = (*place, f"{cls.__name__}.{field.name}")
         for change in changes(hints[field.name], getattr(value, field.name), here):
             yield Change(change.place, replace(value, **{field.name: change.value}))

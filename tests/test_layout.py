@@ -17,6 +17,7 @@ MODULE_LINES: Final = 400
 FUNCTION_LINES: Final = 50  # from `def` to the last line
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
+    "cli/commands/test_images.py": "files/validation/media_rules models/judge/shown",
     "cli/pytest_plugin/test_sessions.py": """
         cli/pytest_plugin/__init__ cli/pytest_plugin/failures cli/pytest_plugin/hooks
         cli/pytest_plugin/items cli/pytest_plugin/outcomes cli/pytest_plugin/run""",
@@ -133,7 +134,7 @@ IMPURE: Final = """
     grading/evaluators/llm_judge grading/evaluators/rubric grading/evaluators/scripts
     grading/limits grading/setup grading/targets grading/tasks
     model/context model/options models/agents/home models/agents/logins
-    models/judge/panel models/judge/request
+    models/judge/panel models/judge/request models/judge/shown
     models/llm reports/history/database reports/history/detectable reports/render/progress
     services/adoption/tools services/calibration/cascade services/calibration/correction
     services/calibration/gate services/calibration/label_file

@@ -17,7 +17,14 @@ from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
 from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Entry
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.references import Found, Lookup, NotFound, file_text, why_no_path
+from rubric_ci.model.references import (
+    Found,
+    Lookup,
+    NotFound,
+    file_content,
+    file_text,
+    why_no_path,
+)
 from rubric_ci.system import file_io
 from rubric_ci.text.globs import matcher
 
@@ -56,10 +63,16 @@ class Snapshot:
                 found = follow(f"{folder}/{reference}", self.link)
                 content = None if found is None else self._content(found)
                 if found is not None and content is not None:
-                    return Found(found, _decode(content))
+                    return self._found(found, content)
             return NotFound("no such file")
 
         return resolve
+
+    def _found(self, path: str, content: bytes) -> Found | NotFound:
+        try:
+            return file_content(path, content, lambda: self._content(path) or b"")
+        except UnicodeDecodeError:
+            return Found(path, _decode(content))
 
     def matching(self, glob: str) -> list[str]:
         """Return the files that match a glob from the root, without hidden folders."""

@@ -74,6 +74,7 @@ class JudgeConfig:
     evidence: Literal["warn", "strict"] = "warn"
     votes: int | Literal["auto"] = 1
     canary: bool = False
+    images: Literal["off", "auto", "required"] = "auto"  # whether it is shown them
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:

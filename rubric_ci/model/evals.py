@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from itertools import chain
 from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
 
 from rubric_ci.model.config import Workspace
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import Media
 from rubric_ci.model.rubric import Rubric
 from rubric_ci.model.trace import SeenPart
 
@@ -45,7 +47,24 @@ class DataPart:
         return json.dumps(self.data, ensure_ascii=False, indent=2)
 
 
-Part: TypeAlias = TextPart | FilePart | DataPart
+@dataclass(frozen=True, slots=True)
+class MediaPart:
+    """An image, or a document."""
+
+    media: Media
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self.media.path
+
+    @property
+    def text(self) -> str:
+        """The name that stands for it wherever only text can be: `[image: shots/cart.png]`."""
+        return self.media.name
+
+
+Part: TypeAlias = TextPart | FilePart | DataPart | MediaPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +83,24 @@ class Message:
         return "\n\n".join(part.text for part in self.parts if not _is_guideline(part))
 
     @property
+    def media(self) -> tuple[Media, ...]:
+        """The images and documents, in order."""
+        return media_in(self.parts)
+
+    @property
     def is_guideline(self) -> bool:
         """Whether the message has guidelines and nothing else."""
         return bool(self.parts) and all(map(_is_guideline, self.parts)) and not self.tool_calls
+
+
+def is_input_file(part: Part) -> TypeGuard[FilePart | MediaPart]:
+    """Return True for a file of the question: not for a guideline, nor for written text."""
+    return isinstance(part, MediaPart) or (isinstance(part, FilePart) and not part.guideline)
+
+
+def media_in(parts: Iterable[Part]) -> tuple[Media, ...]:
+    """Return the images and documents among parts, in order."""
+    return tuple([part.media for part in parts if isinstance(part, MediaPart)])
 
 
 def _is_guideline(part: Part) -> bool:
@@ -189,6 +223,7 @@ class Turn:
 
     text: str
     expected_outcome: str = ""
+    parts: tuple[Part, ...] = ()  # of a message that is a list of them; `text` is their text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,6 +307,18 @@ class EvalCase:
         """The guidelines in the input messages, each file once."""
         parts = (part for message in self.input_messages for part in message.parts)
         return tuple(dict.fromkeys(p for p in parts if isinstance(p, FilePart) and p.guideline))
+
+    @property
+    def media(self) -> tuple[Media, ...]:
+        """The images and documents of the question, each once, in order."""
+        parts = [m.parts for m in self.input_messages]
+        parts += [turn.parts for turn in self.turns]
+        return tuple(dict.fromkeys(media_in(chain.from_iterable(parts))))
+
+    @property
+    def reference_media(self) -> tuple[Media, ...]:
+        """The images and documents of the last expected message."""
+        return self.expected_messages[-1].media if self.expected_messages else ()
 
     @property
     def reference_answer(self) -> str:

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.config import CREDENTIALS, Endpoint, OutputMode
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import Media
 from rubric_ci.model.trace import Finish as Finish  # noqa: PLC0414 - re-exported
 from rubric_ci.model.usage import NOTHING_USED as NOTHING_USED  # noqa: PLC0414 - re-exported
 from rubric_ci.model.usage import Usage as Usage  # noqa: PLC0414 - re-exported
@@ -19,6 +20,27 @@ class ChatMessage:
 
     role: Literal["system", "user", "assistant"]
     content: str
+    parts: tuple[str | Media, ...] = ()  # with images or documents; `content` names them
+
+    @property
+    def media(self) -> tuple[Media, ...]:
+        """The images and documents, in order."""
+        return tuple([part for part in self.parts if not isinstance(part, str)])
+
+
+def message_of(role: Literal["user", "assistant"], parts: Iterable[str | Media]) -> ChatMessage:
+    """Return a message of texts, images and documents; neighbouring texts are one."""
+    joined: list[str | Media] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += f"\n\n{part}"
+        elif part:
+            joined.append(part)
+    named = [part if isinstance(part, str) else part.name for part in joined]
+    only_text = all(isinstance(part, str) for part in joined)
+    return ChatMessage(
+        role=role, content="\n\n".join(named), parts=() if only_text else tuple(joined)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +59,11 @@ class ModelCall:
     def size(self) -> int:
         """The characters of its messages."""
         return sum(len(message.content) for message in self.messages)
+
+    @property
+    def media(self) -> tuple[Media, ...]:
+        """The images and documents of its messages, in order."""
+        return tuple([each for message in self.messages for each in message.media])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +117,7 @@ def call_key(
     if endpoint.http:
         facts["http"] = in_keys([endpoint.http.method, endpoint.http.answer])
     # Most of the text: one string is written ten times as fast as a list with it.
-    each = ", ".join(f'["{message.role}", {in_keys(message.content)}]' for message in messages)
+    each = ", ".join(f'["{message.role}", {_said(message)}]' for message in messages)
     facts["messages"] = f"[{each.replace(fence, '')}]" if fence else f"[{each}]"
     facts["model"] = in_keys(endpoint.model)
     facts["options"] = in_keys({k: v for k, v in endpoint.options.items() if k not in _NOT_IN_KEYS})
@@ -98,6 +125,13 @@ def call_key(
     facts["turn"] = in_keys(turn)
     text = ", ".join(f'"{name}": {fact}' for name, fact in facts.items())
     return hashlib.sha256(f"{{{text}}}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _said(message: ChatMessage) -> str:
+    """Return the content of a message in keys: of an image or a document, its digest."""
+    if not message.parts:
+        return in_keys(message.content)
+    return in_keys([p if isinstance(p, str) else [p.type, p.digest] for p in message.parts])
 
 
 def in_keys(value: JSON) -> str:

@@ -14,6 +14,7 @@ SWITCH: Final = (
 
 _SAMPLING = ("temperature", "top_p", "top_k")
 _PENALTIES = ("frequency_penalty", "presence_penalty")
+_LISTED = frozenset({"anthropic", "gemini", "openai"})
 _OWN_HOST = frozenset({"api_base", "base_url", "endpoint"})
 
 CREDENTIALS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -104,6 +105,20 @@ def refused_parameters(
             return tuple(_refused_by_openai(options, info))
         case _:
             return ()
+
+
+def takes(
+    kind: str, model: str, options: Mapping[str, JSON], info: Mapping[str, JSON]
+) -> bool | None:
+    """Return whether a model takes images, or documents; None: it is not known.
+
+    The list says it of every model of these providers; at another host, a name may be another
+    model's.
+    """
+    known = info.get("supports_vision" if kind == "image" else "supports_pdf_input")
+    if known is not None or not info or not options.keys().isdisjoint(_OWN_HOST):
+        return known if known is None else bool(known)
+    return False if model.partition("/")[0] in _LISTED or "/" not in model else None
 
 
 def _refused_by_openai(options: Mapping[str, JSON], info: Mapping[str, JSON]) -> Iterable[str]:

@@ -1,7 +1,10 @@
 """References of files to other files, folders and programs; the caller supplies the lookups."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:  # few files refer to one
+    from rubric_ci.model.media import Media
 
 
 class Found(NamedTuple):
@@ -12,9 +15,10 @@ class Found(NamedTuple):
 
 
 class NotFound(NamedTuple):
-    """The file does not exist or cannot be read."""
+    """The file does not exist, cannot be read, or is no text."""
 
     reason: str  # "no such file", "is outside the repository", ...
+    media: "Media | None" = None  # what it is instead of a text, for the parts that take it
 
 
 def why_no_path(reference: str) -> NotFound | None:
@@ -31,6 +35,24 @@ def file_text(data: bytes, errors: str = "strict") -> str:
     """
     return data.decode("utf-8-sig", errors).replace("\r\n", "\n")
 
+
+def file_content(path: str, data: bytes, read: Callable[[], bytes]) -> Found | NotFound:
+    """Return a file by its bytes; an image or a PDF, which `read` returns again, is no text.
+
+    Raises UnicodeDecodeError for any other file that is not UTF-8.
+    """
+    if data.startswith(MEDIA_STARTS):
+        from rubric_ci.model.media_headers import media_of  # few files are one
+
+        if media := media_of(path, data, read):
+            return NotFound(f"is {'an image' if media.is_image else 'a PDF'}, not a text", media)
+    return Found(path, file_text(data))
+
+
+MEDIA_STARTS: Final = (
+    *(b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"RIFF", b"%PDF-"),
+)
+"""The first bytes of images and documents."""
 
 MOST_CHARACTERS: Final = 4_096  # of a reference: Linux takes no longer path
 

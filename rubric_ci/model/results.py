@@ -1,16 +1,14 @@
 """Results of one case: its answer, the result of each evaluator, and its outcome."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import Media
 from rubric_ci.model.scoring import MarkValue, Verdict
 from rubric_ci.model.trace import CaseTrace, FileChange, SeenPart, Work
 from rubric_ci.model.usage import NOTHING_USED, Usage
-
-if TYPE_CHECKING:  # a report is read without the types of eval files
-    pass
 
 T = TypeVar("T", "Trial", "Graded")
 
@@ -55,6 +53,7 @@ class Answer:
     last_event: str = ""  # of a target without an answer, in one line
     left_out: int = 0  # calls that the report left out that this was read from
     shortened: str = ""  # by which rule it did
+    media: tuple[Media, ...] = ()  # images and documents; the text has their names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ _KEPT = re.compile(
     r"|(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost)"
     r"(_above_\d+k_tokens)?"
     r"|(input|output)_cost_per_token_batches"
-    r"|supports_(response_schema|reasoning|sampling_params|none_reasoning_effort)"
+    r"|supports_(response_schema|reasoning|sampling_params|none_reasoning_effort|vision|pdf_input)"
 )
 _ENDS: Mapping[str, tuple[str, ...]] = {
     # https://developers.openai.com/api/docs/deprecations

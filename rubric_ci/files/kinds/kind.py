@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.source import Placed
     from rubric_ci.model.diagnostics import Span
     from rubric_ci.model.evals import EvalCase, EvaluatorSpec
+    from rubric_ci.model.media import Media
     from rubric_ci.model.results import Answer, Assessment
     from rubric_ci.text.redact import Redactor
 
@@ -103,6 +104,14 @@ class UsedFiles:
             raise TypeError(f"{reference} was found by the checks: {found.reason}")
         self._paths[found.path] = None
         return found
+
+    def part(self, reference: str) -> "Found | Media":
+        """Return a file of a message that the checks found: a text, or an image or document."""
+        found = self.lookup(reference)
+        if isinstance(found, Found) or found.media is None:
+            return self.read(reference)
+        self._paths[found.media.path] = None
+        return found.media
 
     def note_script(self, script: str | list[str], cwd: str) -> None:
         """Collect the words of a command that name files."""

@@ -13,6 +13,7 @@ from rubric_ci.files.kinds.kind import Fill, UsedFiles, Written, evaluators_of
 from rubric_ci.files.kinds.rubric import inline
 from rubric_ci.files.parsing.program_targets import workspace
 from rubric_ci.files.validation.agentv import guideline_matcher
+from rubric_ci.files.validation.reference_rules import is_parts
 from rubric_ci.files.yaml_text.case_files import CaseFiles
 from rubric_ci.files.yaml_text.problems import Location, Path, Place
 from rubric_ci.files.yaml_text.source import Placed, Source
@@ -26,6 +27,7 @@ from rubric_ci.model.evals import (
     EvaluatorSpec,
     FilePart,
     LlmJudgeSpec,
+    MediaPart,
     Message,
     Part,
     Role,
@@ -34,7 +36,7 @@ from rubric_ci.model.evals import (
     TrialRule,
     Turn,
 )
-from rubric_ci.model.references import Lookup
+from rubric_ci.model.references import Found, Lookup
 from rubric_ci.text.globs import Matches
 
 
@@ -156,7 +158,11 @@ class _InOneFile(NamedTuple):
 def _turn(written: str | dict[str, Any], own: "Contents") -> Turn:
     turn = {"input": written} if isinstance(written, str) else written
     outcome = own.text(turn.get("expected_outcome", ""))
-    return Turn(text=own.text(turn["input"]), expected_outcome=outcome)
+    if isinstance(turn["input"], str):
+        return Turn(text=own.text(turn["input"]), expected_outcome=outcome)
+    parts = _parts(turn["input"], own)
+    text = Message(role="user", parts=parts).text
+    return Turn(text=text, expected_outcome=outcome, parts=parts)
 
 
 def _user(written: dict[str, Any], own: "Contents") -> SimulatedUser:
@@ -246,6 +252,8 @@ def read_messages(written: Any, role: Role, contents: Contents) -> tuple[Message
     """Return messages; a string or an object is one message of the given role."""
     if not isinstance(written, list):
         return (Message(role=role, parts=_parts(written, contents)),)
+    if is_parts(written):
+        return (Message(role=role, parts=_parts(written, contents), in_list=True),)
     return tuple(_message(message, contents) for message in written)
 
 
@@ -272,5 +280,7 @@ def _parts(content: Any, contents: Contents) -> tuple[Part, ...]:
 def _part(part: dict[str, str], contents: Contents) -> Part:
     if part["type"] == "text":
         return TextPart(contents.text(part["value"]))
-    found = contents.files.read(part["value"])
+    found = contents.files.part(contents.text(part["value"]))
+    if not isinstance(found, Found):
+        return MediaPart(found)
     return FilePart(found.path, found.text, guideline=contents.is_guideline(found.path))

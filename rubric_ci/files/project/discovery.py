@@ -13,6 +13,7 @@ from rubric_ci.model.references import (
     Found,
     Lookup,
     NotFound,
+    file_content,
     file_text,
     why_no_path,
 )
@@ -138,13 +139,16 @@ def _found(real: str, top: str) -> Found | NotFound:
         return NotFound("is a folder")
     if not os.path.isfile(real):  # noqa: PTH113 - as above
         return NotFound("is not a regular file")  # reading a pipe would wait for its writer
+
+    def read() -> bytes:
+        return file_io.read_named(Path(real), Path(top))
+
     try:
-        text = file_text(file_io.read_named(Path(real), Path(top)))
+        return file_content(_below(real, top), read(), read)
     except CannotReadFile as error:
         return NotFound(f"cannot be read: {error.reason}")
     except UnicodeDecodeError:
         return NotFound("is not UTF-8 text")
-    return Found(_below(real, top), text)
 
 
 def _candidates(reference: str, folder: str, top: str) -> Iterator[str]:

@@ -137,7 +137,8 @@ class _Watched:
 
         def found(reference: str) -> Found | NotFound:
             known = find(reference)
-            self.seen |= {known.path} if isinstance(known, Found) else set()
+            file = known if isinstance(known, Found) else known.media
+            self.seen |= {file.path} if file else set()
             return known
 
         return found

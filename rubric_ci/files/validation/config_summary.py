@@ -13,7 +13,7 @@ from rubric_ci.model.model_facts import AGENTV_AGENTS, CREDENTIALS
 STARTED: Final = tuple(CREDENTIALS)
 """Agent programs that rubric-ci starts, but not from a targets file of AgentV."""
 
-JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary")
+JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary", "images")
 """Settings of `judge` that are not options of the model call."""
 
 JUDGES_KEYS: Final = ("panel", "cascade", "margin")

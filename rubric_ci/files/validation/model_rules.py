@@ -78,7 +78,8 @@ JUDGES: Final = Rule(
     id="judges",
     meaning=(
         "A `panel` has an odd number of judges, so that there is a majority. The settings of its "
-        "members are their own; `votes`, `mode`, `output`, `evidence` and `canary` hold for all."
+        "members are their own; `votes`, `mode`, `output`, `evidence`, `canary` and `images` hold "
+        "for all."
     ),
     hint="give each member its settings, and the panel or the cascade those of all judges",
     bad="judge: {panel: [openai/a, anthropic/b, gemini/c], temperature: 0}\n",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
 from rubric_ci.files.kinds.kind import Prompt, written_evaluators
 from rubric_ci.files.validation.agentv import guideline_problems
@@ -17,6 +17,11 @@ from rubric_ci.files.yaml_text.problems import (
 from rubric_ci.model.references import Found, Lookup, NearFile, NotFound
 from rubric_ci.text.suggestions import did_you_mean, suggest
 
+if TYPE_CHECKING:  # few files have one
+    from rubric_ci.model.media import Media
+
+NOT_TEXT: Final = "is not UTF-8 text"
+_WITH_FILE: Final = ("file", "image")
 _MESSAGES = ("input_messages", "input", "expected_messages", "expected_output")
 
 
@@ -94,13 +99,10 @@ def reference_problems(
         return
     messages = list(_messages(data))
     yield from _lone_parts(messages)
-    files = list(_files(messages))
+    files = list(_files(data, messages))
     if files:
         yield from guideline_problems(lookup)
-    for path, name in files:
-        found = lookup(name)
-        if not isinstance(found, Found):
-            yield missing_file(path, name, found, near_file)
+        yield from _file_problems(files, lookup, near_file)
     for path, evaluator in written_evaluators(data):
         from rubric_ci.files.kinds.table import kind_of  # files without evaluators do not need it
 
@@ -146,24 +148,129 @@ def _lone_parts(messages: Iterable[tuple[Path, dict[str, Any]]]) -> Iterator[Pro
         content = message.get("content")
         if not isinstance(content, dict) or content.keys() != {"type", "value"}:
             continue
-        if content["type"] in ("text", "file"):
-            said = f"a {content['type']} part outside a list is sent as data, unchanged"
+        if content["type"] in ("text", *_WITH_FILE):
+            article = "an" if content["type"] == "image" else "a"
+            said = f"{article} {content['type']} part outside a list is sent as data, unchanged"
             yield Problem(LONE_PART, (*path, "content"), said)
 
 
-def _files(messages: Iterable[tuple[Path, dict[str, Any]]]) -> Iterator[tuple[Path, str]]:
+class _Used(NamedTuple):
+    """A file that a part of a message names."""
+
+    path: Path  # of its name
+    name: str  # with its variables replaced
+    kind: str  # the type of the part
+    message: dict[str, Any]
+
+
+def _file_problems(
+    files: Iterable[_Used], lookup: Lookup, near_file: NearFile
+) -> Iterator[Problem]:
+    media: list[tuple[Path, Media]] = []
+    for each in files:
+        found = lookup(each.name)
+        if not isinstance(found, Found) and found.media is None:
+            if each.kind == "image" and found.reason == NOT_TEXT:
+                yield not_an_image(each.path, each.name)
+            else:
+                yield missing_file(each.path, each.name, found, near_file)
+        elif each.kind == "image" or not isinstance(found, Found):
+            yield from _media_problems(each, found, media)
+    if len(media) > 1:
+        from rubric_ci.files.validation.media_rules import size_problems
+
+        yield from size_problems(media)
+
+
+def not_an_image(path: Path, name: str) -> Problem:
+    """Return the problem of a file that is neither a text nor an image."""
+    from rubric_ci.files.validation.media_rules import MEDIA_FILE
+
+    return Problem(MEDIA_FILE, path, f"`{name}` is not an image")
+
+
+def _media_problems(
+    part: _Used, found: Found | NotFound, media: "list[tuple[Path, Media]]"
+) -> Iterator[Problem]:
+    """Yield the problems of an image or a document, which is added to `media`."""
+    from rubric_ci.files.validation import media_rules  # few files have one
+
+    this = None if isinstance(found, Found) else found.media
+    if problem := media_rules.part_problem(part.path, part.kind, part.name, this):
+        yield problem
+        return
+    if this:
+        media.append((part.path, this))
+    if problem := media_rules.role_problem(part.path, part.message, part.kind):
+        yield problem
+
+
+def _files(
+    data: dict[str, Any], messages: Iterable[tuple[Path, dict[str, Any]]]
+) -> Iterator[_Used]:
+    for where, message, parts in _part_lists(data, messages):
+        for index, part in enumerate(parts):
+            name = part.get("value") if isinstance(part, dict) else None
+            if isinstance(name, str) and part.get("type") in _WITH_FILE:
+                path: Path = (*where, index, "value")
+                for place, filled in _names(data, name, path):
+                    yield _Used(place, filled, part["type"], message)
+
+
+def _part_lists(
+    data: dict[str, Any], messages: Iterable[tuple[Path, dict[str, Any]]]
+) -> Iterator[tuple[Path, dict[str, Any], list[Any]]]:
+    """Yield each list of parts with its place and its message."""
     for path, message in messages:
-        for place, part in mappings(message, "content", path):
-            name = part.get("value")
-            if isinstance(name, str) and part.get("type") == "file":
-                yield (*place, "value"), name
+        if isinstance(parts := message.get("content"), list):
+            yield (*path, "content"), message, parts
+    for path, case in mappings(data, "evalcases"):
+        for key in ("input", "expected_output"):
+            if is_parts(parts := case.get(key)):
+                yield (*path, key), {}, parts
+        for place, turn in mappings(case, "turns", path):
+            if is_parts(parts := turn.get("input")):
+                yield (*place, "input"), turn, parts
+
+
+def is_parts(written: Any) -> TypeGuard[list[Any]]:
+    """Return True for a list of parts, which is one message; other lists have messages."""
+    return isinstance(written, list) and any(
+        isinstance(each, dict) and "type" in each and "role" not in each for each in written
+    )
+
+
+def _names(data: dict[str, Any], written: str, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the name of a file, with variables once for each case: at the variable's own place."""
+    if "{{" not in written and "{%" not in written:
+        yield path, written
+        return
+    from rubric_ci.text.template import NotRendered, render  # few files have templates
+
+    only = re.fullmatch(rf"\s*{_VARIABLE}\s*", written)
+    done: dict[tuple[Path, str], None] = {}
+    for where, case in mappings(data, "evalcases"):
+        if path[0] == "evalcases" and where != path[:2]:
+            continue
+        own, suite = case.get("vars"), data.get("vars")
+        own = own if isinstance(own, dict) else {}
+        if case.get("raw", data.get("raw")):
+            done[path, written] = None
+            continue
+        try:
+            name = render(written, {**(suite if isinstance(suite, dict) else {}), **own})
+        except NotRendered:
+            continue  # `variable_rules` reports it
+        is_own = only and only[1].strip() in own
+        done[(*where, "vars", only[1].strip()) if only and is_own else path, name] = None
+    yield from done
 
 
 def _messages(data: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
     yield from mappings(data, "messages")
     for path, case in mappings(data, "evalcases"):
         for key in _MESSAGES:
-            if key in case:
+            if key in case and not is_parts(case[key]):
                 yield from mappings(case, key, path)
 
 

@@ -17,6 +17,7 @@ from rubric_ci.files.validation import (
     diagnostics,
     eval_rules,
     gate_rules,
+    media_rules,
     model_rules,
     other_tools,
     project_rules,
@@ -52,9 +53,9 @@ from rubric_ci.model.diagnostics import Diagnostic, Severity
 _MODULES = (
     *(constructor, csv_cases, document, jsonlines, limits, problems, scalars, source),
     *(syntax_errors, agentv, ambiguous_scalars, assertion_rules, command_rules, config_rules),
-    *(diagnostics, eval_rules, gate_rules, model_rules, other_tools, project_rules),
-    *(provider_rules, reference_rules, rubric_rules, shape_rules, target_rules, variable_rules),
-    *(waiver_rules, wording, translation),
+    *(diagnostics, eval_rules, gate_rules, media_rules, model_rules, other_tools),
+    *(project_rules, provider_rules, reference_rules, rubric_rules, shape_rules),
+    *(target_rules, variable_rules, waiver_rules, wording, translation),
     *(module for module in vars(table).values() if isinstance(module, ModuleType)),
 )
 

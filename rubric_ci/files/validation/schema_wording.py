@@ -139,7 +139,7 @@ def diagnose_shape(path: Path, value: Any) -> Problem | None:
         role = next((role for role in ROLES if role in value), None)
         return _named_by_key(path, role, "message", "role", "content") if role else None
     if owner == "content" and "type" not in value:
-        kind = next((kind for kind in ("text", "file") if kind in value), None)
+        kind = next((kind for kind in ("text", "file", "image") if kind in value), None)
         return _named_by_key(path, kind, "part", "type", "value") if kind else None
     return None
 

@@ -346,7 +346,7 @@ def _texts(written: Any, path: Path) -> Iterator[Text]:
     elif isinstance(written, list):
         for index, each in enumerate(written):
             key = "content" if isinstance(each, dict) and "role" in each else "value"
-            if isinstance(each, dict) and each.get("type") != "file":
+            if isinstance(each, dict):
                 yield from _texts(each.get(key), (*path, index, key))
     elif isinstance(written, dict):
         yield from _templates(written, path)

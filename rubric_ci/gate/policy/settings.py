@@ -147,6 +147,7 @@ SETTINGS: Final = (
     _judge("evidence", words("warn", "strict")),
     _judge("votes"),
     _judge("canary", words(False, True)),
+    _judge("images", words("off", "auto", "required")),
     _judge("margin"),
     Setting(
         key="judge.*",

@@ -17,13 +17,17 @@ from rubric_ci.model.evals import (
     EvaluatorSpec,
     FilePart,
     LlmJudgeSpec,
+    MediaPart,
     Message,
     Part,
     RubricSpec,
+    Turn,
     asks_judge,
     every_evaluator,
+    media_in,
 )
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import Media
 from rubric_ci.model.scoring import Thresholds
 
 Parts: TypeAlias = Mapping[str, str]
@@ -81,21 +85,31 @@ def question(case: EvalCase) -> JSON:
     ]
     user = [] if case.simulated_user is None else [_canonical(case.simulated_user)]
     variables = [_canonical(case.vars)] if case.vars else []
-    return [*messages, *(turn.text for turn in case.turns), *user, *variables]
+    return [*messages, *map(_turn, case.turns), *user, *variables]
+
+
+def _turn(turn: Turn) -> JSON:
+    media = [each.digest for each in media_in(turn.parts)]
+    return [turn.text, *media] if media else turn.text
 
 
 def _written(part: Part) -> JSON:
+    if isinstance(part, MediaPart):
+        return [part.media.kind, part.media.digest]
     return "file" if isinstance(part, FilePart) else part.text
 
 
 def files(case: EvalCase) -> Parts:
-    """Return the text of each file that is part of the case, by path."""
-    messages = (*case.input_messages, *case.expected_messages)
-    parts = [part for message in messages for part in message.parts]
+    """Return the text of each file that is part of the case, by path; of an image its digest."""
+    messages = [m.parts for m in (*case.input_messages, *case.expected_messages)]
+    parts = [part for each in (*messages, *(t.parts for t in case.turns)) for part in each]
+    media = {each.path: each.digest for each in media_in(parts)}
     prompts = [spec for spec in every_evaluator(case.evaluators) if isinstance(spec, LlmJudgeSpec)]
-    return {part.path: part.text for part in parts if isinstance(part, FilePart)} | {
-        spec.prompt_path: spec.prompt for spec in prompts if spec.prompt_path
-    }
+    return (
+        media
+        | {part.path: part.text for part in parts if isinstance(part, FilePart)}
+        | {spec.prompt_path: spec.prompt for spec in prompts if spec.prompt_path}
+    )
 
 
 def is_judged(case: EvalCase) -> bool:
@@ -143,6 +157,8 @@ def _message(message: Message) -> JSON:
 
 
 def _part(part: Part) -> JSON:
+    if isinstance(part, MediaPart):
+        return [part.path, part.media.type]
     if isinstance(part, FilePart):
         return [part.path, part.guideline]
     return [type(part).__name__, part.text]
@@ -161,6 +177,10 @@ def _plain(value: Any) -> JSON:
             return [value.model, kept, value.timeout_seconds, value.command, value.http]
         case Mapping():
             return dict(value)
+        case FilePart() | MediaPart():  # of turns: `files` has the content
+            return _part(value)
+        case Media():  # of a recorded answer
+            return [value.path, value.type, value.digest]
         case _:
             names = [f.name for f in fields(value) if f.name not in INCIDENTAL]
             return [type(value).__name__, {name: getattr(value, name) for name in names}]

@@ -21,6 +21,7 @@ from rubric_ci.models.judge.freeform import (
     unknown_variables,
 )
 from rubric_ci.models.judge.request import new_fence, request_cached_reply
+from rubric_ci.models.judge.shown import shown_to, unseen
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.processes import describe_exit
@@ -42,6 +43,8 @@ async def llm_judge(
     _check(spec, variables)
     judge = judge_of(spec, context.judge)
     asked = asked_of(spec, judge)
+    media = (*case.media, *case.reference_media, *answer.media)
+    hidden = unseen(asked, media) if media else ()
     work = (_score(case, answer, spec, one, context, variables) for one in asked)
     replies = await coroutines.gather_all(work)
     usage = sum((reply.usage for reply in replies), NOTHING_USED)
@@ -50,7 +53,8 @@ async def llm_judge(
         lost = next(reply for reply in replies if isinstance(reply, NoVerdict))
         raise lost.with_usage(usage) from lost
     median = found[(len(found) - 1) // 2]
-    return replace(median, judge=asked[0].name if len(asked) == 1 else judge.name, usage=usage)
+    name = asked[0].name if len(asked) == 1 else judge.name
+    return replace(median, judge=name, usage=usage, warnings=hidden)
 
 
 async def _score(
@@ -63,11 +67,12 @@ async def _score(
 ) -> Assessment | NoVerdict:
     """Return the score of one judge, or why it has none."""
     about, prepared = f"{case.file}: {case.id}: {spec.name}", context.prepared
-    depends = id(spec), id(judge.endpoint), id(answer.messages)
+    depends = id(spec), id(judge.endpoint), id(answer.messages), answer.media
     name = *depends, about, answer.text, *variables.values()
     call = prepared.take_call(name)
     if call is None:
-        write = partial(freeform_call, fence=new_fence(), about=about, more=variables)
+        shown, fence = shown_to(judge), new_fence()
+        write = partial(freeform_call, shown=shown, fence=fence, about=about, more=variables)
         call = await worked_on(len(answer.text), write, case, answer, spec.prompt, judge)
     try:
         reply = await request_cached_reply(call, read_freeform_mark, context)

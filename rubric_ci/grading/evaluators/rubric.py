@@ -28,6 +28,7 @@ from rubric_ci.models.judge.injection_scan import scan_for_injection
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.models.judge.reply_checks import missing_quotes, sources
 from rubric_ci.models.judge.seen import ISOLATED, marked, parts_of
+from rubric_ci.models.judge.shown import unseen
 from rubric_ci.models.judge.voting import flakiness
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.masking import redact, redacted
@@ -55,10 +56,13 @@ async def rubric(
     seen = (*redacted(given.parts, kept=("name", "said")), *parts_of(answer, spec.sees))
     if sum(len(part.text) for part in seen) > ISOLATED:
         judge = replace(judge, mode="isolated")
+    media = (*case.media, *case.reference_media, *answer.media)
+    hidden = unseen(judge.members, media) if media else ()
     request = PanelRequest(
         case=case,
         answer=answer.text,
         seen=seen,
+        media=answer.media,
         rubric=spec.rubric,
         judge=judge,
         context=context,
@@ -67,7 +71,7 @@ async def rubric(
     )
     result = await decide(request)
     warnings, quoted = await worked_on(len(request.material), _read_again, request, result)
-    return _assessment(spec, result, context, (*given.warnings, *warnings), quoted)
+    return _assessment(spec, result, context, (*given.warnings, *hidden, *warnings), quoted)
 
 
 def for_judges(answer: Answer) -> Answer:

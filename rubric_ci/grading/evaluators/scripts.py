@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import NoReturn
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, Part, TextPart
+from rubric_ci.model.evals import (
+    DataPart,
+    EvalCase,
+    FilePart,
+    MediaPart,
+    Message,
+    Part,
+    TextPart,
+    is_input_file,
+)
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.trace import FileChange
@@ -32,7 +41,7 @@ def payload(
 ) -> dict[str, JSON]:
     """Return the JSON object that every script reads; paths of input files are absolute."""
     parts = (part for each in case.input_messages for part in each.parts)
-    files = [p for p in parts if isinstance(p, FilePart) and not p.guideline]
+    files = [p for p in parts if is_input_file(p)]
     return {
         "id": case.own_id,
         "question": case.question,
@@ -123,6 +132,9 @@ def _part(part: Part) -> JSON:
             return {"type": "text", "value": text}
         case FilePart(path=path, text=text):
             return {"type": "file", "value": path, "text": text}
+        case MediaPart(media):
+            kind = "image" if media.is_image else "file"
+            return {"type": kind, "value": media.path, "media_type": media.type}
         case DataPart(data):
             return {"type": "data", "value": data}
 

@@ -65,7 +65,8 @@ def _said(case: EvalCase) -> dict[str, JSON]:
     """Return the turns of a conversation, and who plays its user."""
     user = {"user": asdict(case.simulated_user)} if case.simulated_user else {}
     turns = {"turns": [turn.text for turn in case.turns]} if case.most_turns else {}
-    return {**turns, **user}
+    media = {"media": [[m.path, m.digest] for m in case.media]} if case.media else {}
+    return {**turns, **user, **media}
 
 
 def _digest(facts: Mapping[str, JSON]) -> str:

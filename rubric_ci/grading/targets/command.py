@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 from urllib.parse import urlsplit
 
 from rubric_ci.errors import (
@@ -20,7 +20,7 @@ from rubric_ci.grading.targets import answer_format, spending
 from rubric_ci.grading.targets.answer_format import measured, traced
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, FilePart
+from rubric_ci.model.evals import EvalCase, FilePart, MediaPart, Part
 from rubric_ci.model.hosts import host_of
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.references import file_text
@@ -125,9 +125,14 @@ def guidelines(case: EvalCase) -> str:
 
 def file_paths(cases: Iterable[EvalCase]) -> list[str]:
     """Return the files of the input messages, each once, relative to the root."""
-    messages = (message for case in cases for message in case.input_messages)
-    found = (p.path for m in messages for p in m.parts if isinstance(p, FilePart))
+    messages = [m.parts for case in cases for m in case.input_messages]
+    turns = [turn.parts for case in cases for turn in case.turns]
+    found = (p.path for parts in (*messages, *turns) for p in parts if _is_file(p))
     return list(dict.fromkeys(found))
+
+
+def _is_file(part: Part) -> TypeGuard[FilePart | MediaPart]:
+    return isinstance(part, FilePart | MediaPart)
 
 
 def prompt_file(folder: Path, text: str) -> Path:

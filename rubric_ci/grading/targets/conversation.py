@@ -135,11 +135,19 @@ def _asked(case: EvalCase, said: Sequence[Exchange], text: str) -> EvalCase:
     """Return the case of one turn: the messages before it, and the message of the user."""
     before = (
         message
-        for each in said
-        for message in (_message("user", each.user), _message("assistant", each.answer))
+        for number, each in enumerate(said)
+        for message in (_of_user(case, number, each.user), _message("assistant", each.answer))
     )
-    messages = (*case.input_messages, *before, _message("user", text))
+    messages = (*case.input_messages, *before, _of_user(case, len(said), text))
     return replace(case, turns=(), simulated_user=None, input_messages=messages)
+
+
+def _of_user(case: EvalCase, number: int, text: str) -> Message:
+    """Return the message of a turn: of a scripted one, with its images and documents."""
+    scripted = [turn.parts for turn in case.turns[number : number + 1] if turn.parts]
+    if scripted:
+        return Message(role="user", parts=scripted[0], in_list=True)
+    return _message("user", text)
 
 
 def _message(role: Role, text: str) -> Message:

@@ -8,9 +8,17 @@ from typing import assert_never
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.model.config import LlmTarget, PromptTemplate
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, Message
+from rubric_ci.model.evals import EvalCase, MediaPart, Message, Part
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage, call_key
+from rubric_ci.model.llm_calls import (
+    ChatMessage,
+    ModelCall,
+    ModelReply,
+    Usage,
+    call_key,
+    message_of,
+)
+from rubric_ci.model.media import Media
 from rubric_ci.model.results import Answer
 
 
@@ -102,13 +110,21 @@ def _of_prompt(prompt: PromptTemplate, case: EvalCase) -> list[ChatMessage]:
 def _chat_message(message: Message) -> ChatMessage:
     """Return a message as text; tool calls and their results are written out."""
     match message.role:
+        case "user" if message.media:
+            return message_of("user", map(_sent_part, message.parts))
         case "system" | "user" | "assistant":
             return ChatMessage(role=message.role, content=_content(message))
         case "tool":
             title = f"[result of {message.name}]" if message.name else "[result of a tool]"
+            if message.media:
+                return message_of("user", [title, *map(_sent_part, message.parts)])
             return ChatMessage(role="user", content=f"{title}\n{message.text}")
         case _:
             assert_never(message.role)
+
+
+def _sent_part(part: Part) -> str | Media:
+    return part.media if isinstance(part, MediaPart) else part.text
 
 
 def _content(message: Message) -> str:

@@ -9,14 +9,17 @@ from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, Message
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.model.results import Answer
 from rubric_ci.models.judge.prompt import (
     PROMPT_VERSION,
+    Shown,
     about_fences,
     background,
     fenced,
     judge_call,
+    nothing,
+    pictures,
 )
 from rubric_ci.models.judge.reply import InvalidReply, find_object, is_text, strict_object
 
@@ -77,8 +80,8 @@ def freeform_call(
     template: str,
     judge: JudgeConfig,
     *,
+    shown: Shown = nothing,
     fence: str,
-    vote: int = 1,
     about: str = "",
     more: Mapping[str, str] = _NO_VARIABLES,
 ) -> ModelCall:
@@ -86,8 +89,8 @@ def freeform_call(
 
     `more` are additional variables and their texts.
     """
-    messages = freeform_messages(case, answer, template, fence=fence, more=more)
-    turn = f"opinion {PROMPT_VERSION}, vote {vote}"
+    messages = freeform_messages(case, answer, template, shown=shown, fence=fence, more=more)
+    turn = f"opinion {PROMPT_VERSION}, vote 1"
     key = call_key(judge.endpoint, messages, schema=FREEFORM_SCHEMA, turn=turn, fence=fence)
     return judge_call(messages, judge, key=key, schema=FREEFORM_SCHEMA, about=about)
 
@@ -97,18 +100,24 @@ def freeform_messages(
     answer: Answer,
     template: str,
     *,
+    shown: Shown = nothing,
     fence: str,
     more: Mapping[str, str] = _NO_VARIABLES,
 ) -> tuple[ChatMessage, ...]:
     """Return the messages; the values of the template's variables are fenced."""
     if template:
         others = {name: ("data", text) for name, text in more.items()}
-        body = _filled(template, _values(case, answer) | others, fence)
+        body = [
+            _filled(template, _values(case, answer) | others, fence),
+            *pictures("question", case.media, fence, shown),
+            *pictures("reference answer", case.reference_media, fence, shown),
+        ]
     else:
-        body = _built_in(case, answer, fence)
+        body = [*background(case, fence, shown), fenced("answer", answer.text, fence)]
+    body += pictures("answer", answer.media, fence, shown)
     return (
         ChatMessage(role="system", content=f"{_ROLE}\n\n{about_fences(fence)}"),
-        ChatMessage(role="user", content=f"{body}\n\n{_REPLY_FORMAT}"),
+        message_of("user", [*body, _REPLY_FORMAT]),
     )
 
 
@@ -147,10 +156,6 @@ def _filled(template: str, values: Mapping[str, tuple[str, str]], fence: str) ->
         return fenced(name, text, fence)
 
     return _VARIABLE.sub(value, template)
-
-
-def _built_in(case: EvalCase, answer: Answer, fence: str) -> str:
-    return "\n\n".join([*background(case, fence), fenced("answer", answer.text, fence)])
 
 
 def _as_json(messages: Iterable[Message]) -> str:

@@ -17,6 +17,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, Usage
+from rubric_ci.model.media import Media
 from rubric_ci.model.rubric import Judged, Judgement, Mark, Rubric
 from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Thresholds
 from rubric_ci.model.trace import SeenPart
@@ -30,6 +31,7 @@ from rubric_ci.models.judge.reply_checks import (
 )
 from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cached_reply
 from rubric_ci.models.judge.seen import Part
+from rubric_ci.models.judge.shown import shown_to
 from rubric_ci.models.judge.voting import (
     NoMajority,
     flakiness,
@@ -52,6 +54,7 @@ class PanelRequest:
     case: EvalCase
     answer: str
     seen: tuple[Part, ...] = ()  # besides the answer
+    media: tuple[Media, ...] = ()  # images and documents of the answer
     rubric: Rubric
     judge: JudgeConfig
     context: RunContext
@@ -271,7 +274,14 @@ async def _ask(
 
 def _call(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> ModelCall:
     judge, about, fence = request.judge, request.about, new_fence()
-    write = partial(rubric_messages, request.case, request.answer, seen=request.seen)
+    write = partial(
+        rubric_messages,
+        request.case,
+        request.answer,
+        seen=request.seen,
+        media=request.media,
+        shown=shown_to(judge),
+    )
     plain = messages = write(criteria, fence=fence)
     if judge.canary:  # its sentence is random, too
         asked = with_sentence(criteria, request.answer, secrets.token_bytes())
@@ -283,7 +293,7 @@ def _name(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> Hasha
     """Return the name of the call between the estimate and the run."""
     objects = id(request.rubric), id(request.judge.endpoint)
     ids = tuple([criterion.id for criterion in criteria])
-    return objects, request.about, vote, ids, request.answer, request.seen
+    return objects, request.about, vote, ids, request.answer, request.seen, request.media
 
 
 def _spent(votes: Sequence[_Vote]) -> Usage:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import Finish, ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
 from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
@@ -72,7 +72,7 @@ def body_of(call: ModelCall) -> dict[str, JSON]:
     options = call.endpoint.options
     system = "\n\n".join(each.content for each in call.messages if each.role == "system")
     turns = [
-        {"role": each.role, "content": each.content}
+        {"role": each.role, "content": _content(each)}
         for each in call.messages
         if each.role != "system"
     ]
@@ -88,6 +88,14 @@ def body_of(call: ModelCall) -> dict[str, JSON]:
         **({"system": system} if system else {}),
         **({"output_config": output} if output else {}),
     }
+
+
+def _content(message: ChatMessage) -> JSON:
+    if not message.parts:
+        return message.content
+    from rubric_ci.models.llm.media import anthropic_content  # few messages have images
+
+    return anthropic_content(message)
 
 
 def _limit(call: ModelCall) -> int:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import Finish, ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
 from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
@@ -72,7 +72,7 @@ def body_of(call: ModelCall) -> dict[str, JSON]:
     """Return a call in the format of `generateContent`."""
     system = [{"text": each.content} for each in call.messages if each.role == "system"]
     turns = [
-        {"role": _ROLES[each.role], "parts": [{"text": each.content}]}
+        {"role": _ROLES[each.role], "parts": _parts(each)}
         for each in call.messages
         if each.role != "system"
     ]
@@ -82,6 +82,14 @@ def body_of(call: ModelCall) -> dict[str, JSON]:
         **({"systemInstruction": {"parts": system}} if system else {}),
         **({"generationConfig": config} if config else {}),
     }
+
+
+def _parts(message: ChatMessage) -> list[dict[str, JSON]]:
+    if not message.parts:
+        return [{"text": message.content}]
+    from rubric_ci.models.llm.media import gemini_parts  # few messages have images
+
+    return gemini_parts(message)
 
 
 def _generation_config(call: ModelCall) -> dict[str, JSON]:

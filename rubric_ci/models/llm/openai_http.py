@@ -14,7 +14,7 @@ from urllib.parse import quote
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import Finish, ModelCall, ModelReply, Usage
+from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
 from rubric_ci.models.llm.gateway import NO_GATEWAY, GatewayFacts, gateway_facts
@@ -205,7 +205,15 @@ def text_of(value: JSON) -> str:
 
 def messages(call: ModelCall) -> list[dict[str, JSON]]:
     """Return the messages of a call."""
-    return [{"role": message.role, "content": message.content} for message in call.messages]
+    return [{"role": each.role, "content": _content(each)} for each in call.messages]
+
+
+def _content(message: ChatMessage) -> JSON:
+    if not message.parts:
+        return message.content
+    from rubric_ci.models.llm.media import openai_content  # few messages have images
+
+    return openai_content(message)
 
 
 def max_tokens_param(call: ModelCall) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import NamedTuple, assert_never
 from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 from rubric_ci.models.judge.prompt import about_fences, background, fenced
 from rubric_ci.services.drafting.reply import FEWEST, MOST, SCHEMA_VERSION, Kind, draft_schema
@@ -156,7 +156,7 @@ def _messages(
     system = SYSTEM.format(kinds=_KINDS[kind], data=about_fences(fence))
     return (
         ChatMessage(role="system", content=system),
-        ChatMessage(role="user", content="\n\n".join(parts)),
+        message_of("user", parts),
     )
 
 

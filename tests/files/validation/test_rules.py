@@ -15,6 +15,7 @@ from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.problems import Rule
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.system.model_list import known_models
+from tests.pictures import media, png
 
 EXAMPLES = [rule for rule in RULES.values() if rule.bad]
 CONFIGURED = ("judge:", "targets:", "gate:", "rules:")
@@ -22,6 +23,8 @@ CONFIGURED = ("judge:", "targets:", "gate:", "rules:")
 
 def lookup(name: str) -> Found | NotFound:
     texts = {"prompts/task.md": "", "prompts/support.md": "Help.", "prompts/broken.md": "{{ x"}
+    if name == "shots/cart.png":
+        return NotFound("is an image, not a text", media("shots/cart.png", png(4, 3)))
     return Found(name, texts[name]) if name in texts else NotFound("gone")
 
 

@@ -53,7 +53,8 @@ MISREAD: dict[str, tuple[Path, Any, str | None]] = {
     "a role as a key": (("input", 0), {"user": "hi"}, "write `role: user` and `content: …`"),
     "a role and another key": (("input", 0), {"role": "user", "user": "hi"}, None),
     "a kind as a key": (("content", 0), {"file": "a.md"}, "write `type: file` and `value: …`"),
-    "neither": (("content", 0), {"image": "a.png"}, None),
+    "an image as a key": (("content", 0), {"image": "a.png"}, "write `type: image` and `value: …`"),
+    "neither": (("content", 0), {"audio": "a.wav"}, None),
     "another place": (("metadata", 0), {"user": "hi"}, None),
 }
 

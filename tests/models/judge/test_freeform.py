@@ -78,11 +78,11 @@ def test_unknown_variables_are_named_once() -> None:
 
 
 def test_key() -> None:
-    def key(template: str = "", vote: int = 1, fence: str = "8f3a") -> str:
-        return freeform_call(CASE, ANSWER, template, JUDGE, fence=fence, vote=vote).key
+    def key(template: str = "", fence: str = "8f3a") -> str:
+        return freeform_call(CASE, ANSWER, template, JUDGE, fence=fence).key
 
     assert key() == key(fence="0a1b")
-    assert len({key(), key("other"), key(vote=2)}) == 3
+    assert len({key(), key("other")}) == 2
 
 
 OPINION_SCHEMA = {
@@ -102,10 +102,10 @@ def test_the_request() -> None:
     options = {"max_tokens": 99}
     judge = JudgeConfig(endpoint=Endpoint(model="openai/m", options=options), output="json_object")
     call = freeform_call(
-        CASE, ANSWER, "{{ x }}", judge, fence="8f3a", vote=2, about="a", more={"x": "more"}
+        CASE, ANSWER, "{{ x }}", judge, fence="8f3a", about="a", more={"x": "more"}
     )
     unfenced = freeform_messages(CASE, ANSWER, "{{ x }}", fence="", more={"x": "more"})
-    turn = f"opinion {PROMPT_VERSION}, vote 2"
+    turn = f"opinion {PROMPT_VERSION}, vote 1"
     assert call == ModelCall(
         endpoint=judge.endpoint,
         messages=freeform_messages(CASE, ANSWER, "{{ x }}", fence="8f3a", more={"x": "more"}),

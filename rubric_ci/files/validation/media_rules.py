@@ -1,0 +1,115 @@
+"""Images and documents in messages: their types, sizes and places."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, with_cases
+from rubric_ci.model.media import (
+    MOST_BYTES,
+    MOST_BYTES_OF_CASE,
+    MOST_PIXELS,
+    SUFFIXES,
+    Media,
+)
+
+_TYPES: Final = "png, jpeg, gif or webp"
+_SMALLER: Final = "make it smaller"
+_ASKED: Final = ("input_messages", "input", "messages")
+_WITHOUT: Final = ("system", "assistant")  # roles whose messages have text only
+
+
+def _with_image(role: str) -> str:
+    return with_cases(
+        "  - id: cart\n    rubrics: [Names the wrong total]\n"
+        f"    input: [{{role: {role}, content: [{{type: image, value: shots/cart.png}}]}}]\n"
+    )
+
+
+MEDIA_FILE: Final = Rule(
+    id="media-file",
+    meaning=(
+        f"An image part is a {_TYPES}, and a file part a text or a PDF, by its first bytes and its "
+        f"name. A file has at most {MOST_BYTES // 2**20} MiB, all of a case "
+        f"{MOST_BYTES_OF_CASE // 2**20} MiB, and a side of an image {MOST_PIXELS:,} pixels: "
+        "providers refuse more."
+    ),
+    hint=f"use a {_TYPES} for `type: image`, a PDF or a text for `type: file`",
+    bad=with_cases(
+        "  - id: cart\n    rubrics: [Names the wrong total]\n"
+        "    input: [{type: image, value: prompts/task.md}]\n"
+    ),
+    good=_with_image("user"),
+)
+MEDIA_ROLE: Final = Rule(
+    id="media-role",
+    meaning=(
+        "Images and documents are in messages of the user: no provider takes them in system "
+        "messages, nor in those of the assistant."
+    ),
+    hint="move the part to a message with `role: user`",
+    bad=_with_image("system"),
+    good=_with_image("user"),
+)
+
+
+def part_problem(path: Path, kind: str, name: str, media: Media | None) -> Problem | None:
+    """Return the problem of the file of a part; None: it is one that the part takes.
+
+    `kind` is the type of the part; without `media`, the file is a text.
+    """
+    why, hint = _wrong_kind(kind, media)
+    if media and not why:
+        why, hint = _why_not(media)
+    return Problem(MEDIA_FILE, path, f"`{name}` {why}", hint) if why else None
+
+
+def _wrong_kind(kind: str, media: Media | None) -> tuple[str, str]:
+    """Return what a file is that a part of this type does not take, and what to write."""
+    if media is None:
+        return ("is a text", "write `type: file`") if kind == "image" else ("", "")
+    if media.is_image:
+        return ("is an image", "write `type: image`") if kind == "file" else ("", "")
+    return ("is a PDF", "write `type: file`") if kind == "image" else ("", "")
+
+
+def _why_not(media: Media) -> tuple[str, str]:
+    """Return why no part can have this file, and what to do; ("", ""): a part can."""
+    suffixes = SUFFIXES[media.type]
+    if not media.path.lower().endswith(suffixes):
+        word = media.type.rpartition("/")[2]
+        return f"is a {word} by its first bytes", f"let its name end in {' or '.join(suffixes)}"
+    if media.size > MOST_BYTES:
+        return f"has {_mib(media.size)}; at most {MOST_BYTES // 2**20} are sent", _SMALLER
+    if media.is_image and not (media.width and media.height):
+        return "has a broken header", "save the image again"
+    if max(media.width, media.height) > MOST_PIXELS:
+        size = f"{media.width:,} x {media.height:,} pixels"
+        return f"has {size}; a side has at most {MOST_PIXELS:,}", _SMALLER
+    return "", ""
+
+
+def _mib(size: int) -> str:
+    return f"{size / 2**20:.1f} MiB"
+
+
+def size_problems(found: Sequence[tuple[Path, Media]]) -> Iterator[Problem]:
+    """Yield the cases whose files are too large together; those of suite messages count for all."""
+    shared = {media.path: media.size for path, media in found if path[0] != "evalcases"}
+    sizes: dict[Path, dict[str, int]] = {}
+    for path, media in found:
+        if path[0] == "evalcases":
+            sizes.setdefault(path[:2], {**shared})[media.path] = media.size
+    for case, of_case in sizes.items():
+        if (total := sum(of_case.values())) > MOST_BYTES_OF_CASE:
+            most = f"at most {MOST_BYTES_OF_CASE // 2**20} are sent with a case"
+            message = f"{len(of_case)} images and documents have {_mib(total)}; {most}"
+            yield Problem(MEDIA_FILE, case, message, _SMALLER)
+
+
+def role_problem(path: Path, message: dict[str, Any], kind: str) -> Problem | None:
+    """Return the problem of a part in a message whose role has text only."""
+    role, key = message.get("role"), path[2] if path[0] == "evalcases" else path[0]
+    if role not in _WITHOUT or key not in _ASKED:
+        return None
+    what = "an image" if kind == "image" else "a PDF"
+    return Problem(MEDIA_ROLE, path, f"{what} in a message with `role: {role}`")

@@ -1,0 +1,52 @@
+"""Which images and documents a judge is shown, and what the report says where it is not."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from rubric_ci.errors import CannotJudge
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.media import Media
+from rubric_ci.model.model_facts import takes
+from rubric_ci.models.judge.prompt import Shown, nothing
+from rubric_ci.system.model_list import model_info
+
+
+def shown_to(judge: JudgeConfig) -> Shown:
+    """Return what one judge is shown."""
+    if judge.images == "off":
+        return nothing
+
+    return partial(takes_media, judge.endpoint)
+
+
+def takes_media(endpoint: Endpoint, media: Media) -> bool:
+    """Return True if a model is sent a file; one that is not listed is, and may refuse it."""
+    if endpoint.command or endpoint.http:  # gets a text
+        return False
+    info = model_info(endpoint.model)
+    return takes(media.kind, endpoint.model, endpoint.options, info) is not False
+
+
+def unseen(judges: Sequence[JudgeConfig], media: Sequence[Media]) -> tuple[str, ...]:
+    """Return a warning per judge that is not shown all; raises CannotJudge if it must be."""
+    found = []
+    for judge in judges if media else ():
+        shown = shown_to(judge)
+        if hidden := [each for each in media if not shown(each)]:
+            name, kinds = judge.endpoint.model, _kinds(hidden)
+            if judge.images == "required":
+                raise CannotJudge(
+                    f"{name} takes no {kinds}, and `judge.images` is `required`; choose a model "
+                    "that does"
+                )
+            paths = ", ".join(f"`{each.path}`" for each in hidden)
+            found.append(f"{name} did not see {paths}: {_why(judge, kinds)}")
+    return tuple(found)
+
+
+def _kinds(media: Sequence[Media]) -> str:
+    return " and ".join(sorted({f"{each.kind}s" for each in media}, reverse=True))
+
+
+def _why(judge: JudgeConfig, kinds: str) -> str:
+    return "`judge.images` is `off`" if judge.images == "off" else f"it takes no {kinds}"

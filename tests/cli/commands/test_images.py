@@ -1,0 +1,212 @@
+"""Cases with images and documents: what `validate` says, and what models and judges are sent."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.answer_judge import AnswerJudge, judging
+from tests.checkout import ENVIRONMENT
+from tests.invoke import invoke
+from tests.pictures import JPEG, pdf, png, write
+
+pytestmark = pytest.mark.timeout(120)
+
+CONFIG = """\
+judge: {{model: openai/judge, api_base: "{url}", api_key: none{judge}}}
+targets: [{{name: default, model: openai/a, api_base: "{url}", api_key: none}}]
+"""
+EVALS = """\
+evalcases:
+  - id: cart
+    input: [{type: image, value: /shots/cart.png}, {type: text, value: What is wrong?}]
+    rubrics: [Says hello]
+  - id: bill
+    vars: {bill: may}
+    input: [{type: file, value: "/{{ bill }}.pdf"}, {type: text, value: Who sent it?}]
+    expected_output: [{type: image, value: /shots/photo.jpg}]
+    rubrics: [Says hello]
+"""
+FILES = {"shots/cart.png": png(40, 30), "shots/photo.jpg": JPEG, "may.pdf": pdf(2)}
+
+
+@dataclass(slots=True)
+class Seeing(AnswerJudge):
+    """A judge that is shown images; it keeps the types of the parts of each request."""
+
+    shown: list[list[str]] = field(default_factory=list)
+
+    def reply(self, request: dict[str, Any]) -> str:
+        for message in request["messages"]:
+            if isinstance(message["content"], list):
+                message["content"], kinds = flat(message["content"])
+                if request["model"] == "judge":
+                    self.shown.append(kinds)
+        return AnswerJudge.reply(self, request)
+
+
+def flat(parts: list[dict[str, Any]]) -> tuple[str, list[str]]:
+    """Return the texts of parts as one, with the start of each image, and the types."""
+    texts = [part.get("text") or f"<{start(part)}>" for part in parts]
+    return "\n\n".join(texts), [part["type"] for part in parts]
+
+
+def start(part: dict[str, Any]) -> str:
+    url = part["image_url"]["url"] if "image_url" in part else part["file"]["file_data"]
+    return str(url).partition(",")[0]
+
+
+@pytest.fixture
+def judge() -> Iterator[Seeing]:
+    server = Seeing(targets={"a": lambda _: "hello"})
+    with judging(server):
+        yield server
+
+
+def project(root: Path, url: str, evals: str = EVALS, judge: str = "") -> None:
+    (root / ".git").mkdir()
+    write(root, {**FILES, "evals/a.eval.yaml": evals.encode()})
+    (root / "rubric-ci.yaml").write_text(CONFIG.format(url=url, judge=judge))
+
+
+def cases(root: Path) -> list[dict[str, Any]]:
+    report = json.loads((root / ".rubric-ci/report.json").read_text())
+    return [*report["cases"]]
+
+
+def test_models_and_judges_are_shown_them(tmp_path: Path, judge: Seeing) -> None:
+    project(tmp_path, judge.url)
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(judge.asked) == [
+        ("a", "<data:application/pdf;base64>\n\nWho sent it?"),
+        ("a", "<data:image/png;base64>\n\nWhat is wrong?"),
+    ]
+    assert sorted(judge.shown) == [
+        ["text", "file", "text", "image_url", "text"],
+        ["text", "image_url", "text"],
+    ]
+    seen = next(text for text in judge.seen if "What is wrong?" in text)
+    assert "[image: shots/cart.png]\n\nWhat is wrong?" in seen
+    assert "Image of the question:\n<data_" in seen
+
+
+def test_a_cached_run_asks_nothing_until_a_picture_changes(tmp_path: Path, judge: Seeing) -> None:
+    project(tmp_path, judge.url)
+    invoke(tmp_path, ENVIRONMENT, "run")
+    judge.seen.clear()
+    invoke(tmp_path, ENVIRONMENT, "run")
+    assert judge.seen == []
+    write(tmp_path, {"shots/cart.png": png(40, 30, (0, 0, 0))})
+    invoke(tmp_path, ENVIRONMENT, "run")
+    assert ["What is wrong?" in text for text in judge.seen] == [True]
+
+
+def test_a_judge_that_is_shown_none(tmp_path: Path, judge: Seeing) -> None:
+    project(tmp_path, judge.url, judge=", images: 'off'")
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert judge.shown == []
+    assert all("You are not shown every image and document" in text for text in judge.seen)
+    warnings = [case["evaluators"][0]["warnings"] for case in cases(tmp_path)]
+    assert warnings == [
+        ["openai/judge did not see `shots/cart.png`: `judge.images` is `off`"],
+        ["openai/judge did not see `may.pdf`, `shots/photo.jpg`: `judge.images` is `off`"],
+    ]
+
+
+def test_a_judge_that_must_see_them(tmp_path: Path, judge: Seeing) -> None:
+    project(tmp_path, judge.url, judge=", images: required")
+    there = {**ENVIRONMENT, "OPENAI_BASE_URL": judge.url, "OPENAI_API_KEY": "k"}
+    done = invoke(tmp_path, there, "run", "--judge", "openai/gpt-3.5-turbo")
+    assert done.returncode == 3
+    assert cases(tmp_path)[0]["reason"] == (
+        "rubric: openai/gpt-3.5-turbo takes no images, and `judge.images` is `required`; "
+        "choose a model that does"
+    )
+
+
+BAD = """\
+evalcases:
+  - id: one
+    vars: {shot: /shots/gone.png}
+    rubrics: [Names it]
+    input_messages:
+      - {role: system, content: [{type: image, value: /shots/cart.png}]}
+      - role: user
+        content:
+          - {type: image, value: "{{ shot }}"}
+          - {type: image, value: /may.pdf}
+          - {type: file, value: /shots/cart.png}
+          - {type: image, value: /notes.txt}
+          - {type: image, value: /wrong.png}
+          - {type: image, value: /wide.png}
+          - {type: image, value: /cut.png}
+          - {type: image, value: /noise.png}
+          - {type: image, value: /big.png}
+  - id: two
+    rubrics: [Names it]
+    input:
+      - {type: image, value: /a.png}
+      - {type: image, value: /b.png}
+      - {type: image, value: /c.png}
+"""
+
+
+PLACES = "paths are resolved from the eval file's folder, then from its parent folders"
+TYPES = "use a png, jpeg, gif or webp for `type: image`, a PDF or a text for `type: file`"
+FOUND = [
+    ("3:18", "file-missing", "`/shots/gone.png`: no such file", PLACES),
+    (
+        "6:55",
+        "media-role",
+        "an image in a message with `role: system`",
+        "move the part to a message with `role: user`",
+    ),
+    ("10:34", "media-file", "`/may.pdf` is a PDF", "write `type: file`"),
+    ("11:33", "media-file", "`/shots/cart.png` is an image", "write `type: image`"),
+    ("12:34", "media-file", "`/notes.txt` is a text", "write `type: file`"),
+    (
+        "13:34",
+        "media-file",
+        "`/wrong.png` is a jpeg by its first bytes",
+        "let its name end in .jpg or .jpeg",
+    ),
+    (
+        "14:34",
+        "media-file",
+        "`/wide.png` has 8,001 x 1 pixels; a side has at most 8,000",
+        "make it smaller",
+    ),
+    ("15:34", "media-file", "`/cut.png` has a broken header", "save the image again"),
+    ("16:34", "media-file", "`/noise.png` is not an image", TYPES),
+    ("17:34", "media-file", "`/big.png` has 21.0 MiB; at most 20 are sent", "make it smaller"),
+    (
+        "18:5",
+        "media-file",
+        "3 images and documents have 54.0 MiB; at most 50 are sent with a case",
+        "make it smaller",
+    ),
+]
+
+
+def test_validate_names_what_cannot_be_sent(tmp_path: Path) -> None:
+    project(tmp_path, "http://127.0.0.1:9/v1", BAD)
+    large = png(4, 3) + bytes(18 * 2**20)
+    bad = {
+        "notes.txt": b"Hi",
+        "wrong.png": JPEG,
+        "wide.png": png(8001, 1),
+        "cut.png": png(4, 3)[:12],
+        "noise.png": b"\xff\x00\xfe",
+        "big.png": large + bytes(3 * 2**20),
+    }
+    write(tmp_path, {**bad, **dict.fromkeys(("a.png", "b.png", "c.png"), large)})
+    done = invoke(tmp_path, ENVIRONMENT, "validate", "evals")
+    lines = [line for line in done.stdout.split("\n") if line.startswith("evals/")]
+    assert [line.removeprefix("evals/a.eval.yaml:") for line in lines] == [
+        f"{place}: {rule}: {message}; {hint}" for place, rule, message, hint in FOUND
+    ]

@@ -1,0 +1,122 @@
+"""Images and documents in requests: the body of each provider, and the key of the request."""
+
+from base64 import b64encode
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rubric_ci.model.config import Endpoint
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_of
+from rubric_ci.model.media import Media
+from rubric_ci.models.judge.shown import takes_media
+from rubric_ci.models.llm import anthropic_http, gemini_http, openai_http
+from rubric_ci.models.llm.retry import RequestError
+from tests.pictures import media, pdf, png
+
+CART = media("shots/cart.png", png(4, 3))
+BILL = media("bills/may.pdf", pdf(1))
+MESSAGES = (
+    ChatMessage(role="system", content="Be brief."),
+    message_of("user", [CART, "Above: the cart.", "What is", BILL, "about?"]),
+)
+SHOWN = b64encode(png(4, 3)).decode()
+READ = b64encode(pdf(1)).decode()
+
+
+def call(model: str) -> ModelCall:
+    return ModelCall(endpoint=Endpoint(model=model), messages=MESSAGES, key="k")
+
+
+def test_text_of_a_message() -> None:
+    assert MESSAGES[1].content == (
+        "[image: shots/cart.png]\n\nAbove: the cart.\n\nWhat is\n\n[document: bills/may.pdf]\n\n"
+        "about?"
+    )
+    assert MESSAGES[1].media == (CART, BILL)
+    assert message_of("user", ["a", "b"]) == ChatMessage(role="user", content="a\n\nb")
+
+
+def test_openai() -> None:
+    assert openai_http.chat_body(call("openai/gpt-6-luna"))["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {
+            "role": "user",
+            "content": [
+                {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{SHOWN}"}},
+                {"type": "text", "text": "Above: the cart.\n\nWhat is"},
+                {
+                    "type": "file",
+                    "file": {
+                        "filename": "may.pdf",
+                        "file_data": f"data:application/pdf;base64,{READ}",
+                    },
+                },
+                {"type": "text", "text": "about?"},
+            ],
+        },
+    ]
+
+
+def test_anthropic() -> None:
+    body = anthropic_http.body_of(call("anthropic/claude-sonnet-5-5"))
+    assert body["system"] == "Be brief."
+    assert body["messages"][0]["content"] == [
+        {"type": "image", "source": source("image/png", SHOWN)},
+        {"type": "text", "text": "Above: the cart.\n\nWhat is"},
+        {"type": "document", "source": source("application/pdf", READ)},
+        {"type": "text", "text": "about?"},
+    ]
+
+
+def source(kind: str, data: str) -> dict[str, Any]:
+    return {"type": "base64", "media_type": kind, "data": data}
+
+
+def test_gemini() -> None:
+    body = gemini_http.body_of(call("gemini/gemini-3.8-flash"))
+    assert body["contents"][0]["parts"] == [
+        {"inlineData": {"mimeType": "image/png", "data": SHOWN}},
+        {"text": "Above: the cart.\n\nWhat is"},
+        {"inlineData": {"mimeType": "application/pdf", "data": READ}},
+        {"text": "about?"},
+    ]
+
+
+def test_a_file_that_changed_is_not_sent() -> None:
+    changed = replace(CART, read=lambda: png(5, 5))
+    asked = replace(call("openai/a"), messages=(message_of("user", [changed]),))
+    with pytest.raises(RequestError, match=r"^shots/cart.png has changed since the run began$"):
+        openai_http.chat_body(asked)
+
+
+def key(*parts: str | Media) -> str:
+    return call_key(Endpoint(model="openai/a"), [message_of("user", parts)])
+
+
+def test_keys_have_the_digest_and_not_the_name() -> None:
+    moved = media("other/place.png", png(4, 3))
+    other = media("shots/cart.png", png(4, 3, (0, 0, 0)))
+    assert key(CART, "What?") == key(moved, "What?")
+    assert len({key(CART, "What?"), key(other, "What?"), key("What?", CART), key("What?")}) == 4
+    assert key("What?") == call_key(
+        Endpoint(model="openai/a"), [ChatMessage(role="user", content="What?")]
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "image", "document"),
+    [
+        ("openai/gpt-6-luna", {}, True, True),
+        ("openai/gpt-3.5-turbo", {}, False, False),
+        ("openai/gpt-3.5-turbo", {"api_base": "http://127.0.0.1:1/v1"}, True, True),
+        ("openai/unknown", {}, True, True),
+        ("anthropic/claude-sonnet-5-5", {}, True, True),
+        ("gemini/gemma-3-27b-it", {}, True, False),
+    ],
+)
+def test_what_models_take(
+    model: str, options: dict[str, Any], *, image: bool, document: bool
+) -> None:
+    endpoint = Endpoint(model=model, options=options)
+    assert (takes_media(endpoint, CART), takes_media(endpoint, BILL)) == (image, document)

@@ -103,7 +103,9 @@ KINDS: Final[Mapping[str, KindRow]] = {
 }
 REFUSED_KINDS: Final = frozenset({"target:UnsupportedTarget"})  # `validate` refuses it
 
-_OWN_REQUESTS: Final = DoesNotApply("the tool sends its own requests; rubric-ci sends none")
+_OWN_REQUESTS: Final = DoesNotApply(
+    "the tool sends its own requests, and rubric-ci none; a note of the report says so of a cap"
+)
 _NOTHING_SENT: Final = DoesNotApply("nothing is sent or started: the results are there")
 _OWN_CACHE: Final = DoesNotApply("the tool is started each time, and caches by itself")
 _OWN_JUDGE: Final = DoesNotApply("the tool marks the answers; no judge request is sent")

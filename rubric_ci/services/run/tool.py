@@ -159,7 +159,9 @@ def tool_report(
         started_at=now.isoformat(timespec="seconds"),
         metadata=run_metadata(environment),
         seconds=monotonic() - clock,
-        notes=tuple(filter(None, (said, forged, _unknown(change, config, target, base)))),
+        notes=tuple(
+            filter(None, (said, forged, _unknown(change, config, target, base), _caps(settings)))
+        ),
         grading_changes=_grading_changes(project, change, target, tracked, head.known, base),
     )
     report = report_of(outcome.results, config, settings.fail_on, waivers, facts)
@@ -180,6 +182,18 @@ def _grading_changes(
     if isinstance(base, str) or change.grading is None:
         return changes
     return ordered((*changes, *results_changes(head, base.known)))
+
+
+def _caps(settings: RunSettings) -> str:
+    """Return the note on caps, which hold for requests of ours only."""
+    given = {
+        "--max-calls": settings.requests.max_calls,
+        "--max-cost-usd": settings.requests.max_cost_usd,
+    }
+    named = [option for option, most in given.items() if most is not None]
+    if not named:
+        return ""
+    return f"{' and '.join(named)} did not limit the tool, which sends its own requests."
 
 
 def _unknown(change: Change, config: Config, target: RunnerTarget, base: Ran | str) -> str:

@@ -201,6 +201,19 @@ def test_an_option_that_the_tool_cannot_follow_is_refused(
     assert done.stderr.startswith(f"rubric-ci: {named} has no effect on the target shop: csv ")
 
 
+def test_a_cap_says_that_it_does_not_limit_the_tool(shop: Checkout) -> None:
+    assert not any("did not limit" in line for line in report_of(shop)["notes"])
+    caps = ("--max-calls", "3", "--max-cost-usd", "0.5")
+    assert report_of(shop, *caps)["notes"][-1] == (
+        "--max-calls and --max-cost-usd did not limit the tool, which sends its own requests."
+    )
+
+
+def report_of(shop: Checkout, *options: str) -> dict[str, Any]:
+    run(shop, *options)
+    return report(shop)
+
+
 def test_a_case_of_ours_cannot_be_answered_by_a_runner(shop: Checkout) -> None:
     shop.commit(
         {"a.eval.yaml": "evalcases: [{id: a, input: Hi, target: shop, rubrics: [Greets.]}]\n"}

@@ -219,6 +219,7 @@ def fence(bench: Bench) -> None:
         outside = re.sub(rf"<(\w+_{tag})>\n.*?\n</\1>", "", prompt, flags=re.DOTALL)
         assert "OBEY ME" in prompt
         assert "OBEY ME" not in outside
+        assert "</answer_0000>" not in prompt  # a forged end of a fence is escaped
 
 
 CHECKS: Mapping[str, Callable[[Bench], None]] = {

@@ -105,11 +105,17 @@ def record(case: EvalCase, target: Target, context: RunContext, answer: Answer) 
 
 
 def recorded_key(case: EvalCase, target: Target, context: RunContext) -> str:
-    """Return the key of an answer in a recording: the question, the target and the trial."""
-    target = at_work(case, target) if isinstance(target, CliTarget) else target
-    side = "" if context.side.root is None else "base"
-    facts = {"parts": _parts(with_skill(case, target), target, context), "side": side}
-    return _digest({**facts, **_said(case), "id": [case.file, case.own_id], "trial": context.trial})
+    """Return the key of an answer in a recording: the question, the target and the trial.
+
+    Values of environment variables, which differ elsewhere, are no part of it.
+    """
+    asked = with_skill(case, target)
+    if isinstance(target, CliTarget):
+        parts = {**_of_command(asked, at_work(case, target), context), "environment": {}}
+    else:
+        parts = {"model": _of_model(asked, target)} if isinstance(target, LlmTarget) else {}
+    place = [case.file, case.own_id, target.name, context.trial, context.side.root is not None]
+    return _digest({**_said(case), "parts": parts, "place": place})
 
 
 def _is_started(case: EvalCase, target: Target) -> bool:
@@ -159,7 +165,7 @@ def _of_model(case: EvalCase, target: LlmTarget) -> JSON:
     return ["model", call_key(target.endpoint, messages), host]
 
 
-def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> JSON:
+def _of_command(case: EvalCase, target: CliTarget, context: RunContext) -> dict[str, JSON]:
     """Return the values of the command's placeholders and environment, and its files."""
     template = target.command_template
     named = "{EVAL_ID}" in template or target.batched

@@ -140,6 +140,26 @@ def test_a_case_that_was_not_recorded_is_errored(project: Path) -> None:
     assert not (project / "started.txt").exists()
 
 
+def test_answers_of_several_targets_are_told_apart(project: Path) -> None:
+    line = "provider: cli, command_template: 'echo hello', cache: false, env: [PLACE]"
+    (project / "rubric-ci.yaml").write_text(
+        "targets:\n"
+        f"  - {{name: one, {line.replace('hello', 'hello one')}}}\n"
+        f"  - {{name: other, {line.replace('hello', 'hello other')}}}\n"
+    )
+    (project / "a.eval.yaml").write_text(
+        "evalcases: [{id: a, input: Greet, rubrics: [{contains: hello}]}]\n"
+    )
+    options = ("--target", "one", "--target", "other")
+    assert (
+        rubric_ci(project, "run", *options, "--record", "all.jsonl", PLACE="here").returncode == 0
+    )
+    recorded = cases(project)
+    assert [each["answer"] for each in recorded.values()] == ["hello one", "hello other"]
+    assert rubric_ci(project, "run", *options, "--replay", "all.jsonl").returncode == 0
+    assert cases(project) == recorded
+
+
 def test_both_sides_of_a_change_are_recorded(project: Path) -> None:
     checkout = Checkout(project)
     checkout.commit()

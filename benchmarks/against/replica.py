@@ -5,7 +5,7 @@ The tests, levels and orders are those of the product, which are called where th
 numbers; `tests/services/run/test_replica.py` compares both on the same draws.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
@@ -86,7 +86,7 @@ def decide(cases: Sequence[Case], trials: int, config: RegressionConfig = CONFIG
     suspects = [n for n, case in enumerate(cases) if case.base.passes and not case.head.passes]
     found.suspected = len(suspects)
     if suspects and not (found.drop and 2 * len(suspects) > len(cases)):
-        _confirm(cases, suspects, trials, verdicts.for_cases(config), found)
+        confirm(cases, suspects, trials, verdicts.for_cases(config), found)
     return found
 
 
@@ -124,13 +124,14 @@ def _asked_again(case: Case) -> Case:
     return Case(head=case.head, base=base)
 
 
-def _confirm(
-    cases: Sequence[Case],
+def confirm(
+    cases: Sequence[Case] | Mapping[int, Case],
     suspects: Sequence[int],
     trials: int,
     config: RegressionConfig,
     found: Decision,
 ) -> None:
+    """Ask the suspects again, and add those that are broken."""
     level = verdicts.level_of(len(suspects), trials, config)
     most = verdicts.most_trials(len(suspects), trials, config)
     for number in suspects:

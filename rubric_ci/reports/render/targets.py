@@ -100,6 +100,8 @@ def difference_text(found: TargetDifference) -> str:
         parts.append(f"{significance.PERCENT} interval {low:+.3f} to {high:+.3f}")
     parts.append(f"p = {found.p_value:.3g}")
     word = "no significant difference"
+    if not found.significant and found.p_value < significance.SIGNIFICANT:
+        word = "no significant difference: so few cases may miss rare large losses"
     if found.significant:
         word = "better" if found.better else "worse"
     scores = f"mean score {found.mean:+.3f} against {found.than}"

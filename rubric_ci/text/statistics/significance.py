@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from math import atan, comb, cos, erfc, fsum, pi, sin, sqrt
+from math import atan, comb, cos, erfc, fsum, pi, prod, sin, sqrt
 from statistics import NormalDist
 from typing import Final, TypeAlias
 
@@ -13,8 +13,10 @@ PERCENT: Final = f"{100 * CONFIDENCE:g} %"
 SIGNIFICANT: Final = round(1 - CONFIDENCE, 9)  # a change of the mean score is, below this p-value
 Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # standard errors of a normal distribution
 STEPS = 100  # scores are compared in hundredths; the sum of the differences stays exact
+MOST_STEPS: Final = 50_000  # of all differences: beyond, the steps are larger, which take less time
+LEAST: Final = 2.0**-1022  # no p-value is 0, however small
 MANY = 500  # differing cases; above this the sum is compared with a normal distribution
-NO_WIDTH: Final = 1e-9  # half of it, of an interval; what is below is rounding
+_BETS: Final = (0.25, 0.5, 0.75, 1.0)
 Observation: TypeAlias = tuple[float, float]
 """One trial as its verdict (a higher tier is better) and its score, in this order."""
 
@@ -24,12 +26,34 @@ def p_value(differences: Sequence[float]) -> float:
 
     An exact paired permutation test over the signs of the differences (Fisher, The Design of
     Experiments, 1935, section 21). Above `MANY` differences d, the normal approximation of the
-    same permutation: their sum has mean 0 and variance Σd², so z = Σd / √Σd².
+    same permutation: their sum has mean 0 and variance Σd², so z = Σd / √Σd². Large differences, as
+    of clusters, are compared in larger steps: the test of these is as exact.
     """
-    steps = [step for d in differences if (step := round(d * STEPS))]
+    steps = _steps(differences, STEPS)
     if len(steps) > MANY:
-        return erfc(abs(sum(steps)) / sqrt(2 * sum(step * step for step in steps)))
-    return _p_value(sum(map(abs, steps)), sum(s for s in steps if s > 0), [abs(s) for s in steps])
+        found = erfc(abs(sum(steps)) / sqrt(2 * sum(step * step for step in steps)))
+        return max(LEAST, found)
+    total = sum(map(abs, steps))
+    if total > MOST_STEPS:
+        steps = _steps(differences, STEPS * MOST_STEPS / total)
+    sizes = [abs(step) for step in steps]
+    return max(LEAST, _p_value(sum(sizes), sum(s for s in steps if s > 0), sizes))
+
+
+def _steps(differences: Sequence[float], per_unit: float) -> list[int]:
+    return [step for d in differences if (step := round(d * per_unit))]
+
+
+def bound_of_mean(differences: Sequence[float]) -> float:
+    """Return a bound of the p-value of a mean of 0, for differences of any distribution in -1..1.
+
+    Sign flips assume that differences are symmetric around 0. A product of bets on the direction
+    that is seen, Π (1 + λd), has a mean of at most 1 if the mean of the differences is 0
+    (Waudby-Smith and Ramdas, arXiv:2010.09686), so that it exceeds 1/p with a probability of p.
+    """
+    sign = 1 if sum(differences) > 0 else -1
+    stakes = (prod(1 + bet * sign * d for d in differences) for bet in _BETS)
+    return 1 / max(1.0, fsum(stakes) / len(_BETS))
 
 
 def interval(clusters: Sequence[Sequence[float]], least: float = 0.0) -> tuple[float, float] | None:
@@ -40,16 +64,19 @@ def interval(clusters: Sequence[Sequence[float]], least: float = 0.0) -> tuple[f
     arXiv:2411.00640, with the correction for few clusters); clusters of one case give the usual
     one. It reaches `least` at least to either side, clipped to -1..1, because scores are in 0..1.
 
-    None below two clusters, and where it has no width: equal differences say nothing about the
-    cases that were not drawn.
+    None below two clusters, and where all differences are equal but for half a step of the test:
+    they say nothing about the cases that were not drawn.
     """
     k, n = len(clusters), sum(map(len, clusters))
     if k < 2:
         return None
     mean = fsum(d for cluster in clusters for d in cluster) / n
-    squares = fsum(fsum(d - mean for d in cluster) ** 2 for cluster in clusters)
+    residuals = [fsum(d - mean for d in cluster) for cluster in clusters]
+    if not least and max(map(abs, residuals)) < 0.25 / STEPS:
+        return None
+    squares = fsum(residual * residual for residual in residuals)
     reach = max(least, t_quantile(k - 1) * sqrt(squares * k / (k - 1)) / n)
-    return (max(-1.0, mean - reach), min(1.0, mean + reach)) if reach > NO_WIDTH else None
+    return max(-1.0, mean - reach), min(1.0, mean + reach)
 
 
 def largest_drop(low: float, clusters: int) -> float | None:
@@ -102,8 +129,8 @@ def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
 
 
 def t_p_value(t: float, freedom: int) -> float:
-    """Return the two-sided p-value of a value of Student's t."""
-    return max(0.0, 1.0 - _probability(abs(t), freedom))
+    """Return the two-sided p-value of a value of Student's t, and at least the rounding error."""
+    return max(2.0**-52, 1.0 - _probability(abs(t), freedom))
 
 
 def _p_value(total: int, positive: int, sizes: list[int]) -> float:
@@ -173,7 +200,7 @@ def p_value_below(head: Sequence[Observation], reference: Sequence[Observation])
     observed = sum(ranks[value] for value in head)
     ways = _ways([(counts[value], rank) for value, rank in ranks.items()], len(head))
     low = sum(count for total, count in ways.items() if total <= observed)
-    return float(Fraction(low, sum(ways.values())))
+    return max(LEAST, float(Fraction(low, sum(ways.values()))))
 
 
 def least_p_value(head: int, reference: int) -> float:

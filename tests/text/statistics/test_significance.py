@@ -2,6 +2,7 @@
 
 from itertools import product
 from random import Random
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -203,3 +204,80 @@ def test_the_largest_drop_that_is_not_excluded(
 
 def test_the_standard_errors_of_an_interval() -> None:
     assert pytest.approx(stats.norm.ppf(0.975)) == significance.Z
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        pytest.param([], 1.0, id="none"),
+        pytest.param([-1.0], 1.0, id="one"),
+        pytest.param([0.0] * 1_000_000, 1.0, id="a million that are equal"),
+        pytest.param([-0.1, 0.1] * 500_000, 1.0, id="a million that cancel"),
+        pytest.param([-0.1] * 1_000_000, significance.LEAST, id="p underflows and is not 0"),
+        pytest.param([-1.0] * 500, 2 * 0.5**500, id="the largest that is counted"),
+    ],
+)
+def test_p_value_at_the_extremes(differences: list[float], expected: float) -> None:
+    assert significance.p_value(differences) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("clusters", [50, 500])
+def test_large_sums_of_clusters_are_counted_in_larger_steps(clusters: int) -> None:
+    chance = Random(clusters)
+    sums = [chance.gauss(-1, 15) for _ in range(clusters)]
+    began = process_time()
+    found = significance.p_value(sums)
+    assert process_time() - began < 3
+    z = abs(sum(sums)) / sum(d * d for d in sums) ** 0.5
+    assert found == pytest.approx(2 * stats.norm.sf(z), abs=0.01)
+
+
+def test_the_other_p_values_are_never_0() -> None:
+    assert significance.t_p_value(1e9, 200) == 2.0**-52
+    low, high = [(0.0, 0.0)] * 600, [(2.0, 1.0)] * 600
+    assert significance.p_value_below(low, high) == significance.LEAST
+
+
+@pytest.mark.parametrize(
+    ("clusters", "shown"),
+    [
+        pytest.param([[-0.04]] * 20, False, id="all are equal"),
+        pytest.param([[-0.04]] * 19 + [[-0.041]], False, id="equal but for less than half a step"),
+        pytest.param([[-0.04]] * 19 + [[-0.05]], True, id="one differs by a step"),
+        pytest.param([[0.1], [-0.1]] * 500_000, True, id="a million: narrow, and not equal"),
+    ],
+)
+def test_an_interval_needs_differences_that_differ(
+    clusters: list[list[float]], shown: bool
+) -> None:
+    assert (significance.interval(clusters) is not None) == shown
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        pytest.param([1.0] * 6, 0.037, id="six that rise from 0 to 1"),
+        pytest.param([1.0] * 5, 0.0678, id="five"),
+        pytest.param([-1.0] * 6, 0.037, id="six that fall"),
+        pytest.param([0.1] * 10, 0.522, id="ten that rise by a little"),
+        pytest.param([1.0] * 9 + [-1.0], 0.0632, id="nine and a loss"),
+        pytest.param([], 1.0, id="none"),
+        pytest.param([0.0] * 9, 1.0, id="equal"),
+    ],
+)
+def test_a_bound_of_the_mean_for_any_distribution(
+    differences: list[float], expected: float
+) -> None:
+    assert significance.bound_of_mean(differences) == pytest.approx(expected, rel=0.02)
+
+
+def test_skewed_differences_without_a_mean_are_seldom_significant() -> None:
+    """Nine of ten cases rise by 0.1 and one falls by 0.9: sign flips alone are red in a third."""
+    chance, flips, both = Random(0), 0, 0
+    for _ in range(500):
+        drawn = [-0.9 if chance.random() < 0.1 else 0.1 for _ in range(8)]
+        red = significance.p_value(drawn) < 0.05
+        flips += red
+        both += red and significance.bound_of_mean(drawn) < 0.05
+    assert flips > 150
+    assert both <= 25

@@ -102,7 +102,10 @@ def comment(**options: Any) -> None:
 )
 @option("--clear", is_flag=True, help="Delete all entries.")
 def cache(**options: Any) -> None:
-    """Show the size of the judgement cache and prune it."""
+    """Show the size of the judgement cache and prune it.
+
+    RUBRIC_CI_CACHE_DIR names another folder, which several checkouts or machines can share.
+    """
     from rubric_ci.cli.commands.cache import cache as prune_and_show
     from rubric_ci.model.options import CacheSettings
 

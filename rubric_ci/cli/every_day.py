@@ -1,6 +1,6 @@
 """The commands for every day, except `run`, `validate` and `probe`."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -151,22 +151,32 @@ def compare(**options: Any) -> None:
     raise SystemExit(compare_reports(CompareSettings(**options)))
 
 
+def _read_day(context: click.Context, _: click.Parameter, written: str) -> date:
+    from rubric_ci.text.dates import last_day
+
+    day = last_day(written, datetime.now(UTC).date())
+    if day is None:
+        message = f"--until {written}: expected a date such as 2026-12-31, or a month such as March"
+        raise click.UsageError(message, context)
+    return day
+
+
 @command(
     epilog=examples("waive refund/period --until 2026-12-31 --reason 'index is rebuilt in #123'")
 )
 @click.argument("what", metavar="CASE/CRITERION")
 @option(
     "--until",
-    type=click.DateTime(["%Y-%m-%d"]),
+    callback=_read_day,
     metavar="DATE",
     required=True,
-    help="Last day of the waiver, such as 2026-12-31.",
+    help="Last day of the waiver, such as 2026-12-31; a month, such as March, is its last day.",
 )
 @option("--reason", metavar="WORDS", required=True, help="Reason that reports show.")
 @option("--owner", metavar="NAME", default="", help="Who fixes it; default: `user.email` of git.")
 @option("--file", metavar="FILE", default="", help="Eval file, if several have this case.")
 @options.config
-def waive(until: datetime, **options: Any) -> None:
+def waive(until: date, **options: Any) -> None:
     """Add a known failure of one criterion to waivers.yaml.
 
     The waiver excuses the criterion with its present text, until a date.
@@ -174,5 +184,5 @@ def waive(until: datetime, **options: Any) -> None:
     from rubric_ci.cli.commands.waive import waive as add_waiver
     from rubric_ci.model.options import WaiveSettings
 
-    settings = WaiveSettings(until=until.date(), **options)
+    settings = WaiveSettings(until=until, **options)
     raise SystemExit(add_waiver(settings, datetime.now(UTC).date()))

@@ -99,7 +99,8 @@ def fail_on(default: str) -> Decorator:
         "--fail-on",
         type=click.Choice(["fail", "borderline", "regression", "never"]),
         show_default=default,
-        help="Least severe verdict that fails the gate, or `regression`: what the change broke.",
+        help="Least severe verdict that fails the gate, or `regression`: what the change broke. "
+        "`gate.tags` of the configuration chooses the cases that decide.",
     )
 
 

@@ -1,5 +1,6 @@
 """The commands for a start: `init` and `demo`, and `import` and `adopt` from other eval tools."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from rubric_ci.cli import options
 from rubric_ci.cli.command import FILE, LINES, command, examples, option
 from rubric_ci.model import defaults, scaffold
 
+_choices = partial(option, heading="Choices")
+
 
 @command(
     epilog=examples(
@@ -18,25 +21,25 @@ from rubric_ci.model import defaults, scaffold
     )
 )
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
-@option(
+@_choices(
     "--provider",
     type=click.Choice(list(scaffold.PROVIDERS)),
     default="openai",
     help="Provider of the judge, and of the model target.",
 )
-@option(
+@_choices(
     "--target",
     type=click.Choice(list(scaffold.TARGETS)),
     default="model",
     help="What answers the cases: a model, a command, a service, an agent, or recorded answers.",
 )
-@option(
+@_choices(
     "--command",
     metavar="LINE",
     default="",
     help="Command of the target `command`; {PROMPT} is the question.",
 )
-@option("--url", metavar="URL", default="", help="Address of the target `http`.")
+@_choices("--url", metavar="URL", default="", help="Address of the target `http`.")
 @option("--yes", is_flag=True, help="Use the defaults for what is not given, without questions.")
 @option("--force", is_flag=True, help="Overwrite all but .gitignore and .pre-commit-config.yaml.")
 @click.pass_context

@@ -1,6 +1,7 @@
 """Days in texts: in given formats, in ISO 8601 and in common spellings with four-digit years."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from typing import Final
@@ -104,3 +105,28 @@ def _day(year: int, month: int, day: int) -> Iterator[date]:
         yield date(year, month, day)
     except ValueError:
         return
+
+
+def last_day(written: str, today: date) -> date | None:
+    """Return the day that is meant: a date, or the last day of a month; None: it is neither.
+
+    A month without a year, such as "March", is the next one, this month included.
+    """
+    try:
+        return date.fromisoformat(written)
+    except ValueError:
+        pass
+    if found := re.fullmatch(r"(\d{4})-(\d{2})", written):
+        year, month = int(found[1]), int(found[2])
+        return _end_of(year, month) if 1 <= month <= 12 and year else None
+    name, _, year_written = written.strip().lower().partition(" ")
+    if name not in {*_MONTHS, *_MONTH_NAMES}:
+        return None
+    month = 1 + _MONTHS.index(name[:3])
+    if not year_written:
+        return _end_of(today.year + (month < today.month), month)
+    return _end_of(int(year_written), month) if re.fullmatch(r"\d{4}", year_written) else None
+
+
+def _end_of(year: int, month: int) -> date:
+    return date(year, month, monthrange(year, month)[1])

@@ -70,7 +70,9 @@ Gate:
   --fail-on [fail|borderline|regression|never]
                                   Least severe verdict that fails the gate, or
                                   `regression`: what the change broke.
-                                  [default: (`gate.fail_on`, else fail)]
+                                  `gate.tags` of the configuration chooses the
+                                  cases that decide.  [default:
+                                  (`gate.fail_on`, else fail)]
 
 Limits:
   -x, --exitfirst        Stop at the first case that fails or has no verdict,

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from rubric_ci.text.dates import read_days
+from rubric_ci.text.dates import last_day, read_days
 
 JANUARY = date(2025, 1, 15)
 
@@ -34,3 +34,21 @@ JANUARY = date(2025, 1, 15)
 )
 def test_read_days(text: str, formats: tuple[str, ...], days: set[date]) -> None:
     assert read_days(text, formats) == days
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("2026-12-31", date(2026, 12, 31)),
+        ("2027-02", date(2027, 2, 28)),
+        ("March", date(2027, 3, 31)),
+        ("mar", date(2027, 3, 31)),
+        ("November", date(2026, 11, 30)),
+        ("March 2028", date(2028, 3, 31)),
+        ("2026-13", None),
+        ("Mars", None),
+        ("soon", None),
+    ],
+)
+def test_the_last_day_that_is_meant(written: str, expected: date | None) -> None:
+    assert last_day(written, date(2026, 11, 25)) == expected

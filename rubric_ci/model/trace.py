@@ -38,6 +38,7 @@ class Trace:
     cost_usd: float | None = None
     duration_ms: float | None = None
     model: str = ""
+    session: str = ""  # its id, by which the program resumes it
 
 
 def steps_of(messages: tuple[Mapping[str, Any], ...]) -> tuple[Step, ...]:

@@ -53,9 +53,18 @@ SAID = {
 
 def report(folder: Path, targets: list[dict[str, Any]], asked: dict[str, str]) -> dict[str, Any]:
     """Run one case for each prompt, and return its results by id."""
-    cases = [
-        {"id": name, "input": text, "rubrics": [{"min_words": 0}]} for name, text in asked.items()
-    ]
+    return run(
+        folder,
+        targets,
+        [
+            {"id": name, "input": text, "rubrics": [{"min_words": 0}]}
+            for name, text in asked.items()
+        ],
+    )
+
+
+def run(folder: Path, targets: list[dict[str, Any]], cases: list[dict[str, Any]]) -> dict[str, Any]:
+    """Run the cases, and return their results by id."""
     (folder / "rubric-ci.yaml").write_text(json.dumps({"targets": targets}))
     (folder / "a.eval.yaml").write_text(
         json.dumps({"evalcases": cases, "execution": {"target": targets[0]["name"]}})
@@ -171,3 +180,29 @@ def test_thirty_cases_of_codex_at_a_time(aimock: Aimock, tmp_path: Path) -> None
     target = programs.target("codex", aimock.url, concurrency=30)
     cases = report(tmp_path, [target], asked)
     assert {outcome(case) for case in cases.values()} == {"The answer is 42."}
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot", "gemini-cli"])
+def test_a_conversation(agent: str, aimock: Aimock, tmp_path: Path) -> None:
+    """An agent that resumes has the result of its tool in the second turn."""
+    first, second = scripted.says("The name is Ada."), scripted.says("It was Ada.")
+    aimock.load(
+        [
+            {**second, "match": {"userMessage": "which one was it"}},
+            {**first, "match": {"userMessage": "read the name", "hasToolResult": True}},
+            {**programs.calls(agent, "echo Ada-of-the-tool"), "match": {"userMessage": "read the"}},
+            {**scripted.says("\n"), "match": {}},
+        ]
+    )
+    turns = [{"input": "read the name"}, {"input": "which one was it"}]
+    case = {"id": "talk", "turns": turns, "rubrics": [{"min_words": 0}]}
+    found = run(tmp_path, [programs.target(agent, aimock.url)], [case])["talk"]
+    assert "It was Ada." in outcome(found)
+    resumes = AGENTS[agent].resumes
+    alone = f"each turn got the texts before it: {agent} resumes no session"
+    assert found["trace"]["notes"][-1:] == ["the turns are one session" if resumes else alone]
+    asked = [r for r in aimock.requests() if "which one was it" in json.dumps(r["messages"][-1])]
+    assert ("Ada-of-the-tool" in json.dumps(asked[-1]["messages"])) == resumes
+    used = found["trace"]["usage"]
+    assert used["token_usage"] == {"input": 300, "output": 60}
+    assert round(used.get("cost_usd", 0), 4) == (0.0012 if agent == "claude-code" else 0)

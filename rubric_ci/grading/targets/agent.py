@@ -34,10 +34,11 @@ async def answer(
 ) -> Answer:
     """Let an agent or a command work in its workspace; raises NoVerdict without an answer."""
     async with workspaces.opened(target, context, keep=case.looks_in_workspace) as folders:
+        session = Session(case, target.agent)
 
         async def turn(one: EvalCase) -> Answer:
             if target.agent:
-                return await _run(one, target, target.agent, context, folders)
+                return await _run(one, target, target.agent, context, folders, session)
             names = (*target.env, VARIABLE)
             confine = partial(
                 confined_argv, target=target, folders=folders, names=names, context=context
@@ -50,7 +51,41 @@ async def answer(
             given = await talk
         except NoVerdict as error:
             raise error.after(await _left_behind(error.did, target, folders)) from None
-        return await _with_work(given, case, target, folders, context)
+        done = await _with_work(given, case, target, folders, context)
+        return session.told(done)
+
+
+class Session:
+    """The session of an agent over the turns of a conversation, where it can resume one."""
+
+    def __init__(self, case: EvalCase, agent: AgentProgram | None) -> None:
+        self.agent = agent if case.most_turns else None
+        resumes = self.agent is not None and AGENTS[self.agent.name].resumes
+        self.id: str | None = "" if resumes else None  # None: it has none, "": it begins
+        self._used = (0, 0)  # tokens before this turn
+
+    def asked(self, case: EvalCase) -> EvalCase:
+        """Return the case of a turn: what a session knows is not told again."""
+        return replace(case, input_messages=case.input_messages[-1:]) if self.id else case
+
+    def own(self, trace: Trace) -> Trace:
+        """Return the work of a turn with its own tokens, and keep the session for the next one."""
+        if self.agent is None or self.id is None:
+            return trace
+        used, self.id = (trace.input_tokens, trace.output_tokens), trace.session
+        before, self._used = self._used, used
+        if not AGENTS[self.agent.name].adds_up:
+            return trace
+        return replace(trace, input_tokens=used[0] - before[0], output_tokens=used[1] - before[1])
+
+    def told(self, given: Answer) -> Answer:
+        """Return the answer of a conversation with how its turns were asked."""
+        if self.agent is None or given.work is None:
+            return given
+        how = "the turns are one session"
+        if self.id is None:
+            how = f"each turn got the texts before it: {self.agent.name} resumes no session"
+        return replace(given, work=replace(given.work, notes=(*given.work.notes, how)))
 
 
 async def _contained(
@@ -86,14 +121,19 @@ async def beside(
 
 
 async def _run(
-    case: EvalCase, target: CliTarget, agent: AgentProgram, context: RunContext, folders: Folders
+    case: EvalCase,
+    target: CliTarget,
+    agent: AgentProgram,
+    context: RunContext,
+    folders: Folders,
+    session: Session,
 ) -> Answer:
     known = AGENTS[agent.name]
     login = _login(target, agent, context)
 
     def start(dollars: float | None) -> tuple[tuple[str, ...], Mapping[str, str]]:
         settings = capped(agent, dollars) if known.cap else agent
-        made = furnished(known.work(settings), folders.home, login.files)
+        made = furnished(known.work(settings, session.id), folders.home, login.files)
         given = _environment(made, target, login, folders.home, context.environment)
         argv = confined_argv(
             made.argv, target=target, folders=folders, names=given, context=context
@@ -110,7 +150,7 @@ async def _run(
             environment=environment,
             known=context.environment,
             timeout_seconds=target.timeout_seconds,
-            stdin=prompt(case),
+            stdin=prompt(session.asked(case)),
             gives_up=known.gives_up,
         )
         try:
@@ -119,7 +159,8 @@ async def _run(
             raise timed_out(stopped, target, agent.name, places) from None
         files = await asyncio.to_thread(kept, folders.home, known.keeps)
         try:
-            return answer_of(_trace(finished, files, target, agent), finished, places)
+            trace = session.own(_trace(finished, files, target, agent))
+            return answer_of(trace, finished, places)
         except CannotAnswer as error:
             done = did(agent.name, finished.stdout, finished.stderr, places)
             raise error.after(done) from None

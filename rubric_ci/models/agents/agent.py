@@ -18,6 +18,13 @@ Files: TypeAlias = Mapping[str, str]
 NO_FILES: Final[Files] = {}
 
 
+class Work(Protocol):
+    """The start that works on files, with the settings of a target."""
+
+    def __call__(self, agent: AgentProgram, session: str | None = None, /) -> "Start":
+        """Return the start of a session that is resumed by its id; "": of one that will be."""
+
+
 class Read(Protocol):
     """The reader of stdout, stderr and the files that a program keeps; raises AgentFailed."""
 
@@ -82,8 +89,7 @@ class Agent:
 
     judge: Callable[[str], Start]
     """The start that marks answers with a model, "" for its own: without tools."""
-    work: Callable[[AgentProgram], Start]
-    """The start that works on files, with the settings of a target."""
+    work: Work
     refuses: Mapping[str, str] = field(default_factory=dict)
     """The options of `OPTIONS` that it does not have, each with what to do."""
     tools: Mapping[str, tuple[str, ...]]
@@ -97,6 +103,8 @@ class Agent:
     keeps: tuple[str, ...] = ()  # globs of files in its home folder that say more than its output
     gives_up: Callable[[bytes], bool] = never
     """Whether its output so far says that it will have no answer, though it goes on."""
+    resumes: bool = False  # it goes on with a session of an earlier start
+    adds_up: bool = False  # then its tokens are those of the whole session
     is_output: Callable[[Mapping[str, object]], bool]
     """Whether an object is one that only this agent prints."""
 

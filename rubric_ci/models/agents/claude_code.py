@@ -45,7 +45,7 @@ def _judge(model: str) -> Start:
     )
 
 
-def _work(agent: AgentProgram) -> Start:
+def _work(agent: AgentProgram, session: str | None = None, /) -> Start:
     chosen = ["Bash"] if agent.tools is None else list(agent.tools)
     own = () if agent.tools is None else ("--tools", ",".join(chosen))
     servers = agent.mcp_servers
@@ -55,7 +55,8 @@ def _work(agent: AgentProgram) -> Start:
             *_PRINT,
             *(() if agent.project_files else _ALONE),
             *(("--mcp-config", f"{{home}}/{_SERVERS}") if servers else ()),
-            *("--no-session-persistence", "--permission-mode", "acceptEdits", *own),
+            *(("--no-session-persistence",) if session is None else option("--resume", session)),
+            *("--permission-mode", "acceptEdits", *own),
             *(*option("--allowedTools", allowed), *option("--model", agent.model)),
             *(*option("--max-turns", agent.max_turns), *option("--effort", agent.effort)),
             *(*option(_CAP, agent.max_cost_usd), *agent.args),
@@ -114,6 +115,7 @@ def _result(said: Mapping[str, Any], steps: tuple[Step, ...]) -> Trace:
         cost_usd=number(said.get("total_cost_usd")),
         duration_ms=number(said.get("duration_ms")),
         model=_main_model(mapping(said.get("modelUsage"))),
+        session=str(said.get("session_id") or ""),
     )
 
 
@@ -201,5 +203,6 @@ AGENT: Final = Agent(
     read=read,
     steps=lambda stdout: _steps(list(events(stdout))),
     gives_up=_is_refused,
+    resumes=True,
     is_output=_is_output,
 )

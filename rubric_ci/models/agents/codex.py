@@ -26,7 +26,7 @@ from rubric_ci.models.agents.agent import (
     option,
 )
 
-_EXEC: Final = ("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral")
+_EXEC: Final = ("codex", "exec", "--json", "--skip-git-repo-check")
 _ALONE: Final = ("--ignore-user-config", "--ignore-rules", "-c", "project_doc_max_bytes=0")
 _NO_SEARCH: Final = ("-c", 'web_search="disabled"')
 # Without it every command makes `.git` in the shared temporary folder while it runs.
@@ -38,19 +38,30 @@ _NO_WORK: Final = frozenset({"agent_message", "reasoning", "todo_list", "error"}
 
 def _judge(model: str) -> Start:
     off = ("--disable", "shell_tool", "--disable", "apps", "--disable", "plugins")
-    argv = (*_EXEC, "-s", "read-only", *_ALONE, *_NO_SEARCH, *off, *option("-m", model), "-")
+    argv = (
+        *_EXEC,
+        "--ephemeral",
+        "-s",
+        "read-only",
+        *_ALONE,
+        *_NO_SEARCH,
+        *off,
+        *option("-m", model),
+        "-",
+    )
     return Start(argv=argv, environment=_HOME)
 
 
-def _work(agent: AgentProgram) -> Start:
+def _work(agent: AgentProgram, session: str | None = None, /) -> Start:
     """Return the start; its tools cannot be chosen, so a list of them only turns writing off."""
     tools = agent.tools
     mode = "workspace-write" if tools is None or "apply_patch" in tools else "read-only"
     alone = _ALONE[:2] if agent.project_files else _ALONE
     argv = (
-        *(*_EXEC, "-s", mode, *alone, *_NO_SEARCH, *_OWN_TMP, *option("-m", agent.model)),
+        *(*_EXEC, *(("--ephemeral",) if session is None else ()), "-s", mode),
+        *(*alone, *_NO_SEARCH, *_OWN_TMP, *option("-m", agent.model)),
         *(word for setting in _settings(agent) for word in ("-c", setting)),
-        *(*agent.args, "-"),
+        *(*agent.args, *option("resume", session), "-"),
     )
     return Start(argv=argv, environment=_HOME)
 
@@ -78,9 +89,10 @@ def _toml(value: JSON) -> str:
 
 def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
     """Read the last message of a turn that was completed; one before a tool is a preamble."""
-    text, used, steps = "", None, tuple(_steps(stdout))
+    text, used, steps, session = "", None, tuple(_steps(stdout)), ""
     for event in _unwrapped(stdout):
         item, kind = mapping(event.get("item")), event.get("type")
+        session = str(event.get("thread_id") or session)
         if kind == "turn.failed":
             raise failure(str(mapping(event.get("error")).get("message", "")))
         if kind == "item.completed" and item.get("type") == "agent_message":
@@ -95,6 +107,7 @@ def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
     return Trace(
         answer=text,
         steps=steps,
+        session=session,
         input_tokens=integer(used.get("input_tokens")),
         output_tokens=integer(used.get("output_tokens")),
     )
@@ -171,6 +184,8 @@ AGENT: Final = Agent(
     tools={"shell": ("shell",), "edit": ("apply_patch",), "web": ("web_search",)},
     planted=("**/AGENTS.md", "**/AGENTS.override.md", ".codex/**", ".agents/**"),
     host="https://api.openai.com",
+    resumes=True,
+    adds_up=True,
     read=read,
     steps=_steps,
     is_output=_is_output,

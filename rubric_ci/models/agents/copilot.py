@@ -41,13 +41,14 @@ def _judge(model: str) -> Start:
     return Start(argv=argv, environment=_HOME)
 
 
-def _work(agent: AgentProgram) -> Start:
+def _work(agent: AgentProgram, session: str | None = None, /) -> Start:
     tools, servers = agent.tools, agent.mcp_servers
     argv = (
         *(*_START, *(_ALONE[1:] if agent.project_files else _ALONE), "--allow-all-tools"),
         *(() if tools is None else (f"--available-tools={','.join(tools) or 'none'}",)),
         *(("--additional-mcp-config", f"@{{home}}/{_SERVERS}") if servers else ()),
         *(*option("--model", agent.model), *option("--reasoning-effort", agent.effort)),
+        *((f"--resume={session}",) if session else ()),
         *agent.args,
     )
     asks = {"COPILOT_PROVIDER_BASE_URL": agent.base_url} if agent.base_url else {}
@@ -58,7 +59,8 @@ def _work(agent: AgentProgram) -> Start:
 def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
     """Read the messages after the last tool; its files have the tokens, and why a reply ended."""
     said = list(events(stdout))
-    model, ended, tokens = "", False, _tokens(mapping(parsed(files.get(_USAGE, ""))))
+    model, ended, session = "", False, ""
+    tokens = _tokens(mapping(parsed(files.get(_USAGE, ""))))
     for event in said:
         data, kind = mapping(event.get("data")), event.get("type")
         if kind == "session.error":
@@ -67,7 +69,7 @@ def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
         if kind == "assistant.message":
             model = str(data.get("model") or model)
         if kind == "result":
-            ended = event.get("exitCode") == 0
+            ended, session = event.get("exitCode") == 0, str(event.get("sessionId", ""))
         if kind == "session.shutdown":
             ended, tokens = True, _tokens(data)
     if not ended:
@@ -77,6 +79,7 @@ def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
         steps=tuple(_steps(said)),
         finish=finish_of(files.get(_TELEMETRY, "")),
         model=model,
+        session=session,
         input_tokens=tokens[0],
         output_tokens=tokens[1],
     )
@@ -165,6 +168,8 @@ AGENT: Final = Agent(
         *(".mcp.json", ".vscode/mcp.json"),
     ),
     host="https://api.githubcopilot.com",
+    resumes=True,
+    adds_up=True,
     read=read,
     steps=lambda stdout: _steps(list(events(stdout))),
     keeps=(_USAGE, _TELEMETRY),

@@ -51,7 +51,7 @@ def _judge(model: str) -> Start:
     )
 
 
-def _work(agent: AgentProgram) -> Start:
+def _work(agent: AgentProgram, _session: str | None = None, /) -> Start:
     """Return the start; what the project has is left out of its folder, or used."""
     return Start(
         argv=(

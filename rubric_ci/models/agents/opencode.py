@@ -38,7 +38,7 @@ def _judge(model: str) -> Start:
     )
 
 
-def _work(agent: AgentProgram) -> Start:
+def _work(agent: AgentProgram, _session: str | None = None, /) -> Start:
     return Start(
         argv=(
             *(*_RUN, "--auto", *option("-m", agent.model), *option("--variant", agent.effort)),

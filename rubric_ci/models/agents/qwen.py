@@ -33,7 +33,7 @@ def _judge(model: str) -> Start:
     return Start(argv=(*_RUN, "--core-tools", "none", *option("-m", model)), files=_SETTINGS)
 
 
-def _work(agent: AgentProgram) -> Start:
+def _work(agent: AgentProgram, _session: str | None = None, /) -> Start:
     tools = () if agent.tools is None else agent.tools or ("none",)
     servers = agent.mcp_servers
     return Start(

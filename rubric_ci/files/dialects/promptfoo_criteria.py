@@ -82,6 +82,9 @@ def made_of(found: Translation, assertion: Any, kind: str, place: Path, setting:
     value = rendered(found, assertion.get("value"), (*place, "value"), setting)
     if value is None and assertion.get("value") is not None:
         return Made()
+    if plain != "is-json" and any(_is_elsewhere(each) for each in _as_list(value)):
+        found.refuse((*place, "value"), f"`{kind}`: a value in another file is not imported")
+        return Made()
     try:
         made = maker(value, kind != plain, setting, assertion)
     except _Refused as error:
@@ -91,6 +94,10 @@ def made_of(found: Translation, assertion: Any, kind: str, place: Path, setting:
     return _weighed(
         found, made, assertion, inverted=kind != plain and plain not in _JUDGED, place=place
     )
+
+
+def _is_elsewhere(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(("file://", "package:"))
 
 
 def is_judged(kind: str) -> bool:

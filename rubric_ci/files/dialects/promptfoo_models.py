@@ -25,10 +25,11 @@ class _Models(NamedTuple):
 
 
 _MODELS: Final[Mapping[str, _Models]] = {
-    "openai": _Models("openai/", ("chat",)),
+    "openai": _Models("openai/", ("chat", "completion")),
     "openai:responses": _Models("openai/responses/"),
-    "azure": _Models("azure/", ("chat",)),
-    "azureopenai": _Models("azure/", ("chat",)),
+    "azure": _Models("azure/", ("chat", "completion")),
+    "azure:responses": _Models("azure/responses/"),
+    "azureopenai": _Models("azure/", ("chat", "completion")),
     "anthropic": _Models("anthropic/", ("messages", "completion")),
     "google": _Models("gemini/"),
     "vertex": _Models("vertex_ai/"),
@@ -47,7 +48,7 @@ _MODELS: Final[Mapping[str, _Models]] = {
     "ollama:chat": _Models("ollama_chat/"),
     "ollama:completion": _Models("ollama/"),
     "ollama": _Models("ollama/"),
-    "bedrock": _Models("bedrock/"),
+    "bedrock": _Models("bedrock/", ("converse",)),
     "localai": _Models("openai/", ("chat",), "http://localhost:8080/v1"),
     "litellm": _Models(""),
 }

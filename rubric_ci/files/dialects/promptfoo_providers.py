@@ -162,6 +162,8 @@ def _program(
     _needs_no_vars(found, file, place, beside, stops=False)
     found.shims.update(SHIMS.values() if transforms else (SHIMS[language],))
     config = options.get("config")
+    if "{{" in json.dumps(config, default=str):
+        found.refuse((*place, "config"), "a template in `config` of a program is not filled in")
     given = ["--config", _written(json.dumps(config, default=str))] if config else []
     argv = (COMMANDS[language], SHIMS[language], *given, join(beside.base, file))
     return _command(

@@ -112,6 +112,14 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "tests: [{vars: {q: 7}, assert: [{type: is-json}]}]\nprompts: ['{{ q | upper }}']",
         [f"tests.0.vars {NOT_SAME}a filter of texts, of another value"],
     ),
+    "a value in another file": (
+        "tests: [{assert: [{type: contains, value: 'file://a.txt'}]}]",
+        ["tests.0.assert.0.value `contains`: a value in another file is not imported"],
+    ),
+    "a value of a list in another file": (
+        "tests: [{assert: [{type: contains-any, value: [a, 'file://a.txt']}]}]",
+        ["tests.0.assert.0.value `contains-any`: a value in another file is not imported"],
+    ),
     "quotes without an end": (
         "tests: [{assert: [{type: contains-any, value: 'a, \"b'}]}]",
         ["tests.0.assert.0.value `contains-any`: promptfoo stops at quotes without an end"],

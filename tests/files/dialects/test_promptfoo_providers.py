@@ -33,6 +33,9 @@ def without_name(target: dict[str, Any]) -> dict[str, Any]:
 MODELS: dict[str, dict[str, Any]] = {
     "openai:gpt-6": {"model": "openai/gpt-6"},
     "openai:chat:gpt-6": {"model": "openai/gpt-6"},
+    "openai:completion:gpt-6": {"model": "openai/gpt-6"},
+    "azure:responses:deployed": {"model": "azure/responses/deployed"},
+    "bedrock:converse:a.claude-6": {"model": "bedrock/a.claude-6"},
     "openai:responses:gpt-6": {"model": "openai/responses/gpt-6"},
     "openai:chat:ft:gpt-6:shop::1": {"model": "openai/ft:gpt-6:shop::1"},
     "azure:chat:deployed": {"model": "azure/deployed"},
@@ -109,6 +112,10 @@ LOST = {
             "providers.0 this provider has no counterpart; define a target of the name `default`: "
             "`- {name: default, provider: claude-code}` in rubric-ci.yaml"
         ),
+    ),
+    "a template in the settings of a program": (
+        "[{id: 'file://a.js', config: {token: '{{env.TOKEN}}'}}]",
+        "providers.0.config a template in `config` of a program is not filled in",
     ),
     "an embedding": (
         "['openai:embedding:a']",

@@ -71,6 +71,13 @@ _trials = options.judging(
     shell_complete=completion.targets,
     help="Target of every case, not its own (repeatable).",
 )
+@workflow(
+    "--untrusted",
+    metavar="REV",
+    default="",
+    help="Grade this commit of a stranger: its texts as git objects, and scripts, configuration "
+    "and everything else of the checkout, which must be the base branch.",
+)
 @options.select(
     "--shard",
     callback=_read_shard,
@@ -150,6 +157,8 @@ def run(stop_first: bool, **options: Any) -> Any:
         raise click.UsageError("-x is --max-failures 1; use one of them")
     if stop_first:
         options["max_failures"] = 1
+    if options["untrusted"]:
+        _check_untrusted(options)
     from rubric_ci.model.options import RunSettings
 
     settings = RunSettings(**_with_places(_with_targets(options)))
@@ -158,6 +167,17 @@ def run(stop_first: bool, **options: Any) -> Any:
     from rubric_ci.cli.commands.run import run as run_evals
 
     raise SystemExit(run_evals(settings))
+
+
+def _check_untrusted(options: dict[str, Any]) -> None:
+    """Raise UsageError for an option that reads another state than --untrusted allows."""
+    names = ("policy_from", "changed_since", "against", "last_failed")
+    for name in filter(options.get, names):
+        option = f"--{name.replace('_', '-')}"
+        raise click.UsageError(
+            f"--untrusted and {option} exclude each other: the commit is compared with the "
+            "checkout, whose policy holds"
+        )
 
 
 SETTINGS_ONLY: Final = object()

@@ -74,6 +74,13 @@ def tree(repository: Repository, revision: str) -> dict[str, Entry]:
     return dict(_entry(line) for line in listing.split("\0") if line)
 
 
+def large_blobs(repository: Repository, revision: str, most: int) -> frozenset[str]:
+    """Return the ids of the blobs of a commit with more than `most` bytes."""
+    listing = output(repository, "ls-tree", "-r", "-l", "-z", revision)
+    facts = (line.split("\t", 1)[0].split() for line in listing.split("\0") if line)
+    return frozenset(each[2] for each in facts if each[3].isdigit() and int(each[3]) > most)
+
+
 def changes(
     repository: Repository, base: str, new: Sequence[str] | None = None
 ) -> tuple[Change, ...]:

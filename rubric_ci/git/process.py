@@ -7,7 +7,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from weakref import finalize
@@ -26,6 +26,22 @@ QUIET = {
     "GIT_PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
+}
+
+
+_OFF = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.attributesFile": os.devnull,
+    "credential.helper": "",
+    "diff.external": "",
+}
+_GUARDED = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_ASKPASS": "",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
 }
 
 
@@ -107,6 +123,26 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
         if not name.startswith("GIT_") or name in KEPT or name.startswith(KEPT_PREFIXES)
     }
     return kept | QUIET
+
+
+def guarded(repository: Repository) -> Repository:
+    """Return the repository with git's hooks, filters, helpers and replacements turned off.
+
+    Nothing is fetched, also not a missing object of a partial clone.
+    """
+    programs = r"^(filter|diff|merge)\..*\.(clean|smudge|process|textconv|command|driver)$"
+    found = run(repository, "config", "--name-only", "-z", "--get-regexp", programs)
+    names = found.stdout.decode("utf-8", "surrogateescape").split("\0")
+    off = _OFF | dict.fromkeys(filter(None, names), "")
+    known = repository.environment
+    first = int(known.get("GIT_CONFIG_COUNT") or 0)
+    pairs = {
+        f"GIT_CONFIG_{part}_{number}": text
+        for number, pair in enumerate(off.items(), first)
+        for part, text in zip(("KEY", "VALUE"), pair, strict=True)
+    }
+    own = {**known, **_GUARDED, **pairs, "GIT_CONFIG_COUNT": str(first + len(off))}
+    return replace(repository, environment=own)
 
 
 def query(repository: Repository, *arguments: str) -> str:

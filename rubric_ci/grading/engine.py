@@ -175,7 +175,7 @@ class _Failure:
 
 async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
     if not task.case.evaluators:
-        return skipped(task, nothing_to_grade(task.case))
+        return skipped(task, task.not_graded or nothing_to_grade(task.case))
     try:
         count, rule, start = task.trials(run.trials), task.case.trials, context.trial
         first = await _trials(task, context, run, range(start, start + count))

@@ -311,6 +311,7 @@ class Task:
     why: str = ""
     cluster: str = ""  # of cases that are not independent of each other
     waived: frozenset[str] = frozenset()  # ids of criteria
+    not_graded: str = ""  # why it is skipped without asking anything; empty: it is graded
     also: tuple[EvaluatorSpec, ...] = ()  # of the base: the answer is marked by them as well
 
     @property

@@ -2,10 +2,11 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from posixpath import dirname
+from types import MappingProxyType
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotConfigure, MissingVariable
@@ -26,7 +27,14 @@ from rubric_ci.grading.resolve import (
     without_own_judges,
 )
 from rubric_ci.grading.skill_cases import with_files_seen, without_the_skill
-from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
+from rubric_ci.model.config import (
+    Config,
+    Endpoint,
+    JudgeConfig,
+    LlmTarget,
+    MockTarget,
+    Target,
+)
 from rubric_ci.model.evals import EvalCase, EvalFile, asks_judge, every_evaluator
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.waivers import WaiverResult
@@ -34,19 +42,36 @@ from rubric_ci.models.llm import batch
 
 
 def build_tasks(
-    chosen: Sequence[tuple[EvalCase, str]], loaded: LoadedProject, settings: RunSettings
+    chosen: Sequence[tuple[EvalCase, str]],
+    loaded: LoadedProject,
+    settings: RunSettings,
+    reasons: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> tuple[Task, ...]:
-    """Return a task per case; raises UserError if a target, judge or variable is missing."""
+    """Return a task per case; raises UserError if a target, judge or variable is missing.
+
+    `reasons` are why cases are skipped, by file and id.
+    """
     known: Setups = {}
     for file in loaded.files:
         gate = loaded.config_for(file.path).gate
         _check_gate(file, "targets", gate.targets)
         _check_gate(file, "better_than", tuple(filter(None, [gate.better_than])))
-    tasks = tuple(build_task(case, why, loaded, settings, known) for case, why in chosen)
+    tasks = tuple(
+        not_graded(case, why, reasons[case.key])
+        if case.key in reasons
+        else build_task(case, why, loaded, settings, known)
+        for case, why in chosen
+    )
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
             batch.check(endpoint)
     return tasks
+
+
+def not_graded(case: EvalCase, why: str, reason: str) -> Task:
+    """Return the task of a case that is skipped for a reason; nothing is started or asked."""
+    nothing = replace(case, evaluators=(), workspace=None)
+    return Task(case=nothing, target=MockTarget(name="", response=""), why=why, not_graded=reason)
 
 
 def _check_gate(file: EvalFile, key: str, gating: Sequence[str]) -> None:

@@ -288,6 +288,15 @@ def assumed_dependencies(target: Target) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UntrustedCaps:
+    """How much of a stranger's commit is graded."""
+
+    max_cost_usd: float = 1.0
+    max_cases: int = 50
+    max_characters: int = 200_000  # of the cases, with their rubrics and files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """The configuration of a repository."""
 
@@ -299,5 +308,6 @@ class Config:
     regression: RegressionConfig = field(default_factory=RegressionConfig)
     rules: Mapping[str, str] = field(default_factory=dict)  # rule id -> error|warning|notice|off
     env_allow: tuple[str, ...] = ()  # variables that `${{ NAME }}` may use, as globs
+    untrusted: UntrustedCaps = field(default_factory=UntrustedCaps)
     auto_mode: bool = False  # `judge.mode` is `auto`: the calibration chose it
     judges: Mapping[str, Target] | None = None  # targets that may judge; None: all of `targets`

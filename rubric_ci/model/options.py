@@ -67,6 +67,7 @@ class RunSettings:
     places: tuple[CasePlace, ...] = ()  # FILE::CASE and FILE:LINE of the command line
     changed_since: str = ""  # a revision, or "auto"; empty: every case
     against: str = ""  # a revision whose cases are graded too, or "auto"; empty: head only
+    untrusted: str = ""  # a stranger's commit, of which only texts are read; empty: the checkout
     reuse_answers: bool = False  # also the head's answers come from the cache
     fresh: bool = False  # no answer comes from the cache
     last_failed: bool = False  # only cases without a pass in the report of `output_dir`

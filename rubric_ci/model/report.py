@@ -230,6 +230,10 @@ def totals(cases: tuple[CaseResult, ...], beyond_cases: Usage = NOTHING_USED) ->
     )
 
 
+def _lacks_verdict(case: CaseResult) -> bool:
+    return isinstance(case, Errored) or (isinstance(case, Skipped) and case.lacks_verdict)
+
+
 def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunVerdict:
     """Return the worst verdict; a failed case outweighs a case without a verdict.
 
@@ -238,7 +242,7 @@ def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunV
     verdicts = {standing(case) for case in cases if isinstance(case, Graded)}
     if "fail" in verdicts:
         return "fail"
-    if not complete or any(isinstance(case, Errored) for case in cases):
+    if not complete or any(map(_lacks_verdict, cases)):
         return "error"
     if not verdicts:
         return "nothing-graded" if cases else "nothing-changed"

@@ -1,7 +1,7 @@
 """Results of one case: its answer, the result of each evaluator, and its outcome."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
@@ -306,6 +306,15 @@ class Skipped:
     def key(self) -> tuple[str, str]:
         """The file and the id."""
         return self.file, self.id
+
+    @property
+    def lacks_verdict(self) -> bool:
+        """True for a case of a stranger's commit that is not graded, which is not a pass."""
+        return self.reason.startswith(NOT_GRADABLE)
+
+
+NOT_GRADABLE: Final = "not gradable for an untrusted change"
+"""How the reason of such a case begins."""
 
 
 CaseResult: TypeAlias = Graded | Errored | Skipped

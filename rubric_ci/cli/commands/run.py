@@ -7,7 +7,7 @@ from time import monotonic
 
 import click
 
-from rubric_ci.errors import ExitCode, MissingExtra, MissingVariable, UserError
+from rubric_ci.errors import CannotConfigure, ExitCode, MissingExtra, MissingVariable, UserError
 from rubric_ci.gate.comparison.baseline import open_baseline, with_comparison
 from rubric_ci.gate.report.gate import exit_code
 from rubric_ci.model.config import RunnerTarget
@@ -32,7 +32,7 @@ from rubric_ci.services.run.grade import (
     grade_run,
     open_sides,
 )
-from rubric_ci.services.run.inputs import open_inputs, runner_of, select
+from rubric_ci.services.run.inputs import capped, open_inputs, runner_of, select
 from rubric_ci.system import coroutines
 from rubric_ci.system.output import wrapped
 from rubric_ci.system.runner import can_install
@@ -60,6 +60,11 @@ def run(settings: RunSettings) -> ExitCode:
 def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     started_at, clock = datetime.now(UTC), monotonic()
     if tool := runner_of(settings):
+        if settings.untrusted:
+            raise CannotConfigure(
+                f"--untrusted: target `{tool.name}` starts another tool, which reads its own files",
+                "name a target of eval files with --target",
+            )
         return _run_tool(settings, tool, started_at)
     loaded, selection = select(settings, started_at.date(), os.environ)
     annotate_problems(loaded.diagnostics, workflow)
@@ -68,6 +73,8 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
         return ExitCode.USAGE if loaded.invalid else ExitCode.OK
     # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
     plain = True if workflow else None
+    if settings.untrusted:
+        settings = capped(settings, loaded.config.untrusted)
     baseline = open_baseline(settings)
     inputs = open_inputs(loaded, selection, settings, baseline, environment=os.environ, plain=plain)
     if settings.list_only:

@@ -31,6 +31,7 @@ from rubric_ci.model.config import (
     Skill,
     Target,
     UnsupportedTarget,
+    UntrustedCaps,
 )
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.hosts import IdentitySource, WorkloadIdentity
@@ -78,6 +79,7 @@ def read_config(document: Source, lookup: Lookup) -> Config:
         gate=_gate(data.get("gate", {})),
         regression=_regression(data.get("regression", {})),
         env_allow=tuple(data.get("env", {}).get("allow", ())),
+        untrusted=_untrusted(data.get("untrusted", {})),
         rules={rule: word or "off" for rule, word in data.get("rules", {}).items()},
     )
 
@@ -172,6 +174,11 @@ def _value(written: Any) -> Any:
 
 def _rate(data: dict[str, Any]) -> float | None:
     return float(data["min_pass_rate"]) if "min_pass_rate" in data else None
+
+
+def _untrusted(data: dict[str, Any]) -> UntrustedCaps:
+    known = {field.name for field in fields(UntrustedCaps)}
+    return UntrustedCaps(**{key: value for key, value in data.items() if key in known})
 
 
 def _regression(data: dict[str, Any]) -> RegressionConfig:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rubric_ci.errors import CannotUseGit
-from rubric_ci.files.project.difference import Difference, read_difference
+from rubric_ci.files.project.difference import Difference, proposed_difference, read_difference
 from rubric_ci.files.project.project import Project
 from rubric_ci.git import base_revision, plumbing
-from rubric_ci.git.process import Repository
+from rubric_ci.git.process import Repository, guarded
+from rubric_ci.git.proposal import Proposal, open_proposal
 from rubric_ci.git.snapshot import Snapshot, of_objects
 from rubric_ci.github.actions import Event, read_event
 from rubric_ci.model.changes import Base, Entry, FoundBase, NoBase
@@ -39,6 +40,7 @@ class BaseOptions:
     against: str = ""
     outputs: str = ""  # the report folder, from the root: its files are no part of a change
     paths: tuple[str, ...] = ()  # PATHS of the command
+    untrusted: str = ""  # a stranger's commit, graded on top of the checkout; empty: the checkout
 
 
 NO_OPTIONS = BaseOptions()
@@ -64,11 +66,23 @@ class Change:
     @cached_property
     def repository(self) -> Repository:
         """The repository; raises CannotUseGit if there is none."""
-        return plumbing.open_repository(self.root, self._environment)
+        opened = plumbing.open_repository(self.root, self._environment)
+        return guarded(opened) if self._options.untrusted else opened
+
+    @cached_property
+    def proposal(self) -> Proposal | None:
+        """The stranger's commit on top of the checkout; None: the checkout itself is graded."""
+        revision = self._options.untrusted
+        return open_proposal(self.repository, revision) if revision else None
 
     @cached_property
     def policy(self) -> FoundBase | None:
         """The base whose policy holds; None: no base is known, and none is required."""
+        if self.proposal:
+            return Base(commit=self.proposal.base, origin="the checkout")
+        return self._policy_of_checkout()
+
+    def _policy_of_checkout(self) -> FoundBase | None:
         if self._options.policy_from not in {"", "base"}:
             return None
         event = self._event if in_workflow(self._environment) else None
@@ -90,7 +104,9 @@ class Change:
 
     @cached_property
     def selection(self) -> FoundBase | None:
-        """The base of `--changed-since`; None without it."""
+        """The base of `--changed-since`; None without it. That of a proposal is the checkout."""
+        if self.proposal:
+            return self.policy
         return self._asked_for(self._options.changed_since, CHANGED_SINCE)
 
     @cached_property
@@ -175,11 +191,17 @@ class BaseCommit:
     @cached_property
     def committed(self) -> Snapshot:
         """The files, each read from git's objects and none from the working tree."""
-        return of_objects(self._change.repository, self.entries)
+        proposal = self._change.proposal
+        return proposal.then if proposal else of_objects(self._change.repository, self.entries)
 
     @cached_property
     def files(self) -> Snapshot:
-        """The files; one that is the same in the working tree is read there."""
+        """The files; one that is the same in the working tree is read there.
+
+        With a proposal, all are read from git's objects.
+        """
+        if self._change.proposal:
+            return self.committed
         rewritten = self.difference.may_be_rewritten
         return Snapshot(
             root=self._change.root,
@@ -190,8 +212,10 @@ class BaseCommit:
 
     @cached_property
     def difference(self) -> Difference:
-        """The paths of the working tree that differ."""
+        """The paths of the working tree, or of the proposal, that differ."""
         change = self._change
+        if change.proposal:
+            return proposed_difference(change.proposal)
         return read_difference(
             change.repository,
             self._commit,

@@ -7,6 +7,8 @@ from posixpath import basename
 from rubric_ci.files.project.links import seen_through
 from rubric_ci.git import plumbing
 from rubric_ci.git.process import Repository
+from rubric_ci.git.proposal import Proposal
+from rubric_ci.git.snapshot import follow
 from rubric_ci.model.changes import SYMLINK, Change, Entry
 from rubric_ci.model.dataclass import dataclass
 
@@ -70,6 +72,23 @@ def read_difference(
         changes=changes,
         changed_paths=frozenset(seen_through(links, [change.path for change in changes])),
         ignored=tuple(path for path in ignored if not is_output(path)),
+    )
+
+
+def proposed_difference(proposal: Proposal) -> Difference:
+    """Compare a stranger's commit with the checkout, both as git objects."""
+    links = {
+        path: place
+        for files in (proposal.then, proposal.now)
+        for path, entry in files.entries.items()
+        if entry.mode == SYMLINK and (place := follow(path, files.link)) is not None
+    }
+    return Difference(
+        root=proposal.then.root,
+        entries=proposal.then.entries,
+        changes=proposal.changes,
+        changed_paths=frozenset(seen_through(links, [each.path for each in proposal.changes])),
+        ignored=(),
     )
 
 

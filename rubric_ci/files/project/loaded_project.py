@@ -139,12 +139,21 @@ def load_evals(
     project: Project, paths: Sequence[Path], change: Change | None = None
 ) -> LoadedProject:
     """Load eval files that were found; without a change, no option names a base."""
-    places = {project.name_of(path): path for path in paths}
-    loaded = {
-        name: each
-        for name, path in places.items()
-        if (each := project.load(name, place=path.absolute().as_posix()))
-    }
+    places = {project.name_of(path): path.absolute().as_posix() for path in paths}
+    return load_names(project, places, change)
+
+
+def load_names(
+    project: Project, places: Mapping[str, str], change: Change | None = None
+) -> LoadedProject:
+    """Load eval files by their names in reports, each from a place; see `Project.load`.
+
+    A file of cases that a suite among them names is loaded with the suite only.
+    """
+    found = {name: project.load(name, place=place) for name, place in places.items()}
+    suites = [each.eval_file for each in found.values() if each and each.eval_file]
+    owned = {case.file for suite in suites for case in suite.cases if case.file != suite.path}
+    loaded = {name: each for name, each in found.items() if each and name not in owned}
     files = tuple(each.eval_file for each in loaded.values() if each.eval_file)
     _check_owners(files)
     return LoadedProject(

@@ -76,6 +76,15 @@ def _regression(key: str, order: Order = UNKNOWN) -> Setting:
     )
 
 
+def _untrusted(key: str) -> Setting:
+    return Setting(
+        key=f"untrusted.{key}",
+        field="untrusted",
+        kind=None,  # a case that is above a cap has no verdict
+        read=lambda side: {f"untrusted.{key}": getattr(side.config.untrusted, key)},
+    )
+
+
 def _judge(key: str, order: Order = UNKNOWN) -> Setting:
     return Setting(
         key=f"judge.{key}",
@@ -142,6 +151,7 @@ SETTINGS: Final = (
         kind=None,
         read=lambda side: _set({"env.allow": list(side.config.env_allow) or None}),
     ),
+    *(_untrusted(key) for key in ("max_cost_usd", "max_cases", "max_characters")),
     _judge("mode"),
     _judge("output"),
     _judge("evidence", words("warn", "strict")),

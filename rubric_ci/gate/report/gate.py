@@ -19,7 +19,7 @@ from rubric_ci.model.gate import (
     pass_rates,
 )
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Errored
+from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.model.scope import Scope
 from rubric_ci.model.waivers import WaiverResult
 
@@ -71,7 +71,8 @@ def concluded(
 
 def lacks_verdict(cases: Sequence[CaseResult], gate: GateInfo, scope: Scope) -> bool:
     """Return True if the run ended early, or a case that the gate is about has no verdict."""
-    return scope.unread or scope.unfinished or any(errored(cases, gate))
+    refused = any(isinstance(case, Skipped) and case.lacks_verdict for case in cases)
+    return scope.unread or scope.unfinished or refused or any(errored(cases, gate))
 
 
 def errored(cases: Sequence[CaseResult], gate: GateInfo) -> Sequence[Errored]:

@@ -32,6 +32,14 @@ from rubric_ci.gate.selection.compare_cases import (
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.gate.selection.prefilter import find_unconcerned
+from rubric_ci.gate.selection.proposed_cases import (
+    load_proposed,
+    open_proposed,
+    proposal_notes,
+    with_configured,
+    with_reasons,
+)
+from rubric_ci.git.proposal import Proposal
 from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.grading.case_choice import named_cases
 from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target
@@ -49,6 +57,8 @@ EVERY_CASE = "no case filter"
 def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
     """Load the eval files, and choose the cases that are asked for and that a change affects."""
     project, change = open_checkout(settings)
+    if change.proposal:
+        return _select_proposed(project, change, change.proposal, settings)
     paths = find_evals(project, settings.paths)
     loaded, selection = _select(project, paths, change, settings)
     selection = replace(selection, scope=_of_suite(selection.scope, loaded, paths, settings))
@@ -68,9 +78,27 @@ def open_checkout(settings: RunSettings) -> tuple[Project, Change]:
         against=settings.against,
         outputs=discovery.from_root(settings.output_dir, checkout.root),
         paths=tuple(settings.paths),
+        untrusted=settings.untrusted,
     )
     change = open_change(checkout.root, options)
+    if change.proposal:
+        return open_proposed(checkout, change, change.proposal), change
     return under_policy(checkout, settings.policy_from, change), change
+
+
+def _select_proposed(
+    project: Project, change: Change, proposal: Proposal, settings: RunSettings
+) -> tuple[LoadedProject, Selection]:
+    """Choose the cases that a stranger's commit affects."""
+    loaded = load_proposed(project, change, proposal, settings.paths)
+    base = Base(commit=proposal.base, origin="the checkout")
+    selection = with_configured(choose_changed(loaded, base, settings), loaded, base)
+    selection = _asked_for(selection, loaded, settings)
+    unread: list[Narrowing] = ["invalid"] * bool(loaded.invalid)
+    scope = selection.scope.narrowed(*unread)
+    selection = with_reasons(replace(selection, scope=scope), loaded, base, settings)
+    notes = (*proposal_notes(proposal), *policy_notes(loaded), *selection.notes)
+    return loaded, replace(selection, notes=notes)
 
 
 def _select(

@@ -34,6 +34,14 @@ class ChangedPaths:
         why = f", and target `{target.name}` depends on every file"
         return changed(self._others) + why if self._others else ""
 
+    def at(self, words: Iterable[str], globs: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the changed paths at or below one of the words, or that match a glob.
+
+        The root, ".", has every path below it.
+        """
+        hits = {hit for word in words for hit in (self._paths if word == "." else self._near(word))}
+        return tuple(sorted(hits.union(self._matching(tuple(globs)))))
+
     def concerns(self, target: Target) -> bool:
         """Return True if the target depends on a changed file for every case."""
         words = [*command_words(target)]

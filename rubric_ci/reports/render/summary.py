@@ -22,6 +22,7 @@ from rubric_ci.model.gate import (
     too_many_waivers,
 )
 from rubric_ci.model.report import RunReport, Totals, totals
+from rubric_ci.model.results import Skipped
 from rubric_ci.text import numbers
 
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
@@ -162,6 +163,8 @@ def _why_undecided(report: RunReport) -> Iterator[str]:
         yield "the run is incomplete"
     if report.scope.unread:
         yield "some eval files could not be read"
+    if refused := sum(isinstance(case, Skipped) and case.lacks_verdict for case in report.cases):
+        yield f"{numbers.plural(refused, 'case')} not gradable for an untrusted change"
     if undecided := sum(is_undecided(case, report.gate) for case in report.cases):
         yield f"{numbers.plural(undecided, 'failing case')} not comparable with the base"
     if is_drop_open(report.gate, report.comparison):

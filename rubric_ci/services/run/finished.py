@@ -244,7 +244,7 @@ def _notes(loaded: LoadedProject) -> tuple[str, ...]:
 
 def _ungraded(tasks: Sequence[Task]) -> Iterator[str]:
     """Yield a note with the number of cases that only lack an evaluator."""
-    cases = [task.case for task in tasks]
+    cases = [task.case for task in tasks if not task.not_graded]
     count = sum(bool(case.expected_outcome) and not case.evaluators for case in cases)
     if count:
         have = "case has" if count == 1 else "cases have"

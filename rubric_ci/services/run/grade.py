@@ -251,6 +251,7 @@ def _required(inputs: RunInput) -> frozenset[tuple[str, str]]:
     return frozenset(
         task.case.key
         for task in inputs.tasks
+        if not task.not_graded
         if gate.require_verdict or (gate.require_rubrics and not task.case.evaluators)
     )
 

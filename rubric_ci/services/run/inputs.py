@@ -22,7 +22,7 @@ from rubric_ci.gate.waivers.file import find_waivers
 from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
-from rubric_ci.model.config import RunnerTarget
+from rubric_ci.model.config import RunnerTarget, UntrustedCaps
 from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.options import CacheOptions, RunSettings
@@ -63,6 +63,13 @@ def select(
     return loaded, _of_shard(selection, loaded, settings)
 
 
+def capped(settings: RunSettings, caps: UntrustedCaps) -> RunSettings:
+    """Return the settings of a run of a stranger's commit, with the lower cap on cost."""
+    given, most = settings.requests.max_cost_usd, caps.max_cost_usd
+    cost = most if given is None else min(given, most)
+    return replace(settings, requests=replace(settings.requests, max_cost_usd=cost))
+
+
 def has_every_case(loaded: LoadedProject, selection: Selection) -> bool:
     """Return True if all cases of the suite were read, whether or not they run."""
     return sum(len(file.cases) for file in loaded.files) == selection.scope.suite
@@ -98,7 +105,8 @@ def open_inputs(
     plain: bool | None = None,
 ) -> RunInput:
     """Return the input of grading; `list_only` requests nothing and makes no folder."""
-    tasks = with_waivers(build_tasks(selection.chosen, loaded, settings), selection.waivers)
+    tasks = build_tasks(selection.chosen, loaded, settings, selection.not_gradable)
+    tasks = with_waivers(tasks, selection.waivers)
     cache, unread = readable_cache(settings.requests, settings.cache, loaded.config, environment)
     notes: Sequence[str] = ()
     if settings.list_only:

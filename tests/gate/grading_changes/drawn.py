@@ -122,6 +122,7 @@ regression:
   tolerance: 0
   cluster: file
 env: {allow: [DEMO]}
+untrusted: {max_cost_usd: 1, max_cases: 50, max_characters: 2000}
 rules: {gate-kind: error}
 """
 CASES: Final = """\

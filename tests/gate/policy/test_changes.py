@@ -8,7 +8,14 @@ import pytest
 from rubric_ci.gate.policy.changes import change_notes, policy_changes, rule_changes
 from rubric_ci.model.changes import Direction
 from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import Config, Endpoint, JudgeCommand, JudgeConfig, LlmTarget
+from rubric_ci.model.config import (
+    Config,
+    Endpoint,
+    JudgeCommand,
+    JudgeConfig,
+    LlmTarget,
+    UntrustedCaps,
+)
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.scoring import Thresholds
 from tests.gate.policy.test_settings import config, judge, mock, model
@@ -28,6 +35,10 @@ CHANGES = {
     "rules": (
         Config(judge=judge(), rules={"gate-kind": "off"}),
         [("rules.gate-kind", "warning", "off")],
+    ),
+    "untrusted": (
+        Config(judge=judge(), untrusted=UntrustedCaps(max_cost_usd=5, max_cases=9)),
+        [("untrusted.max_cases", "50", "9"), ("untrusted.max_cost_usd", "1.0", "5")],
     ),
     "env": (Config(judge=judge(), env_allow=("A", "B")), [("env.allow", "", "A, B")]),
     "long": (

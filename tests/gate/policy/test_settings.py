@@ -16,6 +16,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     MockTarget,
     Target,
+    UntrustedCaps,
 )
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.json_value import JSON
@@ -123,6 +124,7 @@ def test_every_other_key_of_the_configuration_is_policy() -> None:
         regression=RegressionConfig(confirm=3),
         rules={"gate-kind": "off"},
         env_allow=("MINE",),
+        untrusted=UntrustedCaps(max_cases=3),
         auto_mode=True,
     )
     found = governed(Config(), base, configured=True)

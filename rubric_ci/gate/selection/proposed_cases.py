@@ -1,0 +1,112 @@
+"""Select the cases that a stranger's commit affects, and say which of them are not gradable."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from rubric_ci.errors import CannotConfigure, CannotFindEvals
+from rubric_ci.files.project.base_state import BaseSearch
+from rubric_ci.files.project.change import Change
+from rubric_ci.files.project.loaded_project import LoadedProject, load_names
+from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.proposed_files import ProposedFiles, is_setting
+from rubric_ci.gate.policy.checkout import under_policy
+from rubric_ci.gate.selection.compare_cases import Key, Selection, matched
+from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
+from rubric_ci.gate.selection.untrusted import TrustedWork, not_gradable, within_caps
+from rubric_ci.git.proposal import Proposal
+from rubric_ci.grading.resolve import choose_target
+from rubric_ci.model.changes import Base
+from rubric_ci.model.config import LlmTarget
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.options import RunSettings
+from rubric_ci.text import escape
+
+
+def open_proposed(checkout: Project, change: Change, proposal: Proposal) -> Project:
+    """Return the project of a stranger's commit under the configuration of the checkout.
+
+    Raises CannotConfigure if the checkout has no configuration in git.
+    """
+    files = ProposedFiles(proposal=proposal, named_config=checkout.named_config)
+    own = Project(files, checkout.named_config, targets=checkout.targets)
+    if not own.config_name:
+        raise CannotConfigure(
+            "--untrusted: the checkout has no configuration in git",
+            "commit rubric-ci.yaml to the base branch: judge, targets and caps come from there",
+        )
+    return under_policy(own, "", change)
+
+
+def load_proposed(
+    project: Project, change: Change, proposal: Proposal, paths: Sequence[str]
+) -> LoadedProject:
+    """Load the eval files of PATHS, or of the configured globs; raises CannotFindEvals."""
+    names = list(BaseSearch(project, proposal.now).find(paths, lambda _: False))
+    if not names:
+        raise CannotFindEvals(
+            f"{escape.commit(proposal.commit)} has no eval file", "pass paths of its eval files"
+        )
+    return load_names(project, {name: name for name in names}, change)
+
+
+def with_configured(selection: Selection, loaded: LoadedProject, base: Base) -> Selection:
+    """Return the selection with all cases whose settings the commit changes."""
+    chosen = {case.key for case, _ in selection.chosen}
+    further = tuple(
+        (case, why)
+        for case in loaded.cases
+        if case.key not in chosen and (why := _configured(case, loaded, base))
+    )
+    return replace(selection, chosen=(*selection.chosen, *further))
+
+
+def with_reasons(
+    selection: Selection, loaded: LoadedProject, base: Base, settings: RunSettings
+) -> Selection:
+    """Return the selection with the cases that are not gradable, and why."""
+    found = dict(_reasons(selection, loaded, base, settings))
+    gradable = [case for case, _ in selection.chosen if case.key not in found]
+
+    def prompt_of(case: EvalCase) -> str:
+        target = choose_target(case, loaded.config_for(case.file), settings.target)
+        if not isinstance(target, LlmTarget):
+            return ""
+        texts = [text for _, text in target.prompt.messages] if target.prompt else []
+        return "".join([*texts, target.skill.text if target.skill else ""])
+
+    found |= within_caps(gradable, prompt_of, loaded.config.untrusted)
+    reasons = {key: not_gradable(reason) for key, reason in found.items()}
+    return replace(selection, not_gradable=reasons)
+
+
+def proposal_notes(proposal: Proposal) -> tuple[str, ...]:
+    """Return what a report says of a stranger's commit."""
+    commit, base = escape.commit(proposal.commit), escape.commit(proposal.base)
+    notes = [f"Untrusted change: texts are those of {commit}, everything else of {base}."]
+    names = [each.path for each in proposal.changes if is_setting(each.path)]
+    if names:
+        notes.append(f"Not read, as configuration comes from the checkout: {changed(names)}.")
+    return tuple(notes)
+
+
+def _configured(case: EvalCase, loaded: LoadedProject, base: Base) -> str:
+    """Return which settings of a case the commit changes; empty: none."""
+    differing = loaded.change.at(base).difference.changed_paths
+    return changed([name for name in loaded.project.candidates(case.file) if name in differing])
+
+
+def _reasons(
+    selection: Selection, loaded: LoadedProject, base: Base, settings: RunSettings
+) -> Iterator[tuple[Key, str]]:
+    state, difference = loaded.at_base(base), loaded.change.at(base).difference
+    names = {name for file in state.files for name in loaded.project.candidates(file)}
+    paths = ChangedPaths(sorted(difference.changed_paths), {*state.files, *names})
+    trusted = TrustedWork(state.cases, paths)
+    before: Mapping[Key, EvalCase] = matched(loaded.cases, state.cases)
+    for case, _ in selection.chosen:
+        if edited := _configured(case, loaded, base):
+            yield case.key, f"{edited}, and configuration comes from the checkout"
+            continue
+        target = choose_target(case, loaded.config_for(case.file), settings.target)
+        if why := trusted.why_not(case, before.get(case.key), target):
+            yield case.key, why

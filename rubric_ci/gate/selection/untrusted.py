@@ -1,0 +1,167 @@
+"""Why a case of a stranger's commit is not graded: nothing of the commit is run or configures.
+
+Texts of the commit go to models and judges. A program gets what the checkout has for the case, and
+each script, judge prompt and model of an evaluator is one of the checkout's.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from posixpath import join, normpath
+
+from rubric_ci.files.project.links import named_paths
+from rubric_ci.gate.selection import fingerprint
+from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
+from rubric_ci.model.config import (
+    CliTarget,
+    LlmTarget,
+    RecordedTarget,
+    RunnerTarget,
+    Target,
+    UntrustedCaps,
+)
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    RubricSpec,
+    every_evaluator,
+)
+from rubric_ci.model.results import NOT_GRADABLE
+from rubric_ci.model.rubric import Assertion
+
+_ASKED = ("input_messages", "turns", "simulated_user", "vars", "workspace")
+
+
+class TrustedWork:
+    """What the cases of the checkout start, ask and send, with the paths that a commit changes."""
+
+    def __init__(self, cases: Iterable[EvalCase], paths: ChangedPaths) -> None:
+        self._paths = paths
+        every = [spec for case in cases for spec in _every(case)]
+        self._scripts = {_script(each) for each in every if isinstance(each, CodeJudgeSpec)}
+        self._prompts = {each.prompt for each in every if isinstance(each, LlmJudgeSpec)} | {""}
+        self._models = {*map(_model, every), *(_user(case) for case in cases), ""}
+        self._commands = {rule for spec in every for rule in _commands(spec)}
+
+    def why_not(self, case: EvalCase, was: EvalCase | None, target: Target) -> str:
+        """Return why a case is not gradable; empty: it is. `was` is the case of the checkout."""
+        same = was is not None and _asked(case) == _asked(was)
+        found = (*self._of_target(case, target, same), *self._of_case(case, same))
+        return next(iter(found), "")
+
+    def _of_target(self, case: EvalCase, target: Target, same: bool) -> Iterator[str]:
+        name = f"target `{target.name}`"
+        if isinstance(target, RunnerTarget):
+            yield f"{name} starts another tool, which reads files of its own"
+        if isinstance(target, RecordedTarget) and (hits := self._paths.at([target.answers])):
+            yield f"{changed(hits)}, which has the answers of {name}"
+        service = isinstance(target, LlmTarget) and target.endpoint.http
+        if not service and not isinstance(target, CliTarget):
+            return
+        what = "asks a service" if service else "starts a program"
+        if why := self._paths.reason(case, target) or changed(self._paths.at(_folders(target))):
+            yield f"{name} {what}, and {why}"
+        if not same:
+            yield f"{name} {what}, which gets no text of the change"
+
+    def _of_case(self, case: EvalCase, same: bool) -> Iterator[str]:
+        for spec in _every(case):
+            if isinstance(spec, CodeJudgeSpec):
+                yield from self._of_script(case, spec, same)
+            if isinstance(spec, LlmJudgeSpec) and spec.prompt not in self._prompts:
+                yield f"`{spec.name}` has a judge prompt that the checkout does not have"
+            if (model := _model(spec)) not in self._models:
+                yield f"`{spec.name}` asks the judge `{model}`, which the checkout does not ask"
+            for rule in _commands(spec):
+                if rule not in self._commands:
+                    yield f"`{spec.name}` has a command that the checkout does not have: {rule}"
+        if (model := _user(case)) not in self._models:
+            yield f"its simulated user is `{model}`, which the checkout does not ask"
+
+    def _of_script(self, case: EvalCase, spec: CodeJudgeSpec, same: bool) -> Iterator[str]:
+        name = f"the script of `{spec.name}`"
+        if _script(spec) not in self._scripts:
+            yield f"{name} is not one of the checkout"
+        if hits := self._paths.at(named_paths(spec.script, spec.cwd), case.depends_on):
+            yield f"{changed(hits)}, on which {name} depends"
+        if takes_file(spec) and not same:
+            yield f"{name} gets the answer as a file, which it may run"
+
+
+def takes_file(spec: CodeJudgeSpec) -> bool:
+    """Return True for a script that gets the answer as a file."""
+    words = (spec.script,) if isinstance(spec.script, str) else spec.script
+    return any(name in word for word in words for name in ("{answer_file}", "{code_file}"))
+
+
+def within_caps(
+    gradable: Iterable[EvalCase], prompt_of: Callable[[EvalCase], str], caps: UntrustedCaps
+) -> Mapping[tuple[str, str], str]:
+    """Return why cases are not graded that are above a cap, by file and id."""
+    reasons: dict[tuple[str, str], str] = {}
+    cases, characters = 0, 0
+    for case in gradable:
+        size = _characters(case) + len(prompt_of(case))
+        if cases >= caps.max_cases:
+            reasons[case.key] = f"more than {caps.max_cases:,} cases (`untrusted.max_cases`)"
+        elif characters + size > caps.max_characters:
+            reasons[case.key] = (
+                f"more than {caps.max_characters:,} characters (`untrusted.max_characters`)"
+            )
+        else:
+            cases, characters = cases + 1, characters + size
+    return reasons
+
+
+def not_gradable(reason: str) -> str:
+    """Return the reason of a skipped case."""
+    return f"{NOT_GRADABLE}: {reason}"
+
+
+def _characters(case: EvalCase) -> int:
+    texts = (*fingerprint.content(case).values(), *fingerprint.files(case).values())
+    return sum(map(len, texts))
+
+
+def _asked(case: EvalCase) -> object:
+    """Return all of a case that a program gets."""
+    content, files = fingerprint.content(case), fingerprint.files(replace(case, evaluators=()))
+    return [content[name] for name in _ASKED], files
+
+
+def _folders(target: Target) -> Iterator[str]:
+    """Yield the folders of the repository that a program works with."""
+    if isinstance(target, CliTarget):
+        yield from filter(None, [target.workspace and target.workspace.copy])
+        yield from filter(None, [target.skill and target.skill.path])
+        if target.workspace:
+            yield from named_paths(target.workspace.setup, target.workspace.copy)
+        check = target.healthcheck or {}
+        yield from named_paths(str(check.get("command", "")), str(check.get("cwd", target.cwd)))
+
+
+def _every(case: EvalCase) -> Iterator[EvaluatorSpec]:
+    return every_evaluator(case.evaluators)
+
+
+def _script(spec: CodeJudgeSpec) -> str:
+    """Return all that a script is started with."""
+    facts = (spec.script, normpath(join("/", spec.cwd)), spec.timeout_seconds, spec.env)
+    return repr((*facts, sorted(spec.config.items()), spec.score_from))
+
+
+def _model(spec: EvaluatorSpec) -> str:
+    return spec.model if isinstance(spec, RubricSpec | LlmJudgeSpec) else ""
+
+
+def _user(case: EvalCase) -> str:
+    return case.simulated_user.model if case.simulated_user else ""
+
+
+def _commands(spec: EvaluatorSpec) -> Iterator[str]:
+    """Yield the commands that a rubric runs in the workspace."""
+    criteria = spec.rubric if isinstance(spec, RubricSpec) else ()
+    for criterion in criteria:
+        if isinstance(criterion, Assertion) and criterion.key == "command":
+            yield criterion.rule

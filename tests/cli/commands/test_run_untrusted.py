@@ -1,0 +1,305 @@
+"""`rubric-ci run --untrusted`: a stranger's commit is graded, none of it runs or configures."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checkout import Checkout
+from tests.invoke import invoke
+from tests.sample_project import clean_environment
+
+CONFIG = """\
+evals: [evals/**/*.yaml]
+targets:
+  - {name: default, provider: mock, response: Hello there}
+  - {name: program, provider: cli, command_template: "cat {PROMPT_FILE}", depends_on: [src/**]}
+  - {name: kept, provider: recorded, answers: answers.jsonl}
+  - {name: service, provider: http, url: "http://127.0.0.1:9/", body: {q: 1}, answer: /a}
+"""
+EVAL = """\
+evalcases:
+  - id: greeting
+    input: Say hello
+    rubrics: [{contains: Hello}]
+"""
+SCRIPTED = """\
+evalcases:
+  - id: scripted
+    input: Say hello
+    execution:
+      evaluators: [{name: polite, type: code_judge, script: [sh, judges/polite.sh]}]
+"""
+POLITE = "printf '{\"score\": 1}'\n"
+FILES = {
+    "rubric-ci.yaml": CONFIG,
+    "evals/a.yaml": EVAL,
+    "evals/s.yaml": SCRIPTED,
+    "evals/judges/polite.sh": POLITE,
+    "src/agent.py": "print(1)\n",
+    "answers.jsonl": '{"id": "recorded", "answer": "Hello"}\n',
+}
+START = "not gradable for an untrusted change: "
+
+
+class Pull:
+    """A checkout of the base branch, and a stranger's commit in its objects."""
+
+    def __init__(self, root: Path) -> None:
+        self.checkout = Checkout.create(root)
+        self.checkout.commit(FILES)
+        self.sha = ""
+
+    def propose(self, files: dict[str, str], *gone: str) -> None:
+        """Commit files on a branch, and go back to the base."""
+        self.checkout.git("switch", "--quiet", "--create", "stranger")
+        for name in gone:
+            (self.checkout.root / name).unlink()
+        self.sha = self.checkout.commit(files)
+        self.checkout.git("switch", "--quiet", "main")
+
+    def run(self, *options: str) -> subprocess.CompletedProcess[str]:
+        return invoke(
+            self.checkout.root, clean_environment(), "run", "--untrusted", self.sha, *options
+        )
+
+    @property
+    def report(self) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads(
+            (self.checkout.root / ".rubric-ci/report.json").read_text()
+        )
+        return report
+
+    @property
+    def cases(self) -> dict[str, str]:
+        """The verdict of each case, or why it has none."""
+        return {case["id"]: case.get("verdict", case["reason"]) for case in self.report["cases"]}
+
+
+@pytest.fixture
+def pull(tmp_path: Path) -> Pull:
+    return Pull(tmp_path / "repository")
+
+
+def case(identifier: str, more: str = "rubrics: [{contains: Hello}]", asked: str = "Hi") -> str:
+    return f"evalcases:\n  - id: {identifier}\n    input: {asked}\n    {more}\n"
+
+
+def test_a_changed_case_is_graded_and_the_checkout_stays_as_it_is(pull: Pull) -> None:
+    pull.propose({"evals/a.yaml": EVAL.replace("{contains: Hello}", "{contains: Goodbye}")})
+    done = pull.run()
+    assert (done.returncode, pull.cases) == (1, {"greeting": "fail"})
+    assert (pull.checkout.root / "evals/a.yaml").read_text() == EVAL
+    (first, *_) = pull.report["notes"]
+    base = pull.checkout.git("rev-parse", "HEAD")
+    assert first == (
+        f"Untrusted change: texts are those of {pull.sha[:10]}, everything else of {base[:10]}."
+    )
+
+
+def test_a_new_case_is_graded_and_a_report_shows_what_changes_in_the_grading(pull: Pull) -> None:
+    pull.propose({"evals/new.yaml": case("new")})
+    assert pull.run().returncode == 0
+    assert pull.cases == {"new": "pass"}
+    assert [each["about"] for each in pull.report["grading_changes"]] == ["new"]
+
+
+def test_a_change_of_no_case_has_nothing_to_grade(pull: Pull) -> None:
+    pull.propose({"README.md": "Hello\n"})
+    assert pull.run().returncode == 0
+    assert pull.report["verdict"] == "nothing-changed"
+
+
+NOT_GRADABLE = {
+    "configuration": (
+        {"rubric-ci.yaml": CONFIG.replace("Hello there", "Hello Eve")},
+        {
+            "greeting": "`rubric-ci.yaml` changed, and configuration comes from the checkout",
+            "scripted": "`rubric-ci.yaml` changed, and configuration comes from the checkout",
+        },
+    ),
+    "targets file": (
+        {"evals/targets.yaml": "targets: [{name: default, provider: mock, response: Eve}]\n"},
+        {
+            "greeting": "`evals/targets.yaml` changed, and configuration comes from the checkout",
+            "scripted": "`evals/targets.yaml` changed, and configuration comes from the checkout",
+        },
+    ),
+    "script": (
+        {"evals/judges/polite.sh": "touch pwned\n"},
+        {"scripted": "`evals/judges/polite.sh` changed, on which the script of `polite` depends"},
+    ),
+    "command in place of a script": (
+        {"evals/s.yaml": SCRIPTED.replace("[sh, judges/polite.sh]", "touch pwned")},
+        {"scripted": "the script of `polite` is not one of the checkout"},
+    ),
+    "variables for a script": (
+        {"evals/s.yaml": SCRIPTED.replace("type: code", "env: [SECRET_KEY], type: code")},
+        {"scripted": "the script of `polite` is not one of the checkout"},
+    ),
+    "code of a program": (
+        {
+            "src/agent.py": "print(2)\n",
+            "evals/p.yaml": case(
+                "p", asked="Hi", more="target: program\n    rubrics: [{contains: Hello}]"
+            ),
+        },
+        {"p": "target `program` starts a program, and `src/agent.py` changed"},
+    ),
+    "text for a program": (
+        {"evals/p.yaml": case("p", more="target: program\n    rubrics: [{contains: Hi}]")},
+        {"p": "target `program` starts a program, which gets no text of the change"},
+    ),
+    "text for a service": (
+        {"evals/p.yaml": case("p", more="target: service\n    rubrics: [{contains: Hi}]")},
+        {"p": "target `service` asks a service, which gets no text of the change"},
+    ),
+    "recorded answers": (
+        {
+            "answers.jsonl": '{"id": "recorded", "answer": "Eve"}\n',
+            "evals/r.yaml": case("recorded", more="target: kept\n    rubrics: [{contains: Eve}]"),
+        },
+        {"recorded": "`answers.jsonl` changed, which has the answers of target `kept`"},
+    ),
+    "judge prompt": (
+        {
+            "evals/j.yaml": case(
+                "j",
+                more="execution: {evaluators: "
+                "[{name: j, type: llm_judge, prompt: 'Say 1, {{ answer }}'}]}",
+            )
+        },
+        {"j": "`j` has a judge prompt that the checkout does not have"},
+    ),
+    "model of a judge": (
+        {
+            "evals/m.yaml": case(
+                "m",
+                more=(
+                    "execution: {evaluators: [{name: m, type: llm_judge, model: openai/eve, "
+                    "rubrics: [Is kind]}]}"
+                ),
+            )
+        },
+        {"m": "`m` asks the judge `openai/eve`, which the checkout does not ask"},
+    ),
+    "command in a workspace": (
+        {"evals/c.yaml": case("c", more="rubrics: [{command: touch pwned}]")},
+        {"c": '`rubric` has a command that the checkout does not have: {"command": "touch pwned"}'},
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "reasons"), NOT_GRADABLE.values(), ids=NOT_GRADABLE.keys())
+def test_what_is_not_gradable_has_no_verdict(
+    files: dict[str, str], reasons: dict[str, str], pull: Pull
+) -> None:
+    pull.propose(files)
+    done = pull.run()
+    assert (done.returncode, pull.report["verdict"]) == (3, "error"), done.stdout
+    assert pull.cases == {name: START + reason for name, reason in reasons.items()}
+    assert {each["outcome"] for each in pull.report["cases"]} == {"skipped"}
+    assert not list(pull.checkout.root.rglob("pwned"))
+
+
+def test_a_case_that_fails_decides_before_one_that_is_not_gradable(pull: Pull) -> None:
+    pull.propose(
+        {
+            "evals/a.yaml": EVAL.replace("contains: Hello", "contains: Goodbye"),
+            "evals/judges/polite.sh": "touch pwned\n",
+        }
+    )
+    assert pull.run().returncode == 1
+    assert pull.run("--fail-on", "never").returncode == 3
+
+
+def test_caps_of_the_checkout(pull: Pull) -> None:
+    pull.checkout.commit({"rubric-ci.yaml": f"{CONFIG}untrusted: {{max_cases: 1}}\n"})
+    pull.propose({"evals/a.yaml": case("one"), "evals/b.yaml": case("two")})
+    assert pull.run().returncode == 3
+    reason = f"{START}more than 1 cases (`untrusted.max_cases`)"
+    assert pull.cases == {"one": "pass", "two": reason}
+
+
+def test_cap_of_characters(pull: Pull) -> None:
+    pull.propose({"evals/a.yaml": case("one", asked="word " * 50_000)})
+    assert pull.run().returncode == 3
+    reason = f"{START}more than 200,000 characters (`untrusted.max_characters`)"
+    assert pull.cases == {"one": reason}
+
+
+def test_what_the_base_changed_since_is_not_undone(pull: Pull) -> None:
+    pull.propose({"evals/new.yaml": case("new")})
+    pull.checkout.commit({"evals/a.yaml": EVAL.replace("Say hello", "Greet me")})
+    assert pull.run().returncode == 0
+    assert pull.cases == {"new": "pass"}
+
+
+def test_cases_in_a_table_and_a_prompt_come_from_the_commit(pull: Pull) -> None:
+    suite = "evalcases: cases.csv\nrubrics: [{contains: Hello}]\n"
+    pull.propose({"evals/t.yaml": suite, "evals/cases.csv": "id,input\nrow,Hi\nother,Ho\n"})
+    assert pull.run().returncode == 0
+    assert pull.cases == {"row": "pass", "other": "pass"}
+
+
+EXCLUDES = "exclude each other: the commit is compared with the checkout, whose policy holds"
+REFUSED = {
+    "another base": (["--against", "main"], f"--untrusted and --against {EXCLUDES}"),
+    "another policy": (["--policy-from", "head"], f"--untrusted and --policy-from {EXCLUDES}"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_options_that_are_refused(options: list[str], message: str, pull: Pull) -> None:
+    pull.propose({"evals/new.yaml": case("new")})
+    done = pull.run(*options)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+
+
+def test_a_target_that_the_checkout_does_not_have_is_refused(pull: Pull) -> None:
+    pull.propose({"evals/u.yaml": case("u", more="target: eve\n    rubrics: [{contains: Eve}]")})
+    done = pull.run()
+    assert done.returncode == 2
+    assert "evals/u.yaml:2: case `u`: there is no target `eve`" in done.stderr
+
+
+def test_a_checkout_of_the_commit_is_refused(pull: Pull) -> None:
+    pull.propose({"evals/new.yaml": case("new")})
+    pull.checkout.git("checkout", "--quiet", "--detach", pull.sha)
+    done = pull.run()
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"rubric-ci: --untrusted: the checkout already has `{pull.sha}`\n"
+        "  check out the base branch; only its files are trusted\n"
+    )
+
+
+def test_a_commit_that_is_not_in_the_clone_is_refused(pull: Pull) -> None:
+    pull.sha = "1" * 40
+    done = pull.run()
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"rubric-ci: --untrusted: `{pull.sha}` is not in this clone\n"
+        "  fetch it first: git fetch origin pull/NUMBER/head\n"
+    )
+
+
+def test_a_checkout_without_a_configuration_is_refused(pull: Pull) -> None:
+    pull.checkout.git("rm", "--quiet", "rubric-ci.yaml")
+    pull.checkout.commit()
+    pull.propose({"rubric-ci.yaml": CONFIG})
+    done = pull.run()
+    assert done.returncode == 2
+    assert "the checkout has no configuration in git" in done.stderr
+
+
+def test_a_tool_of_its_own_is_refused(pull: Pull) -> None:
+    runner = "  - {name: tool, provider: runner, command_template: 'x {RESULTS}', reads: junit}\n"
+    pull.checkout.commit({"rubric-ci.yaml": CONFIG + runner})
+    pull.propose({"evals/new.yaml": case("new")})
+    done = pull.run("--target", "tool")
+    assert done.returncode == 2
+    assert "target `tool` starts another tool, which reads its own files" in done.stderr

@@ -71,10 +71,11 @@ _trials = options.judging(
     shell_complete=completion.targets,
     help="Target of every case, not its own (repeatable).",
 )
-@workflow(
+@options.policy(
     "--untrusted",
     metavar="REV",
     default="",
+    hidden=True,  # the text above the options names it
     help="Grade this commit of a stranger: its texts as git objects, and scripts, configuration "
     "and everything else of the checkout, which must be the base branch.",
 )
@@ -148,6 +149,9 @@ def run(stop_first: bool, **options: Any) -> Any:
 
     PATHS are eval files, folders or globs, FILE::CASE or FILE:LINE; default: `evals` of the
     configuration. -k "WORD and not WORD" (--keyword) runs the cases whose file, id or tags match.
+
+    --untrusted REV grades a stranger's commit on the checkout of the base branch: its texts are
+    read as git objects, and none of it is run or configures anything.
     """
     if options["reuse_answers"] and options["fresh"]:
         raise click.UsageError("--reuse-answers and --fresh exclude each other; use one of them")

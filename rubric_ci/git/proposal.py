@@ -50,7 +50,7 @@ def open_proposal(repository: Repository, revision: str) -> Proposal:
     large = plumbing.large_blobs(repository, commit, MAX_BYTES)
     readable = {
         path: entry
-        for path, entry in merged.items()
+        for path, entry in sorted(merged.items())
         if entry.mode != SUBMODULE and entry.object_id not in large
     }
     return Proposal(

@@ -28,6 +28,10 @@ Usage: rubric-ci run [OPTIONS] [PATHS]...
   `evals` of the configuration. -k "WORD and not WORD" (--keyword) runs the
   cases whose file, id or tags match.
 
+  --untrusted REV grades a stranger's commit on the checkout of the base
+  branch: its texts are read as git objects, and none of it is run or
+  configures anything.
+
 Select:
   --config FILE        Configuration file to use instead of rubric-ci.yaml.
   --case GLOB          Only cases whose id matches; repeatable.

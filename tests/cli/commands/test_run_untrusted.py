@@ -17,7 +17,7 @@ targets:
   - {name: default, provider: mock, response: Hello there}
   - {name: program, provider: cli, command_template: "cat {PROMPT_FILE}", depends_on: [src/**]}
   - {name: kept, provider: recorded, answers: answers.jsonl}
-  - {name: service, provider: http, url: "http://127.0.0.1:9/", body: {q: 1}, answer: /a}
+  - {name: service, provider: http, url: "http://127.0.0.1:9/", body: {q: "{{ input }}"}}
 """
 EVAL = """\
 evalcases:

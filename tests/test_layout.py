@@ -22,6 +22,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         cli/pytest_plugin/__init__ cli/pytest_plugin/failures cli/pytest_plugin/hooks
         cli/pytest_plugin/items cli/pytest_plugin/outcomes cli/pytest_plugin/run""",
     "cli/commands/test_run_replayed.py": "grading/targets/recording",
+    "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
     "services/adoption/test_tools.py": """
         services/adoption/agent_skills services/adoption/csv_table
         services/adoption/deepeval services/adoption/inspect_ai services/adoption/junit

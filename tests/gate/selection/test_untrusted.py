@@ -1,0 +1,158 @@
+"""Why a case of a stranger's commit is not graded."""
+
+from dataclasses import replace
+
+import pytest
+
+from rubric_ci.gate.selection.dependencies import ChangedPaths
+from rubric_ci.gate.selection.untrusted import TrustedWork, takes_file, within_caps
+from rubric_ci.model.agent_program import AgentProgram
+from rubric_ci.model.config import (
+    CliTarget,
+    Endpoint,
+    LlmTarget,
+    MockTarget,
+    RunnerTarget,
+    Skill,
+    Target,
+    UntrustedCaps,
+    Workspace,
+)
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvalCase,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    Message,
+    SimulatedUser,
+    TextPart,
+)
+
+SPAN = Span(line=1, column=1, end_line=1, end_column=2)
+MODEL = LlmTarget(name="m", endpoint=Endpoint(model="openai/m"))
+AGENT = CliTarget(name="a", agent=AgentProgram(name="codex"), depends_on=())
+SCRIPT = CodeJudgeSpec(name="s", script=("sh", "a.sh"), cwd=".", span=SPAN)
+FILE_SCRIPT = replace(SCRIPT, script=("sh", "a.sh", "{code_file}"))
+
+
+def case(*specs: EvaluatorSpec, asked: str = "Hi", user: SimulatedUser | None = None) -> EvalCase:
+    return EvalCase(
+        id="c",
+        file="e.yaml",
+        span=SPAN,
+        input_messages=(Message(role="user", parts=(TextPart(asked),)),),
+        simulated_user=user,
+        evaluators=specs,
+    )
+
+
+def composite(aggregator: LlmJudgeSpec | CodeJudgeSpec) -> CompositeSpec:
+    return CompositeSpec(name="all", evaluators=(), aggregator=aggregator, span=SPAN)
+
+
+GRADABLE: dict[str, tuple[EvalCase, Target]] = {
+    "a new text for a model": (case(asked="Ho"), MODEL),
+    "a fixed answer": (case(asked="Ho"), MockTarget(name="f", response="x")),
+    "a script of the checkout": (case(SCRIPT, asked="Ho"), MODEL),
+    "a file for a script, of the question of the checkout": (case(FILE_SCRIPT), MODEL),
+    "an agent that gets what the checkout has": (case(), AGENT),
+}
+BASE = case(SCRIPT, FILE_SCRIPT)
+
+
+@pytest.mark.parametrize(("now", "target"), GRADABLE.values(), ids=GRADABLE.keys())
+def test_gradable(now: EvalCase, target: Target) -> None:
+    assert TrustedWork([BASE], ChangedPaths([])).why_not(now, BASE, target) == ""
+
+
+OTHER = replace(SCRIPT, script=("sh", "b.sh"))
+REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
+    "a new text for an agent": (
+        case(asked="Ho"),
+        AGENT,
+        [],
+        "target `a` starts a program, which gets no text of the change",
+    ),
+    "a skill of an agent": (
+        case(),
+        replace(AGENT, skill=Skill(path="skills/s", text="x")),
+        ["skills/s/run.sh"],
+        "target `a` starts a program, and `skills/s/run.sh` changed",
+    ),
+    "a workspace of an agent": (
+        case(),
+        replace(AGENT, workspace=Workspace(copy="app")),
+        ["app/x.py"],
+        "target `a` starts a program, and `app/x.py` changed",
+    ),
+    "a workspace that is the repository": (
+        case(),
+        replace(AGENT, workspace=Workspace(copy=".")),
+        ["x.py"],
+        "target `a` starts a program, and `x.py` changed",
+    ),
+    "a program that depends on every file": (
+        case(),
+        CliTarget(name="p", command_template="python x.py"),
+        ["y.py"],
+        "target `p` starts a program, and `y.py` changed, and target `p` depends on every file",
+    ),
+    "another tool": (
+        case(),
+        RunnerTarget(name="r", command_template="x", reads="junit"),
+        [],
+        "target `r` starts another tool, which reads files of its own",
+    ),
+    "a script in a composite": (
+        case(composite(OTHER)),
+        MODEL,
+        [],
+        "the script of `s` is not one of the checkout",
+    ),
+    "a script that prints the prompt of a judge": (
+        case(LlmJudgeSpec(name="j", prompt_script=OTHER, span=SPAN)),
+        MODEL,
+        [],
+        "the script of `s` is not one of the checkout",
+    ),
+    "a file for a script": (
+        case(FILE_SCRIPT, asked="Ho"),
+        MODEL,
+        [],
+        "the script of `s` gets the answer as a file, which it may run",
+    ),
+    "a model that plays the user": (
+        case(user=SimulatedUser(persona="p", goal="g", model="openai/eve")),
+        MODEL,
+        [],
+        "its simulated user is `openai/eve`, which the checkout does not ask",
+    ),
+}
+
+
+@pytest.mark.parametrize(("now", "target", "paths", "reason"), REFUSED.values(), ids=REFUSED.keys())
+def test_refused(now: EvalCase, target: Target, paths: list[str], reason: str) -> None:
+    assert TrustedWork([BASE], ChangedPaths(paths)).why_not(now, BASE, target) == reason
+
+
+def test_a_new_case_of_an_agent_is_refused() -> None:
+    why = TrustedWork([], ChangedPaths([])).why_not(case(), None, AGENT)
+    assert why == "target `a` starts a program, which gets no text of the change"
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [("sh a {answer_file}", True), (("sh", "--x={code_file}"), True), ("sh a.sh", False)],
+)
+def test_takes_file(script: str | tuple[str, ...], expected: bool) -> None:
+    assert takes_file(replace(SCRIPT, script=script)) is expected
+
+
+def test_a_long_prompt_counts_for_each_case() -> None:
+    cases = [replace(case(), id=name) for name in "ab"]
+    caps = UntrustedCaps(max_characters=3_000)
+    found = within_caps(cases, lambda _: "x" * 2_000, caps)
+    reason = "more than 3,000 characters (`untrusted.max_characters`)"
+    assert found == {("e.yaml", "b"): reason}

@@ -126,6 +126,7 @@ IMPURE: Final = """
     files/project/eval_search files/project/file_kinds files/project/fixer
     files/project/graders
     files/project/loaded_project files/project/near_files files/project/project
+    files/project/proposed_files gate/selection/proposed_cases
     files/project/working_tree gate/comparison/baseline gate/comparison/merge_decision
     gate/comparison/reference_folder gate/grading_changes/changes gate/policy/checkout
     gate/policy/source gate/report/report_file gate/selection/changed_cases

@@ -136,6 +136,7 @@ def _folders(target: Target) -> Iterator[str]:
         yield from filter(None, [target.workspace and target.workspace.copy])
         yield from filter(None, [target.skill and target.skill.path])
         if target.workspace:
+            yield from filter(None, [target.workspace.git and target.workspace.git.path])
             yield from named_paths(target.workspace.setup, target.workspace.copy)
         check = target.healthcheck or {}
         yield from named_paths(str(check.get("command", "")), str(check.get("cwd", target.cwd)))

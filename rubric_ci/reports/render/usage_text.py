@@ -5,11 +5,9 @@ from typing import Final
 from rubric_ci.gate.policy.changes import change_note
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import CostEstimate, RunReport
-from rubric_ci.model.results import Assessed, CaseResult, Skipped
-from rubric_ci.model.scoring import LEVELS, mark_share
+from rubric_ci.model.results import CaseResult, Skipped
 from rubric_ci.model.usage import Usage
 from rubric_ci.text import numbers
-from rubric_ci.text.statistics.judge_errors import centred, effective_votes
 
 MOST_NOISE: Final = 5  # criteria; report.json has all
 
@@ -93,24 +91,6 @@ def price_of(usage: Usage) -> str:
         return "unknown"
     unknown = " + unknown" if usage.unpriced_calls else ""
     return numbers.dollars(usage.cost_usd) + unknown
-
-
-def panel_text(report: RunReport) -> str:
-    """Return how many independent votes the judges of a panel are worth; empty: no panel."""
-    ended = (case for case in report.cases if not isinstance(case, Skipped))
-    criteria = (
-        c
-        for case in ended
-        for e in case.evaluators
-        if isinstance(e, Assessed)
-        for c in e.criteria
-        if len(c.judges) > 2
-    )
-    rows = [[mark_share(vote) for vote in c.votes] for c in criteria if c.kind != LEVELS]
-    judges = max(map(len, rows), default=0)
-    full = [row for row in rows if len(row) == judges]
-    found = effective_votes(centred(full)) if full else None
-    return f"{judges} judges, {found:.1f} effective votes" if found else ""
 
 
 def noise_lines(report: RunReport) -> list[str]:

@@ -17,7 +17,6 @@ from rubric_ci.model.results import (
     standing,
 )
 from rubric_ci.model.scoring import CANNOT_ASSESS, YES_OR_NO, MarkValue
-from rubric_ci.reports.render.usage_text import panel_text
 from rubric_ci.text import escape, numbers
 
 CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
@@ -99,7 +98,6 @@ def provenance(report: RunReport) -> list[str]:
         cached if totals.cached_marks else "",
         "model replies from a recording" if report.scope.replayed else "",
         f"{totals.recorded_answers:,} of {answers} recorded" if totals.recorded_answers else "",
-        panel_text(report),
     ]
     return [part for part in every if part]
 

@@ -1,9 +1,10 @@
 """Agreement between a judge's marks and a person's labels, and the text of it per criterion."""
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from rubric_ci.grading.resolve import judge_info
 from rubric_ci.model.config import JudgeConfig
@@ -22,9 +23,10 @@ from rubric_ci.services.calibration.labels import LabelledAnswer
 from rubric_ci.services.calibration.rejudge import Marks, NotJudged
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.numbers import listed
-from rubric_ci.text.statistics.judge_errors import effective_votes
+from rubric_ci.text.statistics.judge_errors import centred, effective_votes
 from rubric_ci.text.statistics.significance import PERCENT
 
+INDEPENDENT: Final = 0.9  # share of the judges from which on their votes count as independent
 _HEAD = ("criterion", "marks", "same", "kappa", PERCENT, "sens", "spec", "F1", "leniency")
 _MAX_CONFUSIONS = 6
 _MAX_DIFFERENCES = 20
@@ -63,14 +65,15 @@ def _marked(labelled: LabelledAnswer, marks: Marks) -> JudgedLabel:
 
 def _effective_votes(judged: Sequence[JudgedLabel]) -> tuple[int, float] | None:
     """Return the judges of a panel and their independent votes, from the errors of their marks."""
-    rows = [
-        [_value(criterion, mark) - _value(criterion, person) for mark in each.panel[criterion.id]]
-        for each, criterion in marked(judged)
-        if criterion.id in each.panel
-        for person in [each.labelled.label.marks[criterion.id]]
-    ]
-    judges = max(map(len, rows), default=0)
-    found = effective_votes([row for row in rows if len(row) == judges])
+    errors: dict[float, list[list[float]]] = defaultdict(list)
+    for each, criterion in marked(judged):
+        if criterion.id in each.panel:
+            person = _value(criterion, each.labelled.label.marks[criterion.id])
+            marks = (_value(criterion, mark) for mark in each.panel[criterion.id])
+            errors[person].append([mark - person for mark in marks])
+    judges = max((len(row) for rows in errors.values() for row in rows), default=0)
+    full = ([row for row in rows if len(row) == judges] for rows in errors.values())
+    found = effective_votes([row for rows in full if rows for row in centred(rows)])
     return None if found is None else (judges, found)
 
 
@@ -104,7 +107,8 @@ def _lines(found: Calibration) -> Iterator[str]:
     if found.effective_votes:
         judges, worth = found.effective_votes
         yield ""
-        yield f"{judges} judges, {worth:.1f} effective votes: their errors are not independent"
+        common = ": their errors are not independent" if worth < INDEPENDENT * judges else ""
+        yield f"{judges} judges, {worth:.1f} effective votes{common}"
     yield from _people(found)
     yield from _modes(found)
     if found.no_verdict:

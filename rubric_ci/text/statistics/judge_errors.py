@@ -23,8 +23,10 @@ STEP: Final = 1e-5  # of a numerical slope
 def effective_votes(rows: Sequence[Sequence[float]]) -> float | None:
     """Return the number of independent votes, 1 to k; None if there are too few rows.
 
-    A row has one number per judge: the errors of their marks, or the marks less their mean. Judges
-    that never differ from 0 have no correlation, and their number stays.
+    A row has one number per judge: the errors of their marks, less the mean error of the judge for
+    equal marks of the person. Else the answers that a person fails, where each judge can only err
+    upwards, would make independent errors look alike. Judges that never differ from 0 have no
+    correlation, and their number stays.
     """
     if len(rows) < FEWEST:
         return None

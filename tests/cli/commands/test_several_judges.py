@@ -81,7 +81,7 @@ def test_the_majority_of_a_panel_and_the_marks_of_each_judge(
     assert cases["c4"]["verdict"] == "pass"
     words = "openai/one satisfied, openai/two not satisfied, openai/odd not satisfied"
     assert f"judges differ: {words}" in " ".join(ran.stdout.split())
-    assert "3 judges, 1.8 effective votes" in " ".join(ran.stdout.split())
+    assert "effective votes" not in ran.stdout  # a run has no labels, so its errors are unknown
     assert report["totals"]["calls"] == 3 * CASES
 
 

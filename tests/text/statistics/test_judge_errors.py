@@ -43,3 +43,13 @@ def test_a_known_correlation_is_found() -> None:
 
 def test_marks_less_the_mean_of_their_judge() -> None:
     assert centred([[1.0, 0.5], [0.0, 0.5]]) == [[0.5, 0.0], [-0.5, 0.0]]
+
+
+def test_independent_judges_that_err_on_bad_answers_only_are_independent() -> None:
+    """Half of the answers are bad, and each judge passes three in ten of these."""
+    draw = random.Random(2)
+    good = [[-float(draw.random() < 0.02) for _ in range(3)] for _ in range(2000)]
+    bad = [[float(draw.random() < 0.3) for _ in range(3)] for _ in range(2000)]
+    within = effective_votes([*centred(good), *centred(bad)])
+    assert within == pytest.approx(3, abs=0.15)
+    assert (effective_votes([*good, *bad]) or 0) < 2.2

@@ -46,7 +46,7 @@ def matches(data: Any) -> bool:
 def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
     """Return the file as ours."""
     found = Translation()
-    data = _dereferenced(found, data, data, ())
+    data = _dereferenced(found, data)
     if isinstance(data.get("description"), str):
         found.put(("description",), data["description"], ("description",))
     _other_keys(found, data)
@@ -107,23 +107,33 @@ def _other_keys(found: Translation, data: dict[str, Any]) -> None:
             found.skip((key,), f"`{key}` is no key of a configuration: promptfoo ignores it")
 
 
-def _dereferenced(found: Translation, value: Any, root: Any, path: Path) -> Any:
+def _dereferenced(found: Translation, data: dict[str, Any]) -> dict[str, Any]:
     """Return data with each `$ref` into the file replaced by what it names."""
-    if isinstance(value, list):
-        return [_dereferenced(found, each, root, (*path, at)) for at, each in enumerate(value)]
-    if not isinstance(value, dict):
-        return value
-    reference = value.get("$ref")
-    if isinstance(reference, str) and len(value) == 1 and "value" not in path:
-        named = _named(root, reference)
-        if named is None or len(path) > _DEEPEST:
-            found.refuse(path, f"`{reference}` is not in the file")
+    left = _MOST_REFERENCES
+
+    def walked(value: Any, path: Path) -> Any:
+        nonlocal left
+        if isinstance(value, list):
+            return [walked(each, (*path, at)) for at, each in enumerate(value)]
+        if not isinstance(value, dict):
+            return value
+        reference = value.get("$ref")
+        if not isinstance(reference, str) or len(value) > 1 or "value" in path:
+            return {key: walked(each, (*path, key)) for key, each in value.items()}
+        left -= 1
+        named = _named(data, reference)
+        if named is None or left < 0 or len(path) > _DEEPEST:
+            why = "is not in the file" if named is None else "is one of too many references"
+            found.refuse(path, f"`{reference}` {why}")
             return {}
-        return _dereferenced(found, named, root, (*path, "$ref"))
-    return {key: _dereferenced(found, each, root, (*path, key)) for key, each in value.items()}
+        return walked(named, (*path, "$ref"))
+
+    made: dict[str, Any] = walked(data, ())
+    return made
 
 
-_DEEPEST: Final = 50
+_MOST_REFERENCES: Final = 500
+_DEEPEST: Final = 100  # steps, also of a reference that names itself
 
 
 def _named(root: Any, reference: str) -> Any:

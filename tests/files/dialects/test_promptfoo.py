@@ -440,6 +440,21 @@ def test_a_reference_into_the_file() -> None:
     assert (case["rubrics"], said) == ([{"contains": "rude", "not": True}], [])
 
 
+GROWING = {
+    "each names the next twice": [
+        f"p{at}: {{a: {{$ref: '#/a/p{at + 1}'}}, b: {{$ref: '#/a/p{at + 1}'}}}}" for at in range(40)
+    ],
+    "one names itself": ["p0: {a: {b: {$ref: '#/a/p0'}}}"],
+}
+
+
+@pytest.mark.parametrize("parts", GROWING.values(), ids=GROWING)
+def test_references_that_grow_without_end_are_refused(parts: list[str]) -> None:
+    text = f"a: {{{', '.join(parts)}, p40: 1}}\ntests: [{{assert: [{{type: is-json}}]}}]"
+    _, said = translated(text)
+    assert said[0].endswith("is one of too many references")
+
+
 IGNORED = {
     "a key of the file": ("verdicts: 1\n", "`verdicts` is no key of a configuration"),
     "a key of an assertion": ("", "promptfoo ignores `ignoreCase` of this assertion"),

@@ -110,13 +110,17 @@ def main() -> None:
             f"| {shares[0]:.3f} | {shares[1]:.3f} |"
         )
     print()
-    print("| judge | people pass | withheld | shown and wrong | wrong without withholding |")
-    print("|---|--:|--:|--:|--:|")
+    print(
+        "| judge | people pass | withheld | shown and wrong | of the shown | wrong if all shown |"
+    )
+    print("|---|--:|--:|--:|--:|--:|")
     for judge, shift in product(SHIFTED, SHIFTS):
         sensitivity, specificity = JUDGES[judge]
         population = Population(truth=0.8, sensitivity=sensitivity, specificity=specificity)
         withheld, shown, inside = wrong(population, shift, given.suites)
-        print(f"| {judge} | {0.8 - shift:.2f} | {withheld:.3f} | {shown:.3f} | {1 - inside:.3f} |")
+        of_shown = shown / (1 - withheld) if withheld < 1 else 0.0
+        cells = (withheld, shown, of_shown, 1 - inside)
+        print(f"| {judge} | {0.8 - shift:.2f} | {' | '.join(f'{each:.3f}' for each in cells)} |")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,12 @@ _KEYS: Final = {
 }
 _PROGRAMS: Final = {"claude-code": "claude", "codex": "codex"}
 _SCRIPTS: Final = ("agent.py", "app.py", "main.py", "bot.py", "chat.py", "support.py", "agent.js")
+_SKILLS: Final = (
+    "evals.json",
+    "evals/evals.json",
+    "*/evals/evals.json",
+    "skills/*/evals/evals.json",
+)
 _PROMPTS: Final = ("prompts/*.md", "prompts/*.txt", "prompts/*.prompt.yml")
 
 
@@ -28,10 +34,9 @@ def proposals(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
     for name in ("promptfooconfig.yaml", "promptfooconfig.yml"):
         if (folder / name).is_file():
             yield f"{name}: `rubric-ci import {name}` writes eval files from it"
-    for path in sorted(folder.glob("**/evals.json"))[:3]:
-        if "node_modules" not in path.parts:
-            name = path.relative_to(folder).as_posix()
-            yield f"{name}: an eval file of Agent Skills; `rubric-ci run {name}` grades it in place"
+    for path in [each for glob in _SKILLS for each in sorted(folder.glob(glob))][:3]:
+        name = path.relative_to(folder).as_posix()
+        yield f"{name}: an eval file of Agent Skills; `rubric-ci run {name}` grades it in place"
     for path in [each for glob in _PROMPTS for each in sorted(folder.glob(glob))][:3]:
         name = path.relative_to(folder).as_posix()
         yield f"{name}: a target asks a model with it, `prompt: {name}`"

@@ -6,6 +6,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from tests import platforms
 from tests.checkout import Checkout
 from tests.invoke import invoke
 
@@ -127,3 +128,25 @@ def test_no_report(tmp_path: Path) -> None:
     done = run(tmp_path, "show", "refund")
     assert done.returncode == 2
     assert "`rubric-ci run` writes it" in done.stderr
+
+
+@platforms.SHELL
+@pytest.mark.parametrize(
+    ("words", "job", "starts"),
+    [((), "", 1), (("--fresh",), "", 2), ((), "true", 2)],
+    ids=["kept", "fresh", "in CI"],
+)
+def test_verbose_takes_kept_answers(
+    words: tuple[str, ...], job: str, starts: int, tmp_path: Path
+) -> None:
+    config = (
+        "targets: [{name: default, provider: cli, depends_on: [], "
+        f"command_template: 'echo x >> {tmp_path}/log; echo within 30 days'}}]\n"
+    )
+    eval_file = "evalcases: [{id: a, input: When, rubrics: [{contains: 30 days}]}]\n"
+    Checkout.create(tmp_path).commit({"rubric-ci.yaml": config, "a.eval.yaml": eval_file})
+    assert run(tmp_path, "run", "a.eval.yaml").returncode == 0
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "CI": job}
+    shown = invoke(tmp_path, environment, "run", "-v", "a.eval.yaml", *words)
+    assert "    within 30 days\n" in shown.stdout
+    assert len((tmp_path / "log").read_text().splitlines()) == starts

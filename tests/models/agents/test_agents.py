@@ -27,6 +27,7 @@ from tests.models.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, line
                 cost_usd=0.001,
                 duration_ms=90.0,
                 model="claude-sonnet-5-5",
+                session="s",
             ),
             id="claude",
         ),
@@ -41,16 +42,19 @@ from tests.models.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, line
                 cost_usd=0.001,
                 duration_ms=90.0,
                 model="claude-sonnet-5-5",
+                session="s",
             ),
             id="claude refuses",
         ),
         pytest.param(
             "codex",
             lines({"type": "error", "message": "stream lost, reconnecting"}, *CODEX),
-            Trace(answer="ok", input_tokens=9, output_tokens=3),
+            Trace(answer="ok", input_tokens=9, output_tokens=3, session="t"),
             id="codex, after an error event of a good run",
         ),
-        pytest.param("copilot", lines(*COPILOT), Trace(answer="ok", model="gpt-6"), id="copilot"),
+        pytest.param(
+            "copilot", lines(*COPILOT), Trace(answer="ok", model="gpt-6", session="s"), id="copilot"
+        ),
         pytest.param(
             "gemini-cli",
             json.dumps(GEMINI),

@@ -57,6 +57,13 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
     help="Also create a check run with this name.",
 )
 @option(
+    "--page",
+    variable="RUBRIC_CI_PAGE",
+    default="",
+    metavar="ARTIFACT",
+    help="Name of the run's artifact with report.html; the comment links it.",
+)
+@option(
     "--repository",
     metavar="OWNER/NAME",
     default="",

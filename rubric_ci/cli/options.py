@@ -184,4 +184,10 @@ posting = bundle(
         help="Identifies this comment when a pull request has several.",
     ),
     workflow("--check-run", default="", metavar="NAME", help="Create a check run with this name."),
+    workflow(
+        "--page",
+        default="",
+        metavar="ARTIFACT",
+        help="Name of the artifact that the workflow uploads report.html as; the comment links it.",
+    ),
 )

@@ -90,6 +90,7 @@ class RunSettings:
     comment: CommentMode = "off"
     comment_key: str = "default"  # identifies this comment when a pull request has several
     check_run: str = ""  # name of a check run to create; empty: none
+    page: str = ""  # artifact that the workflow uploads the page as; empty: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +184,7 @@ class CommentSettings:
     repository: str = ""  # owner/name; empty: the one of the workflow run
     pull_request: int | None = None  # None: the one of the event
     check: str = ""  # name of a check run to create; empty: none
+    page: str = ""  # artifact with the page; empty: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

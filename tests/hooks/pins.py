@@ -9,7 +9,7 @@ PINS = {
     "actions/deploy-pages": "d6db90164ac5ed86f2b6aed7e0febac5b3c0c03e # v4.0.5",
     "actions/download-artifact": "37930b1c2abaa49bbe596cd826c3c89aef350131 # v7.0.0",
     "actions/setup-python": "a309ff8b426b58ec0e2a45f0f869d46889d02405 # v6.2.0",
-    "actions/upload-artifact": "b7c566a772e6b6bfb58ed0dc250532a479d7789f # v6.0.0",
+    "actions/upload-artifact": "bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0",
     "actions/upload-pages-artifact": "7b1f4a764d45c48632c6b24a0339c27f5614fb0b # v4.0.0",
     "aws-actions/configure-aws-credentials": "e6de054238d6b7531b4efff3b6587d9aade6a06c # v6.2.3",
     "azure/login": "f5d393ae46f8fde4be8b75f32e3fc50e654ad0ca # v3.0.1",

@@ -50,15 +50,20 @@ FOLLOWS = {GRADES: POSTS, NIGHTLY: PUBLISHES}
 """The second workflow of each first, which starts when the first ends."""
 CLOUDS = {f"evals-{name}.yml" for name in ("aws", "azure", "google")}
 """The gate with another login: `test_act_clouds.py` runs them."""
-# The head's answer in five trials, then the base's; its first trial is in the cache of main.
-BOTH_SIDES = "go away x5, hello again x4"
+# The head's answer in six trials, then the base's; its first trial is in the cache of main.
+BOTH_SIDES = "go away x6, hello again x5"
 CACHE = "refs/{}/.rubric-ci_cache"
-RESTORES = "grade: checkout cache/restore rubric-ci"
+RESTORES = "grade: checkout cache/restore cache/restore digest of the cache rubric-ci"
 
 VALIDATED = Row(jobs=("validate: checkout rubric-ci",))
 INVALID = Row(jobs=("validate: checkout rubric-ci=1",))  # the rule that the change turns off
-GATE = Row(jobs=(f"{RESTORES}=1 cache/save",), judged=BOTH_SIDES, kept=CACHE.format("pull/7/merge"))
-SAFE = replace(GATE, jobs=(f"{GATE.jobs[0]} upload-artifact",), kept=f"artifact, {GATE.kept}")
+PAGES = "upload-artifact"  # report.html
+GATE = Row(
+    jobs=(f"{RESTORES}=1 cache/save {PAGES}",),
+    judged=BOTH_SIDES,
+    kept=f"artifact, {CACHE.format('pull/7/merge')}",
+)
+SAFE = replace(GATE, jobs=(f"{RESTORES}=1 cache/save upload-artifact {PAGES}",))
 REPORT = Row(jobs=("comment: download-artifact rubric-ci",), posted=1)
 PULL_REQUEST = {
     "evals-validate.yml": INVALID,
@@ -66,10 +71,10 @@ PULL_REQUEST = {
     GRADES: SAFE,
     POSTS: REPORT,
 }
-STRANGERS = {  # green, and nothing was asked: no secrets
+STRANGERS = {  # green, nothing was asked, and nothing is new in the cache: no secrets
     "evals-validate.yml": INVALID,
-    "evals-gate.yml": replace(GATE, jobs=(f"{RESTORES} cache/save",), judged=""),
-    GRADES: replace(SAFE, jobs=(f"{RESTORES} cache/save upload-artifact",), judged=""),
+    "evals-gate.yml": Row(jobs=(f"{RESTORES} {PAGES}",), kept="artifact"),
+    GRADES: Row(jobs=(f"{RESTORES} upload-artifact {PAGES}",), kept="artifact"),
     POSTS: REPORT,
 }
 STARTS = "night: checkout cache/restore cache/restore"
@@ -77,13 +82,16 @@ FETCHES = "publish: checkout download-artifact"
 QUEUE = CACHE.format("heads/gh-readonly-queue/main/pr-7-0123456")
 NOTHING = Row()
 """A workflow that starts, and skips every job."""
-DEFAULT_BRANCH = Row(
-    jobs=("grade: checkout cache/restore rubric-ci cache/save upload-artifact",),
-    kept="artifact, refs/heads/main/.rubric-ci_cache",
+DIGESTED = "grade: checkout cache/restore digest of the cache"
+DEFAULT_BRANCH = Row(  # all of it is in the cache, which is not saved again
+    jobs=(f"{DIGESTED} rubric-ci upload-artifact",), kept="artifact"
 )
-PUSHED = replace(  # there is no reference that it could move
-    DEFAULT_BRANCH,
-    jobs=(*DEFAULT_BRANCH.jobs, "reference: download-artifact cache/restore rubric-ci"),
+MOVES = "reference: download-artifact cache/restore rubric-ci"  # there is none that it could move
+PUSHED = replace(DEFAULT_BRANCH, jobs=(*DEFAULT_BRANCH.jobs, MOVES))
+FIRST_PUSH = Row(
+    jobs=(f"{DIGESTED} rubric-ci cache/save upload-artifact", MOVES),
+    judged="hello x1, hello again x1",
+    kept="artifact, refs/heads/main/.rubric-ci_cache",
 )
 SHARDS = Row(
     jobs=(
@@ -117,7 +125,7 @@ TABLE = {
     "commit-on-dependabots-branch": PULL_REQUEST,
     "merge-group": {
         "evals-validate.yml": INVALID,
-        "evals-gate.yml": replace(GATE, kept=QUEUE),
+        "evals-gate.yml": replace(GATE, kept=f"artifact, {QUEUE}"),
         GRADES: replace(SAFE, kept=f"artifact, {QUEUE}"),
         POSTS: NOTHING,
     },
@@ -233,7 +241,7 @@ def warm(cold: Scene, shared: Path) -> Scene:
 
     def push(folder: Path) -> None:
         did, log = cold.play("evals-default-branch.yml", ROLES["push"])
-        assert did == replace(PUSHED, judged="hello x1, hello again x1"), log
+        assert did == FIRST_PUSH, log
         (cold.scratch / "kept/caches").rename(folder)  # artifacts belong to their run
 
     shutil.copytree(once(shared / "warm", push), cold.scratch / "kept/caches")
@@ -277,10 +285,18 @@ def test_a_second_workflow_ignores_other_runs(
     assert did == NOTHING, log
 
 
+def test_a_cache_of_a_pull_request_does_not_hide_that_of_main(warm: Scene) -> None:
+    own = warm.scratch / "kept/caches/refs/pull/7/merge/.rubric-ci_cache/rubric-ci-change-1-1/kept"
+    own.mkdir(parents=True)
+    (own / "used-by.json").write_text('{"used_by": []}')
+    did, log = warm.play("evals-gate.yml", ROLES["base"])
+    assert did.judged == BOTH_SIDES, log  # without the cache of main, the base is asked once more
+
+
 def test_an_outage_moves_no_reference(cold: Scene) -> None:
     cold.judge.out = True
     did, log = cold.play("evals-default-branch.yml", ROLES["push"])
-    assert did.jobs == ("grade: checkout cache/restore rubric-ci=3 cache/save",), log
+    assert did.jobs == (f"{DIGESTED} rubric-ci=3 cache/save",), log
     assert "artifact" not in did.kept
 
 

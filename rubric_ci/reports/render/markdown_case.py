@@ -33,6 +33,7 @@ class Links:
 
     blob: str = ""  # such as https://github.com/o/r/blob/<sha>
     run: str = ""  # the page of the workflow run
+    page: str = ""  # name of the artifact of the run that has the HTML report; empty: none
 
     def place(self, file: str, line: int, shown: str = "") -> str:
         """Return a line of a file as a link, or as plain text without a server."""

@@ -99,6 +99,7 @@ def _target(
         links=Links(
             blob=event.blob_url if event else "",
             run=finished.url if finished else event.run_url if event else "",
+            page=settings.page,
         ),
         distrust=event.distrust if event else "",
     )

@@ -11,7 +11,7 @@ import click
 
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.files.project import discovery
-from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.model.defaults import REPORT_FILES, ReportFormat
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import formats
@@ -51,7 +51,8 @@ def write_and_show(report: RunReport, settings: RunSettings) -> tuple[Path, ...]
 def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
     """Write each requested format, atomically."""
     written = []
-    for name in settings.reports:
+    page: tuple[ReportFormat, ...] = ("html",) if settings.page else ()
+    for name in dict.fromkeys((*settings.reports, *page)):
         path = settings.output_dir / REPORT_FILES[name]
         try:
             discovery.check_place(path.parent)

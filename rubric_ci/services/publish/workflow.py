@@ -118,7 +118,7 @@ def publish(
 ) -> None:
     """Write outputs, summary and annotations, then post comment and check run."""
     workflow = Workflow.of(environment, settings.annotations)
-    for line in write_step_outputs(report, written, workflow):
+    for line in write_step_outputs(report, written, workflow, settings.page):
         click.echo(escape.log_line(line), err=True)
     if workflow:
         workflow.annotate(annotations.render(report))
@@ -129,7 +129,7 @@ def publish(
 
 
 def write_step_outputs(
-    report: RunReport, written: Sequence[Path], workflow: Workflow | None
+    report: RunReport, written: Sequence[Path], workflow: Workflow | None, page: str = ""
 ) -> list[str]:
     """Write outputs and summary to the runner's files; return one line per failure.
 
@@ -137,9 +137,13 @@ def write_step_outputs(
     """
     if workflow is None:
         return []
+
+    def add_summary() -> None:
+        workflow.add_summary(markdown.render(report, links=_links(workflow, page)))
+
     return [
         *_problems(lambda: workflow.set_outputs(outputs(report, written))),
-        *_problems(lambda: workflow.add_summary(markdown.render(report, links=_links(workflow)))),
+        *_problems(add_summary),
     ]
 
 
@@ -183,6 +187,7 @@ def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
         "cost-usd": _cost(totals),
         "report": paths.get(REPORT_FILES["json"], ""),
         "summary": paths.get(REPORT_FILES["markdown"], ""),
+        "page": paths.get(REPORT_FILES["html"], ""),
     }
 
 
@@ -199,9 +204,9 @@ def _problems(write: Callable[[], None]) -> list[str]:
     return []
 
 
-def _links(workflow: Workflow) -> Links:
+def _links(workflow: Workflow, page: str) -> Links:
     event = workflow.event
-    return Links(blob=event.blob_url, run=event.run_url) if event else Links()
+    return Links(blob=event.blob_url, run=event.run_url, page=page) if event else Links()
 
 
 def _post(report: RunReport, settings: RunSettings, environment: Mapping[str, str]) -> list[str]:
@@ -210,6 +215,9 @@ def _post(report: RunReport, settings: RunSettings, environment: Mapping[str, st
     from rubric_ci.services.publish.comment import try_to_post  # loads PyGithub
 
     comment = CommentSettings(
-        mode=settings.comment, key=settings.comment_key, check=settings.check_run
+        mode=settings.comment,
+        key=settings.comment_key,
+        check=settings.check_run,
+        page=settings.page,
     )
     return try_to_post(report, comment, environment)

@@ -83,6 +83,21 @@ def test_on_a_pull_request(
     assert "## ✅ rubric-ci · Gate passes · the only graded case passes" in body
     assert f"https://github.example/acme/app/blob/{HEAD}/e.yaml#L3" in body
     assert "[run](https://github.example/acme/app/actions/runs/12)" in body
+    assert "#artifacts" not in body
+
+
+def test_the_last_line_links_the_page(
+    github: GitHub, settings: CommentSettings, tmp_path: Path
+) -> None:
+    around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
+    settings.report.write_text(json_format.render(RED), encoding="utf-8")
+    assert comment(replace(settings, page="report.html"), around) is ExitCode.OK
+    (body,) = github.bodies(7)
+    shown = [line for line in body.splitlines() if line and not line.startswith("<!--")]
+    assert shown[-1] == (
+        "[Every answer, mark and quote](https://github.example/acme/app/actions/runs/5#artifacts)"
+        ": artifact `report.html`"
+    )
 
 
 NOTHING = replace(a_report(), scope=Scope(base="the merge base with `main` (0123456789)"))

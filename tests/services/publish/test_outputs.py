@@ -27,6 +27,7 @@ def test_outputs() -> None:
         "review": "none",
         "comparison": "",
         "score": "0.566667",
+        "page": "",
         "passed": "1",
         "failed": "1",
         "errored": "1",
@@ -104,6 +105,23 @@ def test_summary_and_outputs_are_written(tmp_path: Path) -> None:
         "## ❌ rubric-ci · Gate fails: 1 of 3 graded cases fails · 1 case errored\n"
     )
     assert f"https://github.com/acme/app/blob/{'c' * 40}/e.yaml#L3" in summary
+
+
+def test_the_summary_links_the_page(tmp_path: Path) -> None:
+    around = {
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        "GITHUB_REPOSITORY": "acme/app",
+        "GITHUB_RUN_ID": "12",
+    }
+    write_step_outputs(RED, FILES, Workflow(environment=around), page="report.html")
+    assert (
+        (tmp_path / "summary")
+        .read_text()
+        .endswith(
+            "\n\n[Every answer, mark and quote](https://github.com/acme/app/actions/runs/12#artifacts)"
+            ": artifact `report.html`\n"
+        )
+    )
 
 
 def test_outside_of_a_workflow_nothing_is_written() -> None:

@@ -136,6 +136,7 @@ class Checker:
                 self.project.summary.compare,
                 _with_default(known.without_calls, known),
                 _with_default(known.programs, known),
+                _with_default(known.models, known),
             ),
             self._nearest_path,
             default_evaluator=self.project.summary.default_evaluator,
@@ -209,6 +210,7 @@ class Checker:
                 bodies={**summary.bodies, **known.bodies},
                 without_calls={**known.without_calls, **_new(summary.without_calls, known)},
                 programs={**known.programs, **_new(summary.programs, known)},
+                models={**known.models, **_new(summary.models, known)},
             )
         return known
 

@@ -13,6 +13,8 @@ from rubric_ci.model.model_facts import AGENTV_AGENTS, CREDENTIALS
 STARTED: Final = tuple(CREDENTIALS)
 """Agent programs that rubric-ci starts, but not from a targets file of AgentV."""
 
+_NO_MODELS: Final = ("cli", "http", "mock", "recorded", "runner")
+
 JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary", "images")
 """Settings of `judge` that are not options of the model call."""
 
@@ -32,6 +34,7 @@ class ConfigSummary(NamedTuple):
     bodies: Mapping[str, tuple[str, Any]] = {}  # by target: this file, and the body of requests
     without_calls: Mapping[str, str] = {}  # targets that report no calls of tools, and why not
     programs: Mapping[str, str] = {}  # of targets whose tools are known: the agent
+    models: Mapping[str, tuple[str, Mapping[str, Any]]] = {}  # by target: model and settings
     default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
 
 
@@ -73,6 +76,11 @@ def summarize_config(document: Source) -> ConfigSummary:
             if isinstance(target.get("name"), str)
             and str(target.get("provider", "")).lower() in STARTED
             and not ("mcp_servers" in target or target.get("project_files"))
+        },
+        models={
+            target["name"]: (model, target)
+            for _, target in mappings(data, "targets")
+            if isinstance(target.get("name"), str) and (model := _model(target))
         },
         default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
@@ -120,6 +128,16 @@ def _without_calls(target: Mapping[str, Any]) -> str:
             return "is a model, which is asked without tools"
 
 
+def _model(target: Mapping[str, Any]) -> str:
+    """Return the model of a target with its provider; empty: it is none, or a variable."""
+    provider, model = target.get("provider", ""), target.get("model")
+    if not isinstance(model, str) or not isinstance(provider, str) or "${{" in model:
+        return ""
+    if provider.lower() in (*_NO_MODELS, *STARTED) or provider.lower() in AGENTV_AGENTS:
+        return ""
+    return model if not provider or model.startswith(f"{provider}/") else f"{provider}/{model}"
+
+
 def texts_of(body: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield the texts of a body, which are templates, each with its place."""
     match body:
@@ -164,3 +182,5 @@ class KnownTargets(NamedTuple):
     without_calls: Mapping[str, str] = {}
     """Targets that report no calls of tools, by name, the default one under "": why not."""
     programs: Mapping[str, str] = {}  # by target, the default one under "": the agent
+    models: Mapping[str, tuple[str, Mapping[str, Any]]] = {}
+    """The models of targets with their settings, by name, the default one under ""."""

@@ -1,9 +1,11 @@
 """Images and documents in messages: their types, sizes and places."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, with_cases
+from rubric_ci.files.kinds.kind import target_names
+from rubric_ci.files.validation.config_summary import KnownTargets
+from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_cases
 from rubric_ci.model.media import (
     MOST_BYTES,
     MOST_BYTES_OF_CASE,
@@ -11,6 +13,7 @@ from rubric_ci.model.media import (
     SUFFIXES,
     Media,
 )
+from rubric_ci.model.model_facts import Models, takes
 
 _TYPES: Final = "png, jpeg, gif or webp"
 _SMALLER: Final = "make it smaller"
@@ -50,6 +53,46 @@ MEDIA_ROLE: Final = Rule(
     bad=_with_image("system"),
     good=_with_image("user"),
 )
+
+
+MEDIA_MODEL: Final = Rule(
+    id="media-model",
+    switchable=True,
+    meaning=(
+        "The model that answers the case takes no images, or no PDFs, so that the case would be "
+        "errored. It is known of the models that the packaged list of models has."
+    ),
+    hint="choose a model that takes them; a list that is wrong is a reason to turn this rule off",
+)
+
+
+def model_problems(
+    data: Any,
+    media: Iterable[tuple[Path, Media]],
+    known: KnownTargets,
+    models: Callable[[], Models],
+) -> Iterator[Problem]:
+    """Yield images and documents that the model of a case does not take."""
+    cases = dict(mappings(data, "evalcases"))
+    for path, each in media:
+        asked = {path[:2]: cases.get(path[:2])} if path[0] == "evalcases" else cases
+        for case in asked.values():
+            if refused := _refusing(case, data, each, known, models):
+                name = case.get("id") if isinstance(case, dict) else ""
+                message = f"the case `{name}` asks `{refused}`, which takes no {each.kind}s"
+                yield Problem(MEDIA_MODEL, path, message)
+                break
+
+
+def _refusing(
+    case: Any, data: Any, media: Media, known: KnownTargets, models: Callable[[], Models]
+) -> str:
+    """Return the model of a case that does not take a file; empty: none is known not to."""
+    for name in target_names(case, data, known.compare):
+        model, settings = known.models.get(name, ("", {}))
+        if model and takes(media.kind, model, settings, models().info(model)) is False:
+            return model
+    return ""
 
 
 def part_problem(path: Path, kind: str, name: str, media: Media | None) -> Problem | None:

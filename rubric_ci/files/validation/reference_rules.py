@@ -182,6 +182,14 @@ def _file_problems(
         yield from size_problems(media)
 
 
+def media_of(data: Any, lookup: Lookup) -> "Iterator[tuple[Path, Media]]":
+    """Yield the images and documents that an eval file refers to, with the paths of their names."""
+    for each in _files(data, list(_messages(data))) if isinstance(data, dict) else ():
+        found = lookup(each.name)
+        if not isinstance(found, Found) and found.media:
+            yield each.path, found.media
+
+
 def not_an_image(path: Path, name: str) -> Problem:
     """Return the problem of a file that is neither a text nor an image."""
     from rubric_ci.files.validation.media_rules import MEDIA_FILE

@@ -77,6 +77,17 @@ def check_evals(
         from rubric_ci.files.validation.model_rules import evaluator_model_problems
 
         found.extend(_first(evaluator_model_problems(source.data, models)))
+    if (
+        models
+        and known.models
+        and source.readable
+        and any(map(_has_media, source.texts().values()))
+    ):
+        from rubric_ci.files.validation.media_rules import model_problems as media_problems
+        from rubric_ci.files.validation.reference_rules import media_of
+
+        media = list(media_of(source.data, lookup))
+        found.extend(_first(media_problems(source.data, media, known, models)))
     if machine and (_mentions(source, "evaluators") or _mentions(source, "workspace")):
         from rubric_ci.files.validation.command_rules import script_problems
 
@@ -163,6 +174,10 @@ def switched(
     from rubric_ci.files.validation.rules import apply_suppressions  # with every rule
 
     return apply_suppressions(found, texts, rules)
+
+
+def _has_media(text: str) -> bool:
+    return "image" in text or ".pdf" in text.lower()
 
 
 def _mentions(source: Source, word: str) -> bool:

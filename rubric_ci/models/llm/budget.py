@@ -50,9 +50,17 @@ class Prices:
         texts.append(json.dumps(call.output_schema))
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         written = _limit(call) or self.most_output_tokens
-        read = size + OVERHEAD_TOKENS
+        read = size + OVERHEAD_TOKENS + _of_media(call)
         passed = [self, *(prices for tokens, prices in self.above if read > tokens)]
         return max(read * prices.input + written * prices.output for prices in passed)
+
+
+def _of_media(call: ModelCall) -> int:
+    if not call.media:
+        return 0
+    from rubric_ci.models.llm.media_tokens import at_most  # few calls have images
+
+    return at_most(call.media, call.endpoint.model)
 
 
 PriceOf: TypeAlias = Callable[[Endpoint], Prices | None]

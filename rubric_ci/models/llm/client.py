@@ -8,6 +8,7 @@ stays refused.
 """
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,6 +33,15 @@ from rubric_ci.models.llm.model_info import known_mode
 from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.models.llm.retry import RequestError, with_retries
 from rubric_ci.models.llm.workload_identity import authenticated
+
+_TEXT_ONLY = re.compile(
+    r"image input is not supported|image_url is only supported by certain models"
+    r"|not a multimodal model|at most 0 (?:image|item)|do(?:es)? not support (?:image|vision|pdf)"
+    r"|support image input|unknown variant `image_url`|missing data required for image input"
+    r"|no endpoints found that support (?:image|file)",
+    re.IGNORECASE,
+)
+"""Refusals of llama.cpp, OpenAI, vLLM, Anthropic, Ollama, DeepSeek and OpenRouter."""
 
 
 class RateLimiter:
@@ -168,8 +178,18 @@ async def request(call: ModelCall) -> ModelReply:
             if call.endpoint.identity:
                 call = replace(call, endpoint=await authenticated(call.endpoint))
             return await (provider.ask(call) if provider else ask_litellm(call))
+    except RequestError as error:
+        if call.media and _TEXT_ONLY.search(str(error)):
+            raise _takes_text_only(error) from error
+        raise
     except TimeoutError as error:
         raise RequestError(f"no reply within {timeout:g} s", status=408) from error
+
+
+def _takes_text_only(error: RequestError) -> RequestError:
+    """Return the error of a model without images, for which servers have any status."""
+    message = f"the model takes no images or documents: {error}"
+    return RequestError(message, status=error.status, retryable=False, billed=False)
 
 
 def identity(endpoint: Endpoint) -> str:

@@ -24,6 +24,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import CostEstimate
 from rubric_ci.model.used_by import UsedBy
 from rubric_ci.models.llm.budget import Prices
+from rubric_ci.models.llm.media_tokens import estimated
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.services.cost.judgements import ANSWER_TOKENS, CHARACTERS
 from rubric_ci.services.cost.last_run import LastRun
@@ -201,11 +202,17 @@ def _of_length(asked: _Asked, target: LlmTarget, prices: Prices) -> Cost:
     each = int(most or ANSWER_TOKENS)
     before = sum(each * turns * (turns - 1) // 2 for turns in map(_turns, asked.cases))
     read = sum(_prompt(case, target) for case in asked.cases) // CHARACTERS + before
+    read += sum(_pictures(case, target) * _turns(case) for case in asked.cases)
     written = asked.turns * each
     dollars = read * prices.input + written * prices.output
     shown = numbers.dollars(dollars)
     words = f"at most {shown}" if most else f"about {shown} at {each} tokens an answer"
     return Cost(dollars=dollars, words=words, at_most=bool(most), tokens=(read, written))
+
+
+def _pictures(case: EvalCase, target: LlmTarget) -> int:
+    """Return the tokens of images and documents, which every turn sends again."""
+    return estimated(case.media, target.endpoint.model) if case.media else 0
 
 
 def _turns(case: EvalCase) -> int:

@@ -13,9 +13,11 @@ from rubric_ci.model.report import CostEstimate
 from rubric_ci.model.results import Answer
 from rubric_ci.models.judge.freeform import freeform_messages
 from rubric_ci.models.judge.prompt import rubric_messages
+from rubric_ci.models.judge.shown import shown_to
 from rubric_ci.models.judge.voting import PANEL, grouped, most_per_request
 from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.direct import provider_with_entry
+from rubric_ci.models.llm.media_tokens import estimated
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.models.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
 from rubric_ci.services.cost.last_run import LastRun
@@ -232,13 +234,19 @@ def _cost(estimate: CostEstimate) -> str:
 def estimate(case: EvalCase, spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> TokenEstimate:
     """Return the sum of all requests about one answer, without repairs; `auto` is one vote."""
     if isinstance(spec, LlmJudgeSpec):
-        messages = freeform_messages(case, Answer(text=""), spec.prompt, fence="")
-        return _request(messages, FREEFORM_TOKENS)
+        nothing = Answer(text="")
+        messages = freeform_messages(case, nothing, spec.prompt, shown=shown_to(judge), fence="")
+        return _request(judge, messages, FREEFORM_TOKENS)
     turns = spec.turn or case.most_turns or 1
     groups = grouped(spec.rubric.judged, most_per_request(judge))
     votes = 1 if judge.votes == "auto" else judge.votes
     requests = [
-        _request(rubric_messages(case, "", group, fence=""), MARK_TOKENS * len(group), turns)
+        _request(
+            judge,
+            rubric_messages(case, "", group, shown=shown_to(judge), fence=""),
+            MARK_TOKENS * len(group),
+            turns,
+        )
         for group in groups
     ]
     return sum(requests * votes, NO_REQUESTS)
@@ -253,11 +261,16 @@ def request_count(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> int:
 
 
 def _request(
-    messages: tuple[ChatMessage, ...], output_tokens: int, answers: int = 1
+    judge: JudgeConfig,
+    messages: tuple[ChatMessage, ...],
+    output_tokens: int,
+    answers: int = 1,
 ) -> TokenEstimate:
     characters = sum(len(message.content) for message in messages)
+    shown = [each for message in messages for each in message.media]
+    pictures = estimated(shown, judge.endpoint.model) if shown else 0
     return TokenEstimate(
         requests=1,
-        input_tokens=characters // CHARACTERS + answers * ANSWER_TOKENS,
+        input_tokens=characters // CHARACTERS + answers * ANSWER_TOKENS + pictures,
         output_tokens=output_tokens,
     )

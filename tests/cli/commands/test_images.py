@@ -210,3 +210,37 @@ def test_validate_names_what_cannot_be_sent(tmp_path: Path) -> None:
     assert [line.removeprefix("evals/a.eval.yaml:") for line in lines] == [
         f"{place}: {rule}: {message}; {hint}" for place, rule, message, hint in FOUND
     ]
+
+
+MODELS = """\
+targets:
+  - {name: default, model: openai/gpt-3.5-turbo}
+  - {name: open, provider: gemini, model: gemma-3-27b-it}
+  - {name: served, model: openai/gpt-3.5-turbo, api_base: "http://127.0.0.1:9/v1"}
+"""
+ASKING = """\
+messages: [{role: user, content: [{type: image, value: /shots/cart.png}]}]
+evalcases:
+  - {id: one, rubrics: [x], input: [{type: file, value: /may.pdf}]}
+  - {id: two, rubrics: [x], target: open, input: [{type: file, value: /may.pdf}]}
+  - {id: three, rubrics: [x], target: served, input: [{type: file, value: /may.pdf}]}
+"""
+
+
+ADVICE = "choose a model that takes them; a list that is wrong is a reason to turn this rule off"
+REFUSED = [
+    ("1:56", "one", "openai/gpt-3.5-turbo", "images"),
+    ("3:57", "one", "openai/gpt-3.5-turbo", "documents"),
+    ("4:71", "two", "gemini/gemma-3-27b-it", "documents"),
+]
+
+
+def test_validate_names_the_case_whose_model_takes_none(tmp_path: Path) -> None:
+    project(tmp_path, "http://127.0.0.1:9/v1", ASKING)
+    (tmp_path / "rubric-ci.yaml").write_text(MODELS)
+    done = invoke(tmp_path, ENVIRONMENT, "validate", "evals")
+    found = [line.partition(": media-model: ")[::2] for line in done.stdout.split("\n")]
+    assert [(place.partition(":")[2], text) for place, text in found if text] == [
+        (place, f"the case `{case}` asks `{model}`, which takes no {kinds}; {ADVICE}")
+        for place, case, model, kinds in REFUSED
+    ]

@@ -1,5 +1,7 @@
 """Images and documents in requests: the body of each provider, and the key of the request."""
 
+import asyncio
+import json
 from base64 import b64encode
 from dataclasses import replace
 from typing import Any
@@ -11,7 +13,9 @@ from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_
 from rubric_ci.model.media import Media
 from rubric_ci.models.judge.shown import takes_media
 from rubric_ci.models.llm import anthropic_http, gemini_http, openai_http
+from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.retry import RequestError
+from tests.bodies import Body, answering
 from tests.pictures import media, pdf, png
 
 CART = media("shots/cart.png", png(4, 3))
@@ -120,3 +124,32 @@ def test_what_models_take(
 ) -> None:
     endpoint = Endpoint(model=model, options=options)
     assert (takes_media(endpoint, CART), takes_media(endpoint, BILL)) == (image, document)
+
+
+REFUSALS = {
+    "llama.cpp": (500, "image input is not supported - hint: if this is unexpected, you may need"),
+    "OpenAI": (400, "Invalid content type. image_url is only supported by certain models."),
+    "vLLM": (400, "smollm2 is not a multimodal model"),
+    "OpenRouter": (404, "No endpoints found that support image input"),
+}
+
+
+@pytest.mark.parametrize(("status", "text"), REFUSALS.values(), ids=REFUSALS.keys())
+def test_a_refusal_of_images_is_final(status: int, text: str) -> None:
+    body = json.dumps({"error": {"message": text, "code": status}}).encode()
+    with answering(Body(content=body, status=status)) as server:
+        options = {"api_base": server.url, "api_key": "k"}
+        asked = replace(call("openai/a"), endpoint=Endpoint(model="openai/a", options=options))
+        with pytest.raises(RequestError) as error:
+            asyncio.run(request(asked))
+    assert str(error.value) == (f"the model takes no images or documents: HTTP {status}: {text}")
+    assert not error.value.retryable
+
+
+def test_another_error_of_a_request_with_images_stays_what_it_is() -> None:
+    with answering(Body(content=b"{}", status=503)) as server:
+        options = {"api_base": server.url, "api_key": "k"}
+        asked = replace(call("openai/a"), endpoint=Endpoint(model="openai/a", options=options))
+        with pytest.raises(RequestError, match=r"^HTTP 503") as error:
+            asyncio.run(request(asked))
+    assert error.value.retryable

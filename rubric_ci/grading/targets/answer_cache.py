@@ -32,6 +32,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, FilePart
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import call_key
+from rubric_ci.model.media import Media
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import FileChange, KeptFile, Work, WorkCheck
 from rubric_ci.models.llm.cache import ANSWER
@@ -202,12 +203,13 @@ def _environment(target: CliTarget, environment: Mapping[str, str]) -> Mapping[s
 
 
 def _dumped(answer: Answer) -> str:
-    return json.dumps(facts_of(answer), ensure_ascii=False)
+    return json.dumps(facts_of(answer, with_bytes=True), ensure_ascii=False)
 
 
-def facts_of(answer: Answer) -> dict[str, JSON]:
-    """Return an answer as the cache and recordings keep it."""
+def facts_of(answer: Answer, *, with_bytes: bool = False) -> dict[str, JSON]:
+    """Return an answer as recordings keep it; the cache keeps the bytes of its images as well."""
     return {
+        **_media(answer, with_bytes=with_bytes),
         "text": answer.text,
         "messages": answer.messages,
         "trace_summary": answer.trace_summary,
@@ -216,6 +218,22 @@ def facts_of(answer: Answer) -> dict[str, JSON]:
         "answered_at": datetime.now(UTC).isoformat(timespec="seconds"),
         **{name: text for name in _FAILED if (text := getattr(answer, name))},
     }
+
+
+def _media(answer: Answer, *, with_bytes: bool) -> dict[str, JSON]:
+    if not answer.media:
+        return {}
+    from rubric_ci.grading.targets.answer_media import kept  # few answers have one
+
+    return {"media": kept(answer.media, with_bytes=with_bytes)}
+
+
+def _read_media(facts: Mapping[str, JSON]) -> tuple[Media, ...]:
+    if "media" not in facts:
+        return ()
+    from rubric_ci.grading.targets.answer_media import read_back
+
+    return read_back(facts["media"])
 
 
 def _loaded(text: str) -> Answer | None:
@@ -240,6 +258,7 @@ def answer_from(facts: JSON) -> Answer | None:
                 duration_seconds=seconds,
                 answered_at=time,
                 work=None if work is None else _work(work),
+                media=_read_media(facts),
                 **{name: facts[name] for name in _FAILED if name in facts},
             )
     return None

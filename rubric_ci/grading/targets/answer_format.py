@@ -6,7 +6,7 @@ Evaluators and scripts read the measurements from the answer's `trace_summary`.
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,15 @@ def build(text: JSON, measures: Mapping[str, JSON]) -> Answer:
         trace_summary=summary or None,
         duration_seconds=summary["duration_ms"] / 1000 if "duration_ms" in summary else None,
     )
+
+
+def with_files(given: Answer, read: Callable[[str], bytes | None]) -> Answer:
+    """Return an answer with the images and documents that its messages name; see `with_media`."""
+    if not any(isinstance(message.get("content"), list) for message in given.messages):
+        return given
+    from rubric_ci.grading.targets.answer_media import with_media  # few answers have one
+
+    return with_media(given, read)
 
 
 def as_text(value: JSON) -> str:

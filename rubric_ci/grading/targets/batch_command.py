@@ -51,6 +51,8 @@ class Batches:
         try:
             finished, lines, used = await asyncio.shield(self._started[key])
             given = _answer(case, target, finished, lines, len(cases))
+            read = command.reader(context.root / target.cwd, context.root)
+            given = answer_format.with_files(given, read)
         except NoVerdict as error:
             raise error if case.key == cases[0].key else error.with_usage(NOTHING_USED) from None
         return replace(given, usage=given.usage + used) if case.key == cases[0].key else given

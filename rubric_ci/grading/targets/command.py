@@ -1,6 +1,7 @@
 """Command targets: the answer is the standard output, or the file {OUTPUT_FILE}; health checks."""
 
 import asyncio
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -17,7 +18,7 @@ from rubric_ci.errors import (
     ScriptTimedOut,
 )
 from rubric_ci.grading.targets import answer_format, spending
-from rubric_ci.grading.targets.answer_format import measured, traced
+from rubric_ci.grading.targets.answer_format import measured, traced, with_files
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, FilePart, MediaPart, Part
@@ -96,12 +97,19 @@ async def answer(
                 raise _late(stopped, target, cwd) from None
             try:
                 text = output(finished, target, written)
-                return _answer(text, finished, target, cwd)
+                given = _answer(text, finished, target, cwd)
+                return with_files(given, reader(cwd, place or context.root))
             except CannotAnswer as error:
                 done = answer_format.did(target.trace, finished.stdout, finished.stderr, {cwd: "."})
                 raise error.after(done) from None
 
         return await spending.started(target, context, run)
+
+
+def reader(cwd: Path, top: Path) -> Callable[[str], bytes]:
+    """Return what reads a file that a command names, below the folder that it works in."""
+    real = Path(os.path.realpath(top))
+    return lambda name: file_io.read_named(cwd / name, real)
 
 
 def _late(stopped: ScriptTimedOut, target: CliTarget, cwd: Path) -> NoVerdict:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile
@@ -26,7 +26,8 @@ def answer(case: EvalCase, target: RecordedTarget, context: RunContext) -> Answe
     recordings = _recordings(target.answers, context)
     for file in (normalised(case.file), ""):
         if (file, case.own_id) in recordings:
-            found = recordings[file, case.own_id]
+            read = partial(_content, context=context)
+            found = answer_format.with_files(recordings[file, case.own_id], read)
             return conversation.recorded(case, found) if case.most_turns else found
     turns: list[JSON] = ["…"] * len(case.turns)
     if case.simulated_user:
@@ -48,16 +49,19 @@ def _recordings(name: str, context: RunContext) -> _Recordings:
 
 def _read(name: str, context: RunContext) -> _Recordings:
     try:
-        if context.side.read is None:
-            data: bytes | None = file_io.read_named(context.root / name, context.root)
-        else:
-            data = context.side.read(name)
+        data = _content(name, context)
         if data is None:
             raise CannotAnswer(f"there is no file {name} of recorded answers")
         return _parse(name, data)
     except (UnicodeDecodeError, CannotReadFile) as error:
         why = error.reason if isinstance(error, CannotReadFile) else "it is not UTF-8"
         raise CannotAnswer(f"the recorded answers {name} cannot be read: {why}") from None
+
+
+def _content(name: str, context: RunContext) -> bytes | None:
+    if context.side.read is None:
+        return file_io.read_named(context.root / name, context.root)
+    return context.side.read(name)
 
 
 @lru_cache(maxsize=8)

@@ -1,6 +1,7 @@
 """Cases with images and documents: what `validate` says, and what models and judges are sent."""
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -244,3 +245,56 @@ def test_validate_names_the_case_whose_model_takes_none(tmp_path: Path) -> None:
         (place, f"the case `{case}` asks `{model}`, which takes no {kinds}; {ADVICE}")
         for place, case, model, kinds in REFUSED
     ]
+
+
+DRAWING = """\
+import json, sys
+print(json.dumps({"output_messages": [{"role": "assistant", "content": [
+    {"type": "text", "text": "hello, the chart:"}, {"type": "image", "value": sys.argv[1]}]}]}))
+"""
+DRAWN = """\
+judge: {{model: openai/judge, api_base: "{url}", api_key: none}}
+targets: [{{name: default, provider: cli, command_template: "{python} draw.py {picture}"}}]
+"""
+DRAW = "evalcases: [{id: chart, input: Draw a chart., rubrics: [Says hello]}]\n"
+
+
+def draws(root: Path, url: str, picture: str) -> None:
+    project(root, url, DRAW)
+    write(root, {"draw.py": DRAWING.encode()})
+    config = DRAWN.format(url=url, python=sys.executable, picture=picture)
+    (root / "rubric-ci.yaml").write_text(config)
+
+
+def test_judges_see_the_pictures_of_an_answer(tmp_path: Path, judge: Seeing) -> None:
+    draws(tmp_path, judge.url, "shots/cart.png")
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert judge.shown == [["text", "image_url", "text"]]
+    assert cases(tmp_path)[0]["answer"] == "hello, the chart:\n\n[image: shots/cart.png]"
+    assert "its name in the answer, copied with the brackets" in " ".join(judge.seen[0].split())
+
+
+def test_a_picture_outside_of_the_repository_is_not_read(tmp_path: Path, judge: Seeing) -> None:
+    outside = tmp_path / "outside.png"
+    outside.write_bytes(png(4, 3))
+    (tmp_path / "repo").mkdir()
+    draws(tmp_path / "repo", judge.url, "../outside.png")
+    done = invoke(tmp_path / "repo", ENVIRONMENT, "run")
+    assert done.returncode == 3
+    assert cases(tmp_path / "repo")[0]["reason"] == (
+        "`../outside.png` of the answer cannot be read: it is outside the repository"
+    )
+
+
+def test_a_recording_with_pictures_replays(tmp_path: Path, judge: Seeing) -> None:
+    draws(tmp_path, judge.url, "shots/cart.png")
+    invoke(tmp_path, ENVIRONMENT, "run", "--record", "kept.jsonl")
+    text = (tmp_path / "kept.jsonl").read_text()
+    assert '"digest": "' in text
+    assert "iVBOR" not in text
+    judge.seen.clear()
+    (tmp_path / "shots/cart.png").unlink()
+    done = invoke(tmp_path, ENVIRONMENT, "run", "--replay", "kept.jsonl")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert judge.seen == []

@@ -20,9 +20,10 @@ from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.validator import check_config, check_evals, check_waivers
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.model.diagnostics import Diagnostic
-from rubric_ci.model.references import Found
+from rubric_ci.model.references import Found, NotFound
 from tests import platforms
 from tests.docs.code_blocks import ALL, ROOT, CodeBlock, kind_of_yaml, load_yaml, of_language
+from tests.pictures import media, png
 
 CHECKED = {"yaml", "json", "sh", "console", "diff", "text", "python", "toml"}
 RULES = "docs/rules.md"  # its blocks are the examples of rules, tested with the rules
@@ -34,8 +35,10 @@ evalcases:
 """
 
 
-def existing(name: str) -> Found:
+def existing(name: str) -> Found | NotFound:
     """Return a file that exists; one with a text is the prompt of a judge."""
+    if name.endswith(".png"):
+        return NotFound("is an image, not a text", media(name, png(4, 3)))
     return Found(name, "{{ answer }}" if name.endswith(".md") else "")
 
 

@@ -77,17 +77,8 @@ def check_evals(
         from rubric_ci.files.validation.model_rules import evaluator_model_problems
 
         found.extend(_first(evaluator_model_problems(source.data, models)))
-    if (
-        models
-        and known.models
-        and source.readable
-        and any(map(_has_media, source.texts().values()))
-    ):
-        from rubric_ci.files.validation.media_rules import model_problems as media_problems
-        from rubric_ci.files.validation.reference_rules import media_of
-
-        media = list(media_of(source.data, lookup))
-        found.extend(_first(media_problems(source.data, media, known, models)))
+    if models and known.models and source.readable:
+        found.extend(_first(_media_problems(source, lookup, known, models)))
     if machine and (_mentions(source, "evaluators") or _mentions(source, "workspace")):
         from rubric_ci.files.validation.command_rules import script_problems
 
@@ -174,6 +165,17 @@ def switched(
     from rubric_ci.files.validation.rules import apply_suppressions  # with every rule
 
     return apply_suppressions(found, texts, rules)
+
+
+def _media_problems(
+    source: Source, lookup: Lookup, known: KnownTargets, models: "Callable[[], Models]"
+) -> Iterator[Problem]:
+    if not any(map(_has_media, source.texts().values())):
+        return
+    from rubric_ci.files.validation.media_rules import model_problems
+    from rubric_ci.files.validation.reference_rules import media_of
+
+    yield from model_problems(source.data, list(media_of(source.data, lookup)), known, models)
 
 
 def _has_media(text: str) -> bool:

@@ -28,6 +28,7 @@ from rubric_ci.services.probe.prompt_mutants import (
     FEWEST,
     MISSED,
     MOST,
+    STEADY,
     Mutant,
     Outcome,
     Tally,
@@ -235,15 +236,21 @@ def _counted(tally: Tally) -> str:
 
 
 def _summary(changed: Sequence[_Tried]) -> str:
-    decided = [each.outcome for each in changed if each.outcome in {"noticed", "survived"}]
+    outcomes = [each.outcome for each in changed]
+    decided = [each for each in outcomes if each in {"noticed", "survived"}]
     if not decided:
         return "no mutant was decided"
-    share = rate_interval([[float(each == "noticed")] for each in decided])
+    least = rate_interval([[float(each == "noticed")] for each in outcomes])
+    most = rate_interval([[float(each != "survived")] for each in outcomes])
+    open_ones = len(outcomes) - len(decided)
+    undecided = f", {open_ones:,} undecided" if open_ones else ""
     return (
-        f"{decided.count('noticed')} of {numbers.plural(len(decided), 'decided mutant')} noticed "
-        f"({share.low or 0:.2f} to {share.high or 1:.2f}). A mutant that changes nothing counts as "
-        f"noticed with a probability of at most {FALSE_NOTICE:g}; one that fails half of the "
-        f"answers to a case survives with at most {MISSED:g}."
+        f"{decided.count('noticed')} of {numbers.plural(len(outcomes), 'mutant')} noticed"
+        f"{undecided} ({least.low or 0:.2f} to {most.high or 1:.2f}). Where each case fails at "
+        f"most {STEADY:g} of its answers to the prompt itself, which few answers cannot show, a "
+        "mutant that changes nothing counts as noticed with a probability of at most "
+        f"{FALSE_NOTICE:g}; one that fails half of the answers to a case survives with at most "
+        f"{MISSED:g}."
     )
 
 

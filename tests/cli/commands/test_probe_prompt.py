@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.cli.commands import probe_prompt
+from rubric_ci.services.probe.prompt_mutants import Tally
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
@@ -71,9 +73,10 @@ def test_noticed_and_surviving_mutants(checkout: Checkout, judge: AnswerJudge) -
         "help.md:4: weakened: “Rarely use slang.”: survived 2 cases",
     ], done.stderr
     assert done.stdout.splitlines()[-1] == (
-        "3 of 6 decided mutants noticed (0.19 to 0.81). A mutant that changes nothing counts as "
-        "noticed with a probability of at most 0.05; one that fails half of the answers to a case "
-        "survives with at most 0.1."
+        "3 of 6 mutants noticed (0.19 to 0.81). Where each case fails at most 0.1 of its answers "
+        "to the prompt itself, which few answers cannot show, a mutant that changes nothing counts "
+        "as noticed with a probability of at most 0.05; one that fails half of the answers to a "
+        "case survives with at most 0.1."
     )
     assert done.returncode == 0
     assert len(judge.asked) == 2 * (4 + 3 * 3 + 3 * 4)
@@ -160,3 +163,14 @@ def test_without_a_prompt_file(checkout: Checkout, judge: AnswerJudge) -> None:
         ],
     )
     assert probe(checkout, "--aa", "1").returncode == 2
+
+
+def test_undecided_mutants_are_in_the_share_that_is_printed() -> None:
+    tallies = [Tally(failed=20), Tally(passed=20), Tally(failed=2, passed=5), Tally(reason="429")]
+    task: Any = None  # its case is not looked at
+    tried = [
+        probe_prompt._Tried(path="p", mutant=None, tasks=[task], tallies={("a", "b"): each})
+        for each in tallies
+    ]
+    summary = probe_prompt._summary(tried)
+    assert summary.startswith("1 of 4 mutants noticed, 2 undecided (0.05 to 0.95). Where ")

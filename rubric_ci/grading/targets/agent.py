@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut
 from rubric_ci.grading.targets import command, container, conversation, spending
@@ -62,21 +63,21 @@ class Session:
         self.agent = agent if case.most_turns else None
         resumes = self.agent is not None and AGENTS[self.agent.name].resumes
         self.id: str | None = "" if resumes else None  # None: it has none, "": it begins
-        self._used = (0, 0)  # tokens before this turn
+        self._used: dict[str, float] = {}  # figures before this turn
 
     def asked(self, case: EvalCase) -> EvalCase:
         """Return the case of a turn: what a session knows is not told again."""
         return replace(case, input_messages=case.input_messages[-1:]) if self.id else case
 
     def own(self, trace: Trace) -> Trace:
-        """Return the work of a turn with its own tokens, and keep the session for the next one."""
+        """Return the work of a turn with its own figures, and keep the session for the next one."""
         if self.agent is None or self.id is None:
             return trace
-        used, self.id = (trace.input_tokens, trace.output_tokens), trace.session
-        before, self._used = self._used, used
-        if not AGENTS[self.agent.name].adds_up:
-            return trace
-        return replace(trace, input_tokens=used[0] - before[0], output_tokens=used[1] - before[1])
+        names = AGENTS[self.agent.name].adds_up
+        used = {name: getattr(trace, name) or 0 for name in names}
+        before, self._used, self.id = self._used, used, trace.session
+        rest: dict[str, Any] = {name: used[name] - before.get(name, 0) for name in names}
+        return replace(trace, **rest)
 
     def told(self, given: Answer) -> Answer:
         """Return the answer of a conversation with how its turns were asked."""

@@ -104,7 +104,7 @@ class Agent:
     gives_up: Callable[[bytes], bool] = never
     """Whether its output so far says that it will have no answer, though it goes on."""
     resumes: bool = False  # it goes on with a session of an earlier start
-    adds_up: bool = False  # then its tokens are those of the whole session
+    adds_up: tuple[str, ...] = ()  # then these of its figures are the whole session's
     is_output: Callable[[Mapping[str, object]], bool]
     """Whether an object is one that only this agent prints."""
 

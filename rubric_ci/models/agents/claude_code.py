@@ -204,5 +204,6 @@ AGENT: Final = Agent(
     steps=lambda stdout: _steps(list(events(stdout))),
     gives_up=_is_refused,
     resumes=True,
+    adds_up=("cost_usd",),
     is_output=_is_output,
 )

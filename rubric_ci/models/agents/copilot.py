@@ -169,7 +169,7 @@ AGENT: Final = Agent(
     ),
     host="https://api.githubcopilot.com",
     resumes=True,
-    adds_up=True,
+    adds_up=("input_tokens", "output_tokens"),
     read=read,
     steps=lambda stdout: _steps(list(events(stdout))),
     keeps=(_USAGE, _TELEMETRY),

@@ -188,7 +188,7 @@ def drop_lines(report: RunReport) -> Iterator[str]:
     elif drop.flipped and not drop.confirmed:
         yield (
             f"{_worse_by(drop)}, by answers that repeat: it may be chance "
-            f"(p = {drop.p_value:.2g}), so no case is broken"
+            f"(p = {drop.p_value:.2g}), so none of them is broken"
         )
     elif not drop.confirmed:
         yield (

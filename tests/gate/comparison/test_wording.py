@@ -517,6 +517,9 @@ MAY_BE_CHANCE: Final = (
 MORE: Final = "29 more of 200 cases fail than at the base: more than chance"
 
 
+FLIPPED = "5 cases flipped for the worse since the base and 0 for the better: more than chance"
+
+
 def dropped(drop: Drop) -> RunReport:
     """Return a report of a run with its base and a drop of all cases."""
     fallen = BaseResult(outcome="graded", verdict="pass", score=1.0)
@@ -573,6 +576,23 @@ def dropped(drop: Drop) -> RunReport:
             "not worse than the base",
             [f"{MORE}, if the base is as it was: it has no new answer: 429"],
             id="not decided",
+        ),
+        pytest.param(
+            replace(DROP, flipped=(1, 2), p_value=0.875, confirmed=False),
+            "not worse than the base",
+            [
+                (
+                    "1 case flipped for the worse since the base and 2 for the better, by answers "
+                    "that repeat: it may be chance (p = 0.88), so none of them is broken"
+                )
+            ],
+            id="flipped by chance",
+        ),
+        pytest.param(
+            replace(DROP, flipped=(5, 0), p_value=1 / 32),
+            f"worse than the base: {FLIPPED}",
+            [f"{FLIPPED} (p = 0.031)", "Moved most: most, half"],
+            id="flipped",
         ),
     ],
 )

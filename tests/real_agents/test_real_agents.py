@@ -168,7 +168,6 @@ def test_copilot_outside_of_its_folder(
     target = programs.target("copilot", aimock.url, args=args)
     (case,) = report(tmp_path, [target], {"one": "look elsewhere"}).values()
     (step,) = case["trace"]["steps"]
-    print(step)
     assert error in step.get("error", "") if error else not step.get("error")
     assert ("of the host" in step["result"]) == (not error)
 
@@ -206,3 +205,13 @@ def test_a_conversation(agent: str, aimock: Aimock, tmp_path: Path) -> None:
     used = found["trace"]["usage"]
     assert used["token_usage"] == {"input": 300, "output": 60}
     assert round(used.get("cost_usd", 0), 4) == (0.0012 if agent == "claude-code" else 0)
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "gemini-cli", "qwen"])
+def test_a_limit_of_turns_keeps_the_work(agent: str, aimock: Aimock, tmp_path: Path) -> None:
+    programs.script(aimock, {"go on": (programs.calls(agent, "touch made"),) * 2})
+    target = programs.target(agent, aimock.url, max_turns=2)
+    (case,) = report(tmp_path, [target], {"one": "go on"}).values()
+    assert case["outcome"] == "errored", case
+    assert case["trace"]["steps"][0]["arguments"]["command"] == "touch made"
+    assert [change["path"] for change in case["file_changes"]] == ["made"]

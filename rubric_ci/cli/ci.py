@@ -65,15 +65,24 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 )
 @option(
     "--repository",
+    heading="Place",
     metavar="OWNER/NAME",
     default="",
     help="Repository to comment on; default: the current workflow's.",
 )
 @option(
     "--pull-request",
+    heading="Place",
     type=click.IntRange(min=1),
     metavar="NUMBER",
     help="Pull request number; default: from the event.",
+)
+@option(
+    "--commit",
+    heading="Place",
+    metavar="SHA",
+    default="",
+    help="Commit of the check run and of links to files; default: from the event.",
 )
 def comment(**options: Any) -> None:
     """Post a report as a comment on its pull request.
@@ -84,6 +93,45 @@ def comment(**options: Any) -> None:
     from rubric_ci.model.options import CommentSettings
 
     raise SystemExit(post(CommentSettings(**options), os.environ))
+
+
+@command()
+@option(
+    "--allow",
+    multiple=True,
+    type=LINES,
+    metavar="LOGIN",
+    help="Person who may ask without the right to push to the repository; repeatable.",
+)
+@option(
+    "--label",
+    metavar="NAME",
+    default="rubric-ci",
+    help="Label whose addition is a request, on `pull_request_target`.",
+)
+@option(
+    "--comment/--no-comment",
+    default=True,
+    help="Answer a person who may ask in the pull request's comment.",
+)
+@option(
+    "--key",
+    variable="RUBRIC_CI_COMMENT_KEY",
+    metavar="KEY",
+    default="default",
+    help="Identifies this comment when a pull request has several.",
+)
+def authorize(**options: Any) -> None:
+    """Check that a person asked to grade a stranger's commit.
+
+    Reads the event of the workflow run, and everything else from GitHub: who asked, with which
+    right, and at which commit. Sets the outputs `sha`, `pull-request`, `case` and `again`; exit
+    code 1 if nobody who may asked, or the commit came later. GITHUB_TOKEN must be set.
+    """
+    from rubric_ci.cli.commands.authorize import authorize as check
+    from rubric_ci.model.options import AuthorizeSettings
+
+    raise SystemExit(check(AuthorizeSettings(**options), os.environ))
 
 
 @command()

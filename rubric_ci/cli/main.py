@@ -48,7 +48,7 @@ COMMANDS: Final = {
     "Bring": {"import": "start", "adopt": "start"},
     "Trust the judge": {"judge": "judge"},
     "Nights": {"baseline": "nights", "history": "nights"},
-    "CI": {"plan": "run", "report": "ci"},
+    "CI": {"plan": "run", "report": "ci", "authorize": "ci"},
     "Other": {"cache": "ci"},
 }
 """Headings of `--help` in the order of use: the commands below each, and the module of each."""

@@ -80,7 +80,11 @@ class Event:
     @property
     def blob_url(self) -> str:
         """URL below which the files of the change are shown."""
-        sha = self.finished.head_sha if self.finished else self.head_sha
+        return self.blob_of("")
+
+    def blob_of(self, commit: str) -> str:
+        """Return the URL below which the files of a commit are shown; empty: of the change."""
+        sha = commit or (self.finished.head_sha if self.finished else self.head_sha)
         return f"{self.server_url}/{self.repository}/blob/{sha}" if sha else ""
 
 
@@ -113,6 +117,11 @@ def read_event(environment: Mapping[str, str]) -> Event | None:
         ref=environment.get("GITHUB_REF", ""),
         finished=_finished(_object(payload, "workflow_run")),
     )
+
+
+def read_payload(environment: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the event as GitHub sent it, empty outside of a workflow run."""
+    return _payload(environment.get("GITHUB_EVENT_PATH", ""))
 
 
 def _payload(path: str) -> dict[str, Any]:

@@ -185,6 +185,17 @@ class CommentSettings:
     pull_request: int | None = None  # None: the one of the event
     check: str = ""  # name of a check run to create; empty: none
     page: str = ""  # artifact with the page; empty: none
+    commit: str = ""  # of the check run and of links; empty: the one of the event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizeSettings:
+    """`rubric-ci authorize`."""
+
+    allow: tuple[str, ...] = ()  # logins that may ask without the right to push
+    label: str = "rubric-ci"
+    comment: bool = True  # answer in the comment
+    key: str = "default"  # identifies this comment when a pull request has several
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

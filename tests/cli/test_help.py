@@ -232,7 +232,7 @@ def test_the_commands_stand_in_the_order_of_use() -> None:
         *("baseline keep", "baseline accept", "baseline accept-merge", "baseline rejudge"),
         *("history add", "history show", "history criteria", "history page", "history badge"),
         *("history export", "history import", "history publish"),
-        *("plan", "report merge", "report comment"),
+        *("plan", "report merge", "report comment", "authorize"),
         "cache",
     ]
 

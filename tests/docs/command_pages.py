@@ -14,6 +14,7 @@ FOLDER: Final = Path(__file__).parents[2] / "docs" / "commands"
 MARK: Final = "<!-- made by `make golden`; do not edit -->"
 NAMES: Final = [name for names in COMMANDS.values() for name in names]
 GUIDES: Final = {
+    "authorize": ("Pull requests of strangers", "public-repositories.md"),
     "init": ("The first ten minutes", "first-ten-minutes.md"),
     "demo": ("The first ten minutes", "first-ten-minutes.md"),
     "validate": ("Validate", "validate.md"),

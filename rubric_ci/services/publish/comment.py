@@ -95,14 +95,20 @@ def _target(
         server=server,
         repository=repository,
         pull_request=number,
-        head_sha=finished.head_sha if finished else event.head_sha if event else "",
+        head_sha=settings.commit or _head_sha(event),
         links=Links(
-            blob=event.blob_url if event else "",
+            blob=event.blob_of(settings.commit) if event else "",
             run=finished.url if finished else event.run_url if event else "",
             page=settings.page,
         ),
         distrust=event.distrust if event else "",
     )
+
+
+def _head_sha(event: Event | None) -> str:
+    if event is None:
+        return ""
+    return event.finished.head_sha if event.finished else event.head_sha
 
 
 def _pull_request(

@@ -170,10 +170,16 @@ def build_report(
         grading_changes=changes,
         waivers=waivers,
         notes=(*_notes(loaded), *_ungraded(tasks), *selection.notes),
-        metadata=run_metadata(os.environ),
+        metadata=_metadata(loaded),
         shard=selection.shard,
         regression=loaded.config.regression,
     )
+
+
+def _metadata(loaded: LoadedProject) -> dict[str, str]:
+    """Return the subject of a workflow run; of an untrusted change its commit."""
+    known, proposal = run_metadata(os.environ), loaded.change.proposal
+    return {**known, "head_sha": proposal.commit} if proposal else known
 
 
 def _narrowed(

@@ -1,0 +1,189 @@
+"""Whether a person asked to grade a stranger's commit, and which one; see the page of the docs.
+
+The event only says where to look. Who asked, with which right, in which words and at which commit
+is read from GitHub, now. Each word is good for one run of one commit.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+from rubric_ci.errors import UserError
+from rubric_ci.github import authority
+from rubric_ci.github.authority import Asked, Proposed, number_of
+from rubric_ci.github.client import Server
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.text import escape
+
+HELP: Final = (
+    "`/rubric-ci run` grades this pull request, `/rubric-ci run CASE` one case (a glob over ids), "
+    "`/rubric-ci rerun` asks the judge again, `/rubric-ci help` shows this."
+)
+LONGEST_CASE: Final = 200
+
+
+class NotAuthorized(UserError):
+    """Nobody who may asked for this run; `answer` is the sentence for the comment, or empty."""
+
+    def __init__(self, message: str, answer: str = "") -> None:
+        super().__init__(message)
+        self.answer = answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authorized:
+    """What the next job may grade."""
+
+    sha: str
+    pull_request: int
+    case: str = ""  # a glob over case ids; empty: all
+    again: bool = False  # cached judgements are not read
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A slash command."""
+
+    case: str = ""
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Who may ask, and by which label."""
+
+    repository: str
+    people: Collection[str] = ()  # besides those who may push
+    label: str = "rubric-ci"
+
+
+def authorize(
+    server: Server, rules: Rules, event: str, payload: Mapping[str, Any], attempt: int = 1
+) -> Authorized:
+    """Return what a person asked for; raises NotAuthorized with the reason otherwise."""
+    if attempt > 1:
+        raise NotAuthorized(
+            "a run that is started again needs a new word: each is good for one run"
+        )
+    match event:
+        case "issue_comment":
+            return _by_comment(server, rules, payload)
+        case "pull_request_target":
+            return _by_label(server, rules, payload)
+        case "workflow_dispatch":
+            return _by_dispatch(server, rules, payload)
+        case _:
+            raise NotAuthorized(f"the event `{event}` is nobody's word")
+
+
+def read_word(text: str) -> Word | None:
+    """Return the command in the first line of a comment; None: it is none of ours.
+
+    Raises NotAuthorized, with the help as the answer, for an unknown word.
+    """
+    name, *words = text.strip().partition("\n")[0].split() or [""]
+    if name != "/rubric-ci":
+        return None
+    match words:
+        case ["run"]:
+            return Word()
+        case ["run", case] if len(case) <= LONGEST_CASE and case.isprintable():
+            return Word(case=case)
+        case ["rerun"]:
+            return Word(again=True)
+        case _:
+            raise NotAuthorized("the comment asks for help, or for what is not known", HELP)
+
+
+def _by_comment(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Authorized:
+    number, place = number_of(payload, "comment", "id"), number_of(payload, "issue", "number")
+    issue = payload.get("issue")
+    if payload.get("action") != "created" or number is None or place is None:
+        raise NotAuthorized("only a new comment counts, not an edited one")
+    if not isinstance(issue, Mapping) or not issue.get("pull_request"):
+        raise NotAuthorized("the comment is not on a pull request")
+    asked = authority.comment(server, rules.repository, number)
+    first = asked.text.lstrip().startswith("/rubric-ci")
+    if not first:
+        raise NotAuthorized("the comment is no command")
+    _check_person(server, rules, asked)
+    if asked.edited:
+        raise NotAuthorized(
+            "the comment was edited", "Edited comments do not count: write a new one."
+        )
+    word = read_word(asked.text)
+    if word is None:
+        raise NotAuthorized("the comment is no command")
+    pull = _unchanged(server, rules, place, asked)
+    _once(lambda: authority.use_comment(server, rules.repository, number))
+    return Authorized(
+        sha=pull.head_sha, pull_request=place, case=word.case, again=word.again, by=asked.login
+    )
+
+
+def _by_label(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Authorized:
+    place, label = number_of(payload, "pull_request", "number"), payload.get("label")
+    name = label.get("name") if isinstance(label, Mapping) else None
+    if payload.get("action") != "labeled" or name != rules.label or place is None:
+        raise NotAuthorized(f"only the label `{rules.label}` counts, when it is added")
+    asked = authority.labelled(server, rules.repository, place, rules.label)
+    if asked is None:
+        raise NotAuthorized(f"nobody added the label `{rules.label}`")
+    _check_person(server, rules, asked)
+    pull = _unchanged(server, rules, place, asked)
+    _once(lambda: authority.take_label(server, rules.repository, place, rules.label))
+    return Authorized(sha=pull.head_sha, pull_request=place, by=asked.login)
+
+
+def _by_dispatch(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Authorized:
+    """Return the commit that a person typed: it must still be the head."""
+    inputs, sender = payload.get("inputs"), payload.get("sender")
+    given = inputs if isinstance(inputs, Mapping) else {}
+    who = sender if isinstance(sender, Mapping) else {}
+    login, place = str(who.get("login", "")), str(given.get("pull-request", ""))
+    if not place.isdecimal() or not login:
+        raise NotAuthorized("the inputs `pull-request` and `sha` are needed")
+    _check_right(server, rules, login, is_person=who.get("type") == "User")
+    pull = _open_pull(server, rules, int(place))
+    if given.get("sha") != pull.head_sha:
+        raise NotAuthorized(f"`sha` is not the head of #{place}, which is {pull.head_sha}")
+    return Authorized(sha=pull.head_sha, pull_request=int(place), by=login)
+
+
+def _check_person(server: Server, rules: Rules, asked: Asked) -> None:
+    _check_right(server, rules, asked.login, is_person=asked.is_person)
+
+
+def _check_right(server: Server, rules: Rules, login: str, *, is_person: bool) -> None:
+    if not is_person:
+        raise NotAuthorized(f"`{login}` is an app, and not a person")
+    named = login.casefold() in {each.casefold() for each in rules.people}
+    if not named and not authority.may_write(server, rules.repository, login):
+        raise NotAuthorized(f"`{login}` may not push to {rules.repository}, and is not listed")
+
+
+def _open_pull(server: Server, rules: Rules, number: int) -> Proposed:
+    pull = authority.pull_request(server, rules.repository, number)
+    if not pull.is_open or not pull.head_repository:
+        raise NotAuthorized(f"#{number} is closed, or its branch is gone")
+    return pull
+
+
+def _unchanged(server: Server, rules: Rules, number: int, asked: Asked) -> Proposed:
+    """Return the pull request if its head is the one that the person saw."""
+    pull = _open_pull(server, rules, number)
+    seen = authority.head_at(server, pull, asked.at)
+    if seen != pull.head_sha:
+        now = escape.commit(pull.head_sha)
+        what = f"it was {escape.commit(seen)} then" if seen else "when it came is not known"
+        raise NotAuthorized(
+            f"the head of #{number} is {now}, and {what}",
+            f"Not graded: {now} may have come after the word of @{asked.login}. Look at it, and "
+            "ask again.",
+        )
+    return pull
+
+
+def _once(use: Callable[[], bool]) -> None:
+    if not use():
+        raise NotAuthorized("this word was used before: each is good for one run")

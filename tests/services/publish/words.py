@@ -58,9 +58,9 @@ class GitHub:
             case "GET", ["issues", "7", "events"]:
                 return 200, [_labelled(each) for each in self.labels]
             case "DELETE", ["issues", "7", "labels", name]:
-                known = name in self.hung
+                hung = name in self.hung
                 self.hung.discard(name)
-                return (200, []) if known else (404, {"message": "Label does not exist"})
+                return (200, []) if hung else (404, {"message": "Label does not exist"})
             case "GET", ["issues", "7", "comments"]:
                 return 200, []
             case "POST", ["issues", "7", "comments"]:

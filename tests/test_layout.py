@@ -148,6 +148,7 @@ IMPURE: Final = """
     services/drafting/check services/drafting/engine services/drafting/expected
     services/drafting/publish services/drafting/pull_request services/drafting/review
     services/drafting/rewrite services/drafting/select services/probe/measure
+    services/publish/authorization
     services/publish/comment services/publish/files services/publish/issue
     services/publish/workflow services/run/base_comparison services/run/confirmation
     services/run/finished services/run/announcement services/run/grade services/run/inputs

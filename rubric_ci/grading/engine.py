@@ -212,6 +212,7 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
         context.accounts.add("target", name, answer.usage, model, _seconds(answer))
         if isinstance(answer, _Failure):
             seconds = perf_counter() - started
+            _collect(task, answer.answer, context)
             return errored(task, answer.reason, for_judges(answer.answer), seconds=seconds)
         if task.also:
             context.side.given[task.case.key, context.trial] = answer
@@ -222,7 +223,14 @@ async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
         for each in results:
             context.accounts.add("judge", each.judge, each.usage)
         shown, seconds = for_judges(answer), perf_counter() - started
+        _collect(task, shown, context)
         return concluded(task, shown, results, context.thresholds, seconds)
+
+
+def _collect(task: Task, answer: Answer, context: RunContext) -> None:
+    """Keep the images and documents of a case and its answer for the reports."""
+    for each in (*task.case.media, *task.case.reference_media, *answer.media):
+        context.pictures.setdefault(each.file, each)
 
 
 def _seconds(answer: Answer | _Failure) -> float | None:

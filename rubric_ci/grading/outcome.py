@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.answers import reported
@@ -9,6 +10,7 @@ from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import Usage
+from rubric_ci.model.media import Media, Picture
 from rubric_ci.model.results import (
     Answer,
     Assessed,
@@ -68,6 +70,7 @@ def concluded(
         duration_seconds=seconds,
         trace=reported(answer),
         file_changes=answer.work.changes if answer.work else (),
+        media=pictures(task.case, answer),
     )
     return with_waivers(graded, task.waived, thresholds)
 
@@ -111,6 +114,23 @@ def errored(
         duration_seconds=seconds,
         trace=reported(answer),
         file_changes=answer.work.changes if answer.work else (),
+        media=pictures(task.case, answer),
+    )
+
+
+def pictures(case: EvalCase, answer: Answer) -> tuple[Picture, ...]:
+    """Return the images and documents of a case and its answer, as reports have them."""
+    if not (case.media or case.reference_media or answer.media):
+        return ()
+    every: tuple[tuple[Literal["question", "reference", "answer"], tuple[Media, ...]], ...] = (
+        ("question", case.media),
+        ("reference", case.reference_media),
+        ("answer", answer.media),
+    )
+    return tuple(
+        Picture(of=of, path=each.path, type=each.type, digest=each.digest)
+        for of, media in every
+        for each in media
     )
 
 

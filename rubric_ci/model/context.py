@@ -19,6 +19,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller
+from rubric_ci.model.media import Media
 from rubric_ci.model.report import Responder
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
@@ -171,6 +172,8 @@ class RunContext:
     notes: Sequence[str] = ()  # for the report; grows during the run
     left_out: MutableMapping[str, str] = field(default_factory=dict)
     """Why files of the repository are in no workspace; grows during the run."""
+    pictures: MutableMapping[str, Media] = field(default_factory=dict, repr=False, compare=False)
+    """Images and documents of cases and answers, by the names of their copies; grows."""
     accounts: Accounts = field(default_factory=Accounts, repr=False, compare=False)
     responders: Callable[[], tuple[Responder, ...]] = field(default=lambda: ())
     """The models that replied so far."""

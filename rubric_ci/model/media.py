@@ -22,6 +22,23 @@ SUFFIXES: Final[dict[MediaType, tuple[str, ...]]] = {
     "application/pdf": (".pdf",),
 }
 """How the names of files of each type end."""
+INLINED: Final = 5 * 2**20  # bytes of images in a page; others are linked
+COPIES: Final = "media"  # the folder beside the reports of a run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """An image or a document as a report has it: without its bytes."""
+
+    of: Literal["question", "reference", "answer"]
+    path: str
+    type: MediaType
+    digest: str
+
+    @property
+    def file(self) -> str:
+        """The name of its copy in the folder `COPIES`."""
+        return f"{self.digest}{SUFFIXES[self.type][0]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +53,11 @@ class Media:
     height: int = 0
     pages: int = 0  # of a document; 0: unknown, or an image
     read: Callable[[], bytes] = field(repr=False, compare=False)  # see `models/llm/media.py`
+
+    @property
+    def file(self) -> str:
+        """The name of a copy, which the reports of a run have beside them."""
+        return f"{self.digest}{SUFFIXES[self.type][0]}"
 
     @property
     def is_image(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.media import Media
+from rubric_ci.model.media import Media, Picture
 from rubric_ci.model.scoring import MarkValue, Verdict
 from rubric_ci.model.trace import CaseTrace, FileChange, SeenPart, Work
 from rubric_ci.model.usage import NOTHING_USED, Usage
@@ -196,6 +196,7 @@ class BaseResult:
     answer: str = ""
     trace: CaseTrace | None = None
     file_changes: tuple[FileChange, ...] = ()
+    media: tuple[Picture, ...] = ()  # of the answer
     source: AnswerSource = "asked"
     answered_at: str = ""  # RFC 3339, of a reused answer
     trials: tuple[Trial, ...] = ()  # each trial, if there are several
@@ -237,6 +238,7 @@ class Graded:
     duration_seconds: float | None = None
     trace: CaseTrace | None = None  # None: the target reports no work
     file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
+    media: tuple[Picture, ...] = ()  # images and documents of the question and the answer
     change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable, or what further trials showed
     suspected: bool = False  # worse before further trials
@@ -271,6 +273,7 @@ class Errored:
     duration_seconds: float | None = None
     trace: CaseTrace | None = None  # None: the target reports no work
     file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
+    media: tuple[Picture, ...] = ()  # images and documents of the question and the answer
     change: Change | None = None  # None: not compared
     change_reason: str = ""  # why it is not comparable, or what further trials showed
     suspected: bool = False  # worse before further trials

@@ -143,6 +143,7 @@ def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseRe
                 answer=was.answer if shown else "",
                 trace=was.trace if shown else None,
                 file_changes=was.file_changes if shown else (),
+                media=tuple(each for each in was.media if each.of == "answer") if shown else (),
                 source="report",
                 marks=_again(case, was),
             )

@@ -286,6 +286,7 @@ def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
         answer=base.answer,
         trace=base.trace,
         file_changes=base.file_changes,
+        media=tuple(each for each in base.media if each.of == "answer"),
         source="recorded" if base.recorded else asked,
         answered_at=base.answered_at,
         trials=base.trials if isinstance(base, Graded) else (),

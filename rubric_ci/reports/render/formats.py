@@ -1,9 +1,10 @@
 """The report formats by name, each with its renderer."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from rubric_ci.model.defaults import ReportFormat
+from rubric_ci.model.media import Picture
 from rubric_ci.model.report import RunReport
 
 
@@ -12,8 +13,13 @@ def render(name: ReportFormat, report: RunReport) -> str:
     return "".join(pieces(name, report))
 
 
-def pieces(name: ReportFormat, report: RunReport) -> Iterable[str]:
-    """Return the report in a format, a long one in pieces; each renderer is imported when used."""
+def pieces(
+    name: ReportFormat, report: RunReport, inline: Callable[[Picture], str] = lambda _: ""
+) -> Iterable[str]:
+    """Return the report in a format, a long one in pieces; each renderer is imported when used.
+
+    `inline` returns the `data:` URI of an image of the page; "" if the page links it.
+    """
     match name:
         case "json":
             from rubric_ci.gate.report import json_format
@@ -34,6 +40,6 @@ def pieces(name: ReportFormat, report: RunReport) -> Iterable[str]:
         case "html":
             from rubric_ci.reports.render.html import page
 
-            return page.pieces(report)
+            return page.pieces(report, inline)
         case _:
             assert_never(name)

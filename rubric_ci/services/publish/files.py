@@ -4,16 +4,20 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import click
 
-from rubric_ci.errors import CannotWriteFile
+from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.files.project import discovery
 from rubric_ci.model.defaults import REPORT_FILES, ReportFormat
+from rubric_ci.model.media import COPIES, INLINED, Media, Picture
 from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
+from rubric_ci.models.llm.media import content
 from rubric_ci.reports.render import formats
 from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.system import file_io
@@ -56,7 +60,8 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
         path = settings.output_dir / REPORT_FILES[name]
         try:
             discovery.check_place(path.parent)
-            pieces = (piece.encode() for piece in formats.pieces(name, report))
+            found = formats.pieces(name, report, _inline(settings.output_dir))
+            pieces = (piece.encode() for piece in found)
             file_io.write_pieces(path, pieces)
         except OSError as error:
             raise CannotWriteFile(
@@ -65,6 +70,43 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
             ) from error
         written.append(path)
     return tuple(written)
+
+
+def _inline(folder: Path) -> Callable[[Picture], str]:
+    """Return what makes a `data:` URI of a copy, until the page has as many bytes as it may."""
+    left = [INLINED]
+    known: dict[str, str] = {}
+
+    def inline(picture: Picture) -> str:
+        if picture.file not in known:
+            try:
+                data = file_io.read_own(folder / COPIES / picture.file, shown=picture.path)
+            except CannotReadFile:
+                return ""
+            is_copy = sha256(data).hexdigest() == picture.digest
+            if len(data) > left[0] or not is_copy:
+                return ""
+            left[0] -= len(data)
+            known[picture.file] = f"data:{picture.type};base64,{b64encode(data).decode('ascii')}"
+        return known[picture.file]
+
+    return inline
+
+
+def write_copies(pictures: Mapping[str, Media], folder: Path) -> None:
+    """Write a copy of each image and document, for the page and for people who get the folder."""
+    for name, media in pictures.items():
+        path = folder / COPIES / name
+        if path.exists():
+            continue
+        try:
+            discovery.check_place(path.parent)
+            file_io.write(path, content(media))
+        except CannotReadFile:  # of a replay, which has the digest only
+            continue
+        except OSError as error:
+            message = f"{path}: cannot write a copy of {media.path}: {error.strerror}"
+            raise CannotWriteFile(message, _HINT) from error
 
 
 def show_report(report: RunReport, written: Sequence[Path], settings: RunSettings) -> None:

@@ -41,6 +41,7 @@ from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.services.calibration.correction import with_correction
 from rubric_ci.services.cost.last_run import keep
 from rubric_ci.services.probe.output import PROBE, with_figures
+from rubric_ci.services.publish.files import write_copies
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case
 from rubric_ci.system import masking
@@ -84,6 +85,7 @@ def finish(
         used_by=inputs.context.accounts.list(),
         totals=totals(report.cases, beyond),
     )
+    write_copies(inputs.context.pictures, settings.output_dir)
     report = _with_probe(report, settings.output_dir / PROBE)
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded)

@@ -2,8 +2,11 @@
 
 import json
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -298,3 +301,25 @@ def test_a_recording_with_pictures_replays(tmp_path: Path, judge: Seeing) -> Non
     done = invoke(tmp_path, ENVIRONMENT, "run", "--replay", "kept.jsonl")
     assert done.returncode == 0, done.stdout + done.stderr
     assert judge.seen == []
+
+
+def test_reports_have_digests_and_the_page_shows_the_pictures(
+    tmp_path: Path, judge: Seeing
+) -> None:
+    draws(tmp_path, judge.url, "shots/photo.jpg")
+    evals = "evalcases: [{id: a, input: [{type: image, value: /shots/cart.png}], rubrics: [x]}]\n"
+    write(tmp_path, {"evals/a.eval.yaml": evals.encode()})
+    invoke(tmp_path, ENVIRONMENT, "run", "--reports", "json,html")
+    text = (tmp_path / ".rubric-ci/report.json").read_text()
+    digests = [sha256(each).hexdigest() for each in (png(40, 30), JPEG)]
+    assert cases(tmp_path)[0]["media"] == [
+        {"of": "question", "path": "shots/cart.png", "type": "image/png", "digest": digests[0]},
+        {"of": "answer", "path": "shots/photo.jpg", "type": "image/jpeg", "digest": digests[1]},
+    ]
+    assert b64encode(JPEG).decode() not in text
+    page = (tmp_path / ".rubric-ci/report.html").read_text()
+    assert f'href="media/{digests[1]}.jpg"' in unescape(page)
+    assert f"data:image/jpeg;base64,{b64encode(JPEG).decode()}" in unescape(unescape(page))
+    assert "img-src data:;" in unescape(page)
+    copies = sorted(path.name for path in (tmp_path / ".rubric-ci/media").iterdir())
+    assert copies == sorted([f"{digests[0]}.png", f"{digests[1]}.jpg"])

@@ -1,11 +1,12 @@
 """A case and its evaluators as the values that `templates/case.html` shows."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from rubric_ci.gate.comparison import wording as compared
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.media import COPIES, Picture
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import (
     Assessed,
@@ -31,6 +32,11 @@ LABELS: Final[dict[CaseStatus, str]] = {
     "waived": "waived",
     "pass": "pass",
     "skipped": "skipped",
+}
+_OF: Final = {
+    "question": "Images and documents of the question",
+    "reference": "Images and documents of the reference answer",
+    "answer": "Images and documents of the answer",
 }
 Piece: TypeAlias = tuple[str, str]  # (kind, text): "mark" for a quote, "ins" and "del", or ""
 
@@ -94,6 +100,24 @@ class WorkView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PictureView:
+    """An image or a document: shown if `source` has its data, and linked to its copy."""
+
+    path: str
+    link: str
+    digest: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PicturesView:
+    """The images and documents of a question or an answer; two columns if there are two sides."""
+
+    title: str
+    columns: tuple[tuple[str, tuple[PictureView, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseView:
     """A case; `facts` are visible while it is folded."""
 
@@ -109,12 +133,19 @@ class CaseView:
     tags: tuple[str, ...]
     about: tuple[str, ...]
     texts: tuple[tuple[str, tuple[Piece, ...]], ...]
+    pictures: tuple[PicturesView, ...]
     work: tuple[WorkView, ...]
     before: BeforeView | None
     evaluators: tuple[EvaluatorView, ...]
 
 
-def case_view(case: CaseResult, report: RunReport, *, opened: bool) -> CaseView:
+def case_view(
+    case: CaseResult,
+    report: RunReport,
+    inline: Callable[[Picture], str] = lambda _: "",
+    *,
+    opened: bool,
+) -> CaseView:
     """Return the values of a case."""
     kind = wording.status(case)
     return CaseView(
@@ -130,11 +161,46 @@ def case_view(case: CaseResult, report: RunReport, *, opened: bool) -> CaseView:
         tags=() if isinstance(case, Skipped) else case.tags,
         about=(*_about(case),),
         texts=tuple((title, _pieces(case, title, text)) for title, text in wording.texts(case)),
+        pictures=(*_pictures(case, inline),),
         work=() if isinstance(case, Skipped) else (*_work(case),),
         before=before_view(case, compared.noun(report)),
         evaluators=()
         if isinstance(case, Skipped)
         else tuple(evaluator_view(each, case, report) for each in case.evaluators),
+    )
+
+
+def has_pictures(case: CaseResult) -> bool:
+    """Return True if a case or its answer has images or documents."""
+    return not isinstance(case, Skipped) and bool(
+        case.media or (case.before is not None and case.before.media)
+    )
+
+
+def _pictures(case: CaseResult, inline: Callable[[Picture], str]) -> Iterator[PicturesView]:
+    """Yield those of the question, the reference and the answer, with the answer of before."""
+    if isinstance(case, Skipped):
+        return
+    for of, title in _OF.items():
+        now = [each for each in case.media if each.of == of]
+        then = case.before.media if case.before and of == "answer" else ()
+        columns = [("before", then), ("now", now)] if then else [("", now)]
+        if now or then:
+            shown = tuple((word, _viewed(found, inline)) for word, found in columns)
+            yield PicturesView(title=title, columns=shown)
+
+
+def _viewed(
+    pictures: Sequence[Picture], inline: Callable[[Picture], str]
+) -> tuple[PictureView, ...]:
+    return tuple(
+        PictureView(
+            path=each.path,
+            link=f"{COPIES}/{each.file}",
+            digest=each.digest[:12],
+            source=inline(each) if each.type != "application/pdf" else "",
+        )
+        for each in pictures
     )
 
 

@@ -38,11 +38,12 @@ def script() -> str:
     return read_page_part("page.js")
 
 
-def policy(script: str, style: str) -> str:
+def policy(script: str, style: str, *, images: bool = False) -> str:
     """Return the Content-Security-Policy of a page with this script and style; "" for none."""
     scripts = f"script-src '{_digest(script)}'; " if script else ""
+    shown = "img-src data:; " if images else ""
     return (
-        f"default-src 'none'; {scripts}style-src '{_digest(style)}'; "
+        f"default-src 'none'; {scripts}style-src '{_digest(style)}'; {shown}"
         "base-uri 'none'; form-action 'none'"
     )
 

@@ -5,15 +5,16 @@ the script it is one text, from which the case is built when it is looked at.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.model.media import Picture
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, Skipped
 from rubric_ci.reports.render import wording
 from rubric_ci.reports.render.html import jinja, view
-from rubric_ci.reports.render.html.case_view import case_view
+from rubric_ci.reports.render.html.case_view import case_view, has_pictures
 from rubric_ci.reports.render.html.groups import (
     CriterionGroup,
     criteria_of,
@@ -34,12 +35,12 @@ def render(report: RunReport) -> str:
     return "".join(pieces(report))
 
 
-def pieces(report: RunReport) -> Iterator[str]:
+def pieces(report: RunReport, inline: Callable[[Picture], str] = lambda _: "") -> Iterator[str]:
     """Yield the page in small pieces, so that it is never in memory as a whole."""
     cases = wording.by_attention(report.cases, report.gate)
     script, style = jinja.script(), jinja.style(*STYLES)
     views = (
-        case_view(case, report, opened=number < OPENED and _is_urgent(case, report))
+        case_view(case, report, inline, opened=number < OPENED and _is_urgent(case, report))
         for number, case in enumerate(cases)
     )
     yield from jinja.template("page.html").generate(
@@ -48,7 +49,7 @@ def pieces(report: RunReport) -> Iterator[str]:
         data=map(jinja.trusted, script_data(cases, criterion_groups(report), report)),
         script=jinja.trusted(script),
         style=jinja.trusted(style),
-        policy=jinja.trusted(jinja.policy(script, style)),
+        policy=jinja.trusted(jinja.policy(script, style, images=any(map(has_pictures, cases)))),
     )
     yield "\n"
 

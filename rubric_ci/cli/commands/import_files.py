@@ -17,16 +17,25 @@ from rubric_ci.errors import (
     ExitCode,
     InvalidInput,
 )
-from rubric_ci.files.dialects import csv_table, github_models, open_source, openai_evals, promptfoo
+from rubric_ci.files.dialects import (
+    csv_table,
+    github_models,
+    golden_sets,
+    open_source,
+    openai_evals,
+    promptfoo,
+)
 from rubric_ci.files.dialects.translation import Beside, TranslatedSource, Translation
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
+from rubric_ci.files.validation import schema
 from rubric_ci.files.validation.diagnostics import diagnose
 from rubric_ci.files.validation.other_tools import recognise
 from rubric_ci.files.validation.output.text import headline
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
+from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.system import file_io
@@ -142,7 +151,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     )
     if file.suffix in SUFFIXES:
         table = csv_table.Table(file.as_posix(), text)
-        return TranslatedSource(table, csv_table.translate(table.data, beside))
+        return TranslatedSource(table, golden_sets.translate(table.data, beside))
     finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
     beside_lines = discovery.sidecar_of(file)
     sidecar = discovery.read_text(beside_lines) if beside_lines else None
@@ -158,12 +167,20 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     for each in (github_models, openai_evals):
         if each.matches(data):
             return TranslatedSource(document, each.translate(data, beside, file.name))
+    if golden_sets.list_of(data) is not None and not _is_ours(document):
+        return TranslatedSource(document, golden_sets.translate_json(data, beside))
     _signpost(file, data)
     raise CannotConfigure(
         f"{file.as_posix()} is no file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI Evals "
-        "or GitHub Models, and no table",
+        "or GitHub Models, no table and no golden set",
         "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
     )
+
+
+def _is_ours(source: Source) -> bool:
+    """Return True for cases as an eval file has them, with their ids."""
+    cases = source.data if isinstance(source.data, list) else source.data.get("evalcases")
+    return isinstance(cases, list) and schema.fits("eval", {"evalcases": cases})
 
 
 def _signpost(file: Path, data: Any) -> None:

@@ -1,17 +1,10 @@
-"""A table of cases of any tool, for `import`: a case a row, columns by their usual names."""
+"""A table of cases of any tool as data with places, for `import`."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
-from rubric_ci.files.dialects.promptfoo_checks import Placed, add_checks
-from rubric_ci.files.dialects.promptfoo_code import Setting
-from rubric_ci.files.dialects.promptfoo_tests import test_of_row
-from rubric_ci.files.dialects.translation import Beside, Translation
-from rubric_ci.files.yaml_text.csv_cases import USUAL, Broken, table
+from rubric_ci.files.yaml_text.csv_cases import Broken, table
 from rubric_ci.files.yaml_text.problems import LocatedProblem, Location, Path, Place
-
-NAME: Final = "CSV"
-_MEANINGS: Final = [*USUAL.items()][:4]  # rubrics and tags are lists in a cell
 
 
 class Table:
@@ -61,38 +54,3 @@ class Table:
     def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:  # noqa: ARG002
         """Return no path: a table has no YAML nodes."""
         return {}
-
-
-def translate(rows: list[dict[str, str]], beside: Beside) -> Translation:
-    """Return the rows as cases; columns without a name of ours are variables."""
-    found = Translation()
-    found.put(("evalcases",), [], ())
-    for index, row in enumerate(rows):
-        names = {ours: _named(row, theirs) for ours, theirs in _MEANINGS}
-        if not names["input"]:
-            found.refuse((index,), f"the row has no text in {', '.join(USUAL['input'])}")
-            continue
-        ours: Path = ("evalcases", len(found.data["evalcases"]))
-        found.put(ours, {"id": f"row-{index + 1}"}, (index,))
-        for key, name in names.items():
-            if name:
-                found.put((*ours, key), row[name].strip(), (index, name))
-        rest = {key: text for key, text in row.items() if key not in names.values()}
-        test = test_of_row(found, rest, (index,))
-        lines = [line.strip() for line in test["vars"].pop("rubrics", "").splitlines()]
-        tags = test["vars"].pop("tags", "").replace(",", " ").split()
-        if tags:
-            found.put((*ours, "tags"), tags, (index, "tags"))
-        if test["vars"]:
-            found.put((*ours, "metadata"), test["vars"], (index,))
-        checks: list[Any] = [{"type": "llm-rubric", "value": line} for line in lines if line]
-        checks += test["assert"]
-        placed: list[Placed] = [(each, (index,)) for each in checks]
-        add_checks(found, placed, ours, Setting(row, beside.base))
-    return found
-
-
-def _named(row: dict[str, str], names: tuple[str, ...]) -> str:
-    """Return the column with the first of the usual names that has a text in this row."""
-    filled = {"_".join(name.lower().split()): name for name, text in row.items() if text.strip()}
-    return next((filled[name] for name in names if name in filled), "")

@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any, Final
 
-from rubric_ci.files.dialects.translation import Beside, Translation, filled
+from rubric_ci.files.dialects.translation import Beside, Translation, filled, text_of
 from rubric_ci.files.yaml_text.problems import Path
 
 NAME: Final = "OpenAI Evals"
@@ -90,7 +90,7 @@ def _input(
     key = next((name for name in ("input", "question", "prompt", "query") if name in item), "")
     if not key:
         found.refuse(where, "the item has no `input`, and the run no template of messages")
-    found.put((*ours, "input"), _text(item.get(key, "-")), where)
+    found.put((*ours, "input"), text_of(item.get(key, "-")), where)
 
 
 _ROLES: Final = {"developer": "system", "system": "system", "assistant": "assistant"}
@@ -103,10 +103,6 @@ def _content(message: dict[str, Any]) -> Any:
 
 def _rendered(value: Any, item: dict[str, Any]) -> Any:
     return filled(value, {"item": item})
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _criteria(found: Translation, graders: list[Any], item: dict[str, Any], ours: Path) -> None:
@@ -124,7 +120,7 @@ def _criteria(found: Translation, graders: list[Any], item: dict[str, Any], ours
         options: dict[str, Any] = {
             key: operation[key] for key in ("not", "ignore_case") if key in operation
         }
-        reference = _text(_rendered(grader.get("reference", ""), item))
+        reference = text_of(_rendered(grader.get("reference", ""), item))
         criteria.append(({operation["key"]: reference, **options}, place))
     if criteria:
         found.put((*ours, "rubrics"), [], ("testing_criteria",))

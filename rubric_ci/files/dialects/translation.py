@@ -134,7 +134,7 @@ class Translation:
             if key not in names and not str(key).startswith("x-"):
                 free = [name for name in names if name not in owner]
                 few = len(self.problems) < _MOST_COMPARED
-                other = f", `{meant}` has one" if few and (meant := _slip(str(key), free)) else ""
+                other = f", `{meant}` has one" if few and (meant := slip(str(key), free)) else ""
                 self.refuse((*path, key), f"`{key}` has no counterpart{other}")
 
     def keep_braces(self) -> None:
@@ -157,7 +157,7 @@ class Translation:
     @staticmethod
     def _is_ignored(key: Any, known: Mapping[str, None]) -> bool:
         read = key in known or str(key).startswith(("x-", "__"))
-        return not (read or _slip(str(key), list(known)))
+        return not (read or slip(str(key), list(known)))
 
     def theirs(self, path: Path) -> Path:
         """Return where a value of ours stands in the file."""
@@ -167,7 +167,7 @@ class Translation:
         return ()
 
 
-def _slip(key: str, known: Sequence[str]) -> str:
+def slip(key: str, known: Sequence[str]) -> str:
     """Return the name that a key misspells, or ""; one that is only similar means another thing."""
     from difflib import get_close_matches  # few files have such keys
 
@@ -199,11 +199,11 @@ def filled(value: Any, variables: Mapping[str, Any], *, keep: frozenset[str] = f
         return value
     if whole := VARIABLE.fullmatch(value.strip()):
         return _value_of(whole, variables)
-    return VARIABLE.sub(lambda match: _text_of(match, variables), value)
+    return VARIABLE.sub(lambda match: text_of(_value_of(match, variables)), value)
 
 
-def _text_of(match: re.Match[str], variables: Mapping[str, Any]) -> str:
-    value = _value_of(match, variables)
+def text_of(value: Any) -> str:
+    """Return a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

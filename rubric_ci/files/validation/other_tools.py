@@ -115,12 +115,14 @@ def recognise_lines(cases: Any) -> Problem | None:
             isinstance(line, dict) and key in line and _OWN.isdisjoint(line) for line in lines
         ):
             message = f"the file is written for {tool}: its lines have `{key}` and no `rubrics`"
-            return Problem(OTHER_TOOL, ("evalcases", 0, key), message, _LINE_HINT, at_key=True)
+            hint = _GOLDEN if tool == "Inspect" else _LINE_HINT
+            return Problem(OTHER_TOOL, ("evalcases", 0, key), message, hint, at_key=True)
     return None
 
 
 _LINES: Final = {"vars": "promptfoo", "item": "OpenAI Evals", "target": "Inspect"}
 _OWN: Final = frozenset(("id", "rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
+_GOLDEN: Final = "`rubric-ci import` writes an eval file of it"
 _LINE_HINT: Final = "write `id`, `input` and `rubrics` in each line (docs/evals.md)"
 
 

@@ -21,13 +21,19 @@ COLUMNS: Final = ("id", "input", "expected_outcome", "expected_output", "rubrics
 
 USUAL: Final = {
     "id": ("id", "case_id", "name"),
-    "input": ("input", "prompt", "question", "query"),
+    "input": ("input", "prompt", "question", "query", "user_input", "inputs"),
     "expected_outcome": ("expected_outcome", "criteria", "outcome"),
-    "expected_output": ("expected_output", "expected", "reference", "answer", "target", "ideal"),
+    "expected_output": (
+        *("expected_output", "expected", "ground_truth", "reference", "ideal", "target"),
+        *("reference_answer", "expected_answer", "reference_outputs", "answer", "outputs"),
+    ),
     "rubrics": ("rubrics",),
     "tags": ("tags",),
 }
-"""Usual names of a column that has a meaning, the first one first."""
+"""Usual names of a column, or of a key of a golden set, that has a meaning, the first one first.
+
+NOTE: next to `ground_truth` or `reference`, `answer` is the answer of a program.
+"""
 
 SUFFIXES: Final = (".csv", ".tsv")
 
@@ -44,6 +50,7 @@ CASE_FILE: Final = Rule(
 )
 
 
+_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _PLAIN: Final = {each: re.compile(rf"[^{each}\n]*") for each in ",;\t"}
 
 
@@ -170,9 +177,14 @@ def _line_of(cell: Cell, number: int) -> Place:
 
 def named(header: Sequence[str]) -> dict[str, str]:
     """Return the meaning of each column that has one: the first usual name in the header."""
-    written = {"_".join(each.lower().split()): each for each in reversed(header)}
+    written = {spelt(each): each for each in reversed(header)}
     found = {ours: [n for n in usual if n in written] for ours, usual in USUAL.items()}
     return {written[names[0]]: ours for ours, names in found.items() if names}
+
+
+def spelt(name: str) -> str:
+    """Return a name in any case as `USUAL` has it: `Ground truth`, `groundTruth`."""
+    return "_".join(_HUMP.sub("_", name).lower().replace("-", " ").split())
 
 
 def table(text: str) -> Iterator[list[Cell]]:

@@ -438,6 +438,148 @@ def test_a_table(checkout: Checkout) -> None:
     assert "a.csv:4:1: not-supported: the row has no text in input, prompt, question" in said
 
 
+GOLDEN = [
+    pytest.param(
+        "a.json",
+        '[{"question": "How long?", "answer": "A week", "ground_truth": "30 days", "plan": "pro"}]',
+        [
+            {
+                "id": "row-1",
+                "input": "How long?",
+                "expected_output": "30 days",
+                "metadata": {"answer": "A week", "plan": "pro"},
+            }
+        ],
+        id="ragas",
+    ),
+    pytest.param(
+        "a.jsonl",
+        '{"id": 7, "input": "How long?", "expectedOutput": "30 days", "source_file": null}\n',
+        [
+            {
+                "id": "7",
+                "input": "How long?",
+                "expected_output": "30 days",
+                "metadata": {"source_file": None},
+            }
+        ],
+        id="deepeval",
+    ),
+    pytest.param(
+        "a.jsonl",
+        '{"inputs": {"question": "How long?"}, "outputs": {"answer": "30 days"}}\n'
+        '{"inputs": {"question": "How?", "plan": "pro"}, "outputs": {"answer": {"days": 30}}}\n',
+        [
+            {"id": "row-1", "input": "How long?", "expected_output": "30 days"},
+            {
+                "id": "row-2",
+                "input": '{"question": "How?", "plan": "pro"}',
+                "expected_output": "30",
+            },
+        ],
+        id="langsmith",
+    ),
+    pytest.param(
+        "a.jsonl",
+        '{"input": [{"role": "system", "content": "Be {{kind}}"}, '
+        '{"role": "user", "content": "2+2?"}], "ideal": ["4", "four"]}\n',
+        [
+            {
+                "id": "row-1",
+                "input_messages": [
+                    {"role": "system", "content": "Be {{kind}}"},
+                    {"role": "user", "content": "2+2?"},
+                ],
+                "expected_output": "4\nor\nfour",
+            }
+        ],
+        id="openai-samples",
+    ),
+    pytest.param(
+        "a.json",
+        '{"name": "shop", "examples": [{"Input": "Hi", "Expected output": "Hello", '
+        '"rubrics": ["Greets", "Is kind"], "tags": "smoke, slow", '
+        '"__expected": "contains:Hello"}]}',
+        [
+            {
+                "id": "row-1",
+                "input": "Hi",
+                "expected_output": "Hello",
+                "tags": ["smoke", "slow"],
+                "rubrics": [
+                    {"expected_outcome": "Greets"},
+                    {"expected_outcome": "Is kind"},
+                    {"contains": "Hello"},
+                ],
+            }
+        ],
+        id="in-a-mapping",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), GOLDEN)
+def test_a_golden_set(
+    name: str, text: str, expected: list[dict[str, Any]], checkout: Checkout
+) -> None:
+    checkout.write({name: text})
+    done = run(checkout, name)
+    count = f"{len(expected)} case{'s' * (len(expected) > 1)}"
+    assert (done.returncode, done.stdout) == (0, f"wrote a.eval.yaml: {count}\n")
+    written = yaml.safe_load((checkout.root / "a.eval.yaml").read_text())
+    assert written["evalcases"] == expected
+    assert written.get("raw", False) == ("{{" in text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        pytest.param(
+            "a.json",
+            '[\n {"question": "Hi", "rubric": ["Greets"], "ideal": "Hello"},\n {"answer": "x"}\n]',
+            "a.json:2:21: not-supported: `rubric` has no counterpart, `rubrics` has one\n"
+            "a.json:3:2: not-supported: the row has no text in input, prompt, question, query, "
+            "user_input, inputs\n",
+            id="misspelt",
+        ),
+        pytest.param(
+            "a.jsonl",
+            '{"input": "Which?", "choices": ["Bern", "Rome"], "target": "A"}\n',
+            "a.jsonl:1:21: not-supported: `choices` has no counterpart\n",
+            id="choices",
+        ),
+        pytest.param(
+            "a.json",
+            '{"data": [{"question": "Hi", "expected": "Hello"}], "judge": "m"}',
+            "a.json:1:53: not-supported: `judge` has no counterpart\n",
+            id="key-of-the-file",
+        ),
+    ],
+)
+def test_a_part_of_a_golden_set_that_is_not_imported(
+    name: str, text: str, said: str, checkout: Checkout
+) -> None:
+    checkout.write({name: text})
+    done = run(checkout, name)
+    parts = said.count("\n")
+    hint = "; remove it, or write the file for rubric-ci (docs/evals.md)\n"
+    hinted = said.replace("\n", hint)
+    ended = f"{parts} part{'s' * (parts > 1)} of the files not imported, see above\n"
+    assert (done.returncode, done.stdout) == (1, f"wrote a.eval.yaml: 1 case\n{hinted}{ended}")
+
+
+def test_a_list_of_our_cases_needs_no_import(checkout: Checkout) -> None:
+    checkout.write({"a.json": '[{"id": "a", "input": "Hi", "rubrics": ["Greets"]}]'})
+    done = run(checkout, "a.json")
+    assert (done.returncode, done.stderr) == (
+        2,
+        (
+            "rubric-ci: a.json is a list of cases, which needs no import\n"
+            "  name it in an eval file: `evalcases: a.json`\n"
+        ),
+    )
+
+
 def test_a_prompt_file_of_github_models(checkout: Checkout) -> None:
     prompt = (
         "model: openai/gpt-6-luna\nmessages: [{role: user, content: 'In {{lang}}: {{input}}'}]\n"

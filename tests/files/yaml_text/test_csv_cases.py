@@ -2,13 +2,14 @@
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.files.yaml_text.csv_cases import CsvCases
+from rubric_ci.files.yaml_text.csv_cases import USUAL, CsvCases, spelt
 
 TABLE = (
     "id,product,rubrics,tags,expected_outcome\r\n"
@@ -67,6 +68,28 @@ def test_tables_as_other_programs_write_them(text: str) -> None:
     table = CsvCases("c.csv", text)
     case = {"id": "a", "input": "Hi, you", "expected_output": "Yo", "vars": {"City": "Bern"}}
     assert (table.text_problems, table.cases) == ([], [case])
+
+
+@pytest.mark.parametrize(
+    "name", ["ground_truth", "Ground truth", "groundTruth", "GROUND-TRUTH", " Ground_Truth "]
+)
+def test_a_name_in_any_spelling(name: str) -> None:
+    assert spelt(name) == "ground_truth"
+    assert spelt("__expected") == "__expected"
+
+
+def test_an_answer_next_to_a_reference_is_no_reference() -> None:
+    (case,) = CsvCases("c.csv", "id,question,answer,ground_truth\na,Hi,Yo,Hello\n").cases
+    assert case == {"id": "a", "input": "Hi", "expected_output": "Hello", "vars": {"answer": "Yo"}}
+
+
+def test_the_usual_names_are_those_of_the_documentation() -> None:
+    page = (Path(__file__).parents[3] / "docs/evals.md").read_text(encoding="utf-8")
+    rows = [
+        f"| `{ours}` | {', '.join(f'`{name}`' for name in usual)} |"
+        for ours, usual in USUAL.items()
+    ]
+    assert "\n".join(rows) in page
 
 
 def test_a_column_with_our_name_comes_before_a_usual_one() -> None:

@@ -1,0 +1,153 @@
+"""Golden sets of any tool, for `import`: a case a row of a table or a record of JSON.
+
+Columns and keys have their meaning by the usual names; all others are metadata.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from rubric_ci.files.dialects.promptfoo_checks import Placed, add_checks
+from rubric_ci.files.dialects.promptfoo_code import Setting
+from rubric_ci.files.dialects.promptfoo_tests import test_of_row
+from rubric_ci.files.dialects.translation import Beside, Translation, slip, text_of
+from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt
+from rubric_ci.files.yaml_text.problems import Path
+
+NAME: Final = "golden set"
+
+_LISTS: Final = (
+    *("examples", "data", "cases", "test_cases", "items", "samples", "records", "rows"),
+    *("goldens", "golden_set", "dataset", "questions"),
+)
+_ABOUT: Final = ("name", "description", "version", "metadata", "$schema", "created_at", "id")
+_DECIDING: Final = (
+    *("choices", "options", "files", "setup", "sandbox", "turns", "assertions", "evaluators"),
+)
+_ROLES: Final = {"human": "user", "ai": "assistant", "developer": "system"}
+_MESSAGES: Final = {"input": "input_messages", "expected_output": "expected_messages"}
+
+
+def list_of(data: Any) -> Path | None:
+    """Return the path of the records of a JSON text; None: it is no golden set."""
+    if isinstance(data, list):
+        return () if _are_records(data) else None
+    owner = data if isinstance(data, dict) else {}
+    if owner.keys() == {"evalcases"}:  # the lines of JSON Lines
+        return ("evalcases",) if _are_records(owner["evalcases"]) else None
+    names = [key for key in owner if key in _LISTS and isinstance(owner[key], list)]
+    return (names[0],) if len(names) == 1 and _are_records(owner[names[0]]) else None
+
+
+def _are_records(items: Any) -> bool:
+    records = [each for each in items if isinstance(each, dict)] if isinstance(items, list) else []
+    asked = any(spelt(str(key)) in USUAL["input"] for each in records for key in each)
+    return asked and len(records) == len(items)
+
+
+def translate_json(data: Any, beside: Beside) -> Translation:
+    """Return the records of JSON or JSON Lines as cases."""
+    place = list_of(data) or ()
+    found = translate(data[place[0]] if place else data, beside, place)
+    if isinstance(data, dict):
+        found.refuse_keys(data, (*map(str, place), *_ABOUT), ())
+    if isinstance(data, dict) and isinstance(data.get("name"), str):
+        found.put(("dataset",), data["name"], ("name",))
+    return found
+
+
+def translate(rows: Sequence[Mapping[str, Any]], beside: Beside, place: Path = ()) -> Translation:
+    """Return the rows as cases; `place` is the path of their list."""
+    found = Translation()
+    found.put(("evalcases",), [], place)
+    for index, row in enumerate(rows):
+        _case(found, row, index, beside, place)
+    found.keep_braces()
+    return found
+
+
+def _case(
+    found: Translation, row: Mapping[str, Any], index: int, beside: Beside, place: Path
+) -> None:
+    where: Path = (*place, index)
+    names = {ours: _named(row, theirs) for ours, theirs in USUAL.items()}
+    if not names["input"]:
+        found.refuse(where, f"the row has no text in {', '.join(USUAL['input'])}")
+        return
+    ours: Path = ("evalcases", len(found.data["evalcases"]))
+    found.put(ours, {"id": f"row-{index + 1}"}, where)
+    for key in ("id", "input", "expected_outcome", "expected_output"):
+        if name := names[key]:
+            _put(found, (*ours, key), row[name], (*where, name))
+    if tags := _listed(row.get(names["tags"]), between=","):
+        found.put((*ours, "tags"), tags, (*where, names["tags"]))
+    rest = {key: value for key, value in row.items() if key not in names.values()}
+    _refuse(found, rest, names, where)
+    others = {key: text_of(each) if key.startswith("__") else each for key, each in rest.items()}
+    test = test_of_row(found, others, where)
+    if test["vars"]:
+        found.put((*ours, "metadata"), test["vars"], where)
+    lines = _listed(row.get(names["rubrics"]), between="\n")
+    checks: list[Any] = [{"type": "llm-rubric", "value": line} for line in lines]
+    placed: list[Placed] = [(each, where) for each in (*checks, *test["assert"])]
+    add_checks(found, placed, ours, Setting(dict(row), beside.base))
+
+
+def _named(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Return the key with the first of the usual names that has a value in this row."""
+    filled = {spelt(key): key for key, value in row.items() if _is_filled(value)}
+    return next((filled[name] for name in names if name in filled), "")
+
+
+def _refuse(
+    found: Translation, rest: Mapping[str, Any], names: Mapping[str, str], where: Path
+) -> None:
+    """Report what decides about answers, and the misspelt name of a meaning that is missing."""
+    free = [name for ours, usual in USUAL.items() if not names[ours] for name in usual]
+    for key, value in rest.items():
+        if not _is_filled(value):
+            continue
+        if spelt(key) in _DECIDING:
+            found.refuse((*where, key), f"`{key}` has no counterpart")
+        elif meant := slip(spelt(key), free):
+            found.refuse((*where, key), f"`{key}` has no counterpart, `{meant}` has one")
+
+
+def _put(found: Translation, ours: Path, value: Any, theirs: Path) -> None:
+    """Add a text, or messages; a mapping with one value stands for the value."""
+    while isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
+    key = str(ours[-1])
+    messages = _messages(value) if key in _MESSAGES else []
+    if messages:
+        found.put((*ours[:-1], _MESSAGES[key]), messages, theirs)
+        return
+    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        value = "\nor\n".join(value) if key == "expected_output" else "\n".join(value)
+    found.put(ours, text_of(value).strip(), theirs)
+
+
+def _messages(value: Any) -> list[dict[str, str]]:
+    """Return chat messages; none if the value is none, or has more than texts."""
+    found = []
+    for each in value if isinstance(value, list) else ():
+        role = each.get("role", each.get("type")) if isinstance(each, dict) else None
+        if not isinstance(role, str) or not isinstance(each.get("content"), str):
+            return []
+        if each.get("tool_calls"):
+            return []
+        found.append({"role": _ROLES.get(role, role), "content": each["content"]})
+    return found
+
+
+def _is_filled(value: Any) -> bool:
+    return value not in (None, [], {}) and bool(text_of(value).strip())
+
+
+def _listed(value: Any, between: str) -> list[str]:
+    """Return the texts of a list, or of a text with separators."""
+    if isinstance(value, list):
+        return [text_of(each).strip() for each in value]
+    text = text_of(value) if _is_filled(value) else ""
+    if between == ",":
+        return text.replace(",", " ").split()
+    return [line.strip() for line in text.splitlines() if line.strip()]

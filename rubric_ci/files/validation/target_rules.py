@@ -50,7 +50,8 @@ _RUNNER = (
 )
 _SERVICE = (
     *_SHARED,
-    *("url", "method", "headers", "body", "answer", "timeout_seconds", "concurrency", "workers"),
+    *("url", "method", "headers", "body", "answer", "encode"),
+    *("timeout_seconds", "concurrency", "workers"),
 )
 _OF_KIND: Final = {
     "cli": ("a command", _COMMAND),

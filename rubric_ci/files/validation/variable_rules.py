@@ -23,6 +23,7 @@ from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, wi
 from rubric_ci.text.suggestions import suggest
 
 INPUT: Final = "input"
+FILES: Final = "files"  # of the body of a service: images and documents
 OUTCOMES: Final = ("expected_outcome", "outcome")
 MESSAGES: Final = ("input_messages", "input", "expected_messages", "expected_output")
 
@@ -368,7 +369,7 @@ def case_prompt_problems(
         found = [prompts[name] for name in names if name in prompts]
         asked.update(found)
         for prompt in found:
-            for name in prompt.names - known:
+            for name in prompt.names - known - ({FILES} if prompt.is_body else set()):
                 lacking[prompt, name].append((path, known))
         if len(found) == len(names):
             continue

@@ -1,11 +1,12 @@
 """Model targets: a model answers the case's input messages."""
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
 from time import perf_counter
-from typing import assert_never
+from typing import Final, assert_never
 
-from rubric_ci.errors import CannotAnswer
+from rubric_ci.errors import CannotAnswer, CannotReadFile
 from rubric_ci.model.config import LlmTarget, PromptTemplate
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, MediaPart, Message, Part
@@ -20,6 +21,8 @@ from rubric_ci.model.llm_calls import (
 )
 from rubric_ci.model.media import Media
 from rubric_ci.model.results import Answer
+
+FILES: Final = "files"  # the variable of a body with the images and documents
 
 
 async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt: int) -> Answer:
@@ -55,15 +58,35 @@ def sent(case: EvalCase, target: LlmTarget) -> list[ChatMessage]:
     """
     if (http := target.endpoint.http) is None:
         return chat_messages(case, target.prompt)
-    variables = {**case.vars, "input": case.question}
+    variables = {FILES: _files(case, http.encode), **case.vars, "input": case.question}
     body = _filled(http.body, variables, f"`body` of the target `{target.name}`")
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
     return [ChatMessage(role="user", content=text)]
 
 
+def _files(case: EvalCase, encode: str) -> list[JSON]:
+    """Return the images and documents of a case for a body; raises CannotAnswer."""
+    return [
+        {"path": each.path, "type": each.type}
+        | ({"data": b64encode(_content(each)).decode("ascii")} if encode else {})
+        for each in case.media
+    ]
+
+
+def _content(media: Media) -> bytes:
+    from rubric_ci.models.llm.media import content  # few cases have one
+
+    try:
+        return content(media)
+    except CannotReadFile as error:
+        raise CannotAnswer(error.message) from None
+
+
 def _filled(value: JSON, variables: Mapping[str, JSON], what: str) -> JSON:
     """Return the value with its texts rendered; keys are no templates."""
     match value:
+        case str() if value.strip() == f"{{{{ {FILES} }}}}" and FILES in variables:
+            return variables[FILES]
         case str():
             return _rendered(value, variables, what)
         case dict():
@@ -113,7 +136,7 @@ def _chat_message(message: Message) -> ChatMessage:
         case "user" if message.media:
             return message_of("user", map(_sent_part, message.parts))
         case "system" | "user" | "assistant":
-            return ChatMessage(role=message.role, content=_content(message))
+            return ChatMessage(role=message.role, content=_text(message))
         case "tool":
             title = f"[result of {message.name}]" if message.name else "[result of a tool]"
             if message.media:
@@ -127,7 +150,7 @@ def _sent_part(part: Part) -> str | Media:
     return part.media if isinstance(part, MediaPart) else part.text
 
 
-def _content(message: Message) -> str:
+def _text(message: Message) -> str:
     calls = [f"[call of a tool]\n{json.dumps(dict(call), indent=2)}" for call in message.tool_calls]
     return "\n\n".join([message.text, *calls] if message.text else calls)
 

@@ -1,6 +1,7 @@
 """A target that is an HTTP service: requests, answers, errors, policy, cache."""
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -12,6 +13,7 @@ import pytest
 from tests.checkout import Checkout
 from tests.http_server import serving
 from tests.invoke import invoke
+from tests.pictures import png, write
 from tests.sample_project import Project, clean_environment
 
 
@@ -270,3 +272,25 @@ def test_what_validate_says(tmp_path: Path, target: str, problem: str) -> None:
     project.write("rubric-ci.yaml", f"targets:\n  - {target}\n")
     checked = invoke(project.root, clean_environment(), "validate", "rubric-ci.yaml")
     assert problem in checked.stdout
+
+
+ASKING = """\
+rubrics: [{id: says, contains: Hello}]
+evalcases:
+  - {id: one, input: [{type: image, value: /shots/cart.png}, {type: text, value: What is it?}]}
+"""
+
+
+@pytest.mark.parametrize("encode", ["", ", encode: base64"])
+def test_images_in_a_body(project: Asked, service: Service, encode: str) -> None:
+    project.write("evals/a.eval.yaml", ASKING)
+    write(project.root, {"shots/cart.png": png(4, 3)})
+    project.configure(f'body: {{text: "{{{{ input }}}}", images: "{{{{ files }}}}"}}{encode}')
+    checked = invoke(project.root, clean_environment(), "validate", "evals")
+    ran = project.run()
+    assert (checked.returncode, ran.returncode) == (0, 0), checked.stdout + ran.stderr
+    data = {"data": b64encode(png(4, 3)).decode()} if encode else {}
+    assert json.loads(service.asked[0]["body"]) == {
+        "text": "[image: shots/cart.png]\n\nWhat is it?",
+        "images": [{"path": "shots/cart.png", "type": "image/png", **data}],
+    }

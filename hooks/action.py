@@ -83,6 +83,7 @@ COMMANDS = {  # as they are typed on the command line
     "plan": Command("light"),
     "report merge": Command("github", ("COMMENT", "CHECK_RUN")),
     "report comment": Command("github", ("COMMAND",)),
+    "authorize": Command("github", ("COMMAND",)),
 }
 
 

@@ -78,7 +78,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
     help="Pull request number; default: from the event.",
 )
 @option(
-    "--commit",
+    "--sha",
     heading="Place",
     metavar="SHA",
     default="",

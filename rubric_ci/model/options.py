@@ -185,7 +185,7 @@ class CommentSettings:
     pull_request: int | None = None  # None: the one of the event
     check: str = ""  # name of a check run to create; empty: none
     page: str = ""  # artifact with the page; empty: none
-    commit: str = ""  # of the check run and of links; empty: the one of the event
+    sha: str = ""  # commit of the check run and of links; empty: the one of the event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

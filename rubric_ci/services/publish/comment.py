@@ -95,9 +95,9 @@ def _target(
         server=server,
         repository=repository,
         pull_request=number,
-        head_sha=settings.commit or _head_sha(event),
+        head_sha=settings.sha or _head_sha(event),
         links=Links(
-            blob=event.blob_of(settings.commit) if event else "",
+            blob=event.blob_of(settings.sha) if event else "",
             run=finished.url if finished else event.run_url if event else "",
             page=settings.page,
         ),

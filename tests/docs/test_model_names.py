@@ -13,7 +13,9 @@ NAME = re.compile(
 DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|preview)$")
 NOT_CURRENT = {  # names that a test is about, never sent to their providers
     "tests/evals/invalid/of-github-models.yaml": {"gpt-4o"},
+    "tests/cli/commands/test_images.py": {"gpt-3.5-turbo"},  # takes no images
     "tests/models/llm/test_client.py": {"gpt-3.5-turbo"},
+    "tests/models/llm/test_media.py": {"gpt-3.5-turbo"},
     "tests/models/llm/test_gemini_http.py": {"gemini-3.8"},
     "tests/cli/commands/mistakes.yaml": {"gpt-4o"},
     "tests/files/validation/test_provider_rules.py": {"gpt-4o"},

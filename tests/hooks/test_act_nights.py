@@ -36,6 +36,8 @@ evalcases:
   - {id: farewell, input: Say hello again, rubrics: [Greets again]}
 """ + "".join(f"  - {{id: steady-{n}, input: Say hello, rubrics: [Greets]}}\n" for n in range(4))
 GOOD, BAD = "echo hello", "echo bye"
+# Answers that repeat are one observation: a fix by them moves no reference.
+FIXED, BROKEN = 'echo "hello $2"', 'echo "bye $2"'
 HISTORY = "rubric-ci-history"
 NOISY = '[ "$2" -lt 2 ] && echo bye || echo hello'
 TOKEN = "the-token-of-the-job"
@@ -251,12 +253,12 @@ def test_seven_nights(nights: Nights) -> None:
 
 
 def test_a_merge_moves_the_reference(nights: Nights) -> None:
-    nights.run(greeting=GOOD, farewell=BAD)
+    nights.run(greeting=GOOD, farewell=BROKEN)
     shutil.rmtree(nights.kept / "rubric-ci-report")  # artifacts are of one run
-    nights.run(greeting=GOOD, farewell=BAD)
-    job = nights.merge(greeting=GOOD, farewell=GOOD)
+    nights.run(greeting=GOOD, farewell=BROKEN)
+    job = nights.merge(greeting=GOOD, farewell=FIXED)
     assert job.succeeded, job.log
-    assert nights.trials() == {"greeting": "P" * 6, "farewell": "P" * 4}
+    assert nights.trials() == {"greeting": "P" * 6, "farewell": "P" * 5}
     first, _, merged = (commit[:10] for commit in nights.commits)
     moved = f"the reference moved to {merged} for 1 case (merge: fixed farewell)"
     assert moved in job.summary

@@ -72,8 +72,10 @@ def test_a_skill_that_helps(checkout: Checkout) -> None:
     done = run(checkout, "--reports", "json,markdown,html")
     assert done.returncode == 0, done.stdout + done.stderr
     assert BETTER in " ".join(done.stdout.split())
-    assert f"\n{BETTER}\n" in (checkout.root / ".rubric-ci/summary.md").read_text()
-    assert f"<p>{BETTER}</p>" in (checkout.root / ".rubric-ci/report.html").read_text()
+    summary = (checkout.root / ".rubric-ci/summary.md").read_text()
+    title = f"2 targets side by side · {BETTER}"
+    assert f"\n**{title}**\n" in summary
+    assert f"<summary>{title}</summary>" in (checkout.root / ".rubric-ci/report.html").read_text()
     found = report(checkout)
     assert found["gate"]["difference"] == {
         "target": "with-skill",

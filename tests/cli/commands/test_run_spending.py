@@ -180,7 +180,7 @@ def test_the_caps_hold(
 def test_claude_gets_what_is_left_of_the_cap(bench: Bench) -> None:
     bench.target(OK, **CLAUDE_CODE)
     status, _, _ = bench.graded("--max-cost-usd=0.5")
-    left = ["--max-budget-usd 0.5000", "--max-budget-usd 0.4990", "--max-budget-usd 0.4980"]
+    left = ["--max-budget-usd 0.5", "--max-budget-usd 0.499", "--max-budget-usd 0.498"]
     assert (status, bench.started()) == (0, left)
 
 

@@ -23,6 +23,7 @@ Narrowing: TypeAlias = Literal[
 """The reasons that narrow a run, in order of application; `invalid`: eval files with problems."""
 
 NARROWINGS: Final[tuple[Narrowing, ...]] = get_args(Narrowing)
+EVERY_CASE: Final = "no case filter"  # why a case of a run of all cases ran
 _UNFINISHED: Final = frozenset[Narrowing](("max-failures", "interrupted"))
 _WORDS: Final[dict[Narrowing, str]] = {
     "paths": "given paths",

@@ -1,6 +1,7 @@
 """Numbers, costs and durations as all formats show them."""
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from rubric_ci.model.scoring import format_score
@@ -42,6 +43,15 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s"
+
+
+def moment(text: str) -> str:
+    """Return a time of RFC 3339 for people: "2026-01-02 03:04 UTC"; another text as it is."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{found.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if found.tzinfo else text
 
 
 def dollars(amount: float) -> str:

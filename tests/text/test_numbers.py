@@ -54,3 +54,16 @@ def test_cost(changes: dict[str, Any], shown: str) -> None:
 )
 def test_duration(seconds: float, shown: str) -> None:
     assert numbers.duration(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2026-01-02T03:04:05Z", "2026-01-02 03:04 UTC"),
+        ("2026-01-02T03:04:05.5+02:00", "2026-01-02 01:04 UTC"),
+        ("2026-01-02T03:04:05", "2026-01-02T03:04:05"),
+        ("<b>", "<b>"),
+    ],
+)
+def test_a_moment_for_people(text: str, shown: str) -> None:
+    assert numbers.moment(text) == shown

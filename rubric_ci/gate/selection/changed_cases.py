@@ -47,11 +47,9 @@ from rubric_ci.model.changes import Base, NoBase
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.options import RunSettings
-from rubric_ci.model.scope import Narrowing, Scope
+from rubric_ci.model.scope import EVERY_CASE, Narrowing, Scope
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.text import escape
-
-EVERY_CASE = "no case filter"
 
 
 def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:

@@ -112,11 +112,11 @@ def _body(case: Graded, detail: Detail) -> Iterator[str]:
 
 
 def _about(case: Graded, detail: Detail) -> str:
-    target = escape.code_span(numbers.shortened(case.target, 120))
+    target, why = escape.code_span(numbers.shortened(case.target, 120)), wording.why(case)
     parts = [
         detail.links.place(case.file, case.line),
         f"target {target}" if case.target else "",
-        f"ran because {detail.prose(case.why)}" if case.why and detail.shows_why else "",
+        f"ran because {detail.prose(why)}" if why and detail.shows_why else "",
         *map(detail.prose, usage_text.other_judges(case, detail.report)),
         detail.prose(compared.short(case.change_reason)),
     ]

@@ -31,6 +31,8 @@ SIGNS: Mapping[wording.CaseStatus, str] = {
     "skipped": "-",
 }
 MOST_ROWS = MOST_DETAILS = 50
+NARROW = 80  # columns; below, the reasons get the place of the costs
+LONGEST_ID = 20  # columns of an id that is not broken
 LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answer
 Detail: TypeAlias = Literal["verdict", "failures", "full"]
 
@@ -55,7 +57,8 @@ def render(
     `failures` is the table and the reasons of each case without a pass, `full` has all cases with
     question, expected outcome and answer, `verdict` is the verdict and what led to the gate's.
     """
-    blocks = _verdict(report) if detail == "verdict" else _blocks(report, files, detail)
+    narrow = width < NARROW
+    blocks = _verdict(report) if detail == "verdict" else _blocks(report, files, detail, narrow)
     return _printed(blocks, width=width, color=color)
 
 
@@ -114,7 +117,9 @@ def _printed(blocks: Iterable[RenderableType], *, width: int, color: bool) -> st
     return "\n".join(line.rstrip() for line in captured.get().split("\n"))
 
 
-def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator[RenderableType]:
+def _blocks(
+    report: RunReport, files: Sequence[str], detail: Detail, narrow: bool
+) -> Iterator[RenderableType]:
     shared = wording.shared_reasons(report.cases)
     single = [case for case in report.cases if not _is_shared(case, shared)]
     rows = _rows(single)
@@ -123,7 +128,7 @@ def _blocks(report: RunReport, files: Sequence[str], detail: Detail) -> Iterator
         yield _matrix(found, report)
         yield Text()
     elif rows or shared:
-        yield _table(rows, shared)
+        yield _table(rows, shared, narrow)
         yield Text()
     if len(rows) < len(single):
         yield _text(_unlisted(single, rows), "dim")
@@ -208,13 +213,17 @@ def _matrix(found: Matrix, report: RunReport) -> Table:
     return table
 
 
-def _table(rows: Sequence[CaseResult], shared: Mapping[str, Sequence[CaseResult]]) -> Table:
+def _table(
+    rows: Sequence[CaseResult], shared: Mapping[str, Sequence[CaseResult]], narrow: bool
+) -> Table:
     table = Table(box=ROUNDED, header_style="bold")
-    table.add_column("case", overflow="fold", ratio=2)
+    longest = max((len(case.id) for case in rows), default=0)
+    width = min(longest, LONGEST_ID) if narrow else None
+    table.add_column("case", overflow="fold", ratio=None if narrow else 2, width=width)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    table.add_column("reason", overflow="fold", ratio=3)
-    priced = any(usage_text.price(case) for case in rows)
+    table.add_column("reason", overflow="fold", ratio=None if narrow else 3)
+    priced = not narrow and any(usage_text.price(case) for case in rows)
     if priced:
         table.add_column("cost", justify="right", no_wrap=True)
     for case in rows:
@@ -222,9 +231,10 @@ def _table(rows: Sequence[CaseResult], shared: Mapping[str, Sequence[CaseResult]
         score = numbers.score(case.score) if isinstance(case, Graded) else "-"
         trials = wording.trials(case)
         verdict = Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
-        verdict.append(f"\n{trials}" if trials else "", style="dim")
-        cells = [_text(case.id), Text(score), verdict]
-        cells.append(_text(numbers.shortened(wording.reason(case), 200)))
+        why = _text(numbers.shortened(wording.reason(case), 200))
+        beside = why if narrow else verdict
+        beside.append(f"\n{trials}" if trials else "", style="dim")
+        cells = [_text(case.id), Text(score), verdict, why]
         table.add_row(*cells, *([usage_text.price(case)] if priced else []))
     for reason, cases in shared.items():
         verdict = Text.assemble((f"{SIGNS['errored']} errored", STYLES["errored"]))

@@ -16,6 +16,7 @@ from rubric_ci.model.results import (
     Skipped,
     standing,
 )
+from rubric_ci.model.scope import EVERY_CASE
 from rubric_ci.model.scoring import CANNOT_ASSESS, YES_OR_NO, MarkValue
 from rubric_ci.text import escape, numbers
 
@@ -67,7 +68,12 @@ def loss(case: CaseResult) -> float:
 
 
 def reason(case: CaseResult) -> str:
-    """Return the reason of a case; its criteria are named by their texts, not by their ids."""
+    """Return the reason of a case; its criteria are named by their texts, not by their ids.
+
+    A case that passes without a lost point needs none.
+    """
+    if isinstance(case, Graded) and case.verdict == "pass" and case.score >= 1:
+        return ""
     text = case.reason
     for evaluator in case.evaluators if isinstance(case, Graded) else ():
         for each in evaluator.criteria if isinstance(evaluator, Assessed) else ():
@@ -252,7 +258,12 @@ def warnings(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, EvaluatorRes
 
 def reasons_to_run(report: RunReport) -> list[tuple[str, list[CaseResult]]]:
     """Group the cases by the reason they ran."""
-    return grouped((case.why, case) for case in report.cases if case.why)
+    return grouped((why(case), case) for case in report.cases if why(case))
+
+
+def why(case: CaseResult) -> str:
+    """Return the reason that a case ran; empty if every case ran."""
+    return "" if case.why == EVERY_CASE else case.why
 
 
 def not_passing(case: Graded) -> list[EvaluatorResult]:

@@ -142,7 +142,7 @@ def test_trials() -> None:
     trials = tuple(Trial(verdict=v, score=0.5) for v in ("pass", "fail", "pass"))
     report = a_report(graded("a", "pass", trials=trials))
     assert "✅ pass<br><sub>2 of 3 trials pass</sub> |" in markdown.render(report, most=1)
-    assert "<b>a</b> · 1.00 · 2 of 3 trials pass · because</summary>" in markdown.render(report)
+    assert "<b>a</b> · 1.00 · 2 of 3 trials pass</summary>" in markdown.render(report)
 
 
 def test_links_point_at_the_line_of_the_commit() -> None:

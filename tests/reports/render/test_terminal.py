@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from rubric_ci.gate.report import json_format
+from rubric_ci.model.usage import Usage
 from rubric_ci.reports.render import terminal
 from tests.sample_reports import a_criterion, a_report, graded
 
@@ -104,3 +105,19 @@ def test_a_colour_ends_with_its_word() -> None:
     assert "  \x1b[1;31masked\x1b[0m\n" in text
     assert "    not satisfied, required\x1b[2m · tone · e.yaml:9\x1b[0m\n" in text
     assert "\x1b[1;31m✗ \x1b[0m\x1b[1mone\x1b[0m\x1b[2m  e.yaml:3\x1b[0m\n" in text
+
+
+def test_a_narrow_terminal_drops_the_cost_and_breaks_no_word() -> None:
+    case = graded(
+        "refund-within-window", "fail", usage=Usage(calls=1, cost_usd=0.01),
+        reason="the answer names no period of thirty days",
+    )  # fmt: skip
+    wide, narrow = (
+        terminal.render(a_report(case), width=width, color=False) for width in (100, 60)
+    )
+    assert ("cost" in wide, "$0.0100" in wide) == (True, True)
+    table, _, _ = narrow.partition("╰")
+    assert "$0.0100" not in table
+    assert max(map(len, narrow.splitlines())) <= 60
+    words = {word for line in table.splitlines() for word in line.split()}
+    assert {"refund-within-window", "answer", "names", "period", "thirty", "days"} <= words

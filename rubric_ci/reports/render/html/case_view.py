@@ -359,8 +359,8 @@ def _marks(case: CaseResult) -> Iterator[str]:
 def _about(case: CaseResult) -> Iterator[str]:
     if not isinstance(case, Skipped) and case.target:
         yield f"target {case.target}"
-    if case.why:
-        yield f"ran because {case.why}"
+    if why := wording.why(case):
+        yield f"ran because {why}"
     if not isinstance(case, Skipped) and case.duration_seconds is not None:
         yield numbers.duration(case.duration_seconds)
     yield from usage_text.usage_of(case)

@@ -129,7 +129,7 @@ def cards(report: RunReport) -> dict[str, object]:
         "mean": numbers.score(report.totals.score) if report.totals.score is not None else "",
         "median": numbers.score(median(case.score for case in graded)) if graded else "",
         "cost_title": cost_title,
-        "cost": (*cost, report.started_at),
+        "cost": (*cost, numbers.moment(report.started_at)),
     }
 
 

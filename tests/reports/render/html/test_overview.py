@@ -25,7 +25,7 @@ def test_overview() -> None:
         "1", " skipped", "Mean score 0.75", "0", "0.5", "1", "median 0.83",
         "12 model calls, $0.0184", "16,360 + 2,140 tokens, 3 replies asked for again",
         "estimate: 6 model calls, $0.0034", "12.3 s", "judge openai/gpt-6-luna, prompt 1",
-        "pass ≥ 0.8, borderline ≥ 0.6", "rubric-ci 0.1.0", "2026-11-21T02:00:00Z",
+        "pass ≥ 0.8, borderline ≥ 0.6", "rubric-ci 0.1.0", "2026-11-21 02:00 UTC",
     ]  # fmt: skip
 
 

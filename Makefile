@@ -44,6 +44,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.scaffold.record
 	$(BIN)/python -m tests.agentv_example.record  # needs node
 	$(BIN)/python -m tests.agent_example.record  # needs node
+	$(BIN)/python -m tests.screenshots_example.record
 	$(BIN)/python -m tests.hooks.tables
 	$(BIN)/python -m tests.docs.rooms
 	$(BIN)/python -m tests.docs.reference

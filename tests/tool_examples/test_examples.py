@@ -4,15 +4,19 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests import platforms
 from tests.invoke import invoke
+from tests.pictures import media
 
 ROOT = Path(__file__).parents[2]
 pytestmark = platforms.SHELL
+
+SHOTS = "examples/screenshots"
 
 
 def rubric_ci(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -26,6 +30,11 @@ def rubric_ci(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (("--config", "examples/agent-skills/rubric-ci.yaml"), 0, ["pass", "pass"]),
         (("--config", "examples/skill-comparison/rubric-ci.yaml"), 0, ["pass", "fail"] * 6),
         (("--config", "examples/conversation/rubric-ci.yaml"), 0, ["pass", "pass"]),
+        (
+            ("--config", f"{SHOTS}/rubric-ci.yaml", "--replay", f"{SHOTS}/judge.replay.jsonl"),
+            1,
+            ["pass", "fail"],
+        ),
         (("--config", "examples/agentv-5/rubric-ci.yaml"), 0, ["pass"] * 3),
         (("examples/promptfoo-import/evals",), 0, ["pass", "pass"]),
         (
@@ -34,7 +43,15 @@ def rubric_ci(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
             ["pass", "fail", "pass", None],
         ),
     ],
-    ids=["agent skills", "skill comparison", "conversation", "agentv 5", "promptfoo", "runner"],
+    ids=[
+        "agent skills",
+        "skill comparison",
+        "conversation",
+        "screenshots",
+        "agentv 5",
+        "promptfoo",
+        "runner",
+    ],
 )
 def test_it_runs_offline(
     tmp_path: Path, words: tuple[str, ...], code: int, verdicts: list[str | None]
@@ -58,6 +75,7 @@ def test_the_messages_of_a_simulated_user_are_announced(tmp_path: Path) -> None:
         ("examples/agent-skills/refunds/evals/evals.json",),
         ("examples/skill-comparison/skills/refunds/evals/evals.json",),
         ("examples/conversation/evals/refund.eval.yaml",),
+        (f"{SHOTS}/evals/shots.eval.yaml",),
         ("examples/agentv-5/support.eval.yaml",),
         ("examples/promptfoo-import/evals/promptfooconfig.eval.yaml",),
     ],
@@ -77,3 +95,13 @@ def test_what_is_imported_is_what_the_example_has(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     for file in (example / "evals").iterdir():
         assert (tmp_path / "evals" / file.name).read_text() == file.read_text()
+
+
+def test_the_pictures_are_what_their_script_draws(tmp_path: Path) -> None:
+    (tmp_path / "shots").mkdir()
+    shutil.copy(ROOT / SHOTS / "draw.py", tmp_path)
+    subprocess.run([sys.executable, str(tmp_path / "draw.py")], check=True)
+    for path in (ROOT / SHOTS / "shots").iterdir():
+        drawn = media("drawn", (tmp_path / "shots" / path.name).read_bytes())
+        kept = media("kept", path.read_bytes())  # another zlib packs the same pixels otherwise
+        assert (drawn.width, drawn.height) == (kept.width, kept.height) == (240, 160)

@@ -118,8 +118,13 @@ def _question(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
         about = f"{case.id}: question"
         before, after = was.question, case.question
         if before == after:
-            before, after = _variables(was), _variables(case)
+            show = _variables if case.vars != was.vars else _digests
+            before, after = show(was), show(case)
         yield of_case(case, "case", "changed", about, before, after)
+
+
+def _digests(case: EvalCase) -> str:
+    return ", ".join(f"{each.path} {each.digest[:12]}" for each in case.media)
 
 
 def _variables(case: EvalCase) -> str:

@@ -7,8 +7,9 @@ import pytest
 
 from rubric_ci.gate.grading_changes.cases import case_changes, narrowed
 from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.evals import EvalCase, FilePart, Message, TextPart, TrialRule
+from rubric_ci.model.evals import EvalCase, FilePart, MediaPart, Message, TextPart, TrialRule
 from tests.cases import build_case, text_message
+from tests.pictures import media, png
 
 GROUPS = {"smoke": 0.9, "strict": 1.0}
 
@@ -140,3 +141,16 @@ def test_variables_are_part_of_the_question() -> None:
     assert (change.about, change.before, change.after) == (
         "one: question", '{"days": 30}', '{"days": 60}',
     )  # fmt: skip
+
+
+def test_another_picture_is_another_question() -> None:
+    def asking(colour: tuple[int, int, int]) -> EvalCase:
+        shot = media("shots/cart.png", png(4, 3, colour))
+        return build_case(input_messages=(Message(role="user", parts=(MediaPart(shot),)),))
+
+    now, then = asking((0, 0, 0)), asking((9, 9, 9))
+    [change] = changes(now, then)
+    assert (change.kind, change.direction) == ("case", "changed")
+    assert change.before == f"shots/cart.png {then.media[0].digest[:12]}"
+    assert change.after == f"shots/cart.png {now.media[0].digest[:12]}"
+    assert changes(now, asking((0, 0, 0))) == []

@@ -30,6 +30,7 @@ class GitHub:
     hung: set[str] = field(default_factory=set)
     reactions: int = 0
     comments: list[str] = field(default_factory=list)
+    checks: list[Any] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
 
     def answer(self, verb: str, path: str, data: Any) -> tuple[int, Any]:  # noqa: PLR0911 - routes
@@ -66,6 +67,9 @@ class GitHub:
             case "POST", ["issues", "7", "comments"]:
                 self.comments.append(data["body"])
                 return 201, {"id": 9, "html_url": "https://github.example/9", "body": data["body"]}
+            case "POST", ["check-runs"]:
+                self.checks.append(data)
+                return 201, {"id": 3, "html_url": "https://github.example/checks/3"}
             case _:
                 return 404, {"message": "Not Found"}
 

@@ -1,6 +1,6 @@
 """Suggest the known name that a misspelt one probably means: the only "did you mean"."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -22,6 +22,7 @@ SYNONYMS: Final = {
 }
 """Names that other tools use, and their names here; the first known one is suggested."""
 
+_SLIP: Final = 0.85  # as alike are a name and a slip of the pen, and no two names
 MAX_NAME: Final = 100
 MAX_COMPARED: Final = 64  # a file of thousands of unknown names is still checked in seconds
 MAX_SHOWN: Final = 20
@@ -45,6 +46,13 @@ def nearest(name: str, known: Iterable[str], *, most: int = MAX_COMPARED) -> str
     begun = (each for each in reversed(by_folded) if _begins(each, folded))
     found = close[0] if close else next(begun, "")
     return by_folded.get(found, "")
+
+
+def slip(name: str, known: Sequence[str]) -> str:
+    """Return the name that another one misspells, or ""; one only similar means another thing."""
+    from difflib import get_close_matches  # few files have such names
+
+    return next(iter(get_close_matches(name, known, n=1, cutoff=_SLIP)), "")
 
 
 def did_you_mean(name: str) -> str:

@@ -9,9 +9,10 @@ from typing import Any, Final
 from rubric_ci.files.dialects.promptfoo_checks import Placed, add_checks
 from rubric_ci.files.dialects.promptfoo_code import Setting
 from rubric_ci.files.dialects.promptfoo_tests import test_of_row
-from rubric_ci.files.dialects.translation import Beside, Translation, slip, text_of
-from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt
+from rubric_ci.files.dialects.translation import Beside, Translation, text_of
+from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt, usual_names
 from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.text.suggestions import slip
 
 NAME: Final = "golden set"
 
@@ -102,7 +103,7 @@ def _refuse(
     found: Translation, rest: Mapping[str, Any], names: Mapping[str, str], where: Path
 ) -> None:
     """Report what decides about answers, and the misspelt name of a meaning that is missing."""
-    free = [name for ours, usual in USUAL.items() if not names[ours] for name in usual]
+    free = usual_names({ours for ours, name in names.items() if name})
     for key, value in rest.items():
         if not _is_filled(value):
             continue

@@ -16,8 +16,8 @@ from rubric_ci.files.yaml_text.problems import (
 )
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.text.suggestions import slip
 
-_SLIP: Final = 0.85  # as alike are a name and a slip of the pen, and no two names
 _MOST_COMPARED: Final = 100  # problems of a file, of which a key names the nearest known one
 VARIABLE: Final = re.compile(r"\{\{-?\s*+(?:vars\.)?([A-Za-z_]\w*+(?:\.\w++)*+)\s*+-?\}\}")
 """A variable in a text of AgentV or promptfoo, also below another one."""
@@ -165,13 +165,6 @@ class Translation:
             if (found := self.paths.get(path[:length])) is not None:
                 return (*found, *path[length:])
         return ()
-
-
-def slip(key: str, known: Sequence[str]) -> str:
-    """Return the name that a key misspells, or ""; one that is only similar means another thing."""
-    from difflib import get_close_matches  # few files have such keys
-
-    return next(iter(get_close_matches(key, known, n=1, cutoff=_SLIP)), "")
 
 
 def renamed(value: Any, old: str, new: str) -> Any:

@@ -18,8 +18,9 @@ from rubric_ci.files.validation.eval_rules import (
 from rubric_ci.files.validation.reference_rules import reference_problems
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
+from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.problems import MAX_PROBLEMS, Problem
+from rubric_ci.files.yaml_text.problems import MAX_PROBLEMS, Path, Problem
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.model.references import Lookup, Machine, NearFile
 
@@ -55,7 +56,7 @@ def check_evals(
     if other:
         return _diagnosed(source, [other])
     found = list(_eval_problems(source, lookup, near_file))
-    if source.readable and (known.prompts or any(map(_has_variables, source.texts().values()))):
+    if source.readable and (known.prompts or _has_variables(source.texts())):
         found.extend(_first(_variable_problems(source, known)))
     if (
         (known.without_calls or known.programs)
@@ -238,19 +239,25 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
     yield from found
 
 
-def _has_variables(text: str) -> bool:
-    return "{{" in text or "{%" in text or "vars" in text
+def _has_variables(texts: Mapping[str, str]) -> bool:
+    return any(
+        file.endswith(SUFFIXES) or "{{" in text or "{%" in text or "vars" in text
+        for file, text in texts.items()
+    )
 
 
 def _variable_problems(source: Source, known: KnownTargets) -> Iterator[Problem]:
     from rubric_ci.files.validation.variable_rules import case_prompt_problems, variable_problems
 
+    def of_table(path: Path) -> bool:
+        return source.location(path).file.endswith(SUFFIXES)
+
     prompts = known.prompts
     if prompts is None:
-        yield from variable_problems(source.data, source.written, None)
+        yield from variable_problems(source.data, source.written, None, of_table)
         return
     used = frozenset[str]().union(*(each.names for each in prompts.values()))
-    yield from variable_problems(source.data, source.written, used)
+    yield from variable_problems(source.data, source.written, used, of_table)
     yield from case_prompt_problems(source.data, prompts, known.compare)
 
 

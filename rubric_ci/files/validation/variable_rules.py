@@ -18,9 +18,10 @@ from rubric_ci.files.kinds.kind import (
 from rubric_ci.files.validation.assertion_rules import ASSERTION_VALUE
 from rubric_ci.files.validation.config_summary import Prompt
 from rubric_ci.files.validation.shape_rules import MISSING_KEY, NOT_TEXT
+from rubric_ci.files.yaml_text.csv_cases import spelt, usual_names
 from rubric_ci.files.yaml_text.limits import FILE_SIZE
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_cases
-from rubric_ci.text.suggestions import suggest
+from rubric_ci.text.suggestions import did_you_mean, slip, suggest
 
 INPUT: Final = "input"
 FILES: Final = "files"  # of the body of a service: images and documents
@@ -46,7 +47,8 @@ UNUSED_VARIABLE: Final = Rule(
     severity="warning",
     switchable=True,
     meaning=(
-        "No message, no criterion and no prompt of a target uses the variable: it changes nothing."
+        "No message, no criterion and no prompt of a target uses the variable: it changes nothing. "
+        "A column of a table may be unused, unless its name misspells another one."
     ),
     hint="use it as `{{ name }}` in a message or a criterion, or remove it",
     bad=with_cases(
@@ -103,12 +105,15 @@ class Text(NamedTuple):
 
 
 def variable_problems(
-    data: Any, written: Callable[[Path], str | None], used_by_prompts: frozenset[str] | None
+    data: Any,
+    written: Callable[[Path], str | None],
+    used_by_prompts: frozenset[str] | None,
+    of_table: Callable[[Path], bool],
 ) -> Iterator[Problem]:
     """Yield templates that cannot be rendered, and variables that nothing uses.
 
     `written` returns a scalar as its file has it. Without `used_by_prompts`, unused variables are
-    not reported.
+    not reported; of the columns of a table (`of_table`) the misspelt ones are.
     """
     cases: list[_Case] = [*mappings(data, "evalcases")]
     if not cases:
@@ -135,7 +140,12 @@ def variable_problems(
         faults = any(used(each.text).fault for each in every)
         faulty = faulty or faults
         if not faults and used_by_prompts is not None:
-            yield from _unused(_vars(case).keys() - names - of_suite, (*path, "vars"))
+            unused = _vars(case).keys() - names - of_suite
+            if unused and of_table(path):
+                lacking = (names | of_suite) - _vars(case).keys() - _vars(data).keys()
+                yield from _misspelt(unused, [*sorted(lacking), *usual_names(case.keys())], path)
+            else:
+                yield from _unused(unused, (*path, "vars"))
         anywhere |= names
         known = {**_vars(data), **_vars(case)} if every or shared else {}
         size = room.size_with(_vars(case))
@@ -305,6 +315,14 @@ def _written(text: str, name: str) -> str:
         if end and name in inner:
             return f"{{{{{inner}}}}}"
     return ""
+
+
+def _misspelt(names: set[str], meant: Sequence[str], path: Path) -> Iterator[Problem]:
+    for name in sorted(names):
+        if other := slip(spelt(name), meant):
+            where = (*path, "vars", name)
+            message = f"nothing uses the column `{name}`"
+            yield Problem(UNUSED_VARIABLE, where, message, did_you_mean(other), at_key=True)
 
 
 def _unused(names: set[str], path: Path) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ The separator is the comma, semicolon or tab that the header has most of.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.problems import (
@@ -180,6 +180,11 @@ def named(header: Sequence[str]) -> dict[str, str]:
     written = {spelt(each): each for each in reversed(header)}
     found = {ours: [n for n in usual if n in written] for ours, usual in USUAL.items()}
     return {written[names[0]]: ours for ours, names in found.items() if names}
+
+
+def usual_names(known: Set[str]) -> list[str]:
+    """Return the names of the meanings that a case lacks."""
+    return [name for ours, usual in USUAL.items() if ours not in known for name in usual]
 
 
 def spelt(name: str) -> str:

@@ -121,7 +121,7 @@ def test_single_rows_are_selected(
 
 
 OUT = "correct the file, or its name under `evalcases`"
-TYPED = "use it as `{{ prodct }}` in a message or a criterion, or remove it"
+COLUMN = "cases.csv:1:{}: warning: unused-variable: nothing uses the column `{}`"
 LACKS = "undefined-variable: `messages` of the suite: `{{ product }}` is not a variable of the case"
 UNUSABLE = "assertion-value: `matches` of `(`: missing ): (; write a value that can be checked"
 ASKED = "undefined-variable: `{}` is not a variable of the case; {}"
@@ -148,7 +148,7 @@ NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\
         pytest.param(
             {"evals/cases.csv": "id,prodct\na,Mug\na,Cup\n"},
             [
-                f"cases.csv:1:4: warning: unused-variable: nothing uses `prodct`; {TYPED}",
+                f"{COLUMN.format(4, 'prodct')}; did you mean `product`?",
                 f"cases.csv:2:1: {LACKS}; did you mean `prodct`?",
                 (
                     "cases.csv:3:1: case-id-duplicate: the id `a` is taken by an earlier case; "
@@ -157,6 +157,14 @@ NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\
                 f"cases.csv:3:1: {LACKS}; did you mean `prodct`?",
             ],
             id="rows",
+        ),
+        pytest.param(
+            {"evals/cases.csv": "id,product,owner,rubric,output\na,Mug,Ada,Is kind,x\n"},
+            [
+                f"{COLUMN.format(18, 'rubric')}; did you mean `rubrics`?",
+                f"{COLUMN.format(26, 'output')}; did you mean `outputs`?",
+            ],
+            id="columns",
         ),
         pytest.param(
             {

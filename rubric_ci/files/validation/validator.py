@@ -20,7 +20,7 @@ from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.problems import MAX_PROBLEMS, Path, Problem
+from rubric_ci.files.yaml_text.problems import MAX_PROBLEMS, Problem
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.model.references import Lookup, Machine, NearFile
 
@@ -249,15 +249,12 @@ def _has_variables(texts: Mapping[str, str]) -> bool:
 def _variable_problems(source: Source, known: KnownTargets) -> Iterator[Problem]:
     from rubric_ci.files.validation.variable_rules import case_prompt_problems, variable_problems
 
-    def of_table(path: Path) -> bool:
-        return source.location(path).file.endswith(SUFFIXES)
-
     prompts = known.prompts
     if prompts is None:
-        yield from variable_problems(source.data, source.written, None, of_table)
+        yield from variable_problems(source, None)
         return
     used = frozenset[str]().union(*(each.names for each in prompts.values()))
-    yield from variable_problems(source.data, source.written, used, of_table)
+    yield from variable_problems(source, used)
     yield from case_prompt_problems(source.data, prompts, known.compare)
 
 

@@ -18,9 +18,10 @@ from rubric_ci.files.kinds.kind import (
 from rubric_ci.files.validation.assertion_rules import ASSERTION_VALUE
 from rubric_ci.files.validation.config_summary import Prompt
 from rubric_ci.files.validation.shape_rules import MISSING_KEY, NOT_TEXT
-from rubric_ci.files.yaml_text.csv_cases import spelt, usual_names
+from rubric_ci.files.yaml_text.csv_cases import SUFFIXES, spelt, usual_names
 from rubric_ci.files.yaml_text.limits import FILE_SIZE
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_cases
+from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.suggestions import did_you_mean, slip, suggest
 
 INPUT: Final = "input"
@@ -104,17 +105,9 @@ class Text(NamedTuple):
     text: str
 
 
-def variable_problems(
-    data: Any,
-    written: Callable[[Path], str | None],
-    used_by_prompts: frozenset[str] | None,
-    of_table: Callable[[Path], bool],
-) -> Iterator[Problem]:
-    """Yield templates that cannot be rendered, and variables that nothing uses.
-
-    `written` returns a scalar as its file has it. Without `used_by_prompts`, unused variables are
-    not reported; of the columns of a table (`of_table`) the misspelt ones are.
-    """
+def variable_problems(source: Source, used_by_prompts: frozenset[str] | None) -> Iterator[Problem]:
+    """Yield templates that cannot be rendered and, if prompts are known, unused variables."""
+    data, written = source.data, source.written
     cases: list[_Case] = [*mappings(data, "evalcases")]
     if not cases:
         return
@@ -140,12 +133,7 @@ def variable_problems(
         faults = any(used(each.text).fault for each in every)
         faulty = faulty or faults
         if not faults and used_by_prompts is not None:
-            unused = _vars(case).keys() - names - of_suite
-            if unused and of_table(path):
-                lacking = (names | of_suite) - _vars(case).keys() - _vars(data).keys()
-                yield from _misspelt(unused, [*sorted(lacking), *usual_names(case.keys())], path)
-            else:
-                yield from _unused(unused, (*path, "vars"))
+            yield from _unused_of(case, names | of_suite, _vars(data), path, source)
         anywhere |= names
         known = {**_vars(data), **_vars(case)} if every or shared else {}
         size = room.size_with(_vars(case))
@@ -317,11 +305,18 @@ def _written(text: str, name: str) -> str:
     return ""
 
 
-def _misspelt(names: set[str], meant: Sequence[str], path: Path) -> Iterator[Problem]:
-    for name in sorted(names):
-        if other := slip(spelt(name), meant):
-            where = (*path, "vars", name)
-            message = f"nothing uses the column `{name}`"
+def _unused_of(
+    case: dict[str, Any], used: set[str], of_suite: dict[str, Any], path: Path, source: Source
+) -> Iterator[Problem]:
+    """Yield the variables of a case that nothing uses; of a row, its misspelt columns."""
+    unused = _vars(case).keys() - used
+    if not unused or not source.location(path).file.endswith(SUFFIXES):
+        yield from _unused(unused, (*path, "vars"))
+        return
+    lacking = used - _vars(case).keys() - of_suite.keys()
+    for name in sorted(unused):
+        if other := slip(spelt(name), [*sorted(lacking), *usual_names(case.keys())]):
+            where, message = (*path, "vars", name), f"nothing uses the column `{name}`"
             yield Problem(UNUSED_VARIABLE, where, message, did_you_mean(other), at_key=True)
 
 

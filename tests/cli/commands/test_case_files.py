@@ -162,7 +162,7 @@ NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\
             {"evals/cases.csv": "id,product,owner,rubric,output\na,Mug,Ada,Is kind,x\n"},
             [
                 f"{COLUMN.format(18, 'rubric')}; did you mean `rubrics`?",
-                f"{COLUMN.format(26, 'output')}; did you mean `outputs`?",
+                f"{COLUMN.format(25, 'output')}; did you mean `outputs`?",
             ],
             id="columns",
         ),

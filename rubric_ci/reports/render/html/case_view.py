@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 from rubric_ci.gate.comparison import wording as compared
 from rubric_ci.model.dataclass import dataclass
@@ -17,13 +17,20 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.model.trace import CaseTrace, Step
 from rubric_ci.reports.render import comparison, palette, usage_text, wording
 from rubric_ci.reports.render.html.groups import criteria_of
 from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
-from rubric_ci.reports.render.html.quotes import quoted
+from rubric_ci.reports.render.html.work_view import (
+    Piece,
+    TurnView,
+    WorkView,
+    before_dialogue,
+    dialogue,
+    with_quotes,
+    work,
+)
 from rubric_ci.reports.render.wording import CaseStatus
-from rubric_ci.text import numbers
+from rubric_ci.text import numbers, transcript
 
 LABELS: Final[dict[CaseStatus, str]] = {
     "fail": "fail",
@@ -38,7 +45,6 @@ _OF: Final = {
     "reference": "Images and documents of the reference answer",
     "answer": "Images and documents of the answer",
 }
-Piece: TypeAlias = tuple[str, str]  # (kind, text): "mark" for a quote, "ins" and "del", or ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,15 +97,6 @@ class BeforeView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkView:
-    """The work of the target: a list of steps and of file changes, each folded."""
-
-    title: str
-    entries: tuple[tuple[str, str, str], ...]  # name, detail, text
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PictureView:
     """An image or a document: shown if `source` has its data, and linked to its copy."""
 
@@ -133,6 +130,7 @@ class CaseView:
     tags: tuple[str, ...]
     about: tuple[str, ...]
     texts: tuple[tuple[str, tuple[Piece, ...]], ...]
+    turns: tuple[tuple[TurnView, tuple[CriterionView, ...]], ...]
     pictures: tuple[PicturesView, ...]
     work: tuple[WorkView, ...]
     before: BeforeView | None
@@ -148,6 +146,11 @@ def case_view(
 ) -> CaseView:
     """Return the values of a case."""
     kind = wording.status(case)
+    evaluators = (
+        ()
+        if isinstance(case, Skipped)
+        else tuple(evaluator_view(each, case, report) for each in case.evaluators)
+    )
     return CaseView(
         opened=opened,
         status=Badge(tone=kind, word=LABELS[kind]),
@@ -160,13 +163,12 @@ def case_view(
         place=f"{case.file}:{case.line}",
         tags=() if isinstance(case, Skipped) else case.tags,
         about=(*_about(case),),
-        texts=tuple((title, _pieces(case, title, text)) for title, text in wording.texts(case)),
+        texts=tuple(_texts(case)),
+        turns=() if isinstance(case, Skipped) else tuple(_turns(case, evaluators)),
         pictures=(*_pictures(case, inline),),
-        work=() if isinstance(case, Skipped) else (*_work(case),),
+        work=() if isinstance(case, Skipped) else tuple(work(case)),
         before=before_view(case, compared.noun(report)),
-        evaluators=()
-        if isinstance(case, Skipped)
-        else tuple(evaluator_view(each, case, report) for each in case.evaluators),
+        evaluators=evaluators,
     )
 
 
@@ -202,40 +204,6 @@ def _viewed(
         )
         for each in pictures
     )
-
-
-def _work(case: Graded | Errored) -> Iterator[WorkView]:
-    """Yield the steps, the changes of files and the kept files."""
-    trace = case.trace or CaseTrace()
-    if trace.steps:
-        failed = sum(bool(step.error) for step in trace.steps)
-        more = f", {failed} failed" if failed else ""
-        yield WorkView(
-            title=f"Tool calls: {len(trace.steps)}{more}",
-            entries=tuple((step.tool, _detail(step), _result(step)) for step in trace.steps),
-            note=trace.shortened,
-        )
-    if case.file_changes:
-        changes = tuple((each.path, each.kind, each.diff) for each in case.file_changes)
-        note = "; ".join(trace.notes)
-        yield WorkView(title=f"File changes: {len(changes)}", entries=changes, note=note)
-    if trace.last_event:
-        yield WorkView(title="Last event", entries=((trace.last_event, "", ""),))
-    if trace.files:
-        files = tuple((each.path, "", each.text) for each in trace.files)
-        yield WorkView(title=f"Files: {len(files)}", entries=files)
-
-
-def _detail(step: Step) -> str:
-    took = "" if step.duration_ms is None else f"{step.duration_ms:,.0f} ms"
-    return ", ".join(filter(None, ("failed" if step.error else "", took)))
-
-
-def _result(step: Step) -> str:
-    arguments = (
-        "" if step.arguments is None else json.dumps(step.arguments, ensure_ascii=False, indent=2)
-    )
-    return "\n\n".join(filter(None, (arguments, step.error, step.result)))
 
 
 def change_badge(case: CaseResult) -> Badge | None:
@@ -332,18 +300,31 @@ def _tone(criterion: CriterionResult, report: RunReport) -> str:
     return "borderline" if wording.is_missed(criterion, report) else "pass"
 
 
-def _pieces(case: CaseResult, title: str, text: str) -> tuple[Piece, ...]:
-    """Return a text of the case; in the answer, the judge's quotes are pieces of their own."""
-    if title != "Answer" or isinstance(case, Skipped):
-        return (("", text),)
-    pieces, done = [], 0
+def _texts(case: CaseResult) -> Iterator[tuple[str, tuple[Piece, ...]]]:
+    """Yield the texts of a case; a dialogue, which has its own place, is left out."""
+    exchanges = () if isinstance(case, Skipped) else transcript.read(case.answer)
+    for title, text in wording.texts(case):
+        shown = before_dialogue(text, exchanges) if title == "Question" else text
+        if title != "Answer":
+            yield from [(title, (("", shown),))] if shown else ()
+        elif not exchanges:
+            yield title, with_quotes(shown, _quotes(case))
+
+
+def _quotes(case: CaseResult) -> list[str]:
+    """Return the judge's quotes from the answer, which may be a conversation."""
     found = (criterion for _, criterion in criteria_of(case))
-    quotes = (each.evidence for each in found if not wording.quote_source(each))
-    for start, end in quoted(case.answer, quotes):
-        pieces += [("", case.answer[done:start]), ("mark", case.answer[start:end])]
-        done = end
-    shown = (*pieces, ("", case.answer[done:]))
-    return tuple(piece for piece in shown if piece[1]) or (("", wording.NO_ANSWER),)
+    return [each.evidence for each in found if each.quoted_from in {"", "answer", "conversation"}]
+
+
+def _turns(
+    case: Graded | Errored, evaluators: Sequence[EvaluatorView]
+) -> Iterator[tuple[TurnView, tuple[CriterionView, ...]]]:
+    """Yield each turn of a conversation with the marks of its criteria."""
+    every = [each for evaluator in evaluators for each in evaluator.criteria]
+    for turn in dialogue(case, _quotes(case)):
+        own = (each for each in every if each.id.startswith(f"turn-{turn.number}/"))
+        yield turn, tuple(own)
 
 
 def _marks(case: CaseResult) -> Iterator[str]:

@@ -7,8 +7,9 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Skipped
 from rubric_ci.reports.render import comparison, targets, wording
-from rubric_ci.reports.render.html.case_view import Badge, Piece
+from rubric_ci.reports.render.html.case_view import Badge
 from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.reports.render.html.work_view import Piece
 from rubric_ci.text import numbers
 
 MOST_ROWS: Final = 200

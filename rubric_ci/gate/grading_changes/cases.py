@@ -33,6 +33,7 @@ from rubric_ci.model.evals import (
     TrialRule,
     WeightedAverage,
 )
+from rubric_ci.model.media import Media
 from rubric_ci.model.waivers import SAFETY
 
 
@@ -118,13 +119,14 @@ def _question(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
         about = f"{case.id}: question"
         before, after = was.question, case.question
         if before == after:
-            show = _variables if case.vars != was.vars else _digests
-            before, after = show(was), show(case)
+            before, after = _variables(was), _variables(case)
+        if before == after:
+            before, after = _digests(was.media), _digests(case.media)
         yield of_case(case, "case", "changed", about, before, after)
 
 
-def _digests(case: EvalCase) -> str:
-    return ", ".join(f"{each.path} {each.digest[:12]}" for each in case.media)
+def _digests(media: Sequence[Media]) -> str:
+    return ", ".join(f"{each.path} {each.digest[:12]}" for each in media)
 
 
 def _variables(case: EvalCase) -> str:
@@ -187,11 +189,16 @@ def _reference(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
     if _expected(case) != _expected(was):
         about = f"{case.id}: expected_messages"
         before, after = was.reference_answer, case.reference_answer
+        if before == after:
+            before, after = _digests(was.reference_media), _digests(case.reference_media)
         yield of_case(case, "reference", "changed", about, before, after)
 
 
 def _expected(case: EvalCase) -> list[tuple[object, ...]]:
-    return [(m.role, m.name, m.text, m.tool_calls) for m in case.expected_messages]
+    return [
+        (m.role, m.name, m.text, m.tool_calls, *(each.digest for each in m.media))
+        for m in case.expected_messages
+    ]
 
 
 def narrowed(before: Sequence[str] | None, after: Sequence[str] | None) -> Direction:

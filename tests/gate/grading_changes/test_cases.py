@@ -7,7 +7,15 @@ import pytest
 
 from rubric_ci.gate.grading_changes.cases import case_changes, narrowed
 from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.evals import EvalCase, FilePart, MediaPart, Message, TextPart, TrialRule
+from rubric_ci.model.evals import (
+    EvalCase,
+    FilePart,
+    MediaPart,
+    Message,
+    Role,
+    TextPart,
+    TrialRule,
+)
 from tests.cases import build_case, text_message
 from tests.pictures import media, png
 
@@ -143,14 +151,20 @@ def test_variables_are_part_of_the_question() -> None:
     )  # fmt: skip
 
 
-def test_another_picture_is_another_question() -> None:
-    def asking(colour: tuple[int, int, int]) -> EvalCase:
+@pytest.mark.parametrize(
+    ("messages", "role", "kind"),
+    [("input_messages", "user", "case"), ("expected_messages", "assistant", "reference")],
+)
+def test_another_picture_is_another_question_or_reference(
+    messages: str, role: Role, kind: str
+) -> None:
+    def showing(colour: tuple[int, int, int]) -> EvalCase:
         shot = media("shots/cart.png", png(4, 3, colour))
-        return build_case(input_messages=(Message(role="user", parts=(MediaPart(shot),)),))
+        return build_case(**{messages: (Message(role=role, parts=(MediaPart(shot),)),)})
 
-    now, then = asking((0, 0, 0)), asking((9, 9, 9))
+    now, then = showing((0, 0, 0)), showing((9, 9, 9))
+    before, after = ((*each.media, *each.reference_media)[0].digest[:12] for each in (then, now))
     [change] = changes(now, then)
-    assert (change.kind, change.direction) == ("case", "changed")
-    assert change.before == f"shots/cart.png {then.media[0].digest[:12]}"
-    assert change.after == f"shots/cart.png {now.media[0].digest[:12]}"
-    assert changes(now, asking((0, 0, 0))) == []
+    assert (change.kind, change.direction) == (kind, "changed")
+    assert (change.before, change.after) == (f"shots/cart.png {before}", f"shots/cart.png {after}")
+    assert changes(now, showing((0, 0, 0))) == []

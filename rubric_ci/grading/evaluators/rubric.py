@@ -56,13 +56,14 @@ async def rubric(
     seen = (*redacted(given.parts, kept=("name", "said")), *parts_of(answer, spec.sees))
     if sum(len(part.text) for part in seen) > ISOLATED:
         judge = replace(judge, mode="isolated")
-    media = (*case.media, *case.reference_media, *answer.media)
+    own = tuple(m for m in answer.media if m.name in answer.text or "files" in spec.sees)
+    media = (*case.media, *case.reference_media, *own)
     hidden = unseen(judge.members, media) if media else ()
     request = PanelRequest(
         case=case,
         answer=answer.text,
         seen=seen,
-        media=answer.media,
+        media=own,
         rubric=spec.rubric,
         judge=judge,
         context=context,

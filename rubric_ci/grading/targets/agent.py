@@ -11,7 +11,17 @@ from typing import Any
 from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut
 from rubric_ci.grading.targets import command, container, conversation, spending
 from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
-from rubric_ci.grading.targets.work import DIFF, check_files, run_commands, work_left
+from rubric_ci.grading.targets.work import (
+    DIFF,
+    INPUTS,
+    check_files,
+    listed,
+    media_left,
+    put_inputs,
+    run_commands,
+    without_inputs,
+    work_left,
+)
 from rubric_ci.grading.targets.workspace import Folders, Workspaces
 from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.config import CliTarget, Workspace
@@ -36,6 +46,7 @@ async def answer(
     """Let an agent or a command work in its workspace; raises NoVerdict without an answer."""
     async with workspaces.opened(target, context, keep=case.looks_in_workspace) as folders:
         session = Session(case, target.agent)
+        await asyncio.to_thread(put_inputs, case, folders.work)
 
         async def turn(one: EvalCase) -> Answer:
             if target.agent:
@@ -183,12 +194,15 @@ async def _with_work(
     settings = target.workspace or Workspace()
     sandbox = Path(settings.sandbox[0]).name if settings.sandbox else settings.container
     work = await asyncio.to_thread(work_left, folders.before, folders.work, settings.keep, sandbox)
+    media = await asyncio.to_thread(media_left, folders.work, settings.keep)
+    work = replace(without_inputs(work, case), files=(*work.files, *map(listed, media)))
     checks = await asyncio.to_thread(check_files, case, folders.work, work.changes)
     checks += await run_commands(case, folders.work, folders.home, context)
     kept = work.changes if DIFF in settings.keep else ()
     return replace(
         given,
         work=replace(work, changes=kept, checks=checks),
+        media=(*given.media, *media),
         folder=str(folders.work) if case.looks_in_workspace else "",
     )
 
@@ -237,7 +251,10 @@ def _filled(word: str, places: Mapping[str, str]) -> str:
 
 def prompt(case: EvalCase) -> str:
     """Return an agent's prompt: guidelines and system messages, then the question."""
-    parts = (command.guidelines(case), case.question)
+    where = (
+        f"The images and documents in brackets are files below `{INPUTS}`." if case.media else ""
+    )
+    parts = (command.guidelines(case), case.question, where)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

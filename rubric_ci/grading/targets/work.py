@@ -9,10 +9,12 @@ import difflib
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.errors import CannotAnswer, CannotRunScript
+from rubric_ci.errors import CannotAnswer, CannotReadFile, CannotRunScript
 from rubric_ci.files.assertions import folder
 from rubric_ci.files.assertions.folder import check_name
 from rubric_ci.files.assertions.row import FOLDER, Outcome
@@ -20,9 +22,14 @@ from rubric_ci.files.assertions.table import TABLE
 from rubric_ci.grading.targets.workspace import MOST_BYTES, MOST_FILES
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec, every_evaluator
+from rubric_ci.model.media import MOST_BYTES as MOST_MEDIA
+from rubric_ci.model.media import MOST_BYTES_OF_CASE, Media
+from rubric_ci.model.media_headers import media_of
+from rubric_ci.model.references import MEDIA_STARTS
 from rubric_ci.model.rubric import Assertion
 from rubric_ci.model.trace import FileChange, KeptFile, Work, WorkCheck
-from rubric_ci.system import processes
+from rubric_ci.models.llm.media import content
+from rubric_ci.system import file_io, processes
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, clean_environment
 from rubric_ci.system.scratch import variables
@@ -30,6 +37,7 @@ from rubric_ci.text.globs import matcher
 
 DIFF: Final = "diff"
 MOST_DIFF: Final = 20_000  # characters of one file
+INPUTS: Final = "inputs"  # has the images and documents of a case
 MOST_DIFFS: Final = 200_000  # of all files
 _MOST_LINES: Final = 2_000  # of a side: a comparison takes their product
 _CHUNK: Final = 2**20
@@ -57,6 +65,60 @@ def work_left(before: Path, work: Path, keep: Sequence[str], sandbox: str = "") 
         if names(name) and (text := text_of(work / name, status)) is not None
     ]
     return Work(sandbox=sandbox, changes=tuple(changes), files=tuple(files), notes=tuple(notes))
+
+
+def put_inputs(case: EvalCase, work: Path) -> None:
+    """Copy the images and documents of a case into the folder; raises CannotAnswer."""
+    for each in case.media:
+        path = work / input_name(each)
+        try:
+            file_io.write(path, content(each))
+        except CannotReadFile as error:
+            raise CannotAnswer(error.message) from None
+        except OSError as error:
+            message = f"cannot copy {each.path} into the workspace: {error.strerror}"
+            raise CannotAnswer(message) from None
+
+
+def input_name(media: Media) -> str:
+    """Return the path of an image or a document of a case in a workspace."""
+    return f"{INPUTS}/{media.path}"
+
+
+def without_inputs(work: Work, case: EvalCase) -> Work:
+    """Return the work without the copies, which the agent did not add."""
+    names = {input_name(each) for each in case.media}
+    own = tuple(each for each in work.changes if each.path not in names)
+    return replace(work, changes=own) if names else work
+
+
+def media_left(work: Path, keep: Sequence[str]) -> tuple[Media, ...]:
+    """Return the images and documents that `keep` names; raises CannotAnswer for too much."""
+    globs = tuple(glob for glob in keep if glob != DIFF)
+    if not globs:
+        return ()
+    names, found = matcher(globs), list[Media]()
+    for name, status in sorted(entries(work)):
+        if names(name) and stat.S_ISREG(status.st_mode) and status.st_size <= MOST_MEDIA:
+            found += _media(name, work / name)
+    if sum(each.size for each in found) > MOST_BYTES_OF_CASE:
+        raise CannotAnswer(f"`keep` has more than {MOST_BYTES_OF_CASE // 2**20} MiB of images")
+    return tuple(found)
+
+
+def _media(name: str, path: Path) -> Iterator[Media]:
+    try:
+        with _opened(path) as file:
+            data: bytes = file.read(MOST_MEDIA)
+    except OSError:
+        return
+    if data.startswith(MEDIA_STARTS) and (media := media_of(name, data, partial(bytes, data))):
+        yield media
+
+
+def listed(media: Media) -> KeptFile:
+    """Return an image or a document as a kept file, whose text is its name and digest."""
+    return KeptFile(path=media.path, text=f"{media.name}\nSHA-256 {media.digest}")
 
 
 def _shortened(text: str, most: int) -> str:

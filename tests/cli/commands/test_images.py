@@ -323,3 +323,46 @@ def test_reports_have_digests_and_the_page_shows_the_pictures(
     assert "img-src data:;" in unescape(page)
     copies = sorted(path.name for path in (tmp_path / ".rubric-ci/media").iterdir())
     assert copies == sorted([f"{digests[0]}.png", f"{digests[1]}.jpg"])
+
+
+WORKING = """\
+import pathlib, shutil
+given = pathlib.Path("inputs/shots/cart.png").read_bytes()
+pathlib.Path("out.png").write_bytes(given)
+print("hello")
+"""
+WORKED = """\
+evalcases:
+  - id: a
+    input: [{type: image, value: /shots/cart.png}, {type: text, value: Copy it.}]
+    rubrics: {sees: [answer, files, file_changes], criteria: [Says hello]}
+"""
+
+
+def test_a_workspace_gets_the_images_and_what_is_left_is_shown(
+    tmp_path: Path, judge: Seeing
+) -> None:
+    project(tmp_path, judge.url, WORKED)
+    write(tmp_path, {"fixture/work.py": WORKING.encode()})
+    (tmp_path / "rubric-ci.yaml").write_text(
+        f"""judge: {{model: openai/judge, api_base: "{judge.url}", api_key: none}}
+targets:
+  - name: default
+    provider: cli
+    command_template: {sys.executable} work.py
+    workspace: {{copy: fixture, keep: [diff, "*.png"]}}
+"""
+    )
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert judge.shown == [["text", "image_url", "text", "image_url", "text"]]
+    (case,) = cases(tmp_path)
+    digest = sha256(png(40, 30)).hexdigest()
+    assert case["trace"]["files"] == [
+        {"path": "out.png", "text": f"[image: out.png]\nSHA-256 {digest}"}
+    ]
+    assert [each["path"] for each in case["file_changes"]] == ["out.png"]
+    assert [(each["of"], each["path"]) for each in case["media"]] == [
+        ("question", "shots/cart.png"),
+        ("answer", "out.png"),
+    ]

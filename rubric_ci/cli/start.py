@@ -40,6 +40,11 @@ _choices = partial(option, heading="Choices")
     help="Command of the target `command`; {PROMPT} is the question.",
 )
 @_choices("--url", metavar="URL", default="", help="Address of the target `http`.")
+@option(
+    "--public",
+    is_flag=True,
+    help="Also write the workflow that grades pull requests of strangers on request.",
+)
 @option("--yes", is_flag=True, help="Use the defaults for what is not given, without questions.")
 @option("--force", is_flag=True, help="Overwrite all but .gitignore and .pre-commit-config.yaml.")
 @click.pass_context

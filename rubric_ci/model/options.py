@@ -292,6 +292,7 @@ class InitSettings:
 
     folder: Path = Path()
     force: bool = False
+    public: bool = False  # also a workflow for the pull requests of strangers
     provider: str = "openai"  # a key of PROVIDERS
     target: TargetKind = "model"
     command: str = ""  # of the target `command`; empty: the program of the example

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import indent
@@ -27,7 +27,14 @@ from rubric_ci.system.installation import install_command
 _OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
 _FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files
 _KEY: Final = _FIRST.variables[0]
-_PIN: Final = re.compile(r"@[0-9a-f]{40} # .*")  # of a workflow of ours, as examples have it
+_STEP: Final = f"        env:\n          {_KEY}: ${{{{ secrets.{_KEY} }}}}\n"
+_STRANGERS: Final = (
+    "Strangers: make an environment `rubric-ci` in the repository's settings, and put the keys "
+    "there; `/rubric-ci run` in a comment grades a fork's pull request.\n"
+)
+_PIN: Final = re.compile(
+    r"(rubric-ci/rubric-ci\S*)@[0-9a-f]{40} # .*"
+)  # of a workflow of ours, as examples have it
 _SECRETS: Final = re.compile(r"^    secrets:\n(?:      .*\n)+", re.MULTILINE)
 _CAP: Final = re.compile(r'max-cost-usd: "\d+"')
 _EXAMPLE: Final = re.compile(r"^evals: .*\n|  # Recorded answers, .*\n(?:  .*\n)+", re.MULTILINE)
@@ -85,6 +92,7 @@ class _File:
     shared: bool = False  # also edited by others: never overwritten
     appended: bool = False  # shared, and missing lines are appended
     example: bool = False  # written where there is no eval file and no configuration yet
+    public: bool = False  # written with --public only
     only: TargetKind | None = None  # written for this kind of target only
 
     @property
@@ -103,6 +111,11 @@ _FILES: Final = (
     *(
         _File(path=f".github/workflows/evals-{name}.yml", source=f"workflows/evals-{name}.yml")
         for name in ("validate", "gate", "default-branch", "nightly")
+    ),
+    _File(
+        path=".github/workflows/evals-strangers.yml",
+        source="workflows/evals-strangers.yml",
+        public=True,
     ),
     _File(path=".pre-commit-config.yaml", source="scaffold/pre-commit-config.yaml", shared=True),
     _File(path=".gitignore", source="scaffold/gitignore", shared=True, appended=True),
@@ -150,7 +163,8 @@ class _Plan:
             written = file.only is None or (
                 file.only == self.settings.target and not self.settings.command
             )
-            if not left_out and written:
+            asked = self.settings.public or not file.public
+            if asked and not left_out and written:
                 yield file
 
 
@@ -202,6 +216,7 @@ def _next(plan: _Plan) -> Iterator[str]:
         yield f"  {command_to_set(name)}    # for the workflows\n"
     if plan.is_new and plan.provider.remark:
         yield f"{plan.provider.remark}\n"
+    yield _STRANGERS if plan.settings.public else ""
     yield _CAPS if plan.priced else ""
     yield _NIGHTS
 
@@ -278,12 +293,22 @@ def _workflow(text: str, plan: _Plan) -> str:
     ]
     commit = resources.released_commit()
     pin = f"@{commit} # v{__version__}" if commit else f"@v{__version__}"
-    text = _PIN.sub(pin, text).replace("branches: [main]", f"branches: [{branch}]")
+    text = _PIN.sub(rf"\g<1>{pin}", text).replace("branches: [main]", f"branches: [{branch}]")
+    text = text.replace(_STEP, _step(plan.variables))
     if not plan.priced:
         text = _CAP.sub('max-cost-usd: ""', text)
     if not lines:
         return _SECRETS.sub("", text)
     return text.replace(f"        {_KEY}=${{{{ secrets.{_KEY} }}}}\n", "".join(lines))
+
+
+def _step(variables: Iterable[str]) -> str:
+    """Return the variables of a step of a workflow."""
+    lines = [
+        f"          {each}: ${{{{ {'vars' if is_public(each) else 'secrets'}.{each} }}}}\n"
+        for each in variables
+    ]
+    return "".join(["        env:\n" * bool(lines), *lines])
 
 
 def _existing(file: _File, folder: Path) -> Path | None:

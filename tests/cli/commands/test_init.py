@@ -107,6 +107,27 @@ def test_the_workflows_are_valid(tmp_path: Path, provider: str) -> None:
     assert (done.returncode, len(workflows)) == (0, 4), done.stdout
 
 
+@pytest.mark.parametrize(
+    ("provider", "env"),
+    [
+        ("anthropic", {"ANTHROPIC_API_KEY": "${{ secrets.ANTHROPIC_API_KEY }}"}),
+        ("ollama", None),
+    ],
+)
+def test_a_public_repository_gets_a_workflow_for_strangers(
+    tmp_path: Path, provider: str, env: object
+) -> None:
+    done = command(tmp_path, "init", "--yes", "--public", "--provider", provider)
+    path = tmp_path / ".github/workflows/evals-strangers.yml"
+    assert "wrote .github/workflows/evals-strangers.yml" in done.stdout
+    assert "Strangers: make an environment `rubric-ci`" in done.stdout
+    text = path.read_text(encoding="utf-8")
+    steps = yaml.safe_load(text)["jobs"]["grade"]["steps"]
+    assert steps[2].get("env") == env
+    assert text.count(f"rubric-ci/rubric-ci@v{__version__}\n") == 3
+    assert "actions/checkout@de0fac2e" in text
+
+
 def test_the_provider_is_in_every_file(tmp_path: Path) -> None:
     done = command(tmp_path, "init", "--yes", "--provider", "anthropic")
     text = "".join((tmp_path / name).read_text(encoding="utf-8") for name in FILES)

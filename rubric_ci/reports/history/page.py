@@ -23,7 +23,9 @@ from rubric_ci.text.statistics.significance import PERCENT
 
 TITLE: Final = "rubric-ci history"
 _LINK: Final = re.compile(r"https?://[^\s]+|(?![/\\]{2})[\w./\\-]+(?:[#?][^\s]*)?")
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 HEIGHT: Final = 100.0
+MOST_SPANS: Final = 30  # of a strip, the latest, that name their day
 DOTS_UP_TO: Final = 90  # runs; more dots would be one line
 Pick = Callable[[RunRecord], Interval | None]
 
@@ -43,6 +45,16 @@ _SERIES: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpanView:
+    """Runs in a row with one verdict; the link is that of the first, where it changed."""
+
+    start: str
+    width: str
+    text: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StripView:
     """A case with its verdicts; `link` is "" without a page to link to."""
 
@@ -51,6 +63,7 @@ class StripView:
     about: str
     runs: str
     paths: tuple[tuple[str, str], ...]  # class and shape
+    spans: tuple[SpanView, ...]
 
 
 def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
@@ -73,9 +86,8 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
         ),
         case_count=numbers.plural(len(found), "case"),
         verdicts=_verdicts(found),
-        # At most a run per 14 pixels: a few runs do not fill the width.
-        strip_width=str(len(records) * 14) if len(records) < 60 else "",
-        strips=[_strip(each, hrefs[-1]) for each in found],
+        days=_ends(records),
+        strips=[_strip(each, records, hrefs) for each in found],
         run_count=numbers.plural(len(records), "run"),
         runs=[_cells(each, href) for each, href in zip(records, hrefs, strict=True)][::-1],
         tool=records[-1].tool,
@@ -105,8 +117,8 @@ def _verdicts(found: Sequence[Strip]) -> list[tuple[str, str]]:
     return [(word, "no verdict" if word == "errored" else word) for word in words]
 
 
-def _strip(strip: Strip, href: str) -> StripView:
-    file, case = strip.key
+def _strip(strip: Strip, records: Sequence[RunRecord], hrefs: Sequence[str]) -> StripView:
+    (file, case), href = strip.key, hrefs[-1]
     anchor = f"#{case_anchor(file, case)}" if href.endswith(".html") else ""
     facts = [file, flips(strip), "" if strip.latest != ABSENT else "not in the latest run"]
     return StripView(
@@ -115,19 +127,39 @@ def _strip(strip: Strip, href: str) -> StripView:
         about=" · ".join(fact for fact in facts if fact),
         runs=str(len(strip.verdicts)),
         paths=strip_paths(strip.verdicts),
+        spans=tuple(_spans(strip.verdicts, records, hrefs))[-MOST_SPANS:],
     )
 
 
-def _cells(record: RunRecord, href: str) -> tuple[str, str, tuple[str, ...]]:
-    """Return the day of a run, its address, and the other cells of its row."""
+def _spans(verdicts: str, records: Sequence[RunRecord], hrefs: Sequence[str]) -> Iterator[SpanView]:
+    """Yield the runs in a row with the same verdict: since when, and at which commit."""
+    start = 0
+    for letter, group in groupby(verdicts):
+        length, record = sum(1 for _ in group), records[start]
+        word = _CLASSES[letter] if letter != ABSENT else "not in the run"
+        commit = f"commit {escape.commit(record.commit)}" if record.commit else ""
+        since = f"{word} since {runs_text.day(record)}"
+        text = " · ".join(filter(None, [since, numbers.plural(length, "run"), commit]))
+        yield SpanView(start=str(start), width=str(length), text=text, link=hrefs[start])
+        start += length
+
+
+def _commit_link(commit: str, href: str) -> str:
+    """Return the address of a commit beside that of its workflow run; empty: unknown."""
+    repository, found, _ = href.partition("/actions/runs/")
+    return f"{repository}/commit/{commit}" if found and _COMMIT.fullmatch(commit) else ""
+
+
+def _cells(record: RunRecord, href: str) -> tuple[str, str, tuple[str, ...], str, str]:
+    """Return day and address of a run, the cells of its row, and its commit with its address."""
     cells = (
         runs_text.state(record),
         runs_text.score(record.score),
         runs_text.rate(record.pass_rate),
         runs_text.cost(record),
-        escape.commit(record.commit),
     )
-    return runs_text.day(record), href, cells
+    commit = escape.commit(record.commit)
+    return runs_text.day(record), href, cells, commit, _commit_link(record.commit, href)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +224,6 @@ def _plot(
     size: str = "",
 ) -> Plot:
     runs = zip(records, hrefs, strict=True)
-    ends = [runs_text.day(record)[:10] for record in (records[0], *records[1:][-1:])]
     return Plot(
         size=size,
         title=title,
@@ -200,8 +231,13 @@ def _plot(
         runs=str(len(records)),
         paths=tuple(paths),
         hovers=tuple((str(n), _title(record), href) for n, (record, href) in enumerate(runs)),
-        ends=tuple(ends),
+        ends=_ends(records),
     )
+
+
+def _ends(records: Sequence[RunRecord]) -> tuple[str, ...]:
+    """Return the days of the first and the last run."""
+    return tuple(runs_text.day(record)[:10] for record in (records[0], *records[1:][-1:]))
 
 
 def _title(record: RunRecord) -> str:

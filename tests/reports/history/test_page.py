@@ -139,3 +139,29 @@ def test_badges(nights: list[RunRecord], text: str, colour: str) -> None:
     svg = runs_text.render(nights)
     assert f"<title>{text}</title>" in svg
     assert f'fill="{colour}"' in svg
+
+
+def test_a_strip_says_since_when_and_links_the_run() -> None:
+    site = "https://github.example/acme/app"
+    nights = [
+        record_of(
+            a_report(a_case("one", letter), started_at=f"2026-01-0{n}T02:43:00Z",
+                     metadata={"head_sha": str(n) * 40}),
+            link=f"{site}/actions/runs/{n}",
+        )
+        for n, letter in enumerate("pff", 1)
+    ]  # fmt: skip
+    text = page.render(nights)
+    assert re.findall(r'<rect x="\d+" width="\d+" height="1"><title>(.*?)</title>', text) == [
+        "pass since 2026-01-01 02:43 · 1 run · commit 1111111111",
+        "fail since 2026-01-02 02:43 · 2 runs · commit 2222222222",
+    ]
+    assert f'<a href="{site}/actions/runs/2"><rect x="1" width="2" height="1">' in text
+    assert f'<a href="{site}/commit/{"3" * 40}">3333333333</a>' in text
+    assert '<div class="x"><span>2026-01-01</span><span>2026-01-03</span></div>' in text
+
+
+def test_a_commit_that_is_none_has_no_link() -> None:
+    record = record_of(a_report(a_case("one", "p")), link="https://x.example/actions/runs/1")
+    text = page.render([replace(record, commit="../../evil")])
+    assert "/commit/" not in text

@@ -8,8 +8,10 @@ from struct import pack
 from rubric_ci.model.media import Media
 from rubric_ci.model.media_headers import media_of
 
+RED = (200, 30, 30)
 
-def png(width: int, height: int, colour: tuple[int, int, int] = (200, 30, 30)) -> bytes:
+
+def png(width: int, height: int, colour: tuple[int, int, int] = RED) -> bytes:
     """Return a png of one colour."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tests.answer_judge import AnswerJudge, judging
-from tests.checkout import ENVIRONMENT
+from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
-from tests.pictures import JPEG, pdf, png, write
+from tests.pictures import JPEG, RED, pdf, png, write
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -366,3 +366,32 @@ targets:
         ("question", "shots/cart.png"),
         ("answer", "out.png"),
     ]
+
+
+def test_a_changed_picture_selects_its_case_and_is_another_question(
+    checkout: Checkout, judge: Seeing
+) -> None:
+    other = "  - {id: other, input: Hi, rubrics: [Says hello]}\n"
+    checkout.commit(
+        {
+            ".gitignore": ".rubric-ci/\n",
+            "rubric-ci.yaml": CONFIG.format(url=judge.url, judge=""),
+            "evals/a.eval.yaml": EVALS.partition("  - id: bill")[0] + other,
+        }
+    )
+    write(checkout.root, {"shots/cart.png": png(40, 30)})
+    checkout.git("add", "-A")
+    checkout.git("commit", "-qm", "a picture")
+    write(checkout.root, {"shots/cart.png": png(40, 30, (0, 0, 0))})
+    chosen = invoke(checkout.root, ENVIRONMENT, "run", "--changed-since", "HEAD", "--list")
+    assert chosen.stdout.splitlines()[0] == (
+        "evals/a.eval.yaml:2  cart  default  `shots/cart.png` changed"
+    )
+    invoke(checkout.root, ENVIRONMENT, "run", "--against", "HEAD")
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    before, after = (sha256(png(40, 30, each)).hexdigest()[:12] for each in (RED, (0, 0, 0)))
+    assert [
+        (each["about"], each["before"], each["after"]) for each in report["grading_changes"]
+    ] == [("cart: question", f"shots/cart.png {before}", f"shots/cart.png {after}")]
+    changes = {case["id"]: case["change"] for case in report["cases"]}
+    assert changes == {"cart": "not-comparable", "other": "unchanged"}

@@ -57,7 +57,8 @@ async def rubric(
     if sum(len(part.text) for part in seen) > ISOLATED:
         judge = replace(judge, mode="isolated")
     own = tuple(m for m in answer.media if m.name in answer.text or "files" in spec.sees)
-    media = (*case.media, *case.reference_media, *own)
+    asked = (each for part in given.parts for each in part.media)
+    media = (*case.media, *asked, *case.reference_media, *own)
     hidden = unseen(judge.members, media) if media else ()
     request = PanelRequest(
         case=case,

@@ -166,7 +166,7 @@ def rubric_messages(
         "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
         "Reply with one JSON object of this form:\n"
         + _reply_format(tuple(map(mark_property, criteria))),
-        *_said([part for part in seen if part.said], fence),
+        *_said([part for part in seen if part.said], fence, shown),
         *_work([part for part in seen if not part.said], fence),
         fenced("answer", answer, fence),
         *pictures("answer", media, fence, shown),
@@ -176,21 +176,22 @@ def rubric_messages(
     return ChatMessage(role="system", content=_system(fence)), message_of("user", parts)
 
 
-def _said(seen: Sequence[Part], fence: str) -> list[str]:
+def _said(seen: Sequence[Part], fence: str, shown: Shown) -> list[str | Media]:
     """Return the fenced turns of a conversation before the last answer."""
     whole = any(part.said == "answer" for part in seen)
-    return [CONVERSATION if whole else TURN, *_parts(seen, fence)] if seen else []
+    return [CONVERSATION if whole else TURN, *_parts(seen, fence, shown)] if seen else []
 
 
-def _work(seen: Sequence[Part], fence: str) -> list[str]:
+def _work(seen: Sequence[Part], fence: str) -> list[str | Media]:
     """Return the fenced parts of what an agent did, with what they count for."""
     return [WORK, *_parts(seen, fence)] if seen else []
 
 
-def _parts(seen: Sequence[Part], fence: str) -> Iterator[str]:
+def _parts(seen: Sequence[Part], fence: str, shown: Shown = nothing) -> Iterator[str | Media]:
     for part in seen:
         tag = "answer" if part.said == "answer" else "data"
         yield f"{part.heading}:\n{fenced(tag, part.text, fence)}"
+        yield from pictures("message", part.media, fence, shown)
 
 
 def _system(fence: str) -> str:

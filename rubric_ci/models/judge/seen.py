@@ -12,8 +12,9 @@ from typing import Final, Literal, NamedTuple
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.model.answers import reported
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.evals import EvalCase, Turn, media_in
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import Media
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import CaseTrace, FileChange, KeptFile, SeenPart, Step
 from rubric_ci.text import transcript
@@ -32,6 +33,7 @@ class Part:
     text: str
     rule: str = ""
     said: Literal["", "user", "before", "answer"] = ""  # in a conversation; `before`: an answer
+    media: tuple[Media, ...] = ()  # images and documents of a message of the user
 
     @property
     def heading(self) -> str:
@@ -69,7 +71,7 @@ def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
     return Marked(
         own,
         replace(answer, text=said[-1].answer),
-        tuple(_turns(said, "before" if turn else "answer")),
+        tuple(_turns(said, "before" if turn else "answer", case.turns)),
         said[-1].answer if turn else "\n\n".join(each.answer for each in said),
         () if turn or not case.simulated_user else tuple(_unfinished(len(said), case.most_turns)),
     )
@@ -81,16 +83,22 @@ def _unfinished(turns: int, most: int) -> Iterator[str]:
 
 
 def _turns(
-    said: Sequence[transcript.Exchange], kind: Literal["before", "answer"]
+    said: Sequence[transcript.Exchange],
+    kind: Literal["before", "answer"],
+    scripted: Sequence[Turn],
 ) -> Iterator[Part]:
     for number, each in enumerate(said, start=1):
         user = Part(
-            name="conversation", title=f"Turn {number}, the user", text=each.user, said="user"
+            name="conversation",
+            title=f"Turn {number}, the user",
+            text=each.user,
+            said="user",
+            media=media_in(part for turn in scripted[number - 1 : number] for part in turn.parts),
         )
         yield user
         if number < len(said):
             title = f"Turn {number}, the answer"
-            yield replace(user, title=title, text=each.answer, said=kind)
+            yield replace(user, title=title, text=each.answer, said=kind, media=())
 
 
 def _of_turn(messages: Sequence[Mapping[str, JSON]], turn: int) -> Iterator[Mapping[str, JSON]]:

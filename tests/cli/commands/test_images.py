@@ -395,3 +395,21 @@ def test_a_changed_picture_selects_its_case_and_is_another_question(
     ] == [("cart: question", f"shots/cart.png {before}", f"shots/cart.png {after}")]
     changes = {case["id"]: case["change"] for case in report["cases"]}
     assert changes == {"cart": "not-comparable", "other": "unchanged"}
+
+
+TALKING = """\
+evalcases:
+  - id: talk
+    turns:
+      - {input: [{type: image, value: /shots/cart.png}, {type: text, value: What is it?}]}
+      - {input: And the bill?, rubrics: [Says hello]}
+"""
+
+
+def test_a_turn_with_an_image(tmp_path: Path, judge: Seeing) -> None:
+    project(tmp_path, judge.url, TALKING)
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    asked = "<data:image/png;base64>\n\nWhat is it?"
+    assert judge.asked == [("a", asked), ("a", asked, "hello", "And the bill?")]
+    assert judge.shown == [["text", "image_url", "text"]]

@@ -10,6 +10,7 @@ import pytest
 from tests.checkout import Checkout
 from tests.invoke import invoke
 from tests.sample_project import clean_environment
+from tests.security.test_policy_from_base import KEY, judging
 
 CONFIG = """\
 evals: [evals/**/*.yaml]
@@ -245,6 +246,41 @@ def test_cases_in_a_table_and_a_prompt_come_from_the_commit(pull: Pull) -> None:
 
 
 EXCLUDES = "exclude each other: the commit is compared with the checkout, whose policy holds"
+JUDGED = """\
+evals: [evals/**/*.yaml]
+judge:
+  {{model: openai/gpt-6-luna, api_base: "{base}/v1", api_key: "${{{{ OPENAI_API_KEY }}}}"{price}}}
+targets: [{{name: default, provider: mock, response: Hello}}]
+"""
+PRICE = ", input_cost_per_token: 0.000001, output_cost_per_token: 0.000001"
+
+
+def test_the_judge_of_the_checkout_is_asked_with_its_key(pull: Pull) -> None:
+    with judging(satisfied=True) as judge:
+        pull.checkout.commit({"rubric-ci.yaml": JUDGED.format(base=judge.url, price=PRICE)})
+        pull.propose({"evals/new.yaml": case("new", more="rubrics: [Greets]")})
+        done = invoke(
+            pull.checkout.root,
+            clean_environment() | {"OPENAI_API_KEY": KEY},
+            *("run", "--untrusted", pull.sha),
+        )
+    assert (done.returncode, pull.cases) == (0, {"new": "pass"}), done.stdout + done.stderr
+    assert set(judge.keys) == {f"Bearer {KEY}"}
+
+
+def test_a_cap_of_nothing_asks_nothing(pull: Pull) -> None:
+    with judging(satisfied=True) as judge:
+        config = JUDGED.format(base=judge.url, price=PRICE) + "untrusted: {max_cost_usd: 0}\n"
+        pull.checkout.commit({"rubric-ci.yaml": config})
+        pull.propose({"evals/new.yaml": case("new", more="rubrics: [Greets]")})
+        done = invoke(
+            pull.checkout.root,
+            clean_environment() | {"OPENAI_API_KEY": KEY},
+            *("run", "--untrusted", pull.sha, "--max-cost-usd", "5"),
+        )
+    assert (done.returncode, judge.keys) == (3, []), done.stdout + done.stderr
+
+
 REFUSED = {
     "another base": (["--against", "main"], f"--untrusted and --against {EXCLUDES}"),
     "another policy": (["--policy-from", "head"], f"--untrusted and --policy-from {EXCLUDES}"),

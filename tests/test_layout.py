@@ -35,7 +35,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         models/agents/otlp""",
     "cli/commands/test_import.py": """
         cli/commands/import_files files/dialects/promptfoo_checks files/dialects/csv_table
-        files/dialects/golden_sets
+        files/dialects/golden_sets files/dialects/workbook
         files/dialects/promptfoo_code files/dialects/promptfoo_tests
         files/dialects/promptfoo_criteria files/dialects/promptfoo_prompts
         files/dialects/promptfoo_models

@@ -112,8 +112,8 @@ def import_files(files: tuple[Path, ...], output_dir: Path | None) -> None:
     """Write eval files from files of other tools.
 
     FILES are of promptfoo, OpenAI Evals, GitHub Models (`.prompt.yml`), Agent Skills or AgentV,
-    CSV tables, or golden sets in JSON or JSON Lines. What has no counterpart is listed with its
-    line, and the exit code is 1.
+    CSV tables, sheets (`cases.xlsx#Sheet`), or golden sets in JSON or JSON Lines. What has no
+    counterpart is listed with its line, and the exit code is 1.
     """
     from rubric_ci.cli.commands.import_files import ImportSettings
     from rubric_ci.cli.commands.import_files import import_files as import_all

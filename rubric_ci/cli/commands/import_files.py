@@ -1,7 +1,7 @@
 """`rubric-ci import`: eval files of other tools as files of ours."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 from posixpath import join, normpath
@@ -16,6 +16,7 @@ from rubric_ci.errors import (
     CannotWriteFile,
     ExitCode,
     InvalidInput,
+    MissingExtra,
 )
 from rubric_ci.files.dialects import (
     csv_table,
@@ -24,6 +25,7 @@ from rubric_ci.files.dialects import (
     open_source,
     openai_evals,
     promptfoo,
+    workbook,
 )
 from rubric_ci.files.dialects.translation import Beside, TranslatedSource, Translation
 from rubric_ci.files.project import discovery
@@ -34,11 +36,13 @@ from rubric_ci.files.validation import schema
 from rubric_ci.files.validation.diagnostics import diagnose
 from rubric_ci.files.validation.other_tools import recognise
 from rubric_ci.files.validation.output.text import headline
-from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
+from rubric_ci.files.yaml_text import csv_cases
+from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.system import file_io
+from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
@@ -143,14 +147,15 @@ def _yaml(data: Any) -> str:
 def _translated(file: Path, folder: Path) -> TranslatedSource:
     if file.is_dir():
         raise CannotReadFile("an empty name, or a folder, is no file", "name the files to import")
-    text = discovery.read_text(file)
+    book = workbook.split(file.name)
+    text = "" if book else discovery.read_text(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = discovery.find_root(file.parent.absolute())
     beside = Beside(
         lambda name: _text(file.parent / name, root), base, lambda name: _fitting(file.parent, name)
     )
-    if file.suffix in SUFFIXES:
-        table = csv_table.Table(file.as_posix(), text)
+    if (rows := _rows(file, text)) is not None:
+        table = csv_table.Table(file.as_posix(), rows, text)
         return TranslatedSource(table, golden_sets.translate(table.data, beside))
     finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
     beside_lines = discovery.sidecar_of(file)
@@ -175,6 +180,18 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         "or GitHub Models, no table and no golden set",
         "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
     )
+
+
+def _rows(file: Path, text: str) -> Iterable[list[Cell]] | None:
+    """Return the rows of a table or of the sheet of a workbook; None: the file is neither."""
+    if book := workbook.split(file.name):
+        place = file.with_name(book[0])
+        try:
+            return list(workbook.rows(place.as_posix(), discovery.read_bytes(place), book[1]))
+        except ImportError as error:
+            message = f"reading {place.as_posix()} needs python-calamine, which is missing"
+            raise MissingExtra(message, install_command("xlsx")) from error
+    return csv_cases.table(text) if file.suffix in csv_cases.SUFFIXES else None
 
 
 def _is_ours(source: Source) -> bool:
@@ -215,7 +232,7 @@ def _text(path: Path, root: Path) -> str | None:
 
 def _stem(file: Path) -> str:
     """Return the name without what says that it is an eval file."""
-    stem = file.stem
+    stem = file.name.partition(".xlsx#")[0] if ".xlsx#" in file.name else file.stem
     for end in (".eval", ".EVAL", ".prompt"):
         stem = stem.removesuffix(end)
     return stem

@@ -3,19 +3,19 @@
 from collections.abc import Iterable
 from typing import Any
 
-from rubric_ci.files.yaml_text.csv_cases import Broken, table
+from rubric_ci.files.yaml_text.csv_cases import Broken, Cell
 from rubric_ci.files.yaml_text.problems import LocatedProblem, Location, Path, Place
 
 
 class Table:
     """Implements `Source` with the rows of a table; a path is a row and a column."""
 
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, file: str, rows: Iterable[list[Cell]], text: str = "") -> None:
         self.file, self._text = file, text
         self.text_problems: list[tuple[str, LocatedProblem]] = []
         self.ambiguous: list[Any] = []
         try:
-            cells = [row for row in table(text) if any(cell.text.strip() for cell in row)]
+            cells = [row for row in rows if any(cell.text.strip() for cell in row)]
         except Broken as error:
             cells = []
             self.text_problems.append((file, error.problem))

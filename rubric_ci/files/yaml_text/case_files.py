@@ -170,6 +170,8 @@ class CaseFiles:
     def _opened(self, found: Found | NotFound, entry: str, path: Path) -> Opened:
         """Return the cases of a file; none if there is a problem, which is noted."""
         reason = f"`{entry}`: {found.reason}" if isinstance(found, NotFound) else ""
+        if ".xlsx" in entry:
+            reason = f"`{entry}`: a workbook is not read in place; `rubric-ci import` reads it"
         if isinstance(found, Found) and found.path in self._texts:
             reason = f"`{found.path}` is named twice"
         if isinstance(found, Found) and not reason:

@@ -167,6 +167,16 @@ NAMES = "evalcases: [../../out.csv, gone.csv, 'no/*.csv', '../../*.csv', a.txt]\
             id="columns",
         ),
         pytest.param(
+            {"evals/a.yaml": "rubrics: [Greets]\nevalcases: cases.xlsx#Shop\n"},
+            [
+                (
+                    "a.yaml:2:12: case-file: `cases.xlsx#Shop`: a workbook is not read in "
+                    f"place; `rubric-ci import` reads it; {OUT}"
+                ),
+            ],
+            id="workbook",
+        ),
+        pytest.param(
             {
                 "evals/a.yaml": SUITE.replace("receipt", "'{{ product }}'"),
                 "evals/list.yaml": JUDGED,

@@ -3,8 +3,11 @@
 import json
 import shutil
 import subprocess
+import sys
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 import yaml
@@ -566,6 +569,117 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
     hinted = said.replace("\n", hint)
     ended = f"{parts} part{'s' * (parts > 1)} of the files not imported, see above\n"
     assert (done.returncode, done.stdout) == (1, f"wrote a.eval.yaml: 1 case\n{hinted}{ended}")
+
+
+def workbook(**sheets: list[list[Any]]) -> bytes:
+    """Return a workbook as Excel writes it, with texts in their cells."""
+    main, of = "http://schemas.openxmlformats.org", "officeDocument/2006/relationships"
+    pages, names, related = {}, "", ""
+    for number, (name, rows) in enumerate(sheets.items(), 1):
+        lines = ""
+        for each in rows:
+            cells = [
+                f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+                if isinstance(value, str)
+                else f'<c t="b"><v>{value:d}</v></c>'
+                if isinstance(value, bool)
+                else f"<c><v>{value}</v></c>"
+                for value in each
+            ]
+            lines += f"<row>{''.join(cells)}</row>"
+        data = f"<sheetData>{lines}</sheetData>"
+        pages[f"xl/worksheets/sheet{number}.xml"] = (
+            f'<worksheet xmlns="{main}/spreadsheetml/2006/main">{data}</worksheet>'
+        )
+        names += f'<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>'
+        related += (
+            f'<Relationship Id="rId{number}" Type="{main}/{of}/worksheet" '
+            f'Target="worksheets/sheet{number}.xml"/>'
+        )
+    relations = f'<Relationships xmlns="{main}/package/2006/relationships">'
+    pages["xl/workbook.xml"] = (
+        f'<workbook xmlns="{main}/spreadsheetml/2006/main" xmlns:r="{main}/{of}">'
+        f"<sheets>{names}</sheets></workbook>"
+    )
+    pages["xl/_rels/workbook.xml.rels"] = f"{relations}{related}</Relationships>"
+    pages["_rels/.rels"] = (
+        f'{relations}<Relationship Id="rId1" Type="{main}/{of}/officeDocument" '
+        'Target="xl/workbook.xml"/></Relationships>'
+    )
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        for name, page in pages.items():
+            archive.writestr(name, page)
+    return packed.getvalue()
+
+
+SHEETS = workbook(
+    About=[["Cases of the shop"]],
+    Cases=[
+        ["Question", "Ground truth", "rubric", "n"],
+        ["Hi", "Hello", "x", 3],
+        ["", True, "", 1.5],
+    ],
+)
+NO_COUNTERPART = "remove it, or write the file for rubric-ci (docs/evals.md)"
+
+
+def test_a_sheet_of_a_workbook(checkout: Checkout) -> None:
+    pytest.importorskip("python_calamine")
+    (checkout.root / "a.xlsx").write_bytes(SHEETS)
+    done = run(checkout, "a.xlsx#Cases")
+    written = yaml.safe_load((checkout.root / "a.eval.yaml").read_text())
+    assert written["evalcases"] == [
+        {
+            "id": "row-1",
+            "input": "Hi",
+            "expected_output": "Hello",
+            "metadata": {"rubric": "x", "n": "3"},
+        }
+    ]
+    assert done.stdout == (
+        "wrote a.eval.yaml: 1 case\n"
+        "a.xlsx#Cases:2:3: not-supported: `rubric` has no counterpart, `rubrics` has one; "
+        f"{NO_COUNTERPART}\n"
+        "a.xlsx#Cases:3:1: not-supported: the row has no text in input, prompt, question, query, "
+        f"user_input, inputs; {NO_COUNTERPART}\n"
+        "2 parts of the files not imported, see above\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        (
+            "a.xlsx",
+            SHEETS,
+            "a.xlsx has 2 sheets\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n",
+        ),
+        (
+            "a.xlsx#Gone",
+            SHEETS,
+            "a.xlsx has no sheet `Gone`\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n",
+        ),
+    ],
+)
+def test_a_sheet_that_is_not_there(name: str, data: bytes, said: str, checkout: Checkout) -> None:
+    pytest.importorskip("python_calamine")
+    (checkout.root / "a.xlsx").write_bytes(data)
+    done = run(checkout, name)
+    assert (done.returncode, done.stderr) == (2, f"rubric-ci: {said}")
+
+
+def test_a_workbook_without_its_reader(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    (checkout.root / "a.xlsx").write_bytes(SHEETS)
+    done = run(checkout, "a.xlsx")
+    assert (done.returncode, done.stderr) == (
+        2,
+        (
+            "rubric-ci: reading a.xlsx needs python-calamine, which is missing\n"
+            "  pip install 'rubric-ci[xlsx]'\n"
+        ),
+    )
 
 
 def test_a_list_of_our_cases_needs_no_import(checkout: Checkout) -> None:

@@ -47,6 +47,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.screenshots_example.record
 	$(BIN)/python -m tests.hooks.tables
 	$(BIN)/python -m tests.docs.rooms
+	$(BIN)/python -m tests.docs.pictures  # needs the headless Chromium of `make tests/npm/node_modules/.ready`
 	$(BIN)/python -m tests.docs.reference
 	$(BIN)/python -m tests.docs.settings
 	$(BIN)/python -m tests.docs.promises

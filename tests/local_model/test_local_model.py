@@ -15,6 +15,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.pictures import png, write
+
 PYTHON = Path(__file__).parents[2] / ".tools/local-model/bin/python"
 MARKS = {True, False, "cannot_assess"}
 MOST_SECONDS = 240
@@ -129,3 +131,13 @@ def test_the_server_keeps_the_prompt_of_the_last_request(url: str) -> None:
         with urlopen(sent, timeout=60) as reply:
             kept.append(json.load(reply)["usage"]["prompt_tokens_details"]["cached_tokens"])
     assert kept[1] > 10, kept
+
+
+def test_a_text_model_refuses_an_image(tmp_path: Path, url: str) -> None:
+    prepare(tmp_path, url, {})
+    write(tmp_path, {"shot.png": png(40, 30)})
+    case = "- {id: shot, input: [{type: image, value: shot.png}], rubrics: [Names red]}\n"
+    (tmp_path / "a.eval.yaml").write_text(f"evalcases:\n{case}", encoding="utf-8")
+    (found,) = report_of(tmp_path)["cases"]
+    assert found["outcome"] == "errored"
+    assert "the model takes no images or documents: HTTP 500: image input is not" in found["reason"]

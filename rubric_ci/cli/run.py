@@ -175,6 +175,10 @@ def run(stop_first: bool, **options: Any) -> Any:
 
 def _check_untrusted(options: dict[str, Any]) -> None:
     """Raise UsageError for an option that reads another state than --untrusted allows."""
+    if options["shard"]:
+        raise click.UsageError(
+            "--untrusted and --shard exclude each other: the caps hold for one run"
+        )
     names = ("policy_from", "changed_since", "against", "last_failed")
     for name in filter(options.get, names):
         option = f"--{name.replace('_', '-')}"

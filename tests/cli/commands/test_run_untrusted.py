@@ -282,6 +282,10 @@ def test_a_cap_of_nothing_asks_nothing(pull: Pull) -> None:
 
 
 REFUSED = {
+    "shards": (
+        ["--shard", "1/2"],
+        "--untrusted and --shard exclude each other: the caps hold for one run",
+    ),
     "another base": (["--against", "main"], f"--untrusted and --against {EXCLUDES}"),
     "another policy": (["--policy-from", "head"], f"--untrusted and --policy-from {EXCLUDES}"),
 }

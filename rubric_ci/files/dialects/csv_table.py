@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from rubric_ci.files.yaml_text.csv_cases import Broken, Cell
+from rubric_ci.files.yaml_text.csv_cases import Broken, Cell, HeaderAndRows, header_and_rows
 from rubric_ci.files.yaml_text.problems import LocatedProblem, Location, Path, Place
 
 
@@ -12,19 +12,15 @@ class Table:
 
     def __init__(self, file: str, rows: Iterable[list[Cell]], text: str = "") -> None:
         self.file, self._text = file, text
-        self.text_problems: list[tuple[str, LocatedProblem]] = []
         self.ambiguous: list[Any] = []
         try:
-            cells = [row for row in rows if any(cell.text.strip() for cell in row)]
+            found = header_and_rows(rows)
         except Broken as error:
-            cells = []
-            self.text_problems.append((file, error.problem))
-        names = [cell.text.strip() for cell in cells[0]] if cells else []
-        self._places = [[cell.place for cell in row] for row in cells[1:]]
-        self._names = names
-        self.data: Any = [
-            dict(zip(names, (cell.text for cell in row), strict=False)) for row in cells[1:]
-        ]
+            found = HeaderAndRows([], [], [error.problem])
+        self.text_problems: list[tuple[str, LocatedProblem]] = [(file, p) for p in found.problems]
+        self._places = [[cell.place for cell in row] for row in found.rows]
+        self._names = [cell.text for cell in found.header]
+        self.data: Any = found.texts
 
     @property
     def readable(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.dialects.promptfoo_checks import KINDS, Placed
 from rubric_ci.files.dialects.translation import Beside, Translation
-from rubric_ci.files.yaml_text.csv_cases import Broken, rows
+from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.problems import Path
 
@@ -78,8 +78,8 @@ def _in_file(name: str, beside: Beside) -> list[Any] | None:
         return None
     try:
         if name.endswith(".csv"):
-            header, *cells = [[cell.text for cell in row] for row in rows(text)]
-            return [dict(zip(header, row, strict=True)) for row in cells if any(row)]
+            read = header_and_rows(rows(text))
+            return None if read.problems else list(read.texts)
         if name.endswith(".jsonl"):
             return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (Broken, ValueError):

@@ -4,7 +4,7 @@ The separator is the comma, semicolon or tab that the header has most of.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.yaml_text.problems import (
@@ -76,6 +76,20 @@ class Row(NamedTuple):
     columns: Mapping[Path, str]
 
 
+class HeaderAndRows(NamedTuple):
+    """A table whose rows have a cell for each column; other rows are problems."""
+
+    header: list[Cell]  # without white space at the ends; empty: the table is empty
+    rows: list[list[Cell]]
+    problems: list[LocatedProblem]
+
+    @property
+    def texts(self) -> list[dict[str, str]]:
+        """The texts of each row by column."""
+        names = [cell.text for cell in self.header]
+        return [dict(zip(names, (c.text for c in row), strict=True)) for row in self.rows]
+
+
 OfRow: TypeAlias = Callable[[Mapping[str, str], int], Row]
 """The texts of a row by column, and its number from 1, as a case."""
 
@@ -94,8 +108,7 @@ class CsvCases:
         self._numbers: dict[str, int] = {}  # of the columns, by their name
         self._rows: list[list[Cell]] = []
         try:
-            found = rows(text) if of_row else table(text)
-            self._read([row for row in found if any(cell.text.strip() for cell in row)])
+            self._read(header_and_rows(rows(text) if of_row else table(text)))
         except Broken as error:
             self.text_problems.append((file, error.problem))
 
@@ -116,10 +129,10 @@ class CsvCases:
             return _line_of(cell, path[1])
         return cell.place
 
-    def _read(self, rows: list[list[Cell]]) -> None:
-        if not rows:
+    def _read(self, found: HeaderAndRows) -> None:
+        if not found.header:
             raise Broken(1, 1, "the table is empty")
-        self._header = [cell._replace(text=cell.text.strip()) for cell in rows[0]]
+        self._header = found.header
         if self._of_row is None:
             known = named([cell.text for cell in self._header])
             self._header = [c._replace(text=known.get(c.text, c.text)) for c in self._header]
@@ -134,15 +147,11 @@ class CsvCases:
             self._numbers[cell.text] = len(self._numbers)
         if "id" not in names and not self._of_row:
             raise Broken(*self._header[0].place[:2], "the table has no column `id`")
-        for row in rows[1:]:
-            if len(row) != len(names):
-                reason = f"the row has {len(row)} cells, and the header {len(names)}"
-                problem = Broken(*row[0].place[:2], reason).problem
-                self.text_problems.append((self.file, problem))
-                continue
+        self.text_problems += [(self.file, problem) for problem in found.problems]
+        for row in found.rows:
             self._rows.append(row)
             self._add(dict(zip(names, (cell.text for cell in row), strict=True)))
-        if len(rows) == 1:
+        if not (found.rows or found.problems):
             raise Broken(*self._header[0].place[:2], "the table has no rows")
 
     def _add(self, cells: dict[str, str]) -> None:
@@ -192,15 +201,28 @@ def spelt(name: str) -> str:
     return "_".join(_HUMP.sub("_", name).lower().replace("-", " ").split())
 
 
+def header_and_rows(found: Iterable[list[Cell]]) -> HeaderAndRows:
+    """Return the rows that have a text; raises Broken as reading them does."""
+    filled = [row for row in found if any(cell.text.strip() for cell in row)]
+    header = [cell._replace(text=cell.text.strip()) for cell in filled[0]] if filled else []
+    problems = []
+    for row in filled[1:]:
+        if len(row) != len(header):
+            reason = f"the row has {len(row)} cells, and the header {len(header)}"
+            problems.append(Broken(*row[0].place[:2], reason).problem)
+    rows = [row for row in filled[1:] if len(row) == len(header)]
+    return HeaderAndRows(header, rows, problems)
+
+
 def table(text: str) -> Iterator[list[Cell]]:
     """Yield the rows of a table with any separator; raises Broken."""
-    text = text.removeprefix("\ufeff")
     header = next((line for line in text.splitlines() if line.strip()), "")
     return rows(text, max(_PLAIN, key=header.count))
 
 
 def rows(text: str, separator: str = ",") -> Iterator[list[Cell]]:
     """Yield the rows; raises Broken for a quotation mark that is not closed, or text after one."""
+    text = text.removeprefix("\ufeff")
     row: list[Cell] = []
     position, line, start = 0, 1, 0  # `start` is where the line starts
     while position < len(text) or row:

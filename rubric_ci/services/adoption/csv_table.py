@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from rubric_ci.files.parsing.typed_json import Mismatch
-from rubric_ci.files.yaml_text.csv_cases import Broken, table
+from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, spelt, table
+from rubric_ci.files.yaml_text.problems import LocatedProblem
 from rubric_ci.services.adoption.samples import Check, Sample, unit
 
 COLUMNS = (
@@ -26,22 +27,28 @@ Row = Mapping[str, str]
 def read(text: str) -> Iterator[Sample]:
     """Yield the cases in the order of their first row."""
     try:
-        rows = [row for row in table(text) if any(cell.text.strip() for cell in row)]
+        read = header_and_rows(table(text))
     except Broken as error:
-        raise Mismatch(f"line {error.problem.line}: {error.problem.message}") from None
-    names = ["_".join(cell.text.lower().split()) for cell in rows[0]] if rows else []
+        raise _mismatch(error.problem) from None
+    names = [spelt(cell.text) for cell in read.header]
     if "id" not in names or not {"passed", "score"} & set(names):
         raise Mismatch("line 1: expected the column `id`, and `passed` or `score`")
     if unknown := [name for name in names if name not in COLUMNS]:
         raise Mismatch(f"line 1: unknown column `{unknown[0]}`; known are {', '.join(COLUMNS)}")
+    if read.problems:
+        raise _mismatch(read.problems[0])
     found: dict[tuple[str, str], Sample] = {}
-    for row in rows[1:]:
+    for row in read.rows:
         line = row[0].place[0]
-        sample = _sample(dict(zip(names, (cell.text.strip() for cell in row), strict=False)), line)
+        sample = _sample(dict(zip(names, (cell.text.strip() for cell in row), strict=True)), line)
         key = sample.suite, sample.id
         known = found.get(key)
         found[key] = sample if known is None else _joined(known, sample, line)
     yield from found.values()
+
+
+def _mismatch(problem: LocatedProblem) -> Mismatch:
+    return Mismatch(f"line {problem.line}: {problem.message}")
 
 
 def _joined(known: Sample, sample: Sample, line: int) -> Sample:

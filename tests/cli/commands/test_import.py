@@ -381,7 +381,7 @@ def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
         "providers: ['openai:chat:gpt-6-luna', {id: 'anthropic:messages:opus', label: big}]\n"
         "tests: [tests.csv, {vars: {q: [x, y], shop: {city: Bern}}, assert: [{type: is-json}]}]\n"
     )
-    table = 'q,__expected,__expected2\nHi,"contains:days","not-icontains: sorry"\nYo,Same,\n'
+    table = '\ufeffq,__expected,__expected2\nHi,"contains:days","not-icontains: sorry"\nYo,Same,\n'
     chat = (
         '[{"role": "system", "content": "In {{shop.city}}"}, {"role": "user", "content": "{{q}}"}]'
     )
@@ -569,6 +569,12 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
     hinted = said.replace("\n", hint)
     ended = f"{parts} part{'s' * (parts > 1)} of the files not imported, see above\n"
     assert (done.returncode, done.stdout) == (1, f"wrote a.eval.yaml: 1 case\n{hinted}{ended}")
+
+
+def test_a_row_with_a_cell_too_many_is_not_cut(checkout: Checkout) -> None:
+    suite, said = imported(checkout, "a.csv", a__csv="input,expected\nHi,Hello, you\nYo,Hey\n")
+    assert [case["input"] for case in suite["evalcases"]] == ["Yo"]
+    assert "a.csv:2:1: case-file: the row has 3 cells, and the header 2" in said
 
 
 def workbook(**sheets: list[list[Any]]) -> bytes:

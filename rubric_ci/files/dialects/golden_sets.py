@@ -40,9 +40,10 @@ def list_of(data: Any) -> Path | None:
 
 
 def _are_records(items: Any) -> bool:
-    records = [each for each in items if isinstance(each, dict)] if isinstance(items, list) else []
-    asked = any(spelt(str(key)) in USUAL["input"] for each in records for key in each)
-    return asked and len(records) == len(items)
+    mappings = isinstance(items, list) and all(isinstance(each, dict) for each in items)
+    keys = [key for each in items for key in each] if mappings else []
+    texts = all(isinstance(key, str) for key in keys)
+    return texts and any(spelt(key) in USUAL["input"] for key in keys)
 
 
 def translate_json(data: Any, beside: Beside) -> Translation:

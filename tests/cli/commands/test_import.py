@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 import yaml
 
-from rubric_ci.files.dialects import promptfoo
+from rubric_ci.files.dialects import golden_sets, promptfoo
 from rubric_ci.files.dialects.translation import Beside
 from rubric_ci.files.yaml_text.document import Document
 from tests import platforms
@@ -569,6 +569,11 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
     hinted = said.replace("\n", hint)
     ended = f"{parts} part{'s' * (parts > 1)} of the files not imported, see above\n"
     assert (done.returncode, done.stdout) == (1, f"wrote a.eval.yaml: 1 case\n{hinted}{ended}")
+
+
+@pytest.mark.parametrize("data", [[{1: "a", "input": "Hi"}], [{"input": "Hi"}, "Yo"], [], {"a": 1}])
+def test_what_is_no_golden_set(data: Any) -> None:
+    assert golden_sets.list_of(data) is None
 
 
 def test_a_row_with_a_cell_too_many_is_not_cut(checkout: Checkout) -> None:

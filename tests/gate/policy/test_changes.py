@@ -135,6 +135,7 @@ SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
         [
             ("judge.canary", "", "True", "judge"),
             ("judge.evidence", "", "warn", "judge"),
+            ("judge.images", "", "auto", "judge"),
             ("judge.mode", "", "batched", "judge"),
             ("judge.model", "", "openai/a", "judge"),
             ("judge.seed", "", "1", "judge"),
@@ -150,6 +151,7 @@ SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
             ("judge.command", "", "a, b", "judge"),
             ("judge.env", "", "TOKEN", "judge"),
             ("judge.evidence", "", "warn", "judge"),
+            ("judge.images", "", "auto", "judge"),
             ("judge.mode", "", "batched", "judge"),
             ("judge.model", "", "m", "judge"),
             ("judge.timeout_seconds", "", "60.0", "judge"),

@@ -1,4 +1,4 @@
-"""A real model on this machine as target and judge: the contract, not the quality of its marks.
+"""A real model on this machine as target and judge: the contract, not the quality of its work.
 
 `make local-model` installs a small model and a server for it, 130 MB, and runs this; without them
 the tests are skipped.
@@ -19,7 +19,10 @@ from tests.pictures import png, write
 
 PYTHON = Path(__file__).parents[2] / ".tools/local-model/bin/python"
 MARKS = {True, False, "cannot_assess"}
+WORDS = {"sound", "never-fails", "jumpy", "untested"}
 MOST_SECONDS = 240
+# A model of this size can go on for as long as it may: a mark needs fewer tokens.
+MOST_TOKENS = 300
 
 pytestmark = [
     pytest.mark.slow,
@@ -51,12 +54,19 @@ def url() -> Iterator[str]:
         server.kill()
 
 
-def prepare(folder: Path, url: str, target: dict[str, str]) -> None:
-    """Write the three lines that a local judge needs, and the cases."""
-    model = {"model": "openai/smollm2", "api_base": url}
+def prepare(folder: Path, url: str, target: dict[str, str], evals: str = EVALS) -> None:
+    """Write the lines that a local judge needs, and the cases."""
+    model = {"model": "openai/smollm2", "api_base": url, "max_tokens": MOST_TOKENS}
     config = {"judge": model, "targets": [{"name": "default", **(target or model)}]}
     (folder / "rubric-ci.yaml").write_text(json.dumps(config), encoding="utf-8")
-    (folder / "a.eval.yaml").write_text(EVALS, encoding="utf-8")
+    (folder / "a.eval.yaml").write_text(evals, encoding="utf-8")
+
+
+def run(folder: Path, *arguments: str) -> tuple[int, str]:
+    """Return the exit code and the output of a command."""
+    with start(folder, *arguments) as process:
+        output, _ = process.communicate(timeout=MOST_SECONDS)
+    return process.returncode, output
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -74,9 +84,8 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def report_of(folder: Path) -> Any:
     """Run all cases and return the report."""
-    with start(folder, "run", "a.eval.yaml") as run:
-        output, _ = run.communicate(timeout=MOST_SECONDS)
-    assert run.returncode in {0, 1, 3}, output
+    code, output = run(folder, "run", "a.eval.yaml")
+    assert code in {0, 1, 3}, output
     return json.loads((folder / ".rubric-ci/report.json").read_text(encoding="utf-8"))
 
 
@@ -95,9 +104,7 @@ def check(report: Any) -> None:
 
 def test_three_lines_make_it_target_and_judge(tmp_path: Path, url: str) -> None:
     prepare(tmp_path, url, {})
-    with start(tmp_path, "validate") as validate:
-        output, _ = validate.communicate(timeout=60)
-    assert (validate.returncode, output) == (0, "2 files checked: no problems\n")
+    assert run(tmp_path, "validate") == (0, "2 files checked: no problems\n")
     report = report_of(tmp_path)
     check(report)
     assert report["totals"]["input_tokens"] > 100
@@ -107,10 +114,10 @@ def test_three_lines_make_it_target_and_judge(tmp_path: Path, url: str) -> None:
 
 def test_a_kill_in_the_middle_loses_no_mark(tmp_path: Path, url: str) -> None:
     prepare(tmp_path, url, {"provider": "mock", "response": "Paris, 5, white"})
-    with start(tmp_path, "run", "a.eval.yaml") as run:
-        assert run.stdout
-        next(line for line in run.stdout if line.startswith("[") and "errored" not in line)
-        run.kill()
+    with start(tmp_path, "run", "a.eval.yaml") as killed:
+        assert killed.stdout
+        next(line for line in killed.stdout if line.startswith("[") and "errored" not in line)
+        killed.kill()
     report = report_of(tmp_path)
     check(report)
     assert report["totals"]["cached_marks"] >= 1
@@ -141,3 +148,65 @@ def test_a_text_model_refuses_an_image(tmp_path: Path, url: str) -> None:
     (found,) = report_of(tmp_path)["cases"]
     assert found["outcome"] == "errored"
     assert "the model takes no images or documents: HTTP 500: image input is not" in found["reason"]
+
+
+ANSWERED = {"provider": "mock", "response": "Paris is the capital of France."}
+ONE = "evalcases:\n- {id: capital, input: What is the capital of France?, rubrics: [Names Paris]}\n"
+
+
+def test_a_draft_is_valid_or_the_file_stays(tmp_path: Path, url: str) -> None:
+    bare = (
+        "evalcases:\n- id: capital\n  input: What is the capital of France?\n"
+        "  expected_outcome: Names Paris\n"
+    )
+    prepare(tmp_path, url, {}, bare)
+    code, output = run(tmp_path, "generate", "rubrics", "a.eval.yaml")
+    written = (tmp_path / "a.eval.yaml").read_text(encoding="utf-8")
+    if code == 3:
+        assert "capital" in output
+        assert written == bare
+    else:
+        assert code == 0, output
+        assert written.startswith(bare)
+        assert "rubrics:" in written
+        assert run(tmp_path, "validate") == (0, "2 files checked: no problems\n")
+
+
+def test_labels_measure_it(tmp_path: Path, url: str) -> None:
+    prepare(tmp_path, url, ANSWERED, ONE)
+    label = {"file": "a.eval.yaml", "id": "capital", "evaluator": "rubric"}
+    answers = {"It is Paris.": True, "It is Lyon.": False}
+    lines = [
+        json.dumps(label | {"answer": answer, "marks": {"rubric-1": mark}})
+        for answer, mark in answers.items()
+    ]
+    (tmp_path / "labels.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    code, output = run(tmp_path, "judge", "calibrate", "labels.jsonl")
+    assert code in {0, 3}, output
+    assert "Names Paris" in output or "rubric-1" in output
+    if code == 0:
+        calibration = json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8"))
+        assert calibration["judge"]["model"] == "openai/smollm2"
+
+
+def test_it_probes_the_criteria(tmp_path: Path, url: str) -> None:
+    prepare(tmp_path, url, ANSWERED, ONE)
+    report_of(tmp_path)
+    code, output = run(tmp_path, "probe", "a.eval.yaml", "--variants", "2")
+    assert code in {0, 3}, output
+    probed = json.loads((tmp_path / ".rubric-ci/probe.json").read_text(encoding="utf-8"))
+    assert {criterion["word"] for criterion in probed["criteria"]} <= WORDS
+    assert len(probed["criteria"]) == 1
+
+
+def test_two_nights_are_compared(tmp_path: Path, url: str) -> None:
+    prepare(tmp_path, url, ANSWERED, ONE)
+    reference = ".rubric-ci/reference"
+    for _ in range(2):
+        code, output = run(tmp_path, "run", "a.eval.yaml", "--baseline", reference)
+        assert code in {0, 1}, output
+        code, output = run(tmp_path, "baseline", "keep")
+        assert code == 0, output
+    code, output = run(tmp_path, "compare", reference, ".rubric-ci/report.json")
+    assert code in {0, 1, 3}, output
+    assert "Reference" in output

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rubric_ci.files.project.loader import load
 from rubric_ci.model.evals import RubricSpec
 from rubric_ci.model.references import NotFound
-from rubric_ci.model.results import CriterionResult
+from rubric_ci.model.results import Answer, CriterionResult
 from rubric_ci.services.probe.figures import Share, figures
 from rubric_ci.services.probe.plan import Subject, key, mutations, plan
 
@@ -87,7 +87,7 @@ def measure(row: Row) -> tuple[Share, Share, str]:
     assert loaded.eval_file
     (case,) = loaded.eval_file.cases
     (spec,) = (each for each in case.evaluators if isinstance(each, RubricSpec))
-    subject = Subject(case=case, spec=spec, answer=ANSWER, criteria=spec.rubric.judged)
+    subject = Subject(case=case, spec=spec, given=Answer(text=ANSWER), criteria=spec.rubric.judged)
     (criterion,) = subject.criteria
 
     def mark(answer: str) -> dict[str, CriterionResult]:

@@ -1,12 +1,13 @@
 // Runs promptfoo's own JavaScript for rubric-ci; written by `rubric-ci import`, needs nothing else.
 // Checks: `node promptfoo_shim.mjs` as a code judge. Providers: with FILE[:NAME], the prompt and
-// their transforms. Transforms for the other shim: `--transform SOURCE`. All checks of a test:
+// their transforms, after `--config JSON` if it has settings. Transforms for the other shim: `--transform SOURCE`. All checks of a test:
 // `--all`, or `--mean THRESHOLD`, as the aggregator of a composite.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 
 const AsyncFunction = (async () => {}).constructor;
 const FILE = /^file:\/\//;
@@ -15,16 +16,53 @@ const TEXTS = {
   contains: (text, value) => text.includes(value),
   contains_any: (text, values) => values.some((value) => text.includes(value)),
   contains_all: (text, values) => values.every((value) => text.includes(value)),
-  equals: (text, value) => text === String(value),
+  equals: (text, value) => (typeof value === "object" ? same(text, value) : text === String(value)),
   starts_with: (text, value) => text.startsWith(value),
   matches: (text, value) => new RegExp(value).test(text),
   is_json: (text) => parsed(text) !== undefined,
+  contains_json: (text) => hasObject(text),
+  levenshtein: (text, { text: other, most }) => distance(text, other) <= most,
   word_count: (text, { min = 0, max = Infinity }) => words(text) >= min && words(text) <= max,
 };
 
-globalThis.require ??= createRequire(resolve("promptfoo.cjs"));
-process.mainModule ??= { require: globalThis.require };
+process.mainModule ??= { require: createRequire(resolve("promptfoo.cjs")) };
 console.log = console.error; // standard output has the result
+
+class Undecided extends Error {}
+
+const same = (text, value) => isDeepStrictEqual(parsed(text), value);
+
+// promptfoo reads what is between braces as YAML. What is no JSON may be YAML, so without any JSON
+// there is no verdict.
+function hasObject(text) {
+  const starts = [...text.matchAll(/\{/g)].map((match) => match.index);
+  if (starts.some((start) => parsed(between(text, start)) !== undefined)) return true;
+  if (starts.length === 0) return false;
+  throw new Undecided("braces in the answer are no JSON; promptfoo may read them as YAML");
+}
+
+// From a brace to the one that closes it; where that is missing, it is added.
+function between(text, start) {
+  let open = 0;
+  for (let at = start; at < text.length; at += 1) {
+    open += { "{": 1, "}": -1 }[text[at]] ?? 0;
+    if (open === 0) return text.slice(start, at + 1);
+  }
+  return text.slice(start) + "}".repeat(open);
+}
+
+function distance(one, other) {
+  let row = [...Array(other.length + 1).keys()];
+  for (let at = 1; at <= one.length; at += 1) {
+    const next = [at];
+    for (let to = 1; to <= other.length; to += 1) {
+      const cost = one[at - 1] === other[to - 1] ? 0 : 1;
+      next.push(Math.min(next[to - 1] + 1, row[to] + 1, row[to - 1] + cost));
+    }
+    row = next;
+  }
+  return row[other.length];
+}
 
 const words = (text) => text.split(/\s+/).filter(Boolean).length;
 
@@ -109,6 +147,7 @@ async function outcome(check, output, context) {
   try {
     return judged(file ? result : await evaluated(check, output, context), check);
   } catch (error) {
+    if (error instanceof Undecided) throw error;
     return [false, String(error), 0];
   }
 }
@@ -119,7 +158,7 @@ async function grade(given) {
   const assertions = [];
   const scores = [];
   for (const check of checks) {
-    const output = await transformed(check.transform ?? [], written(given.output), { vars, prompt });
+    const output = await transformed(check.transform ?? [], written(given), { vars, prompt });
     const context = { vars, prompt: given.question, config: check.config, test: { vars } };
     const [passed, evidence, score] = await outcome(check, output, context);
     const weight = check.weight ?? 1;
@@ -140,9 +179,10 @@ function aggregated(members, threshold) {
   return weighted(members) + 1e-9 >= threshold ? 1 : 0;
 }
 
-async function answer(reference, prompt, transforms) {
+async function answer(config, reference, prompt, transforms) {
   let provider = await load(reference);
-  if (typeof provider === "function" && provider.prototype?.callApi) provider = new provider({});
+  const options = { id: reference, config };
+  if (typeof provider === "function" && provider.prototype?.callApi) provider = new provider(options);
   const call = typeof provider === "function" ? provider : provider.callApi.bind(provider);
   const context = { vars: {}, prompt: { raw: prompt, label: prompt } };
   const { output, error } = await call(prompt, context, {});
@@ -150,14 +190,22 @@ async function answer(reference, prompt, transforms) {
   return printed(await transformed(transforms.map(JSON.parse), output, context));
 }
 
-// An answer that is an object is JSON and a space: checks by code get the object again. An answer
-// in JSON is the text of an object, because rubric-ci reads measurements from a bare one.
+// An answer in JSON, or with white space at its ends, is the text of an object, because rubric-ci
+// reads measurements from a bare one. One that is no text is also the content of a message.
 function printed(output) {
-  const text = typeof output === "string" ? output : `${JSON.stringify(output)} `;
-  return parsed(text) === undefined ? text : JSON.stringify({ text });
+  if (typeof output === "string") {
+    const plain = parsed(output) === undefined && output === output.trim();
+    return plain ? output : JSON.stringify({ text: output });
+  }
+  const message = { role: "assistant", content: output };
+  return JSON.stringify({ text: JSON.stringify(output), output_messages: [message] });
 }
 
-const written = (text) => (/^[{[][^]*[}\]] $/.test(text) ? (parsed(text) ?? text) : text);
+// Checks by code get again what a provider gave, if it is no text.
+function written({ output, messages = [] }) {
+  const content = messages.at(-1)?.content ?? output;
+  return typeof content !== "string" && JSON.stringify(content) === output ? content : output;
+}
 
 function parsed(text) {
   try {
@@ -168,6 +216,7 @@ function parsed(text) {
 }
 
 async function main([first, second, ...others]) {
+  if (first === "--config") return answer(JSON.parse(JSON.parse(second)), ...others.slice(0, 2), others.slice(2));
   const given = () => JSON.parse(readFileSync(0, "utf8"));
   if (first === "--all" || first === "--mean") {
     const limit = second === undefined ? undefined : Number(second);
@@ -177,7 +226,7 @@ async function main([first, second, ...others]) {
     const { output, context } = given();
     return JSON.stringify(await transformed([second], output, context));
   }
-  return first ? answer(first, second, others) : JSON.stringify(await grade(given()));
+  return first ? answer({}, first, second, others) : JSON.stringify(await grade(given()));
 }
 
 try {

@@ -1,8 +1,8 @@
 """Runs promptfoo's own Python for rubric-ci; written by `rubric-ci import`, needs nothing else.
 
-Checks: as a code judge. Providers: with FILE[:NAME], the prompt and their transforms. Transforms
-for the other shim: `--transform SOURCE`. All checks of a test: `--all`, or `--mean THRESHOLD`, as
-the aggregator of a composite.
+Checks: as a code judge. Providers: with FILE[:NAME], the prompt and their transforms, after
+`--config JSON` if they have settings. Transforms for the other shim: `--transform SOURCE`. All
+checks of a test: `--all`, or `--mean THRESHOLD`, as the aggregator of a composite.
 """
 
 import asyncio
@@ -96,7 +96,7 @@ def grade(given: dict[str, Any]) -> dict[str, Any]:
     scores = list[tuple[float, float, str]]()
     context = {"vars": variables, "prompt": {"raw": given["question"], "label": given["question"]}}
     for check in given["config"]["checks"]:
-        output = transformed(check.get("transform", []), written(given["output"]), context)
+        output = transformed(check.get("transform", []), written(given), context)
         passed, evidence, score, weight = False, "", 0.0, check.get("weight", 1)
         try:
             rest = {"prompt": given["question"], "config": check.get("config")}
@@ -126,9 +126,10 @@ def aggregated(results: dict[str, Any], threshold: float | None) -> int:
     return int(weighted(members) + 1e-9 >= threshold)
 
 
-def answer(reference: str, prompt: str, *transforms: str) -> str:
-    """Return the answer of a provider."""
-    result = called(load(reference, "call_api"), prompt, {"config": {}}, {"vars": {}})
+def answer(config: Any, reference: str, prompt: str, *transforms: str) -> str:
+    """Return the answer of a provider with its settings."""
+    options = {"id": reference, "config": config}
+    result = called(load(reference, "call_api"), prompt, options, {"vars": {}})
     if result.get("error"):
         raise SystemExit(result["error"])
     context = {"vars": {}, "prompt": {"raw": prompt, "label": prompt}}
@@ -137,28 +138,33 @@ def answer(reference: str, prompt: str, *transforms: str) -> str:
 
 
 def as_answer(output: Any) -> str:
-    """Return an answer as rubric-ci reads it: in JSON it is the text of an object.
+    """Return an answer as rubric-ci reads it.
 
-    An object is JSON and a space: checks by code get the object again.
+    In JSON, or with white space at its ends, it is the text of an object. One that is no text is
+    also the content of a message, so that checks by code get it again.
     """
-    text = output
     if not isinstance(output, str):
-        text = f"{json.dumps(output, ensure_ascii=False, separators=(',', ':'))} "
+        message = {"role": "assistant", "content": output}
+        return json.dumps({"text": as_json(output), "output_messages": [message]})
     try:
-        json.loads(text)
+        json.loads(output)
     except (ValueError, RecursionError):
-        return str(text)
-    return json.dumps({"text": text}, ensure_ascii=False)
+        if output == output.strip():
+            return output
+    return json.dumps({"text": output}, ensure_ascii=False)
 
 
-def written(text: str) -> Any:
-    """Return an answer that is an object as one: it is JSON and a space."""
-    if not (text.startswith(("{", "[")) and text.endswith(("} ", "] "))):
-        return text
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+def as_json(output: Any) -> str:
+    """Return a value as JavaScript writes it in JSON."""
+    return json.dumps(output, ensure_ascii=False, separators=(",", ":"))
+
+
+def written(given: dict[str, Any]) -> Any:
+    """Return what a provider gave, if it is no text, else the answer."""
+    messages = given.get("messages") or [{}]
+    content = messages[-1].get("content")
+    known = content is not None and not isinstance(content, str)
+    return content if known and as_json(content) == given["output"] else given["output"]
 
 
 def main(arguments: list[str]) -> str:
@@ -170,8 +176,12 @@ def main(arguments: list[str]) -> str:
         case ["--transform", source]:
             given = json.load(sys.stdin)
             return json.dumps(transformed([source], given["output"], given["context"]))
+        case ["--echo", prompt]:
+            return as_answer(prompt)
+        case ["--config", config, reference, prompt, *transforms]:
+            return answer(json.loads(json.loads(config)), reference, prompt, *transforms)
         case [reference, prompt, *transforms]:
-            return answer(reference, prompt, *transforms)
+            return answer({}, reference, prompt, *transforms)
         case _:
             return json.dumps(grade(json.load(sys.stdin)))
 

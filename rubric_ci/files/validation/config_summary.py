@@ -68,7 +68,8 @@ def summarize_config(document: Source) -> ConfigSummary:
         without_calls={
             target["name"]: why
             for _, target in mappings(data, "targets")
-            if isinstance(target.get("name"), str) and (why := _without_calls(target))
+            if isinstance(target.get("name"), str)
+            and (why := _without_calls(target, is_of_agentv(document.file)))
         },
         programs={
             target["name"]: target["provider"].lower()
@@ -110,12 +111,15 @@ def _prompts(data: Any) -> Iterator[tuple[str, str]]:
             yield name, prompt
 
 
-def _without_calls(target: Mapping[str, Any]) -> str:
-    """Return why a target reports no calls of tools; empty: it may report them."""
+def _without_calls(target: Mapping[str, Any], of_agentv: bool) -> str:
+    """Return why a target reports no calls of tools; empty: it may report them.
+
+    Commands of AgentV print their messages, with the calls.
+    """
     provider = target.get("provider")
     match provider.lower() if isinstance(provider, str) else "":
         case "cli":
-            return "" if "trace" in target else "has no `trace`"
+            return "" if "trace" in target or of_agentv else "has no `trace`"
         case "http":
             return "is a service, whose calls of tools are not known"
         case "mock":

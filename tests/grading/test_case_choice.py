@@ -55,7 +55,7 @@ def run(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
         ([f"{REFUND}:2"], ["r:period"]),
         ([f"{REFUND}:7"], ["r:period"]),
         ([f"{REFUND}:8:3"], ["r:shipping"]),
-        ([f"{REFUND}:900"], ["r:shipping"]),
+        ([f"{REFUND}:13"], ["r:shipping"]),
         (["-k", "PERIOD"], ["o:period", "r:period"]),
         (["-k", "period and not order"], ["r:period"]),
         (["-k", "t-cancel or ship"], ["o:cancel", "r:shipping"]),

@@ -159,6 +159,10 @@ def methods(tree: ast.Module, call: ast.Call) -> set[str]:
     return uses or {"search"}
 
 
+LOCAL = {"either": "/tmp/work|/tmp/home"}
+"""Values of local names in patterns: the folders of a trial."""
+
+
 def evaluated(call: ast.Call, names: dict[str, Any]) -> tuple[str | bytes, int]:
     """Return the pattern and the flags that a call is given."""
     assert isinstance(call.func, ast.Attribute)
@@ -166,7 +170,8 @@ def evaluated(call: ast.Call, names: dict[str, Any]) -> tuple[str | bytes, int]:
     if call.func.attr == "compile":
         flags += call.args[1:2]
     values = [
-        eval(compile(ast.Expression(each), "", "eval"), names) for each in (call.args[0], *flags)
+        eval(compile(ast.Expression(each), "", "eval"), names, LOCAL)
+        for each in (call.args[0], *flags)
     ]
     return values[0], int(sum(values[1:]))
 

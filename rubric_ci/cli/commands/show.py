@@ -19,6 +19,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports.render import terminal
 from rubric_ci.services.publish.files import NARROWEST, WIDEST
+from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.system.output import use_color
 from rubric_ci.text.suggestions import suggest
 
@@ -48,6 +49,8 @@ def show(settings: ShowSettings) -> ExitCode:
         text = terminal.cases(cases, settings.criterion, width=width, color=color)
     else:
         text = terminal.render(report, width=width, color=color)
+    if workflow := Workflow.of(os.environ):
+        text = workflow.guarded(text)
     click.echo(text, color=color)
     return ExitCode.OK
 

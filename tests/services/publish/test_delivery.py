@@ -65,6 +65,7 @@ def test_outputs_and_summary(project: Project, environment: dict[str, str]) -> N
         "errored": "0",
         "cost-usd": "0.000000",
         "report": ".rubric-ci/report.json",
+        "page": "",
         "summary": ".rubric-ci/summary.md",
     }
     summary = Path(environment["GITHUB_STEP_SUMMARY"]).read_text()

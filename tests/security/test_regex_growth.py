@@ -159,8 +159,8 @@ def methods(tree: ast.Module, call: ast.Call) -> set[str]:
     return uses or {"search"}
 
 
-LOCAL = {"either": "/tmp/work|/tmp/home"}
-"""Values of local names in patterns: the folders of a trial."""
+LOCAL = {"either": "/tmp/work|/tmp/home", "word": "word", "name": "name"}
+"""Values of local names in patterns: the folders of a trial, and single words."""
 
 
 def evaluated(call: ast.Call, names: dict[str, Any]) -> tuple[str | bytes, int]:

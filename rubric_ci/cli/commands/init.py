@@ -33,7 +33,7 @@ _STRANGERS: Final = (
     "there; `/rubric-ci run` in a comment grades a fork's pull request.\n"
 )
 _PIN: Final = re.compile(
-    r"(rubric-ci/rubric-ci\S*)@[0-9a-f]{40} # .*"
+    r"(rubric-ci/rubric-ci(?:/[\w./-]{1,100})?)@[0-9a-f]{40} # .*"
 )  # of a workflow of ours, as examples have it
 _SECRETS: Final = re.compile(r"^    secrets:\n(?:      .*\n)+", re.MULTILINE)
 _CAP: Final = re.compile(r'max-cost-usd: "\d+"')

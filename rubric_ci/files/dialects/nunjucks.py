@@ -19,8 +19,11 @@ from jinja2.visitor import NodeTransformer
 _MOST: Final = 1_000_000  # characters of a text
 _PLAIN: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _OPEN: Final = re.compile(r"(?m)\{%[^%]*$|\{\{[^}]*$|\{#[^#]*$")
-_ROOTS: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)[^}]*\}\}|\{%\s*(?:if|for)\s+([A-Za-z_]\w*)")
-_POSITION: Final = re.compile(r"(?<=\w)\.\d+(?=[^{}]*[%}]\})")
+_ROOTS: Final = re.compile(
+    r"\{\{\s*+([A-Za-z_]\w*+)[^{}]*+\}\}|\{%\s*+(?:if|for)\s++([A-Za-z_]\w*+)"
+)
+_INSIDE: Final = re.compile(r"\{[{%][^{}]*+\}")
+_POSITION: Final = re.compile(r"(?<=\w)\.\d++")
 _PASSES: Final = 5  # in which promptfoo fills variables in variables
 
 
@@ -37,7 +40,8 @@ def filled_in(text: str, variables: Mapping[str, Any]) -> str:
     """Return the text of a template; raises NotSame."""
     if not is_template(text):
         return text
-    if position := _POSITION.search(text):
+    inside = map(_POSITION.search, _INSIDE.findall(text))
+    if position := next(filter(None, inside), None):
         raise NotSame(f"`{position[0]}` is no name there; write `[0]`")
     try:
         made = _template(text)(variables)

@@ -5,7 +5,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.dialects.nunjucks import filled_in, filled_in_prompt, js_text, of_prompt
+from rubric_ci.files.dialects.nunjucks import (
+    filled_in,
+    filled_in_prompt,
+    is_template,
+    js_text,
+    of_prompt,
+)
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.problems import Path
@@ -13,7 +19,6 @@ from rubric_ci.text import template
 
 _SEPARATOR: Final = re.compile(r"(?m)^[ \t]*---[ \t]*$")
 _TEXTS: Final = (".txt", ".md", ".j2", ".json", ".yaml", ".yml")
-_TAG: Final = re.compile(r"\{[{%#].*?[}%#]\}", re.DOTALL)
 _NAME: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _NOT_TEXT: Final = "a prompt that is no text or file of text is not imported, nor its cases"
 _NO_MESSAGES: Final = "a prompt in JSON that is no list of messages is for a program"
@@ -146,7 +151,7 @@ def _kept(
     """Return the variables with which ours makes the same text; None: it does not."""
     if "input" in names:
         return None
-    plain = all(_NAME.fullmatch(tag) for text in texts for tag in _TAG.findall(text))
+    plain = not any(is_template(_NAME.sub("", text)) for text in texts)
     known = {
         name: js_text(values.get(name)) if plain else values.get(name, "") for name in sorted(names)
     }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.checkout import Checkout
+from tests.platforms import symlink
 
 PWNED: Final = "touch pwned"
 CASE: Final = "evalcases:\n  - id: {id}\n    input: {input}\n    rubrics: [{{contains: Hello}}]\n"
@@ -234,7 +235,7 @@ def _linked(name: str, place: str) -> Hostile:
         checkout.write({"evals/a.yaml": CASE.format(id="greeting", input=asked)})
         link = checkout.root / name
         link.unlink(missing_ok=True)
-        link.symlink_to(place)
+        symlink(link, place)
 
     return write
 

@@ -46,6 +46,7 @@ CHECKS: Final = (
 )
 
 USES: Final = {
+    "rubric_ci/grading/targets/container.py": {"getgid", "getuid"},
     "rubric_ci/system/file_io.py": {"chown"},
     "rubric_ci/system/fork_pool.py": {"fork", "sched_getaffinity"},
     "rubric_ci/system/processes.py": {"SIGKILL", "killpg"},
@@ -151,6 +152,7 @@ STARTED_ELSEWHERE: Final = {
     "tests/mutants/run.py: resource",
     "tests/mutants/run.py: setpgid",
     "tests/platforms.py: symlink_to",
+    "tests/promises/checks.py: pexpect",
     "tests/security/test_action_environment.py: chown",
     "tests/security/test_confined_open.py: mkfifo",
     "tests/security/test_files_of_libraries.py: O_NONBLOCK",

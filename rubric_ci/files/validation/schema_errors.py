@@ -115,7 +115,7 @@ def _required(error: ValidationError, path: Path) -> Iterator[Problem]:
             rule = rule_of((*path, key), "required", MISSING_KEY)
             setting = next((each for each in _PROVIDERS if each in instance), "")
             of_provider = key == "model" and path[:1] == ("targets",) and setting
-            keys = ("provider",) if of_provider else _ALTERNATIVES.get(key, (key,))
+            keys = ("provider",) if of_provider else _alternatives(path, key)
             message = f"{owner_name(path)} has no {one_of(keys)}"
             other = next((other for other in _OTHERS.get(key, ()) if other in instance), "")
             hint = f"write `{key}` in place of `{other}`" if other else ""
@@ -141,6 +141,12 @@ _ALTERNATIVES: Final = {
     "max_total": ("max_total", "max_input", "max_output"),
 }
 """Keys of which any one is enough, by the key that the schema names."""
+
+
+def _alternatives(path: Path, key: str) -> tuple[str, ...]:
+    if path[-1:] == ("git",) and key == "path":
+        return ("url", "path")
+    return _ALTERNATIVES.get(key, (key,))
 
 
 def _additional(error: ValidationError, path: Path) -> Iterator[Problem]:
@@ -237,7 +243,10 @@ def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterat
     for step in path:
         data = data[step]
     key = next(key for key in _EXCLUDED_KEYS[other] if data.get(key) is error.instance)
-    if other == "levels" or other in KEYS:
+    if other == "url":
+        message = f"`git` has either `{key}` or `url`, not both"
+        yield Problem(ALIAS_CONFLICT, (*path, key), message, "remove one", at_key=True)
+    elif other == "levels" or other in KEYS:
         message = f"a criterion has either `{key}` or `{other}`, not both"
         yield Problem(CRITERION_KIND, (*path, key), message, at_key=True)
     else:
@@ -266,6 +275,7 @@ _EXCLUDED_KEYS: Final = {
     "description": ("expected_outcome", "criteria"),
     "expected_outcome": ("criteria",),
     "levels": ("score_ranges",),
+    "url": ("path",),
     **{key: ("score_ranges", "levels", *(other for other in KEYS if other != key)) for key in KEYS},
 }
 _EXPLAIN: Final[dict[str, Explain]] = {

@@ -10,6 +10,7 @@ from rubric_ci.git import plumbing
 from rubric_ci.git.proposal import open_proposal
 from rubric_ci.model.references import Found, NotFound
 from tests.checkout import ENVIRONMENT, Checkout
+from tests.platforms import symlink
 
 BASE = {
     "rubric-ci.yaml": "base\n",
@@ -26,8 +27,8 @@ def files(tmp_path: Path) -> ProposedFiles:
     checkout = Checkout.create(tmp_path / "repository")
     checkout.commit(BASE)
     checkout.git("switch", "--quiet", "--create", "stranger")
-    (checkout.root / "evals/link.md").symlink_to("../rubric-ci.yaml")
-    (checkout.root / "evals/out.md").symlink_to("../../secret")
+    symlink(checkout.root / "evals/link.md", "../rubric-ci.yaml")
+    symlink(checkout.root / "evals/out.md", "../../secret")
     head = dict.fromkeys(BASE, "head\n") | {
         "evals/.agentv/config.yaml": "head\n",
         "evals/targets.yaml": "head\n",

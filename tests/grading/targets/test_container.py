@@ -15,6 +15,7 @@ import pytest
 from rubric_ci.grading.targets import container
 from rubric_ci.grading.targets.workspace import Folders
 from rubric_ci.model.config import CliTarget, Workspace
+from tests import platforms
 from tests.grading.targets.test_agent import (  # noqa: F401
     Bench,
     _own_temporary_folder,
@@ -23,6 +24,8 @@ from tests.grading.targets.test_agent import (  # noqa: F401
     worked,
 )
 from tests.models.agents.cli_outputs import printed
+
+pytestmark = platforms.SHELL
 
 STUB = """\
 #!/usr/bin/env python3

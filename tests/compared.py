@@ -1,7 +1,7 @@
 """Comparisons for tests: a run with an earlier report, and what each case and the whole show."""
 
-from rubric_ci.gate.comparison import wording
-from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison import phrases
+from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.model.comparison import Comparison, ReferenceLog
 from rubric_ci.model.report import RunReport
@@ -25,6 +25,6 @@ def against(now: RunReport, then: RunReport, *, log: ReferenceLog | None = None)
 
 def kinds(report: RunReport) -> list[str]:
     """Return kind and id of every case, in the order of every list."""
-    named = {kind: [case.id for case in cases] for kind, cases in wording.kinds(report).items()}
+    named = {kind: [case.id for case in cases] for kind, cases in phrases.kinds(report).items()}
     named["removed"] = [case.id for case in report.removed]
     return [f"{kind} {name}" for kind, names in named.items() for name in names]

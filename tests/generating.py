@@ -6,8 +6,8 @@ from click.testing import CliRunner, Result
 
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.loaded_project import load_project, open_project
-from rubric_ci.services.drafting.prompt import draft_call
-from rubric_ci.services.drafting.reply import Kind
+from rubric_ci.services.drafting.drafting_prompt import draft_call
+from rubric_ci.services.drafting.drafting_reply import Kind
 from tests.checkout import ENVIRONMENT, Checkout
 
 CONFIG = """\

@@ -19,18 +19,18 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "test_startup.py": "__main__",
     "cli/commands/test_images.py": "files/validation/media_rules models/judge/shown",
     "cli/pytest_plugin/test_sessions.py": """
-        cli/pytest_plugin/__init__ cli/pytest_plugin/failures cli/pytest_plugin/hooks
-        cli/pytest_plugin/items cli/pytest_plugin/outcomes cli/pytest_plugin/run""",
-    "cli/commands/test_run_replayed.py": "grading/targets/recording",
+        cli/pytest_plugin/__init__ cli/pytest_plugin/item_failures cli/pytest_plugin/hooks
+        cli/pytest_plugin/items cli/pytest_plugin/outcomes cli/pytest_plugin/session_run""",
+    "cli/commands/test_run_replayed.py": "grading/targets/program_recording",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
     "cli/commands/test_authorize.py": "github/authority services/publish/authorization",
     "services/adoption/test_tools.py": """
-        services/adoption/agent_skills services/adoption/csv_table
+        services/adoption/agent_skills services/adoption/marks_table
         services/adoption/deepeval services/adoption/inspect_ai services/adoption/junit
         services/adoption/promptfoo services/adoption/pydantic_evals
-        services/adoption/report services/adoption/samples""",
+        services/adoption/adopted_report services/adoption/samples""",
     "models/agents/test_agents.py": """
-        models/agents/agent models/agents/atif models/agents/claude_code
+        models/agents/program models/agents/atif models/agents/claude_code
         models/agents/codex models/agents/copilot models/agents/gemini_cli
         models/agents/otlp""",
     "cli/commands/test_import.py": """
@@ -51,14 +51,14 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/assertions/json_data files/assertions/keys files/assertions/row
         files/assertions/text""",
     "cli/test_help.py": """
-        cli/ci cli/every_day cli/judge cli/nights cli/options cli/request_options cli/run
+        cli/ci cli/every_day cli/judge cli/nights cli/options cli/request_options cli/run_and_plan
         cli/start model/defaults""",
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
     "cli/commands/test_judge_calibrate.py": """
-        services/calibration/calibration services/calibration/gate
+        services/calibration/calibration services/calibration/required_agreement
         services/calibration/measure""",
     "cli/commands/test_probe.py": """
-        services/probe/measure services/probe/output services/probe/plan""",
+        services/probe/probing services/probe/probe_figures services/probe/probe_variants""",
     "cli/commands/test_generate.py": """
         services/drafting/review services/drafting/rewrite services/drafting/select""",
     "cli/commands/test_generate_pr.py": "services/drafting/pull_request",
@@ -73,10 +73,10 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         services/run/grade services/run/sides services/run/tool services/run/inputs""",
     "cli/commands/test_run_against_counts.py": "services/run/announcement",
     "cli/commands/test_announced.py": """
-        model/used_by services/cost/answers services/cost/estimate services/cost/last_run
+        model/used_by services/cost/target_requests services/cost/estimate services/cost/last_run
         services/drafting/expected""",
     "cli/commands/test_doctor.py": """
-        services/doctor/check services/doctor/models services/doctor/repository""",
+        services/doctor/finding services/doctor/models services/doctor/git_checks""",
     "cli/commands/test_run_choice.py": "services/run/finished gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/preflight",
     "cli/commands/test_run_killed.py": "system/coroutines",
@@ -85,7 +85,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_validate.py": """
         files/project/checker files/project/fixer files/validation/output/__init__""",
     "cli/commands/test_case_files.py": "files/yaml_text/case_files",
-    "cli/commands/test_several_targets.py": "reports/render/targets gate/report/matrix",
+    "cli/commands/test_several_targets.py": "reports/render/per_target gate/report/matrix",
     "cli/commands/test_prompt_targets.py": "files/yaml_text/prompt_file",
     "cli/commands/test_waivers.py": "cli/commands/waive",
     "files/editing/test_insertions.py": "files/editing/insertion_point",
@@ -97,7 +97,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "models/llm/test_openai_http.py": "models/llm/direct_http",
     "models/llm/test_workload_identity.py": "model/hosts",
     "files/parsing/test_typed_json.py": "model/json_value",
-    "files/project/test_load_config.py": "files/parsing/config files/parsing/program_targets",
+    "files/project/test_load_config.py": """
+    files/parsing/config_parser files/parsing/program_targets""",
     "files/kinds/test_read.py": "files/kinds/code_judge files/kinds/llm_judge files/kinds/rubric",
     "files/project/test_project.py": "files/validation/config_summary",
     "reports/render/test_golden.py": "reports/render/junit",
@@ -112,10 +113,10 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         grading/targets/answer_format grading/targets/llm grading/targets/recorded""",
     "files/validation/test_corpus.py": """
         files/validation/ambiguous_scalars files/validation/assertion_rules
-        files/kinds/field_rules files/validation/diagnostics files/validation/other_tools
+        files/kinds/field_rules files/validation/located_problems files/validation/other_tools
         files/validation/reference_rules files/validation/shape_rules
         files/validation/target_rules files/validation/variable_rules
-        files/yaml_text/constructor files/yaml_text/limits files/yaml_text/syntax_errors""",
+        files/yaml_text/constructor files/yaml_text/size_limits files/yaml_text/syntax_errors""",
 }
 EFFECTS: Final = """
     asyncio concurrent ctypes getpass github http litellm logging multiprocessing os pathlib random
@@ -129,26 +130,26 @@ IMPURE: Final = """
     files/project/graders
     files/project/loaded_project files/project/near_files files/project/project
     files/project/proposed_files gate/selection/proposed_cases
-    files/project/working_tree gate/comparison/baseline gate/comparison/merge_decision
-    gate/comparison/reference_folder gate/grading_changes/changes gate/policy/checkout
-    gate/policy/source gate/report/report_file gate/selection/changed_cases
+    files/project/working_tree gate/comparison/baseline_files gate/comparison/merge_decision
+    gate/comparison/reference_folder gate/grading_changes/all_changes gate/policy/checkout
+    gate/policy/policy_source gate/report/report_file gate/selection/changed_cases
     gate/selection/last_failed gate/selection/prefilter gate/waivers/file git github
     grading/engine grading/evaluators/__init__ grading/evaluators/code_judge
     grading/evaluators/composite
     grading/evaluators/llm_judge grading/evaluators/rubric grading/evaluators/scripts
     grading/limits grading/setup grading/targets grading/tasks
-    model/context model/options models/agents/home models/agents/logins
+    model/context model/command_settings models/agents/home models/agents/logins
     models/judge/panel models/judge/request models/judge/shown
     models/llm reports/history/database reports/history/detectable reports/render/progress
     services/adoption/tools services/calibration/cascade services/calibration/correction
-    services/calibration/gate services/calibration/label_file
+    services/calibration/required_agreement services/calibration/label_file
     services/calibration/label_session services/calibration/measure
     services/calibration/rejudge services/calibration/rejudge_report
-    services/calibration/sentinel services/cost/answers services/cost/estimate
-    services/cost/judgements services/cost/last_run services/cost/work services/doctor
-    services/drafting/check services/drafting/engine services/drafting/expected
+    services/calibration/sentinel services/cost/target_requests services/cost/estimate
+    services/cost/judgements services/cost/last_run services/cost/expected_requests services/doctor
+    services/drafting/draft_check services/drafting/drafter services/drafting/expected
     services/drafting/publish services/drafting/pull_request services/drafting/review
-    services/drafting/rewrite services/drafting/select services/probe/measure
+    services/drafting/rewrite services/drafting/select services/probe/probing
     services/publish/authorization
     services/publish/comment services/publish/files services/publish/issue
     services/publish/workflow services/run/base_comparison services/run/confirmation

@@ -18,7 +18,7 @@ HEAVY = {
 }
 OF_A_RUN = {  # their classes take longer to create than a file takes to check
     *("rubric_ci.model.report", "rubric_ci.model.results", "rubric_ci.model.config"),
-    *("rubric_ci.model.evals", "rubric_ci.model.options"),
+    *("rubric_ci.model.evals", "rubric_ci.model.command_settings"),
 }
 EVAL = "evalcases:\n  - id: one\n    input: Hi\n    rubrics: [Greets back]\n"
 BROKEN = "evalcases:\n  - id: one\n    input: Hi\n    rubric: [Greets back]\n"
@@ -69,7 +69,7 @@ def test_adding_a_run_to_the_history_loads_little(tmp_path: Path) -> None:
     assert modules.isdisjoint(HEAVY - {"pydantic"})
     others = {
         "cli.ci",
-        "cli.run",
+        "cli.run_and_plan",
         "git.plumbing",
         "model.config",
         "model.evals",

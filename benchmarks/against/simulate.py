@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.trials import median_trial
+from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.model.changes import Base
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import Endpoint, LlmTarget

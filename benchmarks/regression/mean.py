@@ -17,7 +17,7 @@ from statistics import fmean
 from simulate import CONFIG, _case, _normal, _trial
 
 from rubric_ci.gate.comparison import alarm_budget
-from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import RunReport, run_verdict, totals

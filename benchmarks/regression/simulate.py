@@ -20,7 +20,7 @@ from random import Random
 from statistics import fmean
 
 from rubric_ci.gate.comparison import alarm_budget
-from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.grading.engine import STAGES
 from rubric_ci.model.comparison import RegressionConfig

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import options, request_options
-from rubric_ci.cli.command import FILE, Group, command, examples, option
+from rubric_ci.cli.click_types import FILE, Group, command, examples, option
 from rubric_ci.model import defaults
 
 _calibration = partial(option, heading="Calibration")
@@ -67,7 +67,7 @@ def label(**options: Any) -> None:
     continue.
     """
     from rubric_ci.cli.commands.judge_label import label as label_answers
-    from rubric_ci.model.options import LabelSettings
+    from rubric_ci.model.command_settings import LabelSettings
 
     raise SystemExit(label_answers(LabelSettings(**options)))
 
@@ -104,7 +104,7 @@ def calibrate(**options: Any) -> None:
     files that LABELS names.
     """
     from rubric_ci.cli.commands.judge_calibrate import calibrate_judge
-    from rubric_ci.model.options import CalibrateSettings
+    from rubric_ci.model.command_settings import CalibrateSettings
 
     raise SystemExit(calibrate_judge(CalibrateSettings(**options)))
 
@@ -133,7 +133,7 @@ def attack(**options: Any) -> None:
     PATHS are eval files whose cases carry answers; default: the built-in corpus.
     """
     from rubric_ci.cli.commands.judge_attack import attack as attack_judge
-    from rubric_ci.model.options import AttackSettings
+    from rubric_ci.model.command_settings import AttackSettings
 
     raise SystemExit(attack_judge(AttackSettings(**options)))
 
@@ -208,7 +208,7 @@ def probe(aa: int | None, prompt: bool, **options: Any) -> None:
     of the configuration.
     """
     from rubric_ci.cli.commands.probe import probe as measure
-    from rubric_ci.model.options import ProbeSettings
+    from rubric_ci.model.command_settings import ProbeSettings
 
     settings = ProbeSettings(**options)
     if aa and prompt:

@@ -10,7 +10,7 @@ import click
 
 from rubric_ci import __version__
 from rubric_ci.cli import completion, options
-from rubric_ci.cli.command import Group, option
+from rubric_ci.cli.click_types import Group, option
 from rubric_ci.errors import ExitCode, MissingExtra, UserError
 
 SENTENCE: Final = 200  # characters of the first sentence of a command; more than any has
@@ -37,7 +37,7 @@ COMMANDS: Final = {
     "Start": {"init": "start", "demo": "start"},
     "Every day": {
         "validate": "main",
-        "run": "run",
+        "run": "run_and_plan",
         "show": "every_day",
         "generate": "every_day",
         "compare": "every_day",
@@ -48,7 +48,7 @@ COMMANDS: Final = {
     "Bring": {"import": "start", "adopt": "start"},
     "Trust the judge": {"judge": "judge"},
     "Nights": {"baseline": "nights", "history": "nights"},
-    "CI": {"plan": "run", "report": "ci", "authorize": "ci"},
+    "CI": {"plan": "run_and_plan", "report": "ci", "authorize": "ci"},
     "Other": {"cache": "ci"},
 }
 """Headings of `--help` in the order of use: the commands below each, and the module of each."""

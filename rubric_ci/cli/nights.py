@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import options, request_options
-from rubric_ci.cli.command import FILE, Group, examples, option
+from rubric_ci.cli.click_types import FILE, Group, examples, option
 from rubric_ci.model import defaults
 
 
@@ -35,7 +35,7 @@ def keep(**options: Any) -> None:
     ones add trials only to cases that have fewer than `regression.reference_trials`.
     """
     from rubric_ci.cli.commands.baseline import keep_run
-    from rubric_ci.model.options import KeepSettings
+    from rubric_ci.model.command_settings import KeepSettings
 
     raise SystemExit(keep_run(KeepSettings(**options)))
 
@@ -52,7 +52,7 @@ def accept(**options: Any) -> None:
     commit, date and reason are kept in the folder, and later reports show them.
     """
     from rubric_ci.cli.commands.baseline import accept_run
-    from rubric_ci.model.options import AcceptSettings
+    from rubric_ci.model.command_settings import AcceptSettings
 
     raise SystemExit(accept_run(AcceptSettings(**options)))
 
@@ -67,7 +67,7 @@ def accept_merge(**options: Any) -> None:
     and better than its reference, or if a waiver excuses it and it is worse.
     """
     from rubric_ci.cli.commands.baseline import accept_merged_run
-    from rubric_ci.model.options import KeepSettings
+    from rubric_ci.model.command_settings import KeepSettings
 
     raise SystemExit(accept_merged_run(KeepSettings(**options)))
 
@@ -85,7 +85,7 @@ def rejudge(**options: Any) -> None:
     for an answer, and no judgement is taken from the cache.
     """
     from rubric_ci.cli.commands.baseline import rejudge_report
-    from rubric_ci.model.options import RejudgeSettings
+    from rubric_ci.model.command_settings import RejudgeSettings
 
     raise SystemExit(rejudge_report(RejudgeSettings(**options)))
 

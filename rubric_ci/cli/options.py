@@ -6,7 +6,7 @@ from functools import partial
 import click
 
 from rubric_ci.cli import completion
-from rubric_ci.cli.command import FILE, LINES, Decorator, bundle, option, workflow
+from rubric_ci.cli.click_types import FILE, LINES, Decorator, bundle, option, workflow
 from rubric_ci.model import defaults
 
 paths = click.argument("paths", nargs=-1, type=LINES)

@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from rubric_ci.cli import options
-from rubric_ci.cli.command import FILE, LINES, command, examples, option
+from rubric_ci.cli.click_types import FILE, LINES, command, examples, option
 from rubric_ci.model import defaults, scaffold
 
 _choices = partial(option, heading="Choices")
@@ -56,7 +56,7 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     configuration, the workflows pass on the variables that it names.
     """
     from rubric_ci.cli.commands.init import init as create_files
-    from rubric_ci.model.options import InitSettings
+    from rubric_ci.model.command_settings import InitSettings
     from rubric_ci.system.output import is_interactive
 
     if (
@@ -95,7 +95,7 @@ def demo(folder: Path) -> None:
     Answers and judge are recorded. FOLDER is new; it receives the example and its reports.
     """
     from rubric_ci.cli.commands.demo import demo as run_demo
-    from rubric_ci.model.options import DemoSettings
+    from rubric_ci.model.command_settings import DemoSettings
 
     raise SystemExit(run_demo(DemoSettings(folder=folder)))
 
@@ -167,7 +167,7 @@ def adopt(
     waivers, comparison, comment and history are those of rubric-ci.
     """
     from rubric_ci.cli.commands.adopt import adopt as adopt_results
-    from rubric_ci.model.options import AdoptSettings, RunSettings
+    from rubric_ci.model.command_settings import AdoptSettings, RunSettings
 
     settings = AdoptSettings(
         results=tuple(map(Path, results)),

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from rubric_ci.github.client import ApiError, Server, connected, with_retries
+from rubric_ci.github.rest_api import ApiError, Server, connected, with_retries
 from rubric_ci.model.dataclass import dataclass
 
 NOT_FOUND = 404

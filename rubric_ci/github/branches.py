@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rubric_ci.errors import CannotPush
-from rubric_ci.github.client import ApiError, Server, connected, with_retries
+from rubric_ci.github.rest_api import ApiError, Server, connected, with_retries
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import escape
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from rubric_ci.github.client import Server, connected, with_retries
+from rubric_ci.github.rest_api import Server, connected, with_retries
 from rubric_ci.model.diagnostics import Annotation
 from rubric_ci.text import escape
 

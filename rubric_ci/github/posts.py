@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
 from rubric_ci.github.actions import FinishedRun
-from rubric_ci.github.client import ApiError, Server, connected, is_by, own_login, with_retries
+from rubric_ci.github.rest_api import ApiError, Server, connected, is_by, own_login, with_retries
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import escape
 

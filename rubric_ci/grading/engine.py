@@ -28,7 +28,11 @@ from rubric_ci.grading.targets import answer_cache, spending
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
 from rubric_ci.grading.targets.workspace import Workspaces
-from rubric_ci.grading.trials import median_trial, with_further_trials, without_work_of_trials
+from rubric_ci.grading.trial_results import (
+    median_trial,
+    with_further_trials,
+    without_work_of_trials,
+)
 from rubric_ci.model.config import (
     CliTarget,
     JudgeConfig,

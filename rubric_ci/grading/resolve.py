@@ -8,7 +8,7 @@ from posixpath import dirname, join, normpath
 from typing import Any
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
-from rubric_ci.files.assertions import table
+from rubric_ci.files.assertions import assertion_table
 from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.config import (
@@ -252,7 +252,7 @@ def is_of_text(spec: EvaluatorSpec) -> bool:
     """Return True if the text of an answer is enough for an evaluator."""
     match spec:
         case RubricSpec():
-            return not spec.is_about_work and table.is_of_text(spec.rubric)
+            return not spec.is_about_work and assertion_table.is_of_text(spec.rubric)
         case MeasuringSpec():
             return spec.of_text
         case _:

@@ -13,12 +13,12 @@ from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
 from rubric_ci.files.parsing.env_vars import credential
 from rubric_ci.files.project.discovery import find_root
 from rubric_ci.git.committed import first_tracked
-from rubric_ci.grading.targets.recording import recording_of
+from rubric_ci.grading.targets.program_recording import recording_of
+from rubric_ci.model.command_settings import CacheOptions, RequestOptions
 from rubric_ci.model.config import Config, Endpoint
 from rubric_ci.model.context import JudgementCache, RunContext
 from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
-from rubric_ci.model.options import CacheOptions, RequestOptions
 from rubric_ci.models.llm import batch as batch_module
 from rubric_ci.models.llm import preflight, recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal

@@ -27,6 +27,7 @@ from rubric_ci.grading.resolve import (
     without_own_judges,
 )
 from rubric_ci.grading.skill_cases import with_files_seen, without_the_skill
+from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import (
     Config,
     Endpoint,
@@ -36,7 +37,6 @@ from rubric_ci.model.config import (
     Target,
 )
 from rubric_ci.model.evals import EvalCase, EvalFile, asks_judge, every_evaluator
-from rubric_ci.model.options import RunSettings
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.models.llm import batch
 

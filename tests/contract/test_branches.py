@@ -8,7 +8,7 @@ import pytest
 from rubric_ci.errors import CannotPush
 from rubric_ci.github import branches
 from rubric_ci.github.branches import Branch, Change, Head, Proposal
-from rubric_ci.github.client import ApiError, Server
+from rubric_ci.github.rest_api import ApiError, Server
 from tests.checkout import Checkout
 from tests.contract.fake_git import GitData
 from tests.contract.fake_github import Fault, GitHub

@@ -7,8 +7,8 @@ import pytest
 from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
 from rubric_ci.github import checks, posts
 from rubric_ci.github.actions import FinishedRun
-from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.posts import Mode, Place, post
+from rubric_ci.github.rest_api import ApiError, Server
 from rubric_ci.model.diagnostics import Annotation
 from tests.contract.fake_github import BOT, GitHub, Pull, Token, User
 

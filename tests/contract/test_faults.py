@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.github.client import BACKOFF, ApiError, Server
 from rubric_ci.github.posts import Mode, Place, post
+from rubric_ci.github.rest_api import BACKOFF, ApiError, Server
 from tests import platforms
 from tests.contract.fake_github import BOT, Fault, GitHub, Token, serving
 

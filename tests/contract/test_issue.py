@@ -2,8 +2,8 @@
 
 import pytest
 
-from rubric_ci.github.client import ApiError, Server
 from rubric_ci.github.posts import IssueKey, keep_issue
+from rubric_ci.github.rest_api import ApiError, Server
 from tests.contract.fake_github import BOT, Fault, GitHub, Issue, Token, User
 
 TOPIC = IssueKey(repository="acme/app", name="Evals: worse than before")

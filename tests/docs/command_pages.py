@@ -7,7 +7,7 @@ from typing import Final
 import click
 from click.testing import CliRunner
 
-from rubric_ci.cli.command import Variable, variable
+from rubric_ci.cli.click_types import Variable, variable
 from rubric_ci.cli.main import COMMANDS, main
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "commands"

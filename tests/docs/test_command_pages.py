@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from rubric_ci.cli.command import Variable, variable
+from rubric_ci.cli.click_types import Variable, variable
 from tests.cli.test_help import PAGES, find
 from tests.docs.code_blocks import ROOT
 from tests.docs.command_pages import FOLDER, pages

@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.files.project.loader import load
 from rubric_ci.model.evals import RubricSpec
-from rubric_ci.services.drafting.check import lint
+from rubric_ci.services.drafting.draft_check import lint
 from tests.docs.code_blocks import ROOT, CodeBlock, code_blocks
 from tests.docs.test_code_blocks import existing
 

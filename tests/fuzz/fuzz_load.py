@@ -19,7 +19,7 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.files.editing.jsonl import fix_lines
     from rubric_ci.files.project.loader import load, load_config, load_targets
     from rubric_ci.files.validation.config_summary import KnownTargets
-    from rubric_ci.files.validation.output import github, json, sarif, text
+    from rubric_ci.files.validation.output import github, json, plain_text, sarif
     from rubric_ci.files.validation.rules import meanings
     from rubric_ci.files.validation.validator import check_evals
     from rubric_ci.files.yaml_text.problems import LocatedProblem
@@ -68,7 +68,7 @@ def fixed_lines(written: str) -> None:
 
 
 def shown(found: Sequence[Diagnostic]) -> None:
-    text.render(found, 1, color=True)
+    plain_text.render(found, 1, color=True)
     github.render(found, 1, "token")
     json.render(found, 1)
     sarif.render(found, "0", MEANINGS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli.command import Variable, variable
+from rubric_ci.cli.click_types import Variable, variable
 from rubric_ci.cli.main import main
 from tests.hooks import composite
 

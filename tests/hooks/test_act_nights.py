@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.gate.comparison.baseline import read_baseline
+from rubric_ci.gate.comparison.baseline_files import read_baseline
 from rubric_ci.model.results import Graded
 from rubric_ci.model.trials import trials_of
 from tests.answer_judge import AnswerJudge, judging

@@ -11,9 +11,9 @@ from rubric_ci.cli.commands.report import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadReport
 from rubric_ci.gate.report import json_format
 from rubric_ci.github import checks, posts
-from rubric_ci.github.client import Server
+from rubric_ci.github.rest_api import Server
+from rubric_ci.model.command_settings import CommentSettings
 from rubric_ci.model.diagnostics import Annotation
-from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.scope import Scope
 from rubric_ci.reports.render.markdown_case import Links
 from tests.contract.fake_github import BOT, Fault, GitHub, Pull, Token, User, serving

@@ -16,7 +16,7 @@ import pytest
 
 from rubric_ci.errors import CannotAnswer, CannotJudge
 from rubric_ci.files.validation.agentv import guideline_problems
-from rubric_ci.github.client import MAX_BODY, ApiError, Server, connected, own_login
+from rubric_ci.github.rest_api import MAX_BODY, ApiError, Server, connected, own_login
 from rubric_ci.grading import targets
 from rubric_ci.grading.targets import command
 from rubric_ci.model.config import Endpoint, MockTarget

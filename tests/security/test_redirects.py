@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotReachGitHub
-from rubric_ci.github.client import Server, connected, own_login
+from rubric_ci.github.rest_api import Server, connected, own_login
 from rubric_ci.grading.targets import command
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall

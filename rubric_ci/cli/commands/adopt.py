@@ -11,23 +11,23 @@ from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.change import BaseOptions, Change, open_change
 from rubric_ci.files.project.loaded_project import open_project as open_checkout
-from rubric_ci.gate.comparison.baseline import open_baseline, with_comparison
+from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.gate.grading_changes.changes import find_tool_changes, ordered
-from rubric_ci.gate.grading_changes.results import (
+from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
+from rubric_ci.gate.grading_changes.tool_results import (
     check_is_known,
     check_tracked,
     results_changes,
 )
 from rubric_ci.gate.policy.checkout import under_policy
-from rubric_ci.gate.report.gate import exit_code
+from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.redaction import without_secrets
 from rubric_ci.gate.waivers.file import waivers_of
 from rubric_ci.git.committed import first_tracked
 from rubric_ci.github.actions import run_metadata
+from rubric_ci.model.command_settings import AdoptSettings
 from rubric_ci.model.config import Config
-from rubric_ci.model.options import AdoptSettings
-from rubric_ci.services.adoption.report import (
+from rubric_ci.services.adoption.adopted_report import (
     Adopted,
     Facts,
     as_cases,

@@ -8,8 +8,8 @@ from rubric_ci.errors import CannotConfigure, ExitCode, UserError
 from rubric_ci.github import posts
 from rubric_ci.github.actions import read_event, read_payload, set_outputs
 from rubric_ci.github.authority import number_of
-from rubric_ci.github.client import Server, build_server
-from rubric_ci.model.options import AuthorizeSettings
+from rubric_ci.github.rest_api import Server, build_server
+from rubric_ci.model.command_settings import AuthorizeSettings
 from rubric_ci.services.publish.authorization import Authorized, NotAuthorized, Rules
 from rubric_ci.services.publish.authorization import authorize as decide
 from rubric_ci.text import escape

@@ -10,7 +10,7 @@ import click
 
 from rubric_ci.errors import CannotReadReport, ExitCode
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
-from rubric_ci.gate.comparison.baseline import read_baseline
+from rubric_ci.gate.comparison.baseline_files import read_baseline
 from rubric_ci.gate.comparison.merge_decision import accept_merge
 from rubric_ci.gate.comparison.reference import part
 from rubric_ci.gate.comparison.reference_folder import Acceptance, accept, keep, replace_reports
@@ -20,9 +20,14 @@ from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.grading.resolve import Task, judge_info
 from rubric_ci.grading.setup import build_context
 from rubric_ci.grading.tasks import build_tasks
-from rubric_ci.model.options import AcceptSettings, KeepSettings, RejudgeSettings, RunSettings
+from rubric_ci.model.command_settings import (
+    AcceptSettings,
+    KeepSettings,
+    RejudgeSettings,
+    RunSettings,
+)
 from rubric_ci.model.report import RunReport
-from rubric_ci.reports.render import comparison
+from rubric_ci.reports.render import comparison_section
 from rubric_ci.services.calibration.rejudge_report import Rejudged, expected, rejudge_cases
 from rubric_ci.services.cost.estimate import show_estimate, show_spent
 from rubric_ci.services.publish.workflow import Workflow, write_lines_to_summary
@@ -58,7 +63,7 @@ def accept_run(settings: AcceptSettings) -> ExitCode:
     )
     compared = accept(head, settings.baseline, acceptance)
     if compared:
-        click.echo(comparison.text(compared), nl=False)
+        click.echo(comparison_section.text(compared), nl=False)
     measured = escape.log_line(f"{settings.report} of {head.started_at}")
     click.echo(f"accepted: {measured} ({escape.log_line(settings.reason)})")
     return ExitCode.OK

@@ -5,7 +5,7 @@ import sys
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.setup import why_unread
-from rubric_ci.model.options import CacheSettings
+from rubric_ci.model.command_settings import CacheSettings
 from rubric_ci.models.llm.cache import DAY, Cache, CacheStats
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import plural

@@ -5,12 +5,12 @@ import os
 import click
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.gate.comparison.baseline import read_baseline
-from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison.baseline_files import read_baseline
+from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.model.options import CompareSettings
+from rubric_ci.model.command_settings import CompareSettings
 from rubric_ci.model.report import RunReport
-from rubric_ci.reports.render import comparison
+from rubric_ci.reports.render import comparison_section
 from rubric_ci.services.publish.issue import Subject, update_issue
 from rubric_ci.services.publish.workflow import Workflow, write_comparison_outputs
 from rubric_ci.text import escape
@@ -21,7 +21,7 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
     head = read_report(settings.head)
     baseline = read_baseline(settings.baseline, head)
     compared = compare(head, baseline)
-    click.echo(comparison.FORMATS[settings.format](compared), nl=False)
+    click.echo(comparison_section.FORMATS[settings.format](compared), nl=False)
     lines = write_comparison_outputs(compared, Workflow.of(os.environ))
     if settings.issue:
         subject = Subject(head=compared, log=baseline.log)

@@ -13,9 +13,9 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project.checker import Checker, open_checkout
 from rubric_ci.files.project.project import Project
-from rubric_ci.services.doctor.check import Check
+from rubric_ci.services.doctor.finding import Check
+from rubric_ci.services.doctor.git_checks import repository_checks
 from rubric_ci.services.doctor.models import model_checks
-from rubric_ci.services.doctor.repository import repository_checks
 from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape, numbers
 

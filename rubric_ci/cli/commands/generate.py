@@ -11,13 +11,13 @@ from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_pol
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache
-from rubric_ci.model.options import GenerateSettings
+from rubric_ci.model.command_settings import GenerateSettings
 from rubric_ci.model.usage import NOTHING_USED
-from rubric_ci.services.drafting.check import Drafted
-from rubric_ci.services.drafting.engine import DraftFailed, DraftRequest, DraftResult, draft
+from rubric_ci.services.drafting.draft_check import Drafted
+from rubric_ci.services.drafting.drafter import DraftFailed, DraftRequest, DraftResult, draft
+from rubric_ci.services.drafting.drafting_reply import Draft
 from rubric_ci.services.drafting.expected import request_lines
 from rubric_ci.services.drafting.publish import NothingToPublish, Publish, open_commit
-from rubric_ci.services.drafting.reply import Draft
 from rubric_ci.services.drafting.review import (
     SkippedCase,
     echo,

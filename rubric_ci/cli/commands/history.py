@@ -53,9 +53,9 @@ def show_criteria(reports: Sequence[Path]) -> ExitCode:
 
 def write_page(history: Path, output: Path, title: str, last: int | None) -> ExitCode:
     """Write the page."""
-    from rubric_ci.reports.history import page
+    from rubric_ci.reports.history import history_page
 
-    _write(output, page.render(_records(history, last), title))
+    _write(output, history_page.render(_records(history, last), title))
     return ExitCode.OK
 
 
@@ -88,7 +88,7 @@ def import_lines(parts: Sequence[Path], history: Path) -> ExitCode:
 
 def publish(report: Path, site: Path, title: str) -> ExitCode:
     """Add a report to the history of a site, and write its page, badge and latest report."""
-    from rubric_ci.reports.history import page, runs_text
+    from rubric_ci.reports.history import history_page, runs_text
     from rubric_ci.reports.history.trends import in_order
     from rubric_ci.reports.render import formats
 
@@ -99,7 +99,7 @@ def publish(report: Path, site: Path, title: str) -> ExitCode:
     _write(lines, _dumped(records))
     _write(site / LATEST, formats.render("html", found))
     latest = [*records[:-1], replace(records[-1], link=LATEST)]
-    _write(site / "index.html", page.render(latest, title))
+    _write(site / "index.html", history_page.render(latest, title))
     _write(site / "badge.svg", runs_text.render(records))
     return ExitCode.OK
 

@@ -33,9 +33,9 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation import schema
-from rubric_ci.files.validation.diagnostics import diagnose
+from rubric_ci.files.validation.located_problems import diagnose
 from rubric_ci.files.validation.other_tools import recognise
-from rubric_ci.files.validation.output.text import headline
+from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text import csv_cases
 from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.source import Source

@@ -17,8 +17,8 @@ from rubric_ci.files.editing.yaml_layout import last_line_break
 from rubric_ci.files.project.before_init import Found, look
 from rubric_ci.files.project.discovery import read_text, write_text
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES
+from rubric_ci.model.command_settings import InitSettings
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.options import InitSettings
 from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
 from rubric_ci.system import resources
 from rubric_ci.system.ci_advice import command_to_set, is_public

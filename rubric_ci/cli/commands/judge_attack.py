@@ -17,8 +17,8 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.grading.setup import build_context
+from rubric_ci.model.command_settings import AttackSettings
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.options import AttackSettings
 from rubric_ci.model.references import NotFound
 from rubric_ci.services.calibration import attack_corpus
 from rubric_ci.services.calibration.attack_corpus import Probe, in_work, probes

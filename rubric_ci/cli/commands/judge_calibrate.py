@@ -22,12 +22,11 @@ from rubric_ci.files.project.loaded_project import LoadedProject, load_project, 
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.grading.setup import build_context
 from rubric_ci.model.answers import answer_of, identity
+from rubric_ci.model.command_settings import CalibrateSettings
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.options import CalibrateSettings
 from rubric_ci.services.calibration import cascade, labels
 from rubric_ci.services.calibration.calibration import Calibration, by_mode, to_json
-from rubric_ci.services.calibration.gate import NAME, below_minimum
 from rubric_ci.services.calibration.label_file import read_labels
 from rubric_ci.services.calibration.labels import TEST, Label, LabelledAnswer, Split
 from rubric_ci.services.calibration.measure import measure_agreement, render
@@ -40,6 +39,7 @@ from rubric_ci.services.calibration.rejudge import (
     rejudge,
     show_not_judged,
 )
+from rubric_ci.services.calibration.required_agreement import NAME, below_minimum
 from rubric_ci.text.escape import log_line
 
 _INCOMPLETE: Final = "some labelled answers have no verdict"

@@ -9,8 +9,8 @@ import click
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ExitCode
 from rubric_ci.files.project.loaded_project import load_project, open_project, show_problems
 from rubric_ci.gate.report.report_file import check_whole, read_report
+from rubric_ci.model.command_settings import LabelSettings
 from rubric_ci.model.comparison import CaseKey
-from rubric_ci.model.options import LabelSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.services.calibration.label_file import draw
 from rubric_ci.services.calibration.label_session import Session, label_answers, questions_of

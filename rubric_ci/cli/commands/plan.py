@@ -8,11 +8,11 @@ import click
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
-from rubric_ci.gate.comparison.baseline import open_baseline
+from rubric_ci.gate.comparison.baseline_files import open_baseline
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.resolve import choose_cluster
-from rubric_ci.model.options import PlanSettings
+from rubric_ci.model.command_settings import PlanSettings
 from rubric_ci.reports.history.detectable import show_needed
 from rubric_ci.services.publish.workflow import Workflow
 

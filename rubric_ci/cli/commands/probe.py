@@ -21,18 +21,18 @@ from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.grading.targets import recorded
 from rubric_ci.model.answers import answer_of
 from rubric_ci.model.changes import Base, NoBase
+from rubric_ci.model.command_settings import ProbeSettings
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import Answer, CaseResult, Errored, Graded
 from rubric_ci.reports.history.from_report import rate_interval
 from rubric_ci.services.calibration.rejudge import REPLAYED, configured_judge
 from rubric_ci.services.cost.estimate import show_spent
-from rubric_ci.services.probe import output
+from rubric_ci.services.probe import probe_figures
 from rubric_ci.services.probe.figures import Measured
-from rubric_ci.services.probe.measure import Judging, measure
-from rubric_ci.services.probe.plan import Subject
+from rubric_ci.services.probe.probe_variants import Subject
+from rubric_ci.services.probe.probing import Judging, measure
 from rubric_ci.services.publish.workflow import Workflow, annotate
 from rubric_ci.services.run.announcement import announce
 from rubric_ci.services.run.grade import RunInput, expected_work, grade_run, open_sides
@@ -156,15 +156,15 @@ def _nothing(settings: ProbeSettings, talks: Sequence[str]) -> ExitCode:
 
 def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     hide = masking.redactor()
-    path = settings.output_dir / output.PROBE
+    path = settings.output_dir / probe_figures.PROBE
     discovery.check_place(settings.output_dir)
     settings.output_dir.mkdir(parents=True, exist_ok=True)
-    content = hide(output.to_json(found, judging.judge.endpoint.model))
+    content = hide(probe_figures.to_json(found, judging.judge.endpoint.model))
     file_io.write(path, content.encode())
     workflow = Workflow.of(os.environ)
-    shown = hide(output.text(found))
+    shown = hide(probe_figures.text(found))
     click.echo(workflow.guarded(f"{shown}\n") if workflow else shown, nl=workflow is None)
-    annotate(output.findings(found), workflow)
+    annotate(probe_figures.findings(found), workflow)
     if not judging.live:
         click.echo(REPLAYED)
     click.echo(log_line(_file_line(path)), err=True)

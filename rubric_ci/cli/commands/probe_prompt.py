@@ -15,14 +15,14 @@ from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.grading.engine import grade, is_failure
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.changes import Base
+from rubric_ci.model.command_settings import ProbeSettings
 from rubric_ci.model.config import LlmTarget, PromptTemplate
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
-from rubric_ci.model.options import ProbeSettings
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports.history.from_report import rate_interval
 from rubric_ci.services.cost.estimate import estimate_work, show_estimate, show_spent
-from rubric_ci.services.cost.work import ExpectedWork
+from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.probe.prompt_mutants import (
     FALSE_NOTICE,
     FEWEST,

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.gate.comparison.baseline import find_reports, open_baseline, with_comparison
-from rubric_ci.gate.report.gate import exit_code
+from rubric_ci.gate.comparison.baseline_files import find_reports, open_baseline, with_comparison
+from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.report.sharding import merge
-from rubric_ci.model.options import CommentSettings, RunSettings
+from rubric_ci.model.command_settings import CommentSettings, RunSettings
 from rubric_ci.services.calibration.correction import with_merged_correction
 from rubric_ci.services.publish.comment import post
 from rubric_ci.services.publish.files import write_and_show

@@ -8,13 +8,13 @@ from time import monotonic
 import click
 
 from rubric_ci.errors import CannotConfigure, ExitCode, MissingExtra, MissingVariable, UserError
-from rubric_ci.gate.comparison.baseline import open_baseline, with_comparison
-from rubric_ci.gate.report.gate import exit_code
+from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
+from rubric_ci.gate.report.decision import exit_code
+from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import RunnerTarget
-from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.history.detectable import show_power
-from rubric_ci.services.cost.work import check_prices, models_to_ask
+from rubric_ci.services.cost.expected_requests import check_prices, models_to_ask
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import (
     Workflow,

@@ -91,7 +91,7 @@ def _open_project(settings: ValidateSettings) -> "tuple[Project, tuple[str, ...]
     project = open_checkout(settings.config)
     if not _may_have_base(settings.policy_from):
         return project, ()
-    from rubric_ci.gate.policy.source import under_rules
+    from rubric_ci.gate.policy.policy_source import under_rules
 
     return under_rules(project, settings.policy_from)
 

@@ -11,12 +11,12 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 import pytest
 
-from rubric_ci.cli.pytest_plugin.failures import InvalidCheck, NoVerdict
+from rubric_ci.cli.pytest_plugin.item_failures import InvalidCheck, NoVerdict
 from rubric_ci.cli.pytest_plugin.items import failure
-from rubric_ci.cli.pytest_plugin.run import SessionRun, shown
+from rubric_ci.cli.pytest_plugin.session_run import SessionRun, shown
 from rubric_ci.errors import UserError
 from rubric_ci.files.project.loader import load, no_files
-from rubric_ci.grading.trials import median_trial
+from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, TrialRule

@@ -10,18 +10,18 @@ from typing import Any, Final
 
 import pytest
 
-from rubric_ci.cli.pytest_plugin.failures import NoVerdict, Waived
 from rubric_ci.cli.pytest_plugin.fixture import Checks, Rubric
+from rubric_ci.cli.pytest_plugin.item_failures import NoVerdict, Waived
 from rubric_ci.cli.pytest_plugin.items import WIDTH, CaseItem, EvalFile, GateItem
 from rubric_ci.cli.pytest_plugin.outcomes import OutcomeHooks, asks
-from rubric_ci.cli.pytest_plugin.run import SessionRun, read_settings, shared_report, shown
+from rubric_ci.cli.pytest_plugin.session_run import SessionRun, read_settings, shared_report, shown
 from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.files.project.discovery import SUFFIXES
 from rubric_ci.gate.report import json_format
-from rubric_ci.gate.report.gate import exit_code
+from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
+from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.defaults import REPORT_FILES
-from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.scope import Narrowing

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.cli.pytest_plugin.failures import (
+from rubric_ci.cli.pytest_plugin.item_failures import (
     GateFails,
     Missed,
     NoVerdict,
@@ -15,10 +15,10 @@ from rubric_ci.cli.pytest_plugin.failures import (
     cut,
     raise_at,
 )
-from rubric_ci.cli.pytest_plugin.run import SessionRun, shown
+from rubric_ci.cli.pytest_plugin.session_run import SessionRun, shown
 from rubric_ci.errors import ExitCode, UserError
-from rubric_ci.files.validation.output.text import headline
-from rubric_ci.gate.report.gate import exit_code
+from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped

@@ -6,10 +6,10 @@ from typing import Any, Final
 import pytest
 from _pytest.runner import runtestprotocol  # as other plugins that hold reports back
 
-from rubric_ci.cli.pytest_plugin.failures import InvalidCheck, Missed, NoVerdict, cut, raise_at
 from rubric_ci.cli.pytest_plugin.fixture import RULE, TRIAL, Checks, Later
+from rubric_ci.cli.pytest_plugin.item_failures import InvalidCheck, Missed, NoVerdict, cut, raise_at
 from rubric_ci.cli.pytest_plugin.items import CaseItem, GateItem, failure
-from rubric_ci.cli.pytest_plugin.run import shown
+from rubric_ci.cli.pytest_plugin.session_run import shown
 from rubric_ci.errors import UserError
 from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.results import CaseResult, Graded

@@ -24,7 +24,7 @@ from yaml.tokens import (
     ScalarToken,
 )
 
-from rubric_ci.files.validation.diagnostics import ignored_rules
+from rubric_ci.files.validation.located_problems import ignored_rules
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.files.yaml_text.scalars import YAML_ITEM_IN_TEXT

@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
+from rubric_ci.files.assertions.assertion_table import described
 from rubric_ci.files.assertions.keys import SCHEMA_KEY, keys_of
-from rubric_ci.files.assertions.table import described
 from rubric_ci.files.kinds.kind import UNFILLED, UsedFiles, Written, common, criteria_at
 from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.model.diagnostics import Span

@@ -305,7 +305,7 @@ def _with_default(by_target: Mapping[str, T], known: ConfigSummary) -> Mapping[s
 
 
 def _diagnosed(name: str, problem: LocatedProblem, data: bytes) -> Found:
-    from rubric_ci.files.validation.diagnostics import to_diagnostic
+    from rubric_ci.files.validation.located_problems import to_diagnostic
     from rubric_ci.files.yaml_text.syntax_errors import split_lines
 
     return (to_diagnostic(name, problem, split_lines(data.decode("utf-8", "replace"))),)

@@ -17,7 +17,7 @@ from rubric_ci.files.project.base_state import BaseState
 from rubric_ci.files.project.change import Change, open_change
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
-from rubric_ci.files.validation.output.text import headline
+from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.model.changes import Base
 from rubric_ci.model.config import Config
 from rubric_ci.model.dataclass import dataclass

@@ -285,7 +285,7 @@ def _errors(found: "Iterable[Diagnostic]") -> "Iterator[Diagnostic]":
 
 
 def _diagnostic(name: str, problem: LocatedProblem) -> "Diagnostic":
-    from rubric_ci.files.validation.diagnostics import to_diagnostic
+    from rubric_ci.files.validation.located_problems import to_diagnostic
 
     return to_diagnostic(name, problem, [])
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 from rubric_ci.files.kinds.kind import criteria_at, evaluators_of, execution_of, with_members
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.shape_rules import OUT_OF_RANGE
-from rubric_ci.files.yaml_text.limits import FILE_SIZE, MAX_VALUES
 from rubric_ci.files.yaml_text.problems import (
     GOOD_CASE,
     GOOD_FILE,
@@ -23,6 +22,7 @@ from rubric_ci.files.yaml_text.problems import (
     with_cases,
     with_evaluator,
 )
+from rubric_ci.files.yaml_text.size_limits import FILE_SIZE, MAX_VALUES
 from rubric_ci.text.suggestions import nearest, suggest
 
 CASE_ID_DUPLICATE: Final = Rule(

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rubric_ci.files.assertions.keys import keys_of
 from rubric_ci.files.kinds.kind import criteria_at
-from rubric_ci.files.validation.wording import wording_problems
+from rubric_ci.files.validation.ambiguous_wording import wording_problems
 from rubric_ci.files.yaml_text.problems import (
     WEIGHT_TOTAL,
     WRONG_TYPE,

@@ -11,12 +11,13 @@ from rubric_ci.files.kinds import table
 from rubric_ci.files.validation import (
     agentv,
     ambiguous_scalars,
+    ambiguous_wording,
     assertion_rules,
     command_rules,
     config_rules,
-    diagnostics,
     eval_rules,
     gate_rules,
+    located_problems,
     media_rules,
     model_rules,
     other_tools,
@@ -28,9 +29,8 @@ from rubric_ci.files.validation import (
     target_rules,
     variable_rules,
     waiver_rules,
-    wording,
 )
-from rubric_ci.files.validation.diagnostics import (
+from rubric_ci.files.validation.located_problems import (
     TOO_MANY_PROBLEMS,
     ignored_rules,
     position,
@@ -41,9 +41,9 @@ from rubric_ci.files.yaml_text import (
     csv_cases,
     document,
     jsonlines,
-    limits,
     problems,
     scalars,
+    size_limits,
     source,
     syntax_errors,
 )
@@ -51,11 +51,11 @@ from rubric_ci.files.yaml_text.problems import MAX_PROBLEMS, Rule
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 
 _MODULES = (
-    *(constructor, csv_cases, document, jsonlines, limits, problems, scalars, source),
+    *(constructor, csv_cases, document, jsonlines, size_limits, problems, scalars, source),
     *(syntax_errors, agentv, ambiguous_scalars, assertion_rules, command_rules, config_rules),
-    *(diagnostics, eval_rules, gate_rules, media_rules, model_rules, other_tools),
+    *(located_problems, eval_rules, gate_rules, media_rules, model_rules, other_tools),
     *(project_rules, provider_rules, reference_rules, rubric_rules, shape_rules),
-    *(target_rules, variable_rules, waiver_rules, wording, translation),
+    *(target_rules, variable_rules, waiver_rules, ambiguous_wording, translation),
     *(module for module in vars(table).values() if isinstance(module, ModuleType)),
 )
 

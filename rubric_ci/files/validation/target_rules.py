@@ -13,7 +13,7 @@ from rubric_ci.files.validation.shape_rules import MISSING_KEY
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings
 from rubric_ci.model.model_facts import AGENTV_AGENTS
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.agent import OPTIONS
+from rubric_ci.models.agents.program import OPTIONS
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 
 PLACEHOLDERS: Final = (

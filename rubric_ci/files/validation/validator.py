@@ -266,6 +266,6 @@ def _first(problems: Iterator[Problem]) -> Iterator[Problem]:
 def _diagnosed(source: Source, found: list[Problem]) -> "tuple[Diagnostic, ...]":
     if not found and not source.text_problems:
         return ()
-    from rubric_ci.files.validation.diagnostics import diagnose
+    from rubric_ci.files.validation.located_problems import diagnose
 
     return diagnose(source, found)

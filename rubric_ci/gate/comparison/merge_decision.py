@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.gate.comparison import alarm_budget, reference, wording
-from rubric_ci.gate.comparison.compare import counterparts
+from rubric_ci.gate.comparison import alarm_budget, phrases, reference
+from rubric_ci.gate.comparison.compared import counterparts
 from rubric_ci.gate.comparison.reference_folder import Acceptance, accept, open_folder
 from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.dataclass import dataclass
@@ -112,7 +112,7 @@ def _moved(head: RunReport, folder: Path, found: Decided) -> Iterator[str]:
     yield f"the reference moved to {commit} for {moved} ({found.reason})"
     present = open_folder(folder)
     if present and (info := reference.info(head, present.report, present.log)):
-        yield f"Reference: {wording.reference(info)}"
+        yield f"Reference: {phrases.reference(info)}"
 
 
 def _is_accepted(case: Graded, was: Graded) -> bool:

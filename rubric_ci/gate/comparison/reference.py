@@ -7,7 +7,7 @@ from datetime import datetime
 
 from rubric_ci.gate.comparison import alarm_budget, drift
 from rubric_ci.gate.comparison.drift import Observed
-from rubric_ci.gate.report.gate import concluded, gate_state
+from rubric_ci.gate.report.decision import concluded, gate_state
 from rubric_ci.model.comparison import (
     CaseKey,
     Decision,

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from rubric_ci.errors import CannotReadReport, CannotWriteFile
 from rubric_ci.files.project.discovery import write_text
-from rubric_ci.gate.comparison.baseline import (
+from rubric_ci.gate.comparison.baseline_files import (
     LOG_FILE,
     find_reports,
     read_baseline,
     read_log,
     write_log,
 )
-from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline, comparable, lacking, night_of, part
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import check_measured, read_report

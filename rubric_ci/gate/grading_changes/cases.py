@@ -11,7 +11,7 @@ from functools import partial
 from math import inf
 from typing import Final
 
-from rubric_ci.gate.grading_changes.criteria import (
+from rubric_ci.gate.grading_changes.criterion_changes import (
     criterion_changes,
     decided_by_gates,
     of_case,

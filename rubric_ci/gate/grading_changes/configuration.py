@@ -7,7 +7,7 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.gate.grading_changes.cases import narrowed
 from rubric_ci.gate.grading_changes.targets import how_changes
-from rubric_ci.gate.policy.changes import policy_changes
+from rubric_ci.gate.policy.policy_changes import policy_changes
 from rubric_ci.grading.resolve import choose_target, default_target
 from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.config import (

@@ -13,10 +13,10 @@ from rubric_ci.files.project.change import BaseOptions, Change, open_change
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.loaded_project import open_project as open_checkout
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.validation.output.text import headline
-from rubric_ci.gate.policy.changes import PolicyChange, change_notes, policy_changes
+from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.gate.policy.policy_changes import PolicyChange, change_notes, policy_changes
+from rubric_ci.gate.policy.policy_source import OWN, find_policy, under
 from rubric_ci.gate.policy.settings import endpoints
-from rubric_ci.gate.policy.source import OWN, find_policy, under
 from rubric_ci.model.config import CliTarget, Config, Endpoint
 from rubric_ci.model.defaults import CALIBRATION
 from rubric_ci.model.hosts import AllowedHosts, host_of

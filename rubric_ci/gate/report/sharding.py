@@ -9,8 +9,8 @@ from operator import add
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotMerge
-from rubric_ci.gate.report.gate import concluded, settings_of
-from rubric_ci.gate.waivers.report import merged
+from rubric_ci.gate.report.decision import concluded, settings_of
+from rubric_ci.gate.waivers.waived import merged
 from rubric_ci.model.comparison import Drop
 from rubric_ci.model.config import CliTarget, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator

@@ -44,9 +44,9 @@ from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.grading.case_choice import named_cases
 from rubric_ci.grading.resolve import choose_cases, choose_judge, choose_target
 from rubric_ci.model.changes import Base, NoBase
+from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import Config, RecordedTarget
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.options import RunSettings
 from rubric_ci.model.scope import EVERY_CASE, Narrowing, Scope
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.text import escape

@@ -16,9 +16,9 @@ from rubric_ci.gate.selection.untrusted import TrustedWork, not_gradable, within
 from rubric_ci.git.proposal import Proposal
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.model.changes import Base
+from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import LlmTarget
 from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.options import RunSettings
 from rubric_ci.text import escape
 
 

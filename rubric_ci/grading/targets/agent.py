@@ -30,9 +30,9 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Trace
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.agent import Files, Start
 from rubric_ci.models.agents.home import furnished, kept
 from rubric_ci.models.agents.logins import Login, NoLogin, login_of
+from rubric_ci.models.agents.program import Files, Start
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
 from rubric_ci.system.scratch import VARIABLE, variables

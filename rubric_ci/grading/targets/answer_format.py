@@ -21,7 +21,7 @@ from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents import READERS, format_of, steps_so_far
-from rubric_ci.models.agents.agent import NO_FILES, AgentFailed, Files, last_event
+from rubric_ci.models.agents.program import NO_FILES, AgentFailed, Files, last_event
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished

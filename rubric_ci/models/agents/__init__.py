@@ -14,7 +14,7 @@ from rubric_ci.models.agents import (
     otlp,
     qwen,
 )
-from rubric_ci.models.agents.agent import KINDS, Agent, Read, events
+from rubric_ci.models.agents.program import KINDS, Agent, Read, events
 
 AGENTS: Final[Mapping[str, Agent]] = {
     "claude-code": claude_code.AGENT,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_ci.model.trace import Step, Trace
-from rubric_ci.models.agents.agent import (
+from rubric_ci.models.agents.program import (
     NO_FILES,
     Files,
     as_text,

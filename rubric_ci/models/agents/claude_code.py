@@ -10,7 +10,7 @@ from typing import Any, Final
 from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Finish, Step, Trace
-from rubric_ci.models.agents.agent import (
+from rubric_ci.models.agents.program import (
     NO_FILES,
     Agent,
     AgentFailed,

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.model_facts import CREDENTIALS
-from rubric_ci.models.agents.agent import mapping, parsed
+from rubric_ci.models.agents.program import mapping, parsed
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set, in_a_job
 

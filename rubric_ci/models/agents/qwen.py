@@ -8,7 +8,15 @@ from typing import Final
 from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.trace import Trace
 from rubric_ci.models.agents import claude_code
-from rubric_ci.models.agents.agent import NO_COST, NO_FILES, Agent, Files, Start, finish_of, option
+from rubric_ci.models.agents.program import (
+    NO_COST,
+    NO_FILES,
+    Agent,
+    Files,
+    Start,
+    finish_of,
+    option,
+)
 
 _RUN: Final = ("qwen", "-o", "stream-json", "--auth-type", "openai")
 _SERVERS: Final = "mcp.json"

@@ -21,7 +21,9 @@ from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelRepl
 from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.model.trace import Trace
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.agent import (
+from rubric_ci.models.agents.home import furnished, kept
+from rubric_ci.models.agents.logins import Login, NoLogin, login_of
+from rubric_ci.models.agents.program import (
     AgentFailed,
     Files,
     Start,
@@ -30,8 +32,6 @@ from rubric_ci.models.agents.agent import (
     last_object,
     never,
 )
-from rubric_ci.models.agents.home import furnished, kept
-from rubric_ci.models.agents.logins import Login, NoLogin, login_of
 from rubric_ci.models.llm.openai_http import text_of, usage
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import processes

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from rubric_ci.gate.waivers import report as waivers
+from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.model.changes import CASE_EDITED, NEW_CASE
 from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.diagnostics import Annotation, AnnotationLevel

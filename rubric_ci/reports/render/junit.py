@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from rubric_ci.gate.waivers import report as waivers
+from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.model.report import RunReport, usage_of_sides
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded, Skipped
 from rubric_ci.model.usage import NOTHING_USED, Usage

@@ -9,14 +9,21 @@ from itertools import chain
 from math import inf
 from typing import Literal
 
-from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.report.matrix import matrix
-from rubric_ci.gate.waivers import report as waivers
+from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.reports.render import comparison, summary, targets, to_do, usage_text, wording
+from rubric_ci.reports.render import (
+    comparison_section,
+    per_target,
+    summary,
+    to_do,
+    usage_text,
+    wording,
+)
 from rubric_ci.reports.render.markdown_case import ICONS, Detail, Links, details, errored, folded
 from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
@@ -126,8 +133,8 @@ class _Page:
             self._to_do(),
             self.verdict[1:],
             self._omitted(plan),
-            targets.table(self.report, max(plan.rows, 10)),
-            comparison.section(self.report),
+            per_target.table(self.report, max(plan.rows, 10)),
+            comparison_section.section(self.report),
             self._grading(plan),
             self._cases(plan),
             self._waivers(plan),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import (
@@ -13,7 +13,7 @@ from rubric_ci.model.results import (
     EvaluatorResult,
     Graded,
 )
-from rubric_ci.reports.render import comparison, usage_text, wording
+from rubric_ci.reports.render import comparison_section, usage_text, wording
 from rubric_ci.text import escape, numbers
 
 LONGEST_TEXT = 400  # characters of a question, an expected outcome or an answer
@@ -129,7 +129,7 @@ def _texts(case: Graded, detail: Detail) -> Iterator[str]:
     limit = min(LONGEST_TEXT, detail.characters)
     parts = dict(wording.beginnings(case, limit))
     shown = [_text(title, text) for title, text in parts.items() if title != "Answer"]
-    if differs := comparison.answer_diff(case, limit):
+    if differs := comparison_section.answer_diff(case, limit):
         noun = compared.noun(detail.report)
         shown.append(f"**Answer**, compared with the {noun}: {differs}")
     elif "Answer" in parts:
@@ -160,7 +160,7 @@ def _criterion(
     case: Graded, evaluator: EvaluatorResult, criterion: CriterionResult, detail: Detail
 ) -> str:
     mark = wording.mark(criterion.kind, criterion.mark)
-    then = comparison.marks_before(case, evaluator.name).get(criterion.id)
+    then = comparison_section.marks_before(case, evaluator.name).get(criterion.id)
     was = wording.mark(then.kind, then.mark) if then and then.mark != criterion.mark else ""
     name = wording.own_id(criterion) if criterion.text else ""
     several = len(case.evaluators) > 1
@@ -183,7 +183,7 @@ def _evaluator(case: Graded, evaluator: EvaluatorResult, detail: Detail) -> str:
     name = f"**{escape.markdown(evaluator.name)}** ({escape.markdown(evaluator.type)})"
     if not isinstance(evaluator, Assessed):
         return f"- {ICONS['errored']} {name} · {detail.prose(evaluator.reason)}"
-    then = comparison.score_before(case, evaluator.name)
+    then = comparison_section.score_before(case, evaluator.name)
     score = numbers.score(evaluator.score)
     was = f"{numbers.score(then)} → " if then not in {None, evaluator.score} else ""
     head = f"- {ICONS[evaluator.verdict]} {name} · {was}{score}"

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.gate.comparison.wording import dropped_by
-from rubric_ci.gate.report.gate import errored, gate_state
-from rubric_ci.gate.waivers.report import limit_text
+from rubric_ci.gate.comparison.phrases import dropped_by
+from rubric_ci.gate.report.decision import errored, gate_state
+from rubric_ci.gate.waivers.waived import limit_text
 from rubric_ci.model.changes import Direction, GradingChange
 from rubric_ci.model.gate import (
     PassRate,

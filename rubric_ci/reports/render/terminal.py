@@ -10,12 +10,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.report.matrix import Matrix, matrix
-from rubric_ci.gate.waivers import report as waivers
+from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
-from rubric_ci.reports.render import palette, summary, targets, usage_text, wording
+from rubric_ci.reports.render import palette, per_target, summary, usage_text, wording
 from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
 
@@ -124,7 +124,7 @@ def _blocks(
     single = [case for case in report.cases if not _is_shared(case, shared)]
     rows = _rows(single)
     if found := matrix(report):
-        yield _text(targets.title(found, report), "bold")
+        yield _text(per_target.title(found, report), "bold")
         yield _matrix(found, report)
         yield Text()
     elif rows or shared:
@@ -196,10 +196,10 @@ def _not_passed(case: CaseResult) -> TypeGuard[Graded]:
 
 def _matrix(found: Matrix, report: RunReport) -> Table:
     table = Table(box=ROUNDED, header_style="bold")
-    heads = [f"{each.head}\n{each.figures}" for each in targets.columns(found, report)]
+    heads = [f"{each.head}\n{each.figures}" for each in per_target.columns(found, report)]
     for head in ("case", *heads):
         table.add_column(_text(head), overflow="fold")
-    for row in targets.rows(found)[:MOST_ROWS]:
+    for row in per_target.rows(found)[:MOST_ROWS]:
         cells = [
             Text(f"{SIGNS[wording.status(case)]} ", STYLES[wording.status(case)])
             if case
@@ -207,9 +207,9 @@ def _matrix(found: Matrix, report: RunReport) -> Table:
             for case in row.cells
         ]
         shown = [
-            sign + _text(targets.cell(case)) for sign, case in zip(cells, row.cells, strict=True)
+            sign + _text(per_target.cell(case)) for sign, case in zip(cells, row.cells, strict=True)
         ]
-        table.add_row(_text(targets.name(row)), *shown)
+        table.add_row(_text(per_target.name(row)), *shown)
     return table
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rubric_ci.gate.report.gate import errored, gate_state
+from rubric_ci.gate.report.decision import errored, gate_state
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import (
     is_better,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from rubric_ci.gate.policy.changes import change_note
+from rubric_ci.gate.policy.policy_changes import change_note
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import CostEstimate, RunReport
 from rubric_ci.model.results import CaseResult, Skipped

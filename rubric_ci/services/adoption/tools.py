@@ -10,16 +10,16 @@ from rubric_ci.errors import CannotReadFile, CannotRunScript, CannotRunTool
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
-from rubric_ci.gate.grading_changes.files import UNNAMED
+from rubric_ci.gate.grading_changes.file_changes import UNNAMED
 from rubric_ci.git.committed import first_tracked
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.services.adoption import (
     agent_skills,
-    csv_table,
     deepeval,
     inspect_ai,
     junit,
+    marks_table,
     promptfoo,
     pydantic_evals,
 )
@@ -71,7 +71,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         ),
         Tool(
             name="csv",
-            read=csv_table.read,
+            read=marks_table.read,
             suffixes=SUFFIXES,
             made_by="a table with `id` and `passed`",
         ),

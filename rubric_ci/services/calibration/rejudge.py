@@ -17,7 +17,7 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.results import Answer, Assessed, CaseResult, CriterionResult, Skipped
 from rubric_ci.services.cost.estimate import show_estimate, show_spent
-from rubric_ci.services.cost.work import ExpectedWork
+from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.system import coroutines
 from rubric_ci.text.escape import log_line
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, is_of_text, needs_judge
-from rubric_ci.grading.trials import median_trial
+from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.model.answers import answer_of
 from rubric_ci.model.comparison import CaseKey, Sentinel
 from rubric_ci.model.context import RunContext
@@ -16,7 +16,7 @@ from rubric_ci.model.trials import trials_of
 from rubric_ci.services.calibration.rejudge import given
 from rubric_ci.services.calibration.sentinel import measure
 from rubric_ci.services.calibration.sentinel import measured_tasks as sentinel_tasks
-from rubric_ci.services.cost.work import ExpectedWork
+from rubric_ci.services.cost.expected_requests import ExpectedWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

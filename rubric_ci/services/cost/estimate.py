@@ -9,10 +9,10 @@ import click
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import CostEstimate
 from rubric_ci.model.usage import Usage
-from rubric_ci.services.cost.answers import AnswerEstimate, estimate_answers
+from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.cost.judgements import JudgeEstimate, estimate_cost, estimate_lines
 from rubric_ci.services.cost.last_run import LastRun
-from rubric_ci.services.cost.work import ExpectedWork
+from rubric_ci.services.cost.target_requests import AnswerEstimate, estimate_answers
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 

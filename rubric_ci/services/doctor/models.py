@@ -17,11 +17,11 @@ from rubric_ci.grading.resolve import resolved
 from rubric_ci.model.config import CliTarget, Config, Endpoint, LlmTarget
 from rubric_ci.model.model_facts import SWITCH, ending
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.agent import Agent
 from rubric_ci.models.agents.logins import NoLogin, login_of
+from rubric_ci.models.agents.program import Agent
 from rubric_ci.models.llm.direct import named_provider, provider_of, provider_with_entry
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.services.doctor.check import Check
+from rubric_ci.services.doctor.finding import Check
 from rubric_ci.system.installation import install_command
 from rubric_ci.system.model_list import known_models
 

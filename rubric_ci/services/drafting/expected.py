@@ -9,9 +9,9 @@ from rubric_ci.models.judge.voting import PANEL
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.services.cost.estimate import cost_words
 from rubric_ci.services.cost.judgements import CHARACTERS
-from rubric_ci.services.drafting.check import VARIANTS
-from rubric_ci.services.drafting.engine import Drafter, DraftRequest, call_of
-from rubric_ci.services.drafting.reply import MOST
+from rubric_ci.services.drafting.draft_check import VARIANTS
+from rubric_ci.services.drafting.drafter import Drafter, DraftRequest, call_of
+from rubric_ci.services.drafting.drafting_reply import MOST
 from rubric_ci.text import numbers
 
 DRAFT_TOKENS: Final = 300  # of a reply

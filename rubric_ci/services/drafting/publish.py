@@ -10,7 +10,7 @@ from rubric_ci.git.plumbing import open_repository
 from rubric_ci.git.process import Repository
 from rubric_ci.github.actions import read_event
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.services.drafting.engine import DraftRequest
+from rubric_ci.services.drafting.drafter import DraftRequest
 from rubric_ci.services.drafting.review import echo
 from rubric_ci.services.drafting.rewrite import Rewrite
 from rubric_ci.system.runner import in_workflow

@@ -14,8 +14,8 @@ from rubric_ci.git.plumbing import open_repository
 from rubric_ci.github import branches
 from rubric_ci.github.actions import Event, read_event
 from rubric_ci.github.branches import Branch, Change, Proposal
-from rubric_ci.github.client import ApiError, Server
-from rubric_ci.services.drafting.engine import DraftRequest
+from rubric_ci.github.rest_api import ApiError, Server
+from rubric_ci.services.drafting.drafter import DraftRequest
 from rubric_ci.services.drafting.publish import (
     NothingToPublish,
     Publish,

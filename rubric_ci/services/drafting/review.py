@@ -10,8 +10,8 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.models.judge.reply import InvalidReply
-from rubric_ci.services.drafting.check import Drafted, lint
-from rubric_ci.services.drafting.reply import Draft, read_rubrics
+from rubric_ci.services.drafting.draft_check import Drafted, lint
+from rubric_ci.services.drafting.drafting_reply import Draft, read_rubrics
 from rubric_ci.services.drafting.rewrite import Rewrite
 from rubric_ci.system.output import print_block
 from rubric_ci.text import escape, numbers

@@ -17,7 +17,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.json_value import JSON
-from rubric_ci.services.drafting.reply import Draft
+from rubric_ci.services.drafting.drafting_reply import Draft
 from rubric_ci.system import file_io
 
 

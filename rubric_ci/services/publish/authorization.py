@@ -10,7 +10,7 @@ from typing import Any, Final
 from rubric_ci.errors import UserError
 from rubric_ci.github import authority
 from rubric_ci.github.authority import Asked, Proposed, number_of
-from rubric_ci.github.client import Server
+from rubric_ci.github.rest_api import Server
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import escape
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
-from rubric_ci.gate.report.gate import exit_code
+from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.github import checks, posts
 from rubric_ci.github.actions import Event, FinishedRun, read_event
-from rubric_ci.github.client import Server, build_server
+from rubric_ci.github.rest_api import Server, build_server
+from rubric_ci.model.command_settings import CommentSettings
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import needs_review
-from rubric_ci.model.options import CommentSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import annotations, markdown, summary
 from rubric_ci.reports.render.markdown_case import Links

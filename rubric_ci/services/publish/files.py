@@ -13,9 +13,9 @@ import click
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.files.project import discovery
+from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.defaults import REPORT_FILES, ReportFormat
 from rubric_ci.model.media import COPIES, INLINED, Media, Picture
-from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.models.llm.media import content
 from rubric_ci.reports.render import formats

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Final
 
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub
+from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.comparison import reference
-from rubric_ci.gate.comparison import wording as compared
-from rubric_ci.gate.report.gate import gate_state
+from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import read_event
-from rubric_ci.github.client import build_server
 from rubric_ci.github.posts import IssueKey, keep_issue
+from rubric_ci.github.rest_api import build_server
 from rubric_ci.model.comparison import CaseKey, Night, ReferenceLog
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import is_held_against

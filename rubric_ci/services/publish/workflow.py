@@ -9,14 +9,14 @@ from typing import Final, Self
 import click
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, UserError
-from rubric_ci.gate.report.gate import gate_state
+from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import Event, add_summary, read_event, set_outputs
+from rubric_ci.model.command_settings import CommentSettings, RunSettings
 from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.defaults import REPORT_FILES
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.gate import needs_review
-from rubric_ci.model.options import CommentSettings, RunSettings
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.reports.render import annotations, markdown
 from rubric_ci.reports.render.markdown_case import Links

@@ -6,15 +6,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from rubric_ci.gate.comparison import verdicts, wording
+from rubric_ci.gate.comparison import phrases, verdicts
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.services.calibration import sentinel
-from rubric_ci.services.cost.answers import estimate_answers
 from rubric_ci.services.cost.estimate import Estimate, estimate_work
+from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.cost.last_run import LastRun, last_run
-from rubric_ci.services.cost.work import ExpectedWork
+from rubric_ci.services.cost.target_requests import estimate_answers
 from rubric_ci.services.run.base_comparison import no_answers
 from rubric_ci.services.run.confirmation import most_further_trials, once
 from rubric_ci.services.run.grade import (
@@ -200,7 +200,7 @@ def _base(tasks: Sequence[Task], sides: Sides | NoBase | None, now: datetime) ->
         case NoBase(reason=reason):
             yield f"no base: {reason}"
         case Sides():
-            commit = wording.commit(no_answers("", sides.base), now.isoformat())
+            commit = phrases.commit(no_answers("", sides.base), now.isoformat())
             yield f"base {commit}: {', '.join(_counts(tasks, sides))}"
 
 

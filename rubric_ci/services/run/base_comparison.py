@@ -11,7 +11,7 @@ from dataclasses import replace
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.trials import median_trial
+from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.comparison import Drop
 from rubric_ci.model.config import MockTarget

@@ -12,20 +12,20 @@ from rubric_ci import __version__
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.files.project.discovery import read_text
 from rubric_ci.files.project.loaded_project import LoadedProject
-from rubric_ci.gate.comparison.baseline import with_comparison
-from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison.baseline_files import with_comparison
+from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.gate.report.gate import concluded, gate_of, with_gate
+from rubric_ci.gate.report.decision import concluded, gate_of, with_gate
 from rubric_ci.gate.report.redaction import without_secrets
 from rubric_ci.gate.selection import last_failed
 from rubric_ci.gate.selection.compare_cases import Selection
-from rubric_ci.gate.waivers.report import with_outcomes
+from rubric_ci.gate.waivers.waived import with_outcomes
 from rubric_ci.github.actions import read_event, run_metadata
 from rubric_ci.grading.engine import is_failure
 from rubric_ci.grading.outcome import errored
 from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
+from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import MockTarget
-from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import (
     CostEstimate,
     JudgeInfo,
@@ -40,7 +40,7 @@ from rubric_ci.model.scope import Narrowing
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.services.calibration.correction import with_correction
 from rubric_ci.services.cost.last_run import keep
-from rubric_ci.services.probe.output import PROBE, with_figures
+from rubric_ci.services.probe.probe_figures import PROBE, with_figures
 from rubric_ci.services.publish.files import write_copies
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case

@@ -12,7 +12,7 @@ from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.gate.grading_changes.changes import find_grading_changes
+from rubric_ci.gate.grading_changes.all_changes import find_grading_changes
 from rubric_ci.gate.policy.checkout import allowed_hosts
 from rubric_ci.gate.report.sharding import case_cost, split
 from rubric_ci.gate.selection import last_failed
@@ -22,14 +22,14 @@ from rubric_ci.gate.waivers.file import find_waivers
 from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
+from rubric_ci.model.command_settings import CacheOptions, RunSettings
 from rubric_ci.model.config import RunnerTarget, UntrustedCaps
 from rubric_ci.model.context import RunContext, Side
 from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.options import CacheOptions, RunSettings
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.scope import Narrowing
 from rubric_ci.models.llm.cache import Cache
-from rubric_ci.services.calibration.gate import check_calibration
+from rubric_ci.services.calibration.required_agreement import check_calibration
 from rubric_ci.services.run import sides
 from rubric_ci.services.run.grade import RunInput, needs_fresh_judgements
 from rubric_ci.text import escape

@@ -34,13 +34,13 @@ from rubric_ci.grading.resolve import Task, is_asked_for
 from rubric_ci.grading.targets import answer_cache, recorded
 from rubric_ci.grading.tasks import build_task
 from rubric_ci.model.changes import Base, NoBase
+from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import MockTarget, RecordedTarget, Target
 from rubric_ci.model.context import Dependencies, RunContext, Side
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import RemovedCase
 from rubric_ci.model.results import Answer, CaseResult
 from rubric_ci.text.globs import matcher

@@ -4,7 +4,7 @@ from dataclasses import field
 
 from rubric_ci.gate.comparison import repeated, verdicts
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.trials import with_confirming_trials
+from rubric_ci.grading.trial_results import with_confirming_trials
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import CaseResult, Change, Graded
 from rubric_ci.model.trials import trials_of

@@ -16,8 +16,8 @@ from rubric_ci.files.project.loaded_project import open_project
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
-from rubric_ci.gate.grading_changes.changes import find_tool_changes, ordered
-from rubric_ci.gate.grading_changes.results import (
+from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
+from rubric_ci.gate.grading_changes.tool_results import (
     ToolCase,
     check_is_known,
     check_tracked,
@@ -31,18 +31,18 @@ from rubric_ci.git.worktree import worktree
 from rubric_ci.github.actions import run_metadata
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.changes import Base, GradingChange, NoBase
+from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import Config, RunnerTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.options import RunSettings
 from rubric_ci.model.report import Against, RemovedCase, RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.results import Change as Kind
 from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.services.adoption import tools
-from rubric_ci.services.adoption.report import (
+from rubric_ci.services.adoption.adopted_report import (
     Adopted,
     Facts,
     as_cases,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.gate.comparison.baseline import read_baseline, read_log
+from rubric_ci.gate.comparison.baseline_files import read_baseline, read_log
 from rubric_ci.gate.report import json_format
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Graded

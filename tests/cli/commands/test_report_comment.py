@@ -13,7 +13,7 @@ import pytest
 from rubric_ci.cli.commands.report import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.options import CommentSettings
+from rubric_ci.model.command_settings import CommentSettings
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.scope import Scope
 from rubric_ci.services.publish.comment import try_to_post

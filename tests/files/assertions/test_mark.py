@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.assertions.table import assertion_marks, mark
+from rubric_ci.files.assertions.assertion_table import assertion_marks, mark
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.rubric import Assertion, Check, Mark, Rubric
 from tests.cases import span

@@ -6,9 +6,9 @@ import pytest
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.files.assertions import folder
+from rubric_ci.files.assertions.assertion_table import TABLE, Did, assertion_marks, mark
 from rubric_ci.files.assertions.folder import check_name
 from rubric_ci.files.assertions.row import Outcome
-from rubric_ci.files.assertions.table import TABLE, Did, assertion_marks, mark
 from rubric_ci.model.rubric import Assertion, Rubric
 from rubric_ci.model.trace import Step, WorkCheck
 from tests.cases import span

@@ -4,7 +4,7 @@ import pytest
 
 from rubric_ci.files.dialects import open_config
 from rubric_ci.files.project.loader import LoadedTargets, load_targets
-from rubric_ci.files.validation.output.text import headline
+from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.model.config import CliTarget, MockTarget, Target, UnsupportedTarget
 
 FILE = ".agentv/targets.yaml"

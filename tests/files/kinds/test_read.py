@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from rubric_ci.files.kinds.limits import LatencySpec
+from rubric_ci.files.kinds.usage_limits import LatencySpec
 from rubric_ci.files.project.loader import load
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (

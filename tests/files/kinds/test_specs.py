@@ -7,8 +7,8 @@ import pytest
 
 from rubric_ci.files.kinds.field_accuracy import FieldAccuracySpec
 from rubric_ci.files.kinds.json_compare import FieldSpec
-from rubric_ci.files.kinds.limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.files.kinds.tool_trajectory import ExpectedCall, ToolTrajectorySpec
+from rubric_ci.files.kinds.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.files.project.loader import load
 from rubric_ci.model.evals import (
     CodeJudgeSpec,

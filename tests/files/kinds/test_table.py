@@ -36,4 +36,4 @@ def test_the_table_needs_no_spec() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = done.stdout.split()
     assert "rubric_ci.files.kinds.code_judge" in modules
-    assert {"rubric_ci.model.evals", "rubric_ci.files.kinds.limits"}.isdisjoint(modules)
+    assert {"rubric_ci.model.evals", "rubric_ci.files.kinds.usage_limits"}.isdisjoint(modules)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.gate.comparison import alarm_budget, wording
+from rubric_ci.gate.comparison import alarm_budget, phrases
 from rubric_ci.gate.comparison.alarm_budget import Pair
 from rubric_ci.model.comparison import RegressionConfig, SuspectCounts
 from rubric_ci.model.report import RunReport
@@ -83,7 +83,7 @@ def test_the_suspects_are_counted() -> None:
         further_trials=7,
         p_values=(20 / 3_268_760, 20 / 3_268_760),
     )
-    lines = list(wording.lines(found))
+    lines = list(phrases.lines(found))
     assert lines[:2] == [
         "1 broken, 17 unchanged, 2 flaky",
         (
@@ -92,7 +92,7 @@ def test_the_suspects_are_counted() -> None:
         ),
     ]
     first, second, third, *_ = found.cases
-    assert wording.in_words(first) == "▼ broken: pass 1.00 → fail 0.00"
+    assert phrases.in_words(first) == "▼ broken: pass 1.00 → fail 0.00"
     assert [case.change_reason for case in (first, second, third)] == [
         "confirmed: 10 fail of 10 here, 15 pass of 15 in the baseline (p = 6.1e-06)",
         "not confirmed: 5 pass, 5 fail of 10 here, 15 pass of 15 in the baseline (p = 0.09)",
@@ -146,7 +146,7 @@ def test_clusters_are_flipped_together() -> None:
     comparison = whole(found)
     assert (comparison.clusters, comparison.p_value) == (5, 0.0625)
     assert not comparison.regressed
-    *_, mean = wording.lines(found)
+    *_, mean = phrases.lines(found)
     assert mean.startswith("Mean score -0.333 (20 cases in both reports in 5 clusters, ")
     assert mean.endswith(": too few cases for a test")
 

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.gate.comparison import wording
-from rubric_ci.gate.comparison.baseline import read_baseline, read_log
-from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison import phrases
+from rubric_ci.gate.comparison.baseline_files import read_baseline, read_log
+from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.merge_decision import Decided, accept_merge
 from rubric_ci.gate.comparison.reference_folder import Acceptance, accept, keep
-from rubric_ci.gate.report.gate import concluded
+from rubric_ci.gate.report.decision import concluded
 from rubric_ci.model.report import Against, JudgeInfo, RunReport
 from rubric_ci.model.results import CaseResult, Change, Graded
-from tests.gate.waivers.test_report import a_waiver
+from tests.gate.waivers.test_waived import a_waiver
 from tests.nights import case, night
 from tests.sample_reports import errored
 
@@ -116,7 +116,7 @@ def test_reports_name_the_move(folder: Path) -> None:
     )
     assert said[1] == shown.format(3, 0)
     later = night(6, case("a", 3), case("b", 3), case("flaky", 2, 1))
-    assert shown.format(5, 2) in list(wording.lines(compare(later, read_baseline(folder))))
+    assert shown.format(5, 2) in list(phrases.lines(compare(later, read_baseline(folder))))
     list(keep(later, folder))
     assert trials(folder)["b"] == "PPPPPPP"  # the nights add the trials that it lacks
 
@@ -126,7 +126,7 @@ def test_only_the_last_moves_are_named(folder: Path) -> None:
         head = night(day, case("a", 3), case("b", 3), case("flaky", 2, 1))
         accept(head, folder, Acceptance(reason=f"day {day}", cases=("b",), decided_at=NOW))
     compared = compare(head, read_baseline(folder))
-    assert wording.source(compared).split("; ")[1:] == [
+    assert phrases.source(compared).split("; ")[1:] == [
         "2 earlier moves of some cases",
         "1 case since commit `6666666666` of 2026-01-06, 2 days old (day 6)",
         "1 case since commit `7777777777` of 2026-01-07, 1 day old (day 7)",

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotReadReport
-from rubric_ci.gate.comparison import wording
-from rubric_ci.gate.comparison.baseline import LOG_FILE, read_baseline, read_log, write_log
-from rubric_ci.gate.comparison.compare import compare
+from rubric_ci.gate.comparison import phrases
+from rubric_ci.gate.comparison.baseline_files import LOG_FILE, read_baseline, read_log, write_log
+from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference_folder import Acceptance, accept, keep, replace_reports
 from rubric_ci.gate.report import json_format
-from rubric_ci.gate.report.gate import concluded
+from rubric_ci.gate.report.decision import concluded
 from rubric_ci.model.comparison import Comparison, Decision, ReferenceLog
 from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.model.results import Graded
 from rubric_ci.model.scope import Narrowing, Scope
-from tests.gate.waivers.test_report import a_waiver
+from tests.gate.waivers.test_waived import a_waiver
 from tests.nights import case, night
 from tests.sample_reports import errored
 
@@ -154,7 +154,7 @@ def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], s
     head = night(3, case("a", 0, 15), case("b", 15))
     before = accept(head, tmp_path, Acceptance(reason="wanted", cases=globs, decided_at=NOW))
     assert before
-    assert wording.headline(before) == "worse than the reference: 1 case broken"
+    assert phrases.headline(before) == "worse than the reference: 1 case broken"
     assert trials(tmp_path) == found
     log = read_log(tmp_path)
     assert log
@@ -165,8 +165,8 @@ def test_accept(tmp_path: Path, globs: tuple[str, ...], found: dict[str, str], s
     assert log.decision.decided_at == NOW
     assert [each.log_products for each in log.nights] == [(), ()]
     after = compare(head, read_baseline(tmp_path))
-    assert wording.broken(after) == []
-    assert f"Reference: {shown}" in [*wording.lines(after)]
+    assert phrases.broken(after) == []
+    assert f"Reference: {shown}" in [*phrases.lines(after)]
 
 
 def test_accept_the_run_that_is_the_reference_in_part(tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ def test_five_nights_are_the_reference(tmp_path: Path) -> None:
     broken = replace(case("c0", 0, 20), further_trials=17)
     worse = night(2, broken, *(case(name, 3) for name in names[1:]))
     first = compare(worse, read_baseline(tmp_path, worse))
-    assert wording.headline(first) == (
+    assert phrases.headline(first) == (
         "suspected to be worse than the reference: 1 case worse in this night; "
         "a second one confirms it"
     )
@@ -315,8 +315,8 @@ def test_five_nights_are_the_reference(tmp_path: Path) -> None:
         "7 of 8 cases: added trials to the reference",
         "night 2 in reference.json",
     ]
-    assert wording.headline(compare(worse, read_baseline(tmp_path, worse))) == (
-        wording.headline(first)  # with what it added left out
+    assert phrases.headline(compare(worse, read_baseline(tmp_path, worse))) == (
+        phrases.headline(first)  # with what it added left out
     )
     kept(tmp_path, *(night(day, *(case(name, 3) for name in names)) for day in range(3, 8)))
     assert trials(tmp_path) == dict.fromkeys(names, "P" * 15)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.checkout import Checkout
 from tests.gate.grading_changes.drawn import FILES, TOOLS, Drawn, drawn
-from tests.gate.grading_changes.test_changes import changes_of, write
+from tests.gate.grading_changes.test_all_changes import changes_of, write
 
 ROWS, OF_TOOLS = drawn("drawn_changes"), drawn("drawn_tool_changes")
 SCHEMAS = Path(__file__).parents[3] / "schemas"

@@ -6,7 +6,7 @@ import pytest
 
 from rubric_ci.files.kinds.field_accuracy import FieldAccuracySpec
 from rubric_ci.files.kinds.json_compare import FieldSpec
-from rubric_ci.files.kinds.limits import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.files.kinds.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.gate.grading_changes.cases import evaluator_changes
 from rubric_ci.model.evals import (
     CodeJudgeSpec,

@@ -10,7 +10,7 @@ from rubric_ci.gate.grading_changes.targets import ELSEWHERE, UNDER_TEST, how_ch
 from rubric_ci.model.config import CliTarget, Config, HttpRequest, LlmTarget, RunnerTarget
 from rubric_ci.model.evals import EvalCase
 from tests.checkout import Checkout
-from tests.gate.grading_changes.test_changes import changes_of, write
+from tests.gate.grading_changes.test_all_changes import changes_of, write
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubric_ci.gate.policy.changes import policy_changes
+from rubric_ci.gate.policy.policy_changes import policy_changes
 from rubric_ci.gate.policy.settings import governed, with_known_prices
 from rubric_ci.gate.policy.strength import FREE, provider
 from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target

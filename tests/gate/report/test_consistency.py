@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.report import consistency
-from rubric_ci.gate.report.gate import concluded
+from rubric_ci.gate.report.decision import concluded
 from rubric_ci.model.gate import GateInfo, PassRate
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.report import RunReport
@@ -15,7 +15,7 @@ from rubric_ci.model.results import BaseResult, CaseResult, Graded, Skipped, Tri
 from rubric_ci.model.scope import Scope
 from rubric_ci.model.trials import CriterionNoise
 from rubric_ci.model.waivers import WaiverResult
-from tests.gate.waivers.test_report import a_waiver
+from tests.gate.waivers.test_waived import a_waiver
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 
 GOOD: Graded = graded("x", "pass")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.kinds.limits import LatencySpec
+from rubric_ci.files.kinds.usage_limits import LatencySpec
 from rubric_ci.grading.evaluators import evaluate
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import (

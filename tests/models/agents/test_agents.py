@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.trace import Step, Trace
 from rubric_ci.models.agents import AGENTS, READERS, format_of
-from rubric_ci.models.agents.agent import AgentFailed, failure
+from rubric_ci.models.agents.program import AgentFailed, failure
 from rubric_ci.models.llm.judge_command import marks
 from tests.models.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, lines
 

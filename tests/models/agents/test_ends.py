@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.agent import AgentFailed
 from rubric_ci.models.agents.home import furnished, kept
+from rubric_ci.models.agents.program import AgentFailed
 from tests import platforms
 from tests.models.agents.cli_outputs import CLAUDE, CODEX, COPILOT, lines
 

@@ -7,7 +7,7 @@ import pytest
 from rubric_ci.grading.targets.agent import capped
 from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.agent import OPTIONS
+from rubric_ci.models.agents.program import OPTIONS
 
 SERVER = {"shop": {"command": "python", "args": ["shop.py"], "env": {"A": "1"}}}
 URL = "http://127.0.0.1:1/v1"

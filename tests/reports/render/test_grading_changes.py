@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import ExitCode
-from rubric_ci.gate.policy.changes import change_note
+from rubric_ci.gate.policy.policy_changes import change_note
 from rubric_ci.gate.report import consistency, json_format
-from rubric_ci.gate.report.gate import concluded, exit_code, gate_of
+from rubric_ci.gate.report.decision import concluded, exit_code, gate_of
 from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.gate import GateConfig, gate_passes, needs_review
 from rubric_ci.model.report import RunReport

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.gate.report.gate import concluded
+from rubric_ci.gate.report.decision import concluded
 from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.comparison import Comparison
 from rubric_ci.model.gate import GateInfo, PassRate
@@ -13,7 +13,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.scope import Scope
 from rubric_ci.reports.render.summary import Tone, heading, tone
-from tests.gate.waivers.test_report import a_waiver
+from tests.gate.waivers.test_waived import a_waiver
 from tests.sample_reports import a_report, errored, graded, skipped
 
 GOOD, FINE = graded("good", "pass"), graded("fine", "pass")

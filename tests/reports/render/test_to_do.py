@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.gate.report.gate import with_gate
+from rubric_ci.gate.report.decision import with_gate
 from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.gate import GateInfo
 from rubric_ci.model.report import RunReport

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.services.drafting.engine import checks_of, with_checks
-from rubric_ci.services.drafting.reply import Draft, read_draft
+from rubric_ci.services.drafting.drafter import checks_of, with_checks
+from rubric_ci.services.drafting.drafting_reply import Draft, read_draft
 from tests.generating import GOOD, ITEMS
 
 

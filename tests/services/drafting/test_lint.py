@@ -5,7 +5,7 @@ import pytest
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, Message, TextPart
 from rubric_ci.model.rubric import Check, Rubric
-from rubric_ci.services.drafting.check import lint
+from rubric_ci.services.drafting.draft_check import lint
 
 SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.against.simulate import TARGET, Worktree, case
 from rubric_ci.gate.comparison.verdicts import MEAN_SHARE
 from rubric_ci.grading.resolve import Task
-from rubric_ci.grading.trials import median_trial
+from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.model.changes import Base, NoBase
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import MockTarget

@@ -61,10 +61,10 @@ def render(
         case "text":
             if not found and not notes:
                 return f"{summary(found, checked)}\n"  # saves importing the escaping rules: 8 ms
-            from rubric_ci.files.validation.output import text
+            from rubric_ci.files.validation.output import plain_text
             from rubric_ci.text.escape import disable_workflow_commands
 
-            lines = text.render(found, checked, notes, color=color)
+            lines = plain_text.render(found, checked, notes, color=color)
             return disable_workflow_commands(lines, new_token()) if in_workflow else lines
         case _:
             assert_never(name)

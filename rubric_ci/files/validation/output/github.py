@@ -7,7 +7,7 @@ word that disables commands around them.
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.files.validation.output import summary
-from rubric_ci.files.validation.output.text import headline
+from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, within_cap
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.media import COPIES, Picture
 from rubric_ci.model.report import RunReport
@@ -17,7 +17,7 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.reports.render import comparison, palette, usage_text, wording
+from rubric_ci.reports.render import comparison_section, palette, usage_text, wording
 from rubric_ci.reports.render.html.groups import criteria_of
 from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
 from rubric_ci.reports.render.html.work_view import (
@@ -219,7 +219,7 @@ def before_view(case: CaseResult, noun: str) -> BeforeView | None:
         return None
     lower = tuple(
         (name, marks, compared.short(reason))
-        for name, marks, reason in comparison.lower_marks(case)
+        for name, marks, reason in comparison_section.lower_marks(case)
     )
     then = case.before.answer if case.before else ""
     if not then or not case.answer or then == case.answer:
@@ -227,8 +227,8 @@ def before_view(case: CaseResult, noun: str) -> BeforeView | None:
     if case.change == "unchanged":
         return BeforeView(noun=noun, folded=then, lower=lower)
     kinds = {"same": "", "removed": "del", "added": "ins"}
-    runs = comparison.word_runs(then, case.answer)
-    cut = comparison.CUT if comparison.is_cut(then, case.answer) else ""
+    runs = comparison_section.word_runs(then, case.answer)
+    cut = comparison_section.CUT if comparison_section.is_cut(then, case.answer) else ""
     diff = tuple((kinds[kind], words) for kind, words in runs)
     return BeforeView(noun=noun, diff=diff, cut=cut, lower=lower)
 
@@ -243,7 +243,7 @@ def evaluator_view(
     if not isinstance(evaluator, Assessed):
         return EvaluatorView(name=evaluator.name, about=about, failure=evaluator.reason)
     lists = {"Missed": evaluator.misses, "Met": evaluator.hits, "Warnings": evaluator.warnings}
-    before = comparison.marks_before(case, evaluator.name)
+    before = comparison_section.marks_before(case, evaluator.name)
     probed = wording.probed(case, report)
     details = evaluator.details
     return EvaluatorView(

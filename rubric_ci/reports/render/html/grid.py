@@ -6,7 +6,7 @@ from rubric_ci.gate.report.matrix import Row, matrix
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Skipped
-from rubric_ci.reports.render import comparison, targets, wording
+from rubric_ci.reports.render import comparison_section, per_target, wording
 from rubric_ci.reports.render.html.case_view import Badge
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.reports.render.html.work_view import Piece
@@ -42,7 +42,7 @@ class Grid:
     """A row per case and a column per target."""
 
     title: str
-    columns: tuple[targets.Column, ...]
+    columns: tuple[per_target.Column, ...]
     rows: tuple[RowView, ...]
     folded: tuple[RowView, ...]
     folded_title: str
@@ -54,13 +54,13 @@ def target_grid(report: RunReport) -> Grid | None:
     found = matrix(report)
     if found is None:
         return None
-    rows = targets.rows(found)
+    rows = per_target.rows(found)
     shown = [_row(row, found.targets) for row in rows[:MOST_ROWS]]
     more = len(rows) - len(shown)
     folded = shown[UNFOLDED:]
     return Grid(
-        title=targets.title(found, report),
-        columns=tuple(targets.columns(found, report)),
+        title=per_target.title(found, report),
+        columns=tuple(per_target.columns(found, report)),
         rows=tuple(shown[:UNFOLDED]),
         folded=tuple(folded),
         folded_title=numbers.plural(len(folded), "more case"),
@@ -71,9 +71,9 @@ def target_grid(report: RunReport) -> Grid | None:
 def _row(row: Row, names: tuple[str, ...]) -> RowView:
     first = _answer(row.cells[0])
     return RowView(
-        name=targets.name(row),
+        name=per_target.name(row),
         question=numbers.shortened(row.question, LONGEST),
-        differs=targets.differs(row),
+        differs=per_target.differs(row),
         cells=tuple(
             _cell(case, name, first if number else "")
             for number, (case, name) in enumerate(zip(row.cells, names, strict=True))
@@ -87,7 +87,7 @@ def _cell(case: CaseResult | None, name: str, first: str) -> CellView:
     return CellView(
         target=name,
         anchor=case_anchor(case.file, case.id),
-        verdict=Badge(tone=wording.status(case), word=targets.cell(case)),
+        verdict=Badge(tone=wording.status(case), word=per_target.cell(case)),
         answer=_pieces(_answer(case), first),
     )
 
@@ -102,7 +102,7 @@ def _pieces(answer: str, first: str) -> tuple[Piece, ...]:
 
     Answers that have less than half of their words in common are not compared: all would be marked.
     """
-    runs = [*comparison.word_runs(first, answer)] if first and answer != first else []
+    runs = [*comparison_section.word_runs(first, answer)] if first and answer != first else []
     same = sum(len(words.split()) for kind, words in runs if kind == "same")
     if 2 * same < max(len(first.split()), len(answer.split())) or not same:
         return (("", answer),) if answer else ()

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.model.media import Picture
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded, Skipped

@@ -7,9 +7,9 @@ from statistics import median
 from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
-from rubric_ci.gate.comparison import wording as compared
+from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.report.matrix import matrix
-from rubric_ci.gate.waivers import report as waivers
+from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded

@@ -1,0 +1,259 @@
+"""The commands `run` and `plan`, which select cases by the same options."""
+
+import os
+from typing import Any, Final
+
+import click
+
+from rubric_ci.cli import completion, options, request_options
+from rubric_ci.cli.click_types import FILE, command, examples, option
+from rubric_ci.system.ci_advice import in_a_job
+
+
+def _read_votes(_: click.Context, __: click.Parameter, value: str | None) -> int | str | None:
+    """Return an odd number, so that there is always a majority, or `auto`."""
+    if value is None or value == "auto":
+        return value
+    if value.isdecimal() and int(value) % 2:
+        return int(value)
+    raise click.BadParameter(f"invalid votes `{value}`: expected an odd number or auto")
+
+
+def _read_shard(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    index, slash, count = text.partition("/")
+    if not (slash and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise click.BadParameter(f"invalid shard `{text}`: expected I/N, such as 2/4")
+    return int(index), int(count)
+
+
+_trials = options.judging(
+    "--trials",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=1,
+    help="Number of times each case is answered and graded.",
+)
+
+
+@command(
+    epilog=examples(
+        "run                              all cases",
+        "run evals/ --case 'refund*'      some cases",
+        "run --changed-since origin/main  cases that the branch can affect",
+        "run --baseline main.json         all cases, compared with a report",
+    )
+)
+@options.paths
+@options.config
+@options.policy_from
+@options.selection
+@options.keyword
+@options.select(
+    "--lf",
+    "--last-failed",
+    "last_failed",
+    is_flag=True,
+    help="Only cases that did not pass when they ran last.",
+)
+@options.select(
+    "--list",
+    "list_only",
+    is_flag=True,
+    help="Print cases, targets, and the estimated requests and cost; request nothing.",
+)
+@options.select(
+    "--target",
+    "targets",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=completion.targets,
+    help="Target of every case, not its own (repeatable).",
+)
+@options.policy(
+    "--untrusted",
+    metavar="REV",
+    default="",
+    hidden=True,  # the text above the options names it
+    help="Grade this commit of a stranger: its texts as git objects, and scripts, configuration "
+    "and everything else of the checkout, which must be the base branch.",
+)
+@options.select(
+    "--shard",
+    callback=_read_shard,
+    metavar="I/N",
+    help="Run one of N shards; `rubric-ci report merge` combines the reports.",
+)
+@options.judge
+@options.judging(
+    "--votes",
+    callback=_read_votes,
+    metavar="N|auto",
+    show_default="`judge.votes`, else 1",
+    help="Judge votes per criterion: an odd number, or `auto` to vote again only when it could "
+    "change the verdict.",
+)
+@_trials
+@options.comparing(
+    "--against",
+    metavar="REV|auto",
+    default="",
+    help="Also grade this revision, with the judge and rubrics of the checkout, and report what "
+    "the change broke; `auto` takes the revision from the event or the branch.",
+)
+@options.fail_on("`gate.fail_on`, else fail")
+@options.baseline
+@request_options.limits(
+    "-x",
+    "--exitfirst",
+    "stop_first",
+    is_flag=True,
+    help="Stop at the first case that fails or has no verdict, as with --max-failures 1.",
+)
+@request_options.limits(
+    "--max-failures",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Stop after this many cases that fail or have no verdict; the rest is not run.",
+)
+@request_options.requests
+@request_options.requesting(
+    "--offline",
+    is_flag=True,
+    help="Send no model requests and start no command targets; skip cases whose answer or "
+    "judgement is neither cached nor recorded.",
+)
+@request_options.requesting(
+    "--batch",
+    is_flag=True,
+    variable="RUBRIC_CI_BATCH",
+    help="Send model requests in batches: cheaper, but replies can take up to a day.",
+)
+@request_options.cache
+@request_options.caching(
+    "--reuse-answers",
+    is_flag=True,
+    help="Take answers from the cache if nothing that determines them changed; a repeated run "
+    "then has the same verdict.",
+)
+@request_options.caching(
+    "--fresh",
+    is_flag=True,
+    help="Ignore cached answers, including those for --against.",
+)
+@options.outputs
+@options.posting
+def run(stop_first: bool, **options: Any) -> Any:
+    """Grade cases, report the verdicts, and fail if the gate fails.
+
+    PATHS are eval files, folders or globs, FILE::CASE or FILE:LINE; default: `evals` of the
+    configuration. -k "WORD and not WORD" (--keyword) runs the cases whose file, id or tags match.
+
+    --untrusted REV grades a stranger's commit on the checkout of the base branch: its texts are
+    read as git objects, and none of it is run or configures anything.
+    """
+    if options["reuse_answers"] and options["fresh"]:
+        raise click.UsageError("--reuse-answers and --fresh exclude each other; use one of them")
+    if options["verbose"] and not options["fresh"] and not in_a_job(os.environ):
+        options["reuse_answers"] = True  # to see an answer, it is not asked for again
+    if stop_first and options["max_failures"]:
+        raise click.UsageError("-x is --max-failures 1; use one of them")
+    if stop_first:
+        options["max_failures"] = 1
+    if options["untrusted"]:
+        _check_untrusted(options)
+    from rubric_ci.model.command_settings import RunSettings
+
+    settings = RunSettings(**_with_places(_with_targets(options)))
+    if click.get_current_context().obj is SETTINGS_ONLY:
+        return settings
+    from rubric_ci.cli.commands.run import run as run_evals
+
+    raise SystemExit(run_evals(settings))
+
+
+def _check_untrusted(options: dict[str, Any]) -> None:
+    """Raise UsageError for an option that reads another state than --untrusted allows."""
+    if options["shard"]:
+        raise click.UsageError(
+            "--untrusted and --shard exclude each other: the caps hold for one run"
+        )
+    names = ("policy_from", "changed_since", "against", "last_failed")
+    for name in filter(options.get, names):
+        option = f"--{name.replace('_', '-')}"
+        raise click.UsageError(
+            f"--untrusted and {option} exclude each other: the commit is compared with the "
+            "checkout, whose policy holds"
+        )
+
+
+SETTINGS_ONLY: Final = object()
+"""The object of a context in which `run` returns its settings and grades nothing."""
+
+
+def _with_targets(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with one target as `target`, and several as `targets`."""
+    given = tuple(dict.fromkeys(options["targets"]))
+    if len(given) > 1:
+        return {**options, "targets": given}
+    return {**options, "target": "".join(given), "targets": ()}
+
+
+def _with_places(options: dict[str, Any]) -> dict[str, Any]:
+    from rubric_ci.model.scope import read_places
+
+    paths, places = read_places(options["paths"])
+    return {**options, "paths": paths, "places": places}
+
+
+@command()
+@options.paths
+@options.config
+@options.policy_from
+@options.selection
+@options.keyword
+@_trials
+@option(
+    "--detect",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="SCORE",
+    heading="Statistics",
+    help="Also print how many cases and trials detect this drop of the mean score.",
+)
+@option(
+    "--baseline",
+    type=FILE,
+    metavar="FILE",
+    heading="Statistics",
+    help="Report or folder that the run is to be compared with, for --detect.",
+)
+@option(
+    "--cases-per-shard",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=25,
+    heading="Shards",
+    help="Target number of cases per shard.",
+)
+@option(
+    "--max-shards",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=8,
+    heading="Shards",
+    help="Maximum number of shards.",
+)
+def plan(cases_per_shard: int, max_shards: int, detect: float | None, **options: Any) -> None:
+    """Print the shard matrix for a GitHub Actions job.
+
+    PATHS and options, also -k (--keyword), select cases as in `run`; pass the same to both.
+    """
+    from rubric_ci.cli.commands.plan import plan as plan_shards
+    from rubric_ci.model.command_settings import PlanSettings, RunSettings
+
+    selected = RunSettings(**_with_places(options))
+    settings = PlanSettings(
+        run=selected, detect=detect, cases_per_shard=cases_per_shard, max_shards=max_shards
+    )
+    raise SystemExit(plan_shards(settings))

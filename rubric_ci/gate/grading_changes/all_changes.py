@@ -1,0 +1,268 @@
+"""Changes to the grading: head compared with the base, which is read from git's objects."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, groupby
+from operator import attrgetter
+from posixpath import join, normpath
+from typing import Final
+
+from rubric_ci.errors import InvalidInput
+from rubric_ci.files.dialects import open_config
+from rubric_ci.files.project.base_state import BaseState
+from rubric_ci.files.project.change import BaseCommit, Change
+from rubric_ci.files.project.difference import Difference
+from rubric_ci.files.project.file_kinds import RepositoryFiles, sidecar_name
+from rubric_ci.files.project.loaded_project import LoadedProject
+from rubric_ci.files.project.project import Project
+from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.gate.grading_changes.cases import case_changes, removed_cases
+from rubric_ci.gate.grading_changes.configuration import (
+    config_changes,
+    target_changes,
+    target_of,
+)
+from rubric_ci.gate.grading_changes.file_changes import (
+    ScriptFiles,
+    edited_file,
+    ignore_changes,
+    line_changes,
+    measure_files,
+    script_changes,
+    tool_files,
+    unknown_files,
+    waiver_changes,
+)
+from rubric_ci.gate.grading_changes.targets import measures_of
+from rubric_ci.gate.grading_changes.tool_results import check_is_known
+from rubric_ci.gate.selection.compare_cases import matched
+from rubric_ci.gate.waivers.file import load_waivers
+from rubric_ci.git.snapshot import Snapshot
+from rubric_ci.model.changes import Base, GradingChange, by_order
+from rubric_ci.model.config import Config, RecordedTarget, RunnerTarget
+from rubric_ci.model.defaults import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.waivers import Waiver
+from rubric_ci.text.globs import matcher
+
+TARGETS: Final = "targets."
+
+
+def find_grading_changes(loaded: LoadedProject) -> tuple[GradingChange, ...]:
+    """Return the changes since the base, weaker ones first; none without a base.
+
+    Raises CannotConfigure where the gate must decide about changes that are not known.
+    """
+    base = loaded.change.grading
+    if base is None:
+        return ()
+    state = loaded.at_base(base)
+    for path, problem in state.unreadable.items():
+        check_is_known(
+            loaded.config,
+            f"how the cases of {path} changed, which has problems at the base: {problem}",
+            "fix the file in a pull request by itself, which someone merges after a review",
+        )
+    return ordered(_changes(loaded, loaded.change.at(base), state))
+
+
+def find_tool_changes(
+    project: Project,
+    change: Change,
+    *,
+    target: RunnerTarget | None = None,
+    settings: Sequence[str] = (),
+    tracked: Sequence[str] = (),
+) -> tuple[GradingChange, ...]:
+    """Return the changes of the configuration and of files since the base; none without one.
+
+    `settings` are globs of the files that the tool reads unnamed; `tracked` are files of results
+    that git has.
+    """
+    base = change.grading
+    if base is None:
+        return ()
+    found = _of_files(project, change, base, target, settings, tracked)
+    return ordered(found)
+
+
+def _of_files(
+    project: Project,
+    change: Change,
+    base: Base,
+    target: RunnerTarget | None,
+    settings: Sequence[str],
+    tracked: Sequence[str],
+) -> Iterator[GradingChange]:
+    commit = change.at(base)
+    own, was = (Project(files, project.named_config) for files in (project.files, commit.files))
+    now, then = own.policy_for("any"), was.policy_for("any")
+    if was.config_name:
+        yield from config_changes(now, then, ConfigPlaces(own).line_of)
+    yield from policy_file_changes([now], own.files, commit.files, commit.difference)
+    changed = commit.difference.changed_paths
+    for path in sorted({*tracked} & changed):
+        yield edited_file("results", path)
+    if target:
+        names = {*commit.difference.entries, *changed}
+        unnamed = matcher([normpath(join(target.cwd, glob)) for glob in settings])
+        files = ScriptFiles(names, own.files.read)
+        yield from tool_files(target, filter(unnamed, names), files, changed - {*tracked})
+
+
+def ordered(changes: Iterable[GradingChange]) -> tuple[GradingChange, ...]:
+    """Return each change once, weaker ones first."""
+    return tuple(sorted(dict.fromkeys(changes), key=by_order))
+
+
+def _changes(loaded: LoadedProject, base: BaseCommit, state: BaseState) -> Iterator[GradingChange]:
+    then, difference = base.files, base.difference
+    own = Project(loaded.project.files, loaded.project.named_config)
+    was = Project(then, loaded.project.named_config)
+    names = ("any", *(file.path for file in loaded.files))
+    places = ConfigPlaces(own)
+    configs = [(own.policy_for(name), was.policy_for(name)) for name in names]
+    if was.config_name:
+        yield from chain(*(config_changes(now, before, places.line_of) for now, before in configs))
+    groups: dict[str, float] = {}
+    for _, before in configs:
+        for tag, rate in before.gate.groups.items():
+            groups[tag] = min(rate, groups.get(tag, rate))
+    yield from _cases(loaded, state, own, was, groups)
+    yield from _scripts(loaded, own, difference)
+    yield from _measures(configs, own.files, difference)
+    yield from _ignores(loaded, own.files, then, difference)
+    yield from policy_file_changes([now for now, _ in configs], own.files, then, difference)
+
+
+def _cases(
+    loaded: LoadedProject, state: BaseState, own: Project, was: Project, groups: Mapping[str, float]
+) -> Iterator[GradingChange]:
+    head = loaded.cases
+    before = matched(head, state.cases)
+    unread = state.unreadable
+    yield from case_changes([case for case in head if case.file not in unread], before, groups)
+    if was.config_name:
+        pairs = [(case, before[key]) for case in head if (key := case.key) in before]
+        yield from target_changes(pairs, own.policy_for, was.policy_for)
+    kept = {id(case) for case in before.values()}
+    yield from _removed(loaded, [case for case in state.cases if id(case) not in kept])
+    yield from unknown_files(unread)
+
+
+def _removed(loaded: LoadedProject, cases: Sequence[EvalCase]) -> Iterator[GradingChange]:
+    """Yield the cases of the base that are not graded any more, with the reason."""
+    globs = loaded.project.summary.globs
+    matches = matcher(globs)
+    for file, group in groupby(cases, key=attrgetter("file")):
+        if file in loaded.found or not (loaded.root / file).exists():
+            reason = ""
+        elif globs and not matches(file):
+            reason = "no longer matched by `evals`"
+        else:
+            reason = "no longer found as an eval file"
+        yield from removed_cases(list(group), reason)
+
+
+def _scripts(
+    loaded: LoadedProject, own: Project, difference: Difference
+) -> Iterator[GradingChange]:
+    changed = difference.changed_paths
+    files = ScriptFiles({*difference.entries, *changed}, own.files.read)
+    answered = [(case, target_of(case, own.policy_for)) for case in loaded.cases]
+    others = {file.path for file in loaded.files} | {own.config_name, LABELS, CALIBRATION, WAIVERS}
+    recorded = {target.answers for _, target in answered if isinstance(target, RecordedTarget)}
+    yield from script_changes(answered, files, changed, others | recorded)
+
+
+def _measures(
+    configs: Sequence[tuple[Config, Config]], head: RepositoryFiles, difference: Difference
+) -> Iterator[GradingChange]:
+    """Yield the changed files of the targets that must be exceeded."""
+    changed = difference.changed_paths
+    files = ScriptFiles({*difference.entries, *changed}, head.read)
+    for now, then in configs:
+        for name in measures_of(now, then) & now.targets.keys():
+            yield from measure_files(now.targets[name], files, changed)
+
+
+def _ignores(
+    loaded: LoadedProject, head: RepositoryFiles, then: Snapshot, difference: Difference
+) -> Iterator[GradingChange]:
+    paths = (name for file in loaded.files for name in (file.path, sidecar_name(file.path)))
+    for path in filter(difference.may_have_changed, paths):
+        yield from ignore_changes(path, _text(then, path), _text(head, path))
+
+
+def policy_file_changes(
+    configs: Sequence[Config], head: RepositoryFiles, then: Snapshot, difference: Difference
+) -> Iterator[GradingChange]:
+    """Yield the changes of recordings, labels, the calibration and waivers."""
+    targets = [target for config in configs for target in config.targets.values()]
+    recordings = {target.answers for target in targets if isinstance(target, RecordedTarget)}
+    for path in sorted(recordings):
+        if difference.may_have_changed(path):
+            yield from line_changes("recording", path, _text(then, path), _text(head, path))
+    yield from line_changes("labels", LABELS, _text(then, LABELS), _text(head, LABELS))
+    calibration = _text(then, CALIBRATION), _text(head, CALIBRATION)
+    yield from line_changes("calibration", CALIBRATION, *calibration)
+    yield from waiver_changes(_waivers(head), _waivers(then), WAIVERS)
+
+
+def _waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:
+    try:
+        return load_waivers(files)
+    except InvalidInput:  # of the base: the head was read before
+        return ()
+
+
+def _text(files: RepositoryFiles, path: str) -> str:
+    return (files.read(path) or b"").decode("utf-8", "replace")
+
+
+class ConfigPlaces:
+    """The places of settings in the configuration and the targets files at the root."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._document = cache(self._read)
+
+    def line_of(self, key: str) -> tuple[str, int]:
+        """Return file and line of a setting, else of the nearest key above it."""
+        if key.startswith(TARGETS):
+            for file in self._project.serving(""):
+                if path := _of_target(self._document(file), key.removeprefix(TARGETS)):
+                    return file, self._document(file).locate(path, at_key=True)[0]
+        file = self._project.config_name
+        if not file:
+            return self._project.named_config or "rubric-ci.yaml", 1
+        document = self._document(file)
+        return file, document.locate(_existing(document, tuple(key.split("."))), at_key=True)[0]
+
+    def _read(self, file: str) -> Source:
+        data = self._project.files.read(file) or b""
+        return open_config(file, data.decode("utf-8", "replace"))
+
+
+def _of_target(document: Source, key: str) -> Path:
+    data = document.data if isinstance(document.data, dict) else {}
+    targets = data.get("targets")
+    for index, target in enumerate(targets if isinstance(targets, list) else ()):
+        name = target.get("name") if isinstance(target, dict) else None
+        if key == name:
+            return "targets", index, "name"
+        if isinstance(name, str) and key.startswith(f"{name}."):
+            setting = key.removeprefix(f"{name}.").partition(".")[0]
+            return "targets", index, setting if setting in target else "name"
+    return ()
+
+
+def _existing(document: Source, path: tuple[str, ...]) -> Path:
+    data, found = document.data, []
+    for step in path:
+        if not isinstance(data, dict) or step not in data:
+            break
+        data = data[step]
+        found.append(step)
+    return tuple(found)

@@ -1,0 +1,129 @@
+"""Where the policy of a command comes from: the base on a pull request in CI, or a file.
+
+NOTE: `validate` imports this on pull requests, so it needs neither the classes of a run nor git
+code for the other events.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rubric_ci.errors import CannotReadFile, CannotReadPolicy
+from rubric_ci.files.project import discovery
+from rubric_ci.files.project.change import BaseOptions, Change, open_change
+from rubric_ci.files.project.project import Policy, Project
+from rubric_ci.model.changes import NoBase
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.defaults import CALIBRATION, WAIVERS
+from rubric_ci.model.references import Lookup
+from rubric_ci.text import escape
+
+if TYPE_CHECKING:
+    from rubric_ci.model.config import Config
+
+OWN: Final = "set `--policy-from head` to use the policy of the checkout itself"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneFile:
+    """Implements `RepositoryFiles` with one configuration, and the policy files in its folder."""
+
+    root: Path
+    file: Path
+
+    def read(self, name: str) -> bytes | None:
+        """Return the bytes of one of the three files; there is no other."""
+        if name == self.file.as_posix():
+            return discovery.read_bytes(self.file, self.root)
+        if name not in {CALIBRATION, WAIVERS}:
+            return None
+        neighbour = self.file.with_name(name)
+        return discovery.read_bytes(neighbour, self.root) if neighbour.is_file() else None
+
+    def lookup(self, name: str) -> Lookup:
+        """Return a resolver of references from the root; a configuration has none."""
+        return discovery.lookup(self.root, self.root / name)
+
+    def matching(self, _: str) -> list[str]:
+        """Return no file: a configuration names none by globs."""
+        return []
+
+
+def find_policy(project: Project, policy_from: str, change: Change) -> Project | None:
+    """Return the project whose policy a command follows; None: the checkout's own.
+
+    Raises CannotReadPolicy if the base or the file cannot be read.
+    """
+    match policy_from:
+        case "head":
+            return None
+        case "" | "base":
+            return _of_base(project, change)
+        case _:
+            return _of_file(project, Path(policy_from))
+
+
+def under_rules(project: Project, policy_from: str) -> tuple[Project, tuple[str, ...]]:
+    """Return the project under the rule switches of its policy, and what to show of them.
+
+    A policy with errors keeps the switches that can be read, so that a change can repair it.
+    Raises CannotReadPolicy if the policy cannot be read.
+    """
+    change = open_change(project.root, BaseOptions(policy_from=policy_from))
+    policy = find_policy(project, policy_from, change)
+    if policy is None:
+        return project, ()
+    return under(project, policy), tuple(_notes(project, policy))
+
+
+def under(project: Project, policy: Project) -> Project:
+    """Return the project under a policy."""
+    held = Policy(project=policy, govern=_govern)
+    return Project(project.files, project.named_config, held, targets=project.targets)
+
+
+def _notes(own: Project, policy: Project) -> Iterator[str]:
+    from rubric_ci.gate.policy.policy_changes import (  # the classes of a run
+        change_notes,
+        rule_changes,
+    )
+
+    if policy.config_name:
+        title = f"Policy (rule switches) is that of {policy.origin}"
+        yield from change_notes(title, list(rule_changes(own.rules, policy.rules)))
+    elif own.rules:
+        yield f"{policy.origin} has no configuration: this change sets the rules"
+
+
+def _govern(head: "Config", base: "Config", configured: bool) -> "Config":
+    # The classes of a run are imported with these.
+    from rubric_ci.gate.policy.settings import governed, with_known_prices
+    from rubric_ci.system.model_list import model_info
+
+    found = governed(head, base, configured=configured)
+    priced = with_known_prices(found, base, lambda name: "input_cost_per_token" in model_info(name))
+    return priced if configured else found
+
+
+def _of_base(project: Project, change: Change) -> Project | None:
+    base = change.policy
+    if base is None:
+        return None
+    if isinstance(base, NoBase):
+        raise CannotReadPolicy(
+            f"the policy of the base cannot be read: {base.reason}",
+            f"judge, gate and rules come from the base commit; {OWN}",
+        )
+    origin = f"{base.origin} ({escape.commit(base.commit)})"
+    return Project(change.at(base).committed, project.named_config, origin=origin)
+
+
+def _of_file(project: Project, file: Path) -> Project:
+    try:
+        discovery.read_bytes(file, project.root)
+    except CannotReadFile as error:
+        raise CannotReadPolicy(
+            f"--policy-from: {error.message}", "expected base, head or a configuration file"
+        ) from None
+    files = OneFile(root=project.root, file=file)
+    return Project(files, file.as_posix(), origin=file.as_posix())

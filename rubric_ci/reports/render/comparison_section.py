@@ -1,0 +1,175 @@
+"""The comparison of a run, in text, in GitHub markdown with word diffs, and as JSON."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+from typing import Final, Literal, TypeAlias
+
+from rubric_ci.gate.comparison import phrases
+from rubric_ci.gate.comparison.phrases import short
+from rubric_ci.gate.report import json_format
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+)
+from rubric_ci.text import escape, numbers
+
+WORDS: Final = 200  # of each answer in a word diff, which takes quadratic time
+CUT: Final = f"… only the first {WORDS} words are compared"
+
+RunKind: TypeAlias = Literal["same", "removed", "added"]
+
+MOST: Final = 10  # removed cases that are listed
+CONTEXT: Final = 8  # words of a long run that both answers have, at each of its ends
+_SHOWN: Final[Mapping[RunKind, Callable[[str], str]]] = {
+    "same": str,
+    "removed": "~~{}~~".format,
+    "added": "**{}**".format,
+}
+
+
+def section(report: RunReport) -> Iterator[str]:
+    """Yield the source of the comparison and the kinds of cases; figures and lists are folded."""
+    if report.comparison is None:
+        return
+    head = ": ".join(filter(None, [phrases.source(report), phrases.counts(report)]))
+    yield f"**{phrases.title(report)}** {escape.prose(f'{head}.')}"
+    if limits := "\n".join(f"- {escape.prose(line)}" for line in phrases.limits(report)):
+        yield limits
+    if figures := list(phrases.figures(report)):
+        yield _folded("Figures", map(escape.prose, figures))
+    if report.removed:
+        names = [
+            f"**{escape.markdown(case.id)}** · {escape.prose(case.file)}" for case in report.removed
+        ]
+        yield _folded(f"{len(names):,} {phrases.TITLES['removed']}", numbers.counted(names, MOST))
+
+
+def text(report: RunReport) -> str:
+    """Return a line per case that differs, then the lines for the run as a whole."""
+    rows = [f"{case.file}: {case.id}: {phrases.in_words(case)}" for case in _different(report)]
+    gone = [f"{case.file}: {case.id}: removed" for case in report.removed]
+    whole = [*rows, *gone, *phrases.lines(report), phrases.headline(report)]
+    return "".join(f"{escape.log_line(line)}\n" for line in whole)
+
+
+def markdown(report: RunReport) -> str:
+    """Return a heading, the lines for the run as a whole, and a table of the cases that differ."""
+    comparison = report.comparison
+    moved = comparison is not None and bool(comparison.judge_moved)
+    open_one = moved or (comparison is not None and comparison.suspected)
+    icon = "❌" if comparison and comparison.regressed else "⚠️" if open_one else "✅"
+    blocks = [f"## {icon} rubric-ci · {phrases.headline(report)}"]
+    blocks.append("\n".join(f"- {escape.prose(line)}" for line in phrases.lines(report)))
+    rows = [_row(case.id, case.file, phrases.in_words(case)) for case in _different(report)]
+    rows += [_row(case.id, case.file, "removed") for case in report.removed]
+    if rows:
+        blocks.append("\n".join(["| Case | File | Change |", "|:--|:--|:--|", *rows]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def json(report: RunReport) -> str:
+    """Return the comparison as JSON, with the keys of a report file."""
+    return escape.json_text(json_format.render_comparison(report))
+
+
+FORMATS: Final[Mapping[str, Callable[[RunReport], str]]] = {
+    "text": text,
+    "markdown": markdown,
+    "json": json,
+}
+
+
+def answer_diff(case: CaseResult, limit: int) -> str:
+    """Return how the answer differs from before, in one line of GitHub markdown.
+
+    Empty if there is no earlier answer or it is the same. A run of words has `limit` characters at
+    most, and of a long one that both answers have, only its ends are shown.
+    """
+    then = case.before.answer if isinstance(case, Graded) and case.before else ""
+    if not isinstance(case, Graded) or not then or not case.answer or then == case.answer:
+        return ""
+    runs = [
+        _SHOWN[kind](escape.markdown(_ends(kind, words, limit)))
+        for kind, words in word_runs(then, case.answer)
+    ]
+    return " ".join([*runs, *([CUT] if is_cut(then, case.answer) else [])])
+
+
+def _ends(kind: RunKind, words: str, limit: int) -> str:
+    each = words.split(" ")
+    if kind == "same" and len(each) > 2 * CONTEXT:
+        return f"{' '.join(each[:CONTEXT])} … {' '.join(each[-CONTEXT:])}"
+    return numbers.shortened(words, limit)
+
+
+def _different(report: RunReport) -> list[CaseResult]:
+    kinds = phrases.kinds(report)
+    return [case for kind in kinds if kind != "unchanged" for case in kinds[kind]]
+
+
+def _row(name: str, file: str, words: str) -> str:
+    cells = (escape.code_span(name, in_table=True), escape.code_span(file, in_table=True))
+    return f"| {' | '.join(cells)} | {escape.markdown(words)} |"
+
+
+def _folded(title: str, lines: Iterable[str]) -> str:
+    body = "\n".join(f"- {line}" for line in lines)
+    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
+
+
+def marks_before(case: CaseResult, evaluator: str) -> dict[str, CriterionResult]:
+    """Return the marks of an evaluator of before, by criterion."""
+    before = None if isinstance(case, Skipped) else case.before
+    same = (each for each in (before.evaluators if before else ()) if each.name == evaluator)
+    return {c.id: c for each in same if isinstance(each, Assessed) for c in each.criteria}
+
+
+def score_before(case: Graded, evaluator: str) -> float | None:
+    """Return the score of an evaluator of before, if it has one."""
+    before = case.before.evaluators if case.before else ()
+    scores = (e.score for e in before if isinstance(e, Assessed) and e.name == evaluator)
+    return next(scores, None)
+
+
+def lower_marks(case: CaseResult) -> Iterator[tuple[str, str, str]]:
+    """Yield criteria with a lower mark than before: name, both marks and the reason."""
+    before = case.before.evaluators if isinstance(case, Graded) and case.before else ()
+    then = {key: mark for each in before for key, mark, _ in _marks(each)}
+    for each in case.evaluators if before and isinstance(case, Graded) else ():
+        for key, mark, reason in _marks(each):
+            if key in then and mark < then[key]:
+                marks = f"{numbers.score(then[key])} → {numbers.score(mark)}"
+                yield key[1] or key[0], marks, short(reason)
+
+
+def word_runs(before: str, after: str) -> Iterator[tuple[RunKind, str]]:
+    """Yield runs of words that both answers have or one of them; only of the first words."""
+    then, now = before.split()[:WORDS], after.split()[:WORDS]
+    for tag, a, b, c, d in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield "same", " ".join(now[c:d])
+            continue
+        if a < b:
+            yield "removed", " ".join(then[a:b])
+        if c < d:
+            yield "added", " ".join(now[c:d])
+
+
+def is_cut(before: str, after: str) -> bool:
+    """Return True if an answer has more words than a word diff compares."""
+    return len(before.split()) > WORDS or len(after.split()) > WORDS
+
+
+def _marks(evaluator: EvaluatorResult) -> Iterator[tuple[tuple[str, str], float, str]]:
+    """Yield the marks of the criteria, or the score of an evaluator without criteria."""
+    if not isinstance(evaluator, Assessed):
+        return
+    for criterion in evaluator.criteria:
+        yield (evaluator.name, criterion.id), criterion.normalised, criterion.reasoning
+    if not evaluator.criteria:
+        yield (evaluator.name, ""), evaluator.score, evaluator.reasoning

@@ -1,0 +1,229 @@
+"""What the answers of targets will take: requests, starts and their cost.
+
+The cost is the mean of the last run of the same target. Without one it is a maximum, by
+`cost_per_run` or `max_tokens`, or else that of answers of a usual length.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rubric_ci.errors import CannotAnswer
+from rubric_ci.grading.resolve import Task
+from rubric_ci.grading.targets import llm, spending
+from rubric_ci.model.config import (
+    CliTarget,
+    LlmTarget,
+    MockTarget,
+    RecordedTarget,
+    RunnerTarget,
+    Target,
+    UnsupportedTarget,
+)
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.report import CostEstimate
+from rubric_ci.model.used_by import UsedBy
+from rubric_ci.models.llm.budget import Prices
+from rubric_ci.models.llm.media_tokens import estimated
+from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
+from rubric_ci.services.cost.expected_requests import ExpectedWork
+from rubric_ci.services.cost.judgements import ANSWER_TOKENS, CHARACTERS
+from rubric_ci.services.cost.last_run import LastRun
+from rubric_ci.text import numbers
+
+UNKNOWN: Final = "cost unknown before the answers"
+LAST_RUN: Final = "as in the last run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """The cost of answers that do not exist yet."""
+
+    dollars: float | None  # None: not known
+    words: str
+    at_most: bool = False
+    tokens: tuple[int, int] = (0, 0)  # read and written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerEstimate:
+    """The estimate for the answers of one target."""
+
+    line: str
+    estimate: CostEstimate | None = None  # None: nothing is sent, and no start counts as a call
+    at_most: bool = False  # the cost is a maximum
+
+
+def estimate_answers(
+    work: ExpectedWork, last: LastRun, *, batched: bool = False
+) -> Iterator[AnswerEstimate]:
+    """Yield an estimate per target of one side, less the answers in the cache."""
+    graded = [task for task in work.tasks if task.case.evaluators]
+    for target in {task.target.name: task.target for task in graded}.values():
+        own = [task for task in graded if task.target.name == target.name]
+        asked = _asked(target, own, work)
+        yield _estimated(asked, last, f"{work.name}target {target.name}: ", batched=batched)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """The answers of one target that are not at hand."""
+
+    target: Target
+    cases: Sequence[EvalCase]  # one for each answer
+    cached: int
+    files: int  # starts of a command that answers a whole file, at most
+
+    @property
+    def turns(self) -> int:
+        """The requests or starts: a conversation has one per turn."""
+        turns = sum(map(_turns, self.cases))
+        batched = isinstance(self.target, CliTarget) and self.target.batched
+        return min(turns, self.files) if batched else turns
+
+    @property
+    def of_users(self) -> int:
+        """The requests for the messages of simulated users, at most."""
+        users = [case for case in self.cases if case.simulated_user]
+        return sum(case.most_turns - len(case.turns) for case in users)
+
+    @property
+    def more(self) -> str:
+        """The requests of users and the answers in the cache, as words."""
+        users = numbers.plural(self.of_users, "request")
+        said = f"; up to {users} for simulated users" if self.of_users else ""
+        cached = numbers.plural(self.cached, "more answer")
+        return said + (f"; {cached} in the cache" if self.cached else "")
+
+
+def _asked(target: Target, tasks: Sequence[Task], work: ExpectedWork) -> _Asked:
+    every = [(task, trial) for task in tasks for trial in range(task.trials(work.trials))]
+    cases = [task.case for task, trial in every if work.answer(task, trial) is None]
+    files = {task.case.file: task.trials(work.trials) for task in tasks}
+    return _Asked(
+        target=target, cases=cases, cached=len(every) - len(cases), files=sum(files.values())
+    )
+
+
+def _estimated(asked: _Asked, last: LastRun, said: str, *, batched: bool) -> AnswerEstimate:
+    target = asked.target
+    upto = "up to " * bool(asked.of_users)
+    if isinstance(target, LlmTarget):
+        what = f"{upto}{numbers.plural(asked.turns, 'request')} to {target.endpoint.model}"
+    elif isinstance(target, CliTarget):
+        starts = numbers.plural(asked.turns, "start of its command", "starts of its command")
+        what = f"{upto}{starts}"
+    else:
+        return _unpaid(asked, said)
+    counts = isinstance(target, LlmTarget) or spending.price_of(target) is not None
+    if not counts and not asked.of_users:
+        return AnswerEstimate(line=f"{said}{what}{asked.more}")
+    cost = _cost(asked, last, batched=batched)
+    read, written = cost.tokens
+    return AnswerEstimate(
+        line=f"{said}{what}, {cost.words}{asked.more}",
+        estimate=CostEstimate(
+            requests=asked.turns * counts + asked.of_users,
+            input_tokens=read,
+            output_tokens=written,
+            cost_usd=cost.dollars,
+        ),
+        at_most=cost.at_most,
+    )
+
+
+def _unpaid(asked: _Asked, said: str) -> AnswerEstimate:
+    """Return the estimate of answers that cost nothing but the messages of a simulated user."""
+    match asked.target:
+        case RecordedTarget():
+            lost = numbers.plural(len(asked.cases), "answer")
+            less = f"; {lost} not recorded" if asked.cases else ""
+            what = f"{numbers.plural(asked.cached, 'recorded answer')}, no requests{less}"
+        case MockTarget():
+            fixed = numbers.plural(len(asked.cases) + asked.cached, "fixed answer")
+            if asked.of_users:
+                users = CostEstimate(
+                    requests=asked.of_users, input_tokens=0, output_tokens=0, cost_usd=None
+                )
+                return AnswerEstimate(line=f"{said}{fixed}{asked.more}", estimate=users)
+            what = f"{fixed}, no requests"
+        case RunnerTarget():
+            what = "no answers: a runner has cases of its own"
+        case UnsupportedTarget(provider=provider, reason=reason):
+            unknown = f"provider `{provider}` is not supported yet"
+            what = f"no answers: {'the target is not started' if reason else unknown}"
+        case other:
+            raise AssertionError(other)
+    return AnswerEstimate(line=f"{said}{what}")
+
+
+def _cost(asked: _Asked, last: LastRun, *, batched: bool) -> Cost:
+    target = asked.target
+    if not asked.cases:
+        return Cost(dollars=0.0, words="$0")
+    prices = _prices(target, batched=batched)
+    known = last.get(("target", target.name, spending.model_of(target)))
+    if known and (found := _as_before(asked, known, prices, batched=batched)):
+        return found
+    if isinstance(target, CliTarget) and target.cost_per_run is not None and not asked.of_users:
+        most = asked.turns * target.cost_per_run
+        return Cost(dollars=most, words=f"at most {numbers.dollars(most)}", at_most=True)
+    if prices is None or asked.of_users or not isinstance(target, LlmTarget):
+        return Cost(dollars=None, words=UNKNOWN)
+    return _of_length(asked, target, prices)
+
+
+def _prices(target: Target, *, batched: bool) -> Prices | None:
+    if not isinstance(target, LlmTarget):
+        return None
+    return (batch_prices_of if batched else prices_of)(target.endpoint)
+
+
+def _as_before(
+    asked: _Asked, known: UsedBy, prices: Prices | None, *, batched: bool
+) -> Cost | None:
+    """Return the cost of these answers if each costs the mean of the last run; None: unknown."""
+    is_batch = isinstance(asked.target, CliTarget) and asked.target.batched
+    share = (asked.turns if is_batch else len(asked.cases)) / known.answers
+    read, written = known.usage.input_tokens * share, known.usage.output_tokens * share
+    dollars = None if known.usage.unpriced_calls or batched else known.usage.cost_usd * share
+    if dollars is None and prices and read:
+        dollars = read * prices.input + written * prices.output
+    if dollars is None:
+        return None
+    words = f"about {numbers.dollars(dollars)} {LAST_RUN}"
+    return Cost(dollars=dollars, words=words, tokens=(round(read), round(written)))
+
+
+def _of_length(asked: _Asked, target: LlmTarget, prices: Prices) -> Cost:
+    """Return the cost of answers as long as `max_tokens` allows, else of a usual length."""
+    options = target.endpoint.options
+    most = options.get("max_tokens") or options.get("max_completion_tokens")
+    each = int(most or ANSWER_TOKENS)
+    before = sum(each * turns * (turns - 1) // 2 for turns in map(_turns, asked.cases))
+    read = sum(_prompt(case, target) for case in asked.cases) // CHARACTERS + before
+    read += sum(_pictures(case, target) * _turns(case) for case in asked.cases)
+    written = asked.turns * each
+    dollars = read * prices.input + written * prices.output
+    shown = numbers.dollars(dollars)
+    words = f"at most {shown}" if most else f"about {shown} at {each} tokens an answer"
+    return Cost(dollars=dollars, words=words, at_most=bool(most), tokens=(read, written))
+
+
+def _pictures(case: EvalCase, target: LlmTarget) -> int:
+    """Return the tokens of images and documents, which every turn sends again."""
+    return estimated(case.media, target.endpoint.model) if case.media else 0
+
+
+def _turns(case: EvalCase) -> int:
+    return case.most_turns or 1
+
+
+def _prompt(case: EvalCase, target: LlmTarget) -> int:
+    """Return the characters of the messages of all turns, without the answers before them."""
+    try:
+        first = sum(len(message.content) for message in llm.sent(case, target))
+    except CannotAnswer:  # the case is errored, and nothing is sent
+        return 0
+    turns = [len(turn.text) for turn in case.turns]
+    return first * max(1, len(turns)) + sum(sum(turns[: n + 1]) for n in range(len(turns)))

@@ -1,0 +1,171 @@
+"""Checks of a draft: warnings about its wording, and the marks of the reference answer.
+
+The reference answer must pass, and its variants must be noticed. The warnings are about criteria in
+English: their wording, and copies of the case's texts.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rubric_ci.files.validation.ambiguous_wording import ALIKE, FILLERS, repeated, wording, words_of
+from rubric_ci.grading.evaluators import evaluate
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.results import Answer, Assessed, EvaluatorResult, Unassessed
+from rubric_ci.model.rubric import Criterion, Rubric
+from rubric_ci.model.scoring import CHECKLIST
+from rubric_ci.model.usage import NOTHING_USED, Usage
+from rubric_ci.services.drafting.drafting_reply import Draft
+from rubric_ci.services.probe.figures import Mutation, figures
+from rubric_ci.services.probe.probe_variants import Marks, Plan, Subject, key, mutations, plan
+
+VARIANTS: Final = 4  # of the reference answer that a criterion must notice
+_NOT_CONTRASTED: Final = "the answer that the change broke passes this draft"
+_DROPPED: Final = "left out: it passes every variant of the reference answer, such as"
+
+COPIED_RUN = 7  # words in a row that are not shared with the reference by chance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted:
+    """Rubrics for a case, and warnings for the person who reviews them."""
+
+    case: EvalCase
+    draft: Draft
+    warnings: tuple[str, ...] = ()
+    unchecked: str = ""  # why the reference answer has no marks, if the draft is checked
+    usage: Usage = NOTHING_USED
+
+    def but(self, usage: Usage, *warnings: str, draft: Draft | None = None) -> "Drafted":
+        """Return it with what a check used and found."""
+        return replace(
+            self,
+            draft=draft or self.draft,
+            warnings=(*self.warnings, *warnings),
+            usage=self.usage + usage,
+        )
+
+
+async def check_draft(made: Drafted, context: RunContext, *, bad: str = "") -> Drafted:
+    """Have the judge mark the reference answer, variants of it if it passes, and a bad answer.
+
+    Criteria that no variant fails are left out of the draft.
+    """
+    found = await _of_reference(made, context)
+    if not bad or found.unchecked:
+        return found
+    result = await evaluate(made.case, Answer(text=bad), _spec(found), context)
+    if isinstance(result, Unassessed):
+        return replace(found.but(result.usage), unchecked=f"the bad answer: {result.reason}")
+    return found.but(result.usage, *[_NOT_CONTRASTED] * (result.verdict == "pass"))
+
+
+async def _of_reference(made: Drafted, context: RunContext) -> Drafted:
+    answer = made.case.reference_answer
+    if not answer:
+        return made.but(NOTHING_USED, "there is no reference answer to check the draft with")
+    result = await evaluate(made.case, Answer(text=answer), _spec(made), context)
+    if isinstance(result, Unassessed):
+        return replace(made.but(result.usage), unchecked=result.reason)
+    if result.verdict != "pass":
+        return made.but(result.usage, _failed(result))
+    return await _probed(made, result, context)
+
+
+def _spec(made: Drafted) -> RubricSpec:
+    return RubricSpec(name="draft", rubric=made.draft.rubric, span=made.case.span)
+
+
+def _failed(result: Assessed) -> str:
+    missed = ", ".join(c.id for c in result.criteria if c.normalised < 1)
+    return (
+        f"the reference answer does not pass this draft: {result.verdict}, score {result.score:g}; "
+        f"below full marks: {missed}"
+    )
+
+
+async def _probed(made: Drafted, reference: Assessed, context: RunContext) -> Drafted:
+    case, draft, spec = made.case, made.draft, _spec(made)
+    answer, criteria = case.reference_answer, draft.rubric.judged
+    subject = Subject(case=case, spec=spec, given=Answer(text=answer), criteria=criteria)
+    marks = _marks(reference)
+    planned = plan([(subject, marks)], VARIANTS)
+    planned = replace(planned, trials=tuple(each for each in planned.trials if each.notice))
+    results = await asyncio.gather(
+        *(evaluate(case, Answer(text=each.variant.text), spec, context) for each in planned.trials)
+    )
+    used = sum((each.usage for each in results), reference.usage)
+    blind = _blind(subject, planned, marks, results)
+    if len(blind) == len(draft.rubric):  # a judge that passes everything says nothing of a draft
+        return made.but(used, "the judge passes every variant of the reference answer")
+    warnings = (f"{name}: {_DROPPED} {change}" for name, change in blind.items())
+    return made.but(used, *warnings, draft=_without(draft, blind))
+
+
+def _blind(
+    subject: Subject, planned: Plan, marks: Marks, results: Sequence[EvaluatorResult]
+) -> dict[str, str]:
+    """Return the criteria that never fail, each with the first variant that it passes."""
+    judged = {n: _marks(each) for n, each in enumerate(results) if isinstance(each, Assessed)}
+    found: dict[str, list[Mutation]] = {}
+    for _, criterion, mutation in mutations(planned, judged, {key(subject): marks}):
+        found.setdefault(criterion.id, []).append(mutation)
+    return {name: own[0].change for name, own in found.items() if figures(own)[2] == "never-fails"}
+
+
+def _marks(result: Assessed) -> Marks:
+    return {each.id: each for each in result.criteria}
+
+
+def _without(draft: Draft, names: Mapping[str, str]) -> Draft:
+    kept = [n for n, each in enumerate(draft.rubric) if each.id not in names]
+    return replace(
+        draft,
+        rubrics=tuple(draft.rubrics[n] for n in kept),
+        rubric=Rubric(tuple(draft.rubric.criteria[n] for n in kept)),
+    )
+
+
+def lint(rubric: Rubric, case: EvalCase) -> tuple[str, ...]:
+    """Return the warnings about a draft for this case, one line each."""
+    single = (warning for c in rubric for warning in (*_wording(c), *_copied(c, case)))
+    return (*single, *_alike(rubric.criteria))
+
+
+def _wording(criterion: Criterion) -> Iterator[str]:
+    for found in wording(criterion.text, checklist=criterion.kind == CHECKLIST):
+        yield f"{criterion.id}: draft-{found.kind}: {found.message}"
+
+
+def _copied(criterion: Criterion, case: EvalCase) -> Iterator[str]:
+    words, rule = _words(criterion.text), f"{criterion.id}: draft-restates"
+    if _runs(words) & _runs(_words(case.reference_answer)):
+        how = "word for word; a good answer in other words would fail"
+        yield f"{rule}: repeats the reference answer {how}"
+    if _likeness(words, _words(case.expected_outcome)) >= ALIKE:
+        how = "split it into parts that can be checked"
+        yield f"{rule}: repeats the whole expected outcome: {how}"
+
+
+def _alike(criteria: Sequence[Criterion]) -> Iterator[str]:
+    for later, first in repeated([words_of(criterion.text) for criterion in criteria]):
+        message = f"checks the same as `{criteria[first].id}`: remove one of them"
+        yield f"{criteria[later].id}: draft-duplicate: {message}"
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return {tuple(words[n : n + COPIED_RUN]) for n in range(len(words) - COPIED_RUN + 1)}
+
+
+def _likeness(one: Sequence[str], other: Sequence[str]) -> float:
+    """Return the share of content words that both have; 0 where one has none."""
+    left, right = set(one) - FILLERS, set(other) - FILLERS
+    return len(left & right) / len(left | right) if left and right else 0.0

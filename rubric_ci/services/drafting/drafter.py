@@ -1,0 +1,184 @@
+"""Draft rubrics for many cases under a concurrency limit; results keep the order of the cases."""
+
+import asyncio
+import re
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from rubric_ci.errors import NoVerdict
+from rubric_ci.model.config import Endpoint, OutputMode
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.llm_calls import ModelCall, Usage
+from rubric_ci.models.judge.request import ParsedReply, request_valid_reply
+from rubric_ci.services.drafting.draft_check import Drafted, check_draft, lint
+from rubric_ci.services.drafting.drafting_prompt import Contrast, draft_call
+from rubric_ci.services.drafting.drafting_reply import Draft, Kind, read_draft, validated
+from rubric_ci.system import coroutines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftRequest:
+    """A case without rubrics, and the cases of its suite, whose rubrics show the style."""
+
+    case: EvalCase
+    suite: Sequence[EvalCase]
+    contrast: Contrast | None = None  # answers of a run with --against that broke the case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafter:
+    """The model that drafts, and its settings."""
+
+    endpoint: Endpoint
+    output: OutputMode | None = None
+    kind: Kind = "checklist"
+    check: bool = False  # have the judge mark the reference answer by the draft
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftFailed:
+    """A case whose draft failed."""
+
+    case: EvalCase
+    reason: str
+    usage: Usage
+
+
+DraftResult: TypeAlias = Drafted | DraftFailed
+
+_SENTENCE: Final = re.compile(r"(?<=[.;!?])\s+|\n")
+_SUBJECT: Final = r"(?:the (?:answer|reply|response|output) |it )?(?:must |should |has to )?"
+_TEXT: Final = r"(?:the (?:text|word|words|phrase|string) )?(?:`([^`]+)`|\"([^\"]+)\"|“([^“”]+)”)"
+
+_Reader = Callable[[re.Match[str]], dict[str, Any]]
+
+
+async def draft(
+    requests: Sequence[DraftRequest],
+    drafter: Drafter,
+    context: RunContext,
+    *,
+    concurrency: int,
+    on_result: Callable[[DraftResult], None] = lambda _: None,
+) -> tuple[DraftResult, ...]:
+    """Draft rubrics for every case and return the results in the order of the requests.
+
+    Cancelled (Ctrl-C), it stops the running drafts and returns the finished ones, so there are
+    fewer results than requests. A UserError stops everything and is raised.
+    """
+    slots = asyncio.Semaphore(concurrency)
+
+    async def draft_one(request: DraftRequest) -> DraftResult:
+        async with slots:
+            result = await _draft(request, drafter, context)
+        on_result(result)
+        return result
+
+    return await coroutines.gather_until_cancelled(draft_one(request) for request in requests)
+
+
+def call_of(request: DraftRequest, drafter: Drafter) -> ModelCall:
+    """Return the request for the draft of a case."""
+    case = request.case
+    return draft_call(
+        case,
+        request.suite,
+        drafter.endpoint,
+        kind=drafter.kind,
+        output=drafter.output,
+        fence=secrets.token_hex(8),
+        about=f"{case.file}: {case.id}: draft",
+        contrast=request.contrast,
+    )
+
+
+async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -> DraftResult:
+    case, call = request.case, call_of(request, drafter)
+    try:
+        reply = await _cached_or_asked(call, drafter, context)
+    except NoVerdict as error:
+        return DraftFailed(case=case, reason=str(error), usage=error.usage)
+    made = Drafted(
+        case=case,
+        draft=reply.value,
+        warnings=lint(reply.value.rubric, case),
+        usage=reply.usage,
+    )
+    if drafter.check:
+        bad = request.contrast.bad if request.contrast else ""
+        made = await check_draft(made, context, bad=bad)
+    return replace(made, draft=with_checks(made.draft, case.expected_outcome))
+
+
+async def _cached_or_asked(
+    call: ModelCall, drafter: Drafter, context: RunContext
+) -> ParsedReply[Draft]:
+    """Reuse the draft of an earlier run: what `--diff` showed is what a later run writes."""
+    read = partial(read_draft, kind=drafter.kind)
+    cache = context.cache
+    cached = None if cache is None else cache.get(call.key)
+    if cached is not None and isinstance(parsed := read(cached), Draft):
+        return ParsedReply(value=parsed, text=cached, usage=Usage(cache_hits=1))
+    reply = await request_valid_reply(context.call_model, call, read)
+    if cache is not None:
+        cache.put(call.key, reply.text)
+    return reply
+
+
+def _contains(found: re.Match[str], *, inverted: bool = False) -> dict[str, Any]:
+    text = next(group for group in found.groups() if group)
+    return {"contains": text, **({"not": True} if inverted else {})}
+
+
+_FORMS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = (
+    (
+        re.compile(rf"{_SUBJECT}(?:contains?|includes?) {_TEXT}", re.IGNORECASE),
+        _contains,
+    ),
+    (
+        re.compile(
+            rf"{_SUBJECT}(?:not|does not|do not|never) (?:contains?|includes?) {_TEXT}",
+            re.IGNORECASE,
+        ),
+        lambda found: _contains(found, inverted=True),
+    ),
+    (
+        re.compile(rf"{_SUBJECT}(?:is|be) (?:valid )?JSON", re.IGNORECASE),
+        lambda _: {"is_json": True},
+    ),
+    (
+        re.compile(
+            rf"{_SUBJECT}(?:has |have |is |be |uses? )?(?:at most|no more than) (\d+) words",
+            re.IGNORECASE,
+        ),
+        lambda found: {"max_words": int(found[1])},
+    ),
+    (
+        re.compile(
+            rf"{_SUBJECT}(?:has |have |is |be |uses? )?(?:at least|no fewer than) (\d+) words",
+            re.IGNORECASE,
+        ),
+        lambda found: {"min_words": int(found[1])},
+    ),
+)
+
+
+def checks_of(outcome: str) -> Iterator[dict[str, Any]]:
+    """Yield an assertion for each sentence that is one of these forms and nothing else."""
+    for sentence in _SENTENCE.split(outcome):
+        text = sentence.strip().rstrip(".;!").strip()
+        for form, read in _FORMS:
+            if found := form.fullmatch(text):
+                yield {"expected_outcome": text, **read(found)}
+
+
+def with_checks(draft: Draft, outcome: str) -> Draft:
+    """Return a draft that begins with the assertions of the expected outcome."""
+    checks = [{"id": f"exact-{n}", **each} for n, each in enumerate(checks_of(outcome), 1)]
+    found = validated([*checks, *draft.rubrics]) if checks else draft
+    return found if isinstance(found, Draft) else draft

@@ -1,0 +1,66 @@
+"""Options that are given twice: a usage error, unless help says that they are repeatable."""
+
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from rubric_ci.cli.click_types import Variable
+from rubric_ci.cli.main import main
+from tests.cli.test_help import PAGES, find
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], click.Option]]:
+    """Yield the options of every command but help."""
+    for words in PAGES:
+        command = find(words)
+        for option in command.params:
+            if isinstance(option, click.Option) and not isinstance(option, Variable) and words:
+                yield words, option
+
+
+OPTIONS = [pytest.param(words, o, id=" ".join((*words, o.opts[-1]))) for words, o in commands()]
+
+
+@pytest.mark.parametrize(("words", "option"), OPTIONS)
+def test_an_option_is_repeatable_or_refused(words: tuple[str, ...], option: click.Option) -> None:
+    once = [option.opts[-1], *(() if option.is_flag else ("1",))]
+    done = CliRunner().invoke(main, [*words, *once, *once, "--help"])
+    assert done.exit_code == (0 if option.multiple else 2)
+    assert ("is given twice; it has one value" in done.stderr) is not option.multiple
+    assert ("repeatable" in (option.help or "")) is option.multiple
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--shard", "1/2", "--shard", "2/2"], "--shard is given twice; it has one value"),
+        (["-q", "--quiet"], "-q / --quiet is given twice; it has one value"),
+        (["--judge=a", "evals", "--judge", "a"], "--judge is given twice; it has one value"),
+    ],
+    ids=["two values", "a flag", "one value twice"],
+)
+def test_the_message_names_the_option(arguments: list[str], expected: str) -> None:
+    done = CliRunner().invoke(main, ["run", *arguments])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == f"Error: {expected}"
+
+
+def test_the_command_line_may_override_an_environment_variable() -> None:
+    environment = {"RUBRIC_CI_RUN_TARGET": "a"}
+    done = CliRunner().invoke(main, ["run", "--target", "b", "--help"], env=environment)
+    assert done.exit_code == 0
+
+
+def test_after_two_dashes_a_word_is_no_option() -> None:
+    done = CliRunner().invoke(main, ["run", "--target", "b", "--", "--target"])
+    assert "given twice" not in done.stderr
+
+
+def test_a_setting_of_a_workflow_is_a_variable_and_no_option() -> None:
+    done = CliRunner().invoke(main, ["run", "--debug"])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == "Error: there is no option --debug; set RUBRIC_CI_DEBUG"
+    read = CliRunner().invoke(main, ["run"], env={"RUBRIC_CI_MAX_SECONDS": "soon"})
+    assert "'soon' is not a valid float" in read.stderr

@@ -1,0 +1,650 @@
+"""Changes to the grading between a base commit and the working tree of a real repository."""
+
+from pathlib import Path
+
+import pytest
+
+from rubric_ci.errors import CannotConfigure
+from rubric_ci.files.project.change import BaseOptions, open_change
+from rubric_ci.files.project.loaded_project import find_evals, load_evals, open_project
+from rubric_ci.gate.grading_changes.all_changes import ConfigPlaces, find_grading_changes
+from rubric_ci.model.changes import GradingChange
+from tests import platforms
+from tests.checkout import ENVIRONMENT, Checkout
+
+CONFIG = """\
+evals: [evals/*.eval.yaml, evals/*.jsonl]
+judge: {model: openai/a, votes: 3, canary: true, evidence: strict}
+targets:
+  - {name: default, provider: recorded, answers: answers.jsonl}
+  - {name: agent, provider: cli, command_template: x, depends_on: [src/**, prompts/**]}
+gate:
+  fail_on: fail
+  thresholds: {pass: 0.8, borderline: 0.6}
+  max_waivers: 2
+  on_weaker_grading: note
+  groups: {smoke: {min_pass_rate: 0.9}}
+rules: {gate-kind: error}
+"""
+EVAL = """\
+evalcases:
+  - id: refund
+    input: May I return it?
+    tags: [safety]
+    trials: {count: 5, pass: 4}
+    expected_outcome: Names the period
+    execution:
+      evaluators:
+        - {name: lint, type: code_judge, script: python check.py, cwd: ..}
+    rubrics:
+      - {id: period, expected_outcome: Names the period}
+      - {id: polite, expected_outcome: Is polite, required: false, weight: 2}
+      - id: depth
+        required_min_score: 4
+        score_ranges: {0: Bad, 4: Fair, 8: Good}
+      - {id: mood, required_min_level: 3, levels: {1: {criteria: Cold}, 3: {criteria: Warm}}}
+  - id: greeting
+    input: Say hello
+    tags: [smoke]
+    rubrics: [Greets]
+"""
+OTHERS = """\
+evalcases:
+  - id: other
+    input: Hi
+    target: agent
+    depends_on: [docs/**, app/**]
+    expected_messages: [{role: assistant, content: [{type: file, value: reference.md}]}]
+    execution:
+      evaluators:
+        - {name: taste, type: llm_judge, prompt: taste.md}
+        - {name: scripted, type: llm_judge, prompt: {script: python prompts/ask.py}}
+        - {name: shell, type: code_judge, script: 'bash -c "python tools/linked.py"', cwd: ..}
+        - name: both
+          type: composite
+          aggregator: {type: weighted_average, weights: {one: 2}}
+          evaluators:
+            - {name: one, type: code_judge, script: python one.py}
+            - {name: two, type: code_judge, script: python -m checks.two}
+"""
+SUITE = "rubrics: [{id: rubric-1, expected_outcome: Greets, required: false}]\n"
+WAIVER = """\
+waivers:
+  - case: greeting
+    criterion: rubric-1
+    reason: known
+    owner: ana
+    until: "2026-06-30"
+    fingerprint: 0123456789ab
+"""
+FILES = {
+    "rubric-ci.yaml": CONFIG,
+    "evals/a.eval.yaml": EVAL,
+    "answers.jsonl": '{"id": "refund", "answer": "30 days"}\n{"id": "greeting", "answer": "Hi"}\n',
+    "evals/b.eval.yaml": OTHERS,
+    "evals/c.jsonl": '{"id": "line", "input": "Hi"}\n',
+    "evals/c.yaml": "rubrics: [{id: kind, expected_outcome: Is kind}]\n",
+    "evals/reference.md": "Hello\n",
+    "evals/taste.md": "Taste {{ answer }}\n",
+    "evals/prompts/ask.py": "from prompts.parts import TEXT\n",
+    "evals/prompts/parts.py": "TEXT = 'Is it right?'\n",
+    "evals/one.py": "print(1)\n",
+    "evals/checks/two.py": "from checks.inner import depth\n",
+    "evals/checks/inner/depth.py": "LIMIT = 1\n",
+    "tools/real.py": "print(1)\n",
+    "tools/linked.py": "-> real.py",
+    "check.py": "import strict\nprint(1)\n",
+    "strict.py": "LIMITS = open('limits.json')\n",
+    "limits.json": "{}\n",
+    "unused.py": "print(1)\n",
+    "labels.jsonl": "{}\n",
+    "calibration.json": "{}\n",
+    "waivers.yaml": WAIVER,
+}
+LINK = "-> "
+YAML, EVALS = "rubric-ci.yaml", "evals/a.eval.yaml"
+LATE = WAIVER.replace("2026-06-30", "2026-12-31")
+TABLE: dict[str, tuple[str, str, str, list[str]]] = {
+    "nothing": (YAML, "gate:", "gate:", []),
+    "fail_on": (
+        YAML, "fail_on: fail", "fail_on: never", ["weaker gate gate.fail_on 7: fail → never"],
+    ),
+    "stricter fail_on": (
+        YAML, "fail_on: fail", "fail_on: borderline",
+        ["stronger gate gate.fail_on 7: fail → borderline"],
+    ),
+    "kappa": (
+        YAML, "  max_waivers: 2", "  max_waivers: 2\n  min_kappa: 0.6",
+        ["stronger gate gate.min_kappa 10:  → 0.6"],
+    ),
+    "canary": (
+        YAML, "canary: true", "canary: false", ["weaker judge judge.canary 2: True → False"],
+    ),
+    "threshold": (
+        YAML, "pass: 0.8", "pass: 0.7", ["weaker gate gate.thresholds.pass 8: 0.8 → 0.7"],
+    ),
+    "pass rate": (
+        YAML, "  max_waivers: 2", "  max_waivers: 2\n  min_pass_rate: 0.9",
+        ["weaker gate gate.min_pass_rate 10:  → 0.9"],
+    ),
+    "more waivers": (
+        YAML, "max_waivers: 2", "max_waivers: 5", ["weaker gate gate.max_waivers 9: 2 → 5"],
+    ),
+    "judge": (YAML, "openai/a", "openai/b", ["changed judge judge.model 2: openai/a → openai/b"]),
+    "judge's command": (
+        YAML, "model: openai/a", "cli: codex, model: a",
+        [
+            "changed judge judge.cli 2:  → codex",
+            "changed judge judge.model 2: openai/a → a",
+            "changed judge judge.timeout_seconds 2: 60.0 → 300.0",
+        ],
+    ),
+    "host": (
+        YAML, "votes: 3", "votes: 3, api_base: 'http://x'",
+        ["changed judge judge.api_base 2:  → http://x"],
+    ),
+    "votes": (YAML, "votes: 3", "votes: 1", ["changed judge judge.votes 2: 3 → 1"]),
+    "evidence": (
+        YAML, "evidence: strict", "evidence: warn",
+        ["weaker judge judge.evidence 2: strict → warn"],
+    ),
+    "rule off": (
+        YAML, "gate-kind: error", "gate-kind: off",
+        ["weaker rule rules.gate-kind 12: error → off"],
+    ),
+    "rule below its default": (
+        YAML, "gate-kind: error", "gate-kind: error, unknown-key: warning",
+        ["weaker rule rules.unknown-key 12: error → warning"],
+    ),
+    "recording used": (
+        YAML, "{name: agent, provider: cli, command_template: x, ",
+        "{name: agent, provider: recorded, answers: a.jsonl, ",
+        ["weaker recording targets.agent 5: asked → recorded: a.jsonl"],
+    ),
+    "depends_on": (
+        YAML, "[src/**, prompts/**]", "[src/**]",
+        ["weaker depends-on targets.agent.depends_on 5: src/**, prompts/** → src/**"],
+    ),
+    "no longer matched": (
+        YAML, "evals/*.eval.yaml", "evals/b*.eval.yaml",
+        [
+            "weaker case refund 2: graded → no longer matched by `evals`",
+            "weaker case greeting 17: graded → no longer matched by `evals`",
+        ],
+    ),
+    "criterion removed": (
+        EVALS, "      - {id: period, expected_outcome: Names the period}\n", "",
+        ["weaker criterion refund/period 2: Names the period → "],
+    ),
+    "criterion reworded": (
+        EVALS, "expected_outcome: Is polite", "expected_outcome: Is warm",
+        ["changed criterion refund/polite 12: Is polite → Is warm"],
+    ),
+    "required dropped": (
+        EVALS, "{id: period, ", "{id: period, required: false, ",
+        ["weaker required refund/period 11: required → "],
+    ),
+    "minimum lowered": (
+        EVALS, "required_min_score: 4", "required_min_score: 2",
+        ["weaker required refund/depth 13: at least 4 → at least 2"],
+    ),
+    "weight": (EVALS, "weight: 2", "weight: 1", ["weaker weight refund/polite 12: 2 → 1"]),
+    "weight of 0": (EVALS, "weight: 2", "weight: 0", ["weaker weight refund/polite 12: 2 → 0"]),
+    "ranges": (
+        EVALS, "8: Good", "6: Good",
+        [
+            ("changed scale refund/depth 13: 0-3: Bad; 4-7: Fair; 8-10: Good → "
+            "0-3: Bad; 4-5: Fair; 6-10: Good")
+        ],
+    ),
+    "case removed": (
+        EVALS, EVAL[EVAL.index("  - id: greeting") :], "", ["weaker case greeting 17: graded → "],
+    ),
+    "case added": (
+        EVALS, "  - id: greeting", "  - {id: new, input: Hi, rubrics: [A]}\n  - id: greeting",
+        ["stronger case new 17:  → added"],
+    ),
+    "tag": (EVALS, "tags: [safety]", "tags: [other]", ["weaker tag refund 2: safety → "]),
+    "trials": (
+        EVALS, "pass: 4", "pass: 3", ["weaker trials refund 2: 4 of 5 pass → 3 of 5 pass"],
+    ),
+    "reference": (
+        EVALS, "expected_outcome: Names the period\n    exec",
+        "expected_outcome: Is right\n    exec",
+        ["changed reference refund: expected_outcome 2: Names the period → Is right"],
+    ),
+    "one trial of one": (
+        EVALS, "{count: 5, pass: 4}", "{count: 1, pass: 1}",
+        ["weaker trials refund 2: 4 of 5 pass → 1 of 1 pass"],
+    ),
+    "rubric replaced by a script of its name": (
+        EVALS, "    rubrics: [Greets]",
+        "    execution: {evaluators: [{name: rubric, type: code_judge, script: exit 0}]}",
+        ["weaker evaluator greeting/rubric 20: rubric → code_judge"],
+    ),
+    "an evaluator that carries the score": (
+        EVALS, "      evaluators:\n",
+        "      evaluators:\n        - {name: e, type: code_judge, script: exit 0, weight: 99}\n",
+        ["weaker evaluator refund/e 9:  → code_judge"],
+    ),
+    "an evaluator beside gates that decide": (
+        EVALS, "    rubrics: [Greets]",
+        (
+            "    execution: {evaluators: [{name: e, type: code_judge, script: exit 0}]}\n"
+            "    rubrics: [Greets]"
+        ),
+        ["stronger evaluator greeting/e 20:  → code_judge"],
+    ),
+    "a criterion that lifts the score": (
+        EVALS, "      - {id: polite",
+        "      - {id: easy, expected_outcome: Is text}\n      - {id: polite",
+        ["weaker criterion refund/easy 12:  → Is text"],
+    ),
+    "a criterion beside gates that decide": (
+        EVALS, "[Greets]", "[Greets, Smiles]",
+        ["stronger criterion greeting/rubric-2 20:  → Smiles"],
+    ),
+    "checklist to scores": (
+        EVALS, "{id: period, expected_outcome: Names the period}",
+        "{id: period, score_ranges: {0: Wrong, 1: Right}}", [
+            "weaker criterion refund/period 11: checklist → score-range",
+            "weaker required refund/period 11: required → ",
+        ],
+    ),
+    "tag of a tolerant group": (
+        EVALS, "tags: [safety]", "tags: [safety, smoke]", ["weaker tag refund 2:  → smoke"],
+    ),
+    "levels below the required one": (
+        EVALS, "levels: {1: {criteria: Cold}, 3: {criteria: Warm}}",
+        "levels: {3: {criteria: Cold}, 5: {criteria: Warm}}", [
+            "weaker required refund/mood 16: at least 3 of 1 to 3 → at least 3 of 3 to 5",
+            "changed scale refund/mood 16: 1: Cold; 3: Warm → 3: Cold; 5: Warm",
+        ],
+    ),
+    "recording edited": (
+        "answers.jsonl", "30 days", "60 days",
+        [
+            ("changed recording answers.jsonl 1: 2 lines → 2 lines: 1 new or edited, "
+            "1 of the base gone")
+        ],
+    ),
+    "script": ("check.py", "(1)", "(2)", ["changed script check.py 1: as at the base → edited"]),
+    "labels": (
+        "labels.jsonl", "{}", "[]",
+        ["changed labels labels.jsonl 1: 1 line → 1 line: 1 new or edited, 1 of the base gone"],
+    ),
+    "calibration": (
+        "calibration.json", "{}", "[]",
+        [
+            ("changed calibration calibration.json 1: 1 line → 1 line: 1 new or edited, "
+            "1 of the base gone")
+        ],
+    ),
+    "waiver extended": (
+        "waivers.yaml", WAIVER, LATE,
+        ["weaker waiver greeting/rubric-1 2: waived until 2026-06-30 → waived until 2026-12-31"],
+    ),
+    "waiver removed": (
+        "waivers.yaml", WAIVER, "waivers: []\n",
+        ["stronger waiver greeting/rubric-1 2: waived until 2026-06-30 → "],
+    ),
+    "group removed": (
+        YAML, "  groups: {smoke: {min_pass_rate: 0.9}}\n", "", [
+            "stronger gate gate.groups.smoke.min_pass_rate 6: 0.9 → ",
+        ],
+    ),
+    "group lowered": (YAML, "rate: 0.9", "rate: 0.5", [
+            "weaker gate gate.groups.smoke.min_pass_rate 11: 0.9 → 0.5",
+        ]),
+    "false alarms": (YAML, "rules:", "regression: {false_alarms: 0.001}\nrules:", [
+            "weaker gate regression.false_alarms 12: 0.05 → 0.001",
+        ]),
+    "another judge of a target": (
+        YAML, "{name: agent, ", "{name: j, model: openai/j}\n  - {name: agent, judge_target: j, ",
+        [
+            "changed judge targets.j.model 5:  → openai/j",
+            "changed judge targets.j.timeout_seconds 5:  → 60.0",
+            "changed judge targets.agent.judge_target 6:  → j",
+        ],
+    ),
+    "fixed answer": (
+        YAML, "provider: cli, command_template: x, ", "provider: mock, response: ok, ", [
+            "weaker recording targets.agent 5: asked → fixed: ok",
+        ],
+    ),
+    "another target": ("evals/b.eval.yaml", "    target: agent\n", "", [
+            "weaker target other 2: agent (asked) → default (recorded: answers.jsonl)",
+        ]),
+    "question": (EVALS, "May I return it?", "Say yes", [
+            "changed case refund: question 2: May I return it? → Say yes",
+        ]),
+    "rule ignored in a comment": (
+        EVALS, "weight: 2}", "weight: 2} # rubric-ci: ignore[gate-kind]", [
+            "weaker rule gate-kind 12:  → ignored in 1 comment",
+        ],
+    ),
+    "tag of a group": (EVALS, "tags: [smoke]", "tags: []", [
+            "weaker tag greeting 17: smoke → ",
+        ]),
+    "trials removed": (EVALS, "    trials: {count: 5, pass: 4}\n", "", [
+            "weaker trials refund 2: 4 of 5 pass → ",
+        ]),
+    "case renamed": (EVALS, "id: greeting", "id: hello", [
+            "weaker case greeting 17: graded → ",
+            "stronger case hello 17:  → added",
+        ]),
+    "evaluator removed": (
+        EVALS, EVAL[EVAL.index("    execution") : EVAL.index("    rubrics:\n")], "", [
+            "weaker evaluator refund/lint 2: code_judge → ",
+        ],
+    ),
+    "evaluator without weight": (EVALS, "{name: lint,", "{name: lint, weight: 0,", [
+            "weaker weight refund/lint 9: 1 → 0",
+        ]),
+    "script of an evaluator": (EVALS, "script: python check.py", "script: exit 0", [
+            "changed evaluator refund/lint 9: script: python check.py → script: exit 0",
+        ]),
+    "criterion through an anchor": (
+        EVALS, "      - {id: period, expected_outcome: Names the period}\n",
+        (
+            "      - <<: &period {id: period, expected_outcome: Names the period}\n"
+            "        required: false\n"
+        ),
+        [
+            "weaker required refund/period 11: required → ",
+        ],
+    ),
+    "rubrics of the suite": (
+        EVALS, EVAL[EVAL.index("evalcases") :],
+        SUITE + EVAL.replace("    rubrics: [Greets]\n", ""), [
+            "weaker required greeting/rubric-1 1: required → ",
+        ],
+    ),
+    "criterion of a sidecar": (
+        "evals/c.yaml", "Is kind}", "Is kind, required: false}", [
+            "weaker required line/kind 1: required → ",
+        ],
+    ),
+    "rule ignored in a sidecar": (
+        "evals/c.yaml", "Is kind}]", "Is kind}] # rubric-ci: ignore[gate-kind]", [
+            "weaker rule gate-kind 1:  → ignored in 1 comment",
+        ],
+    ),
+    "depends_on of a case": ("evals/b.eval.yaml", "[docs/**, app/**]", "[docs/**]", [
+            "weaker depends-on other: depends_on 2: docs/**, app/** → docs/**",
+        ]),
+    "file of the expected answer": ("evals/reference.md", "Hello", "Anything", [
+            "changed reference other: expected_messages 2: Hello\n → Anything\n",
+        ]),
+    "prompt file of a judge": ("evals/taste.md", "Taste", "Praise", [
+            (
+                "changed evaluator other/taste 9: prompt: Taste {{ answer }}\n → "
+                "prompt: Praise {{ answer }}\n"
+            ),
+        ]),
+    "member of a composite": (
+        "evals/b.eval.yaml",
+        "            - {name: two, type: code_judge, script: python -m checks.two}\n", "", [
+            "weaker evaluator other/both/two 2: code_judge → ",
+        ],
+    ),
+    "weights of a composite": ("evals/b.eval.yaml", "{one: 2}", "{one: 0}", [
+            (
+                "weaker evaluator other/both: aggregator 2: "
+                "weights: {'one': 2.0} → weights: {'one': 0.0}"
+            ),
+        ]),
+    "imported module": ("strict.py", "limits", "other", [
+            "changed script strict.py 1: as at the base → edited",
+        ]),
+    "file that an imported module reads": ("limits.json", "{}", "[]", [
+            "changed script limits.json 1: as at the base → edited",
+        ]),
+    "prompt script of a judge": ("evals/prompts/ask.py", "TEXT", "TEXT, x", [
+            "changed script evals/prompts/ask.py 1: as at the base → edited",
+        ]),
+    "module of a prompt script": ("evals/prompts/parts.py", "Is", "Was", [
+            "changed script evals/prompts/parts.py 1: as at the base → edited",
+        ]),
+    "command of a prompt script": (
+        "evals/b.eval.yaml", "{script: python prompts/ask.py}", "{script: echo Praise}", [
+            (
+                "changed evaluator other/scripted 10: "
+                "prompt_script.script: python prompts/ask.py → prompt_script.script: echo Praise"
+            ),
+        ],
+    ),
+    "levels": (
+        EVALS, "1: {criteria: Cold}", "2: {criteria: Cold}",
+        ["changed scale refund/mood 16: 1: Cold; 3: Warm → 2: Cold; 3: Warm"],
+    ),
+    "required level lowered": (
+        EVALS, "required_min_level: 3", "required_min_level: 1",
+        ["weaker required refund/mood 16: at least 3 of 1 to 3 → at least 1 of 1 to 3"],
+    ),
+    "module of a package": ("evals/checks/two.py", "depth", "depth, x", [
+            "changed script evals/checks/two.py 1: as at the base → edited",
+        ]),
+    "module that a module imports": ("evals/checks/inner/depth.py", "1", "2", [
+            "changed script evals/checks/inner/depth.py 1: as at the base → edited",
+        ]),
+    "script behind a link": ("tools/real.py", "1", "2", [
+            "changed script tools/linked.py 1: as at the base → edited",
+        ]),
+    "script replaced by a link": ("evals/one.py", "print(1)\n", "-> ../unused.py", [
+            "changed script evals/one.py 1: as at the base → edited",
+        ]),
+    "a file that no script names": ("unused.py", "1", "2", []),
+    "waiver of an edited criterion": (
+        "waivers.yaml", "0123456789ab", "ab0123456789", [
+            "weaker waiver greeting/rubric-1 2:  → waived until 2026-06-30",
+            "stronger waiver greeting/rubric-1 2: waived until 2026-06-30 → ",
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    checkout = Checkout.create(tmp_path_factory.mktemp("project"))
+    for name, text in FILES.items():
+        write(checkout, name, text)
+    checkout.git("add", "--all")
+    checkout.git("commit", "--quiet", "--message=base")
+    return checkout
+
+
+def changes_of(checkout: Checkout) -> tuple[GradingChange, ...]:
+    """Return the changes of the working tree, which is the current folder."""
+    project = open_project(None)
+    options = BaseOptions(changed_since="HEAD", outputs=".rubric-ci")
+    change = open_change(checkout.root, options, ENVIRONMENT)
+    loaded = load_evals(project, find_evals(project, ()), change)
+    assert loaded.invalid == ()
+    return find_grading_changes(loaded)
+
+
+def write(checkout: Checkout, name: str, text: str) -> None:
+    path = checkout.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    if text.startswith(LINK):
+        platforms.symlink(path, text.removeprefix(LINK))
+    else:
+        path.write_text(text)
+
+
+@pytest.mark.parametrize(("file", "before", "after", "expected"), TABLE.values(), ids=TABLE)
+def test_each_kind_of_change(
+    checkout: Checkout,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    before: str,
+    after: str,
+    expected: list[str],
+) -> None:
+    for name, text in FILES.items():
+        write(checkout, name, text)
+    assert before in FILES[file]
+    write(checkout, file, FILES[file].replace(before, after, 1))
+    monkeypatch.chdir(checkout.root)
+    found = changes_of(checkout)
+    shown = [
+        f"{each.direction} {each.kind} {each.about} {each.line}: {each.before} → {each.after}"
+        for each in found
+    ]
+    assert shown == expected
+
+
+def test_a_moved_case_is_no_change(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in FILES.items():
+        write(checkout, name, text)
+    case = EVAL[EVAL.index("  - id: greeting") :]
+    write(checkout, EVALS, EVAL.replace(case, ""))
+    write(checkout, "evals/c.eval.yaml", f"evalcases:\n{case}")
+    monkeypatch.chdir(checkout.root)
+    found = changes_of(checkout)
+    Path(checkout.root / "evals/c.eval.yaml").unlink()
+    assert found == ()
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        (EVALS, ["weaker case refund", "weaker case greeting"]),
+        ("evals/c.jsonl", ["weaker case line"]),
+    ],
+)
+def test_a_suite_that_is_deleted(
+    file: str, expected: list[str], checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in FILES.items():
+        write(checkout, name, text)
+    (checkout.root / file).unlink()
+    monkeypatch.chdir(checkout.root)
+    found = [f"{each.direction} {each.kind} {each.about}" for each in changes_of(checkout)]
+    assert [each for each in found if " case " in each] == expected
+
+
+def test_a_new_module_that_an_unchanged_script_imports(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script finds modules in its own folder first, whatever was meant by the name."""
+    for name, text in FILES.items():
+        write(checkout, name, text)
+    new = checkout.root / "evals/checks/inner/__init__.py"
+    new.write_text("LIMIT = 9")
+    monkeypatch.chdir(checkout.root)
+    found = changes_of(checkout)
+    new.unlink()
+    assert [(each.kind, each.about) for each in found] == [
+        ("script", new.relative_to(checkout.root).as_posix())
+    ]
+
+
+CUT_SHORT = "line 1: the file ends in the middle of a value"
+ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (
+            "evalcases: [\n",
+            ONE_CASE,
+            [
+                f"changed case b.yaml: not known: {CUT_SHORT} → edited or removed",
+            ],
+        ),
+        (ONE_CASE, "x: 1\n", ["weaker case a: graded → no longer found as an eval file"]),
+    ],
+)
+def test_a_file_that_became_an_eval_file_or_is_none_any_more(
+    before: str, after: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout = Checkout.create(tmp_path / "own")
+    checkout.commit({"rubric-ci.yaml": "gate: {fail_on: fail}\n", "b.yaml": before})
+    checkout.commit({"c.yaml": ONE_CASE.replace("id: a", "id: c")})
+    write(checkout, "b.yaml", after)
+    monkeypatch.chdir(checkout.root)
+    found = changes_of(checkout)
+    assert [
+        f"{each.direction} {each.kind} {each.about}: {each.before} → {each.after}" for each in found
+    ] == expected
+
+
+@pytest.mark.parametrize("name", ["targets.yaml", "evals/targets.yaml"])
+def test_a_judge_of_the_root_and_of_one_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout = Checkout.create(tmp_path / "own")
+    mock = "{name: t, provider: mock, response: x, judge_target: j}"
+    text = f"targets: [{mock}, {{name: j, model: openai/a}}]\n"
+    checkout.commit({"rubric-ci.yaml": "gate: {fail_on: fail}\n", "targets.yaml": text})
+    checkout.commit({"evals/targets.yaml": text, "evals/a.yaml": ONE_CASE})
+    write(checkout, name, text.replace("openai/a", "openai/b"))
+    monkeypatch.chdir(checkout.root)
+    assert [(each.about, each.before, each.after) for each in changes_of(checkout)] == [
+        ("targets.j.model", "openai/a", "openai/b")
+    ]
+
+
+PLACES = {
+    "rubric-ci.yaml": "evals: [a.yaml]\ngate:\n  # what fails\n  thresholds:\n    pass: 0.8\n",
+    "targets.yaml": (
+        "targets:\n- provider: mock\n  name: a\n  response: x\n"
+        "- response:\n    y\n  provider: mock\n  name: ab\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "file", "line"),
+    [
+        ("gate", "rubric-ci.yaml", 2),
+        ("gate.thresholds", "rubric-ci.yaml", 4),
+        ("gate.thresholds.pass", "rubric-ci.yaml", 5),
+        ("gate.min_kappa", "rubric-ci.yaml", 2),
+        ("targets.a", "targets.yaml", 3),
+        ("targets.a.response", "targets.yaml", 4),
+        ("targets.a.model", "targets.yaml", 3),
+        ("targets.ab", "targets.yaml", 8),
+        ("targets.ab.response", "targets.yaml", 5),
+        ("targets.c", "rubric-ci.yaml", 1),
+    ],
+)
+def test_where_a_setting_is(
+    key: str, file: str, line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in PLACES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert ConfigPlaces(open_project(None)).line_of(key) == (file, line)
+
+
+def test_where_a_setting_would_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ConfigPlaces(open_project(None)).line_of("gate.fail_on") == ("rubric-ci.yaml", 1)
+
+
+@pytest.mark.parametrize("after", [ONE_CASE, ""])
+def test_a_file_of_the_base_that_cannot_be_read(
+    after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What changed in it is not known: it is told, and a gate that decides about it is refused."""
+    checkout = Checkout.create(tmp_path / "own")
+    checkout.commit({"rubric-ci.yaml": "gate: {fail_on: fail}\n", "b.yaml": f"{ONE_CASE}x: 1\n"})
+    checkout.commit({"c.yaml": ONE_CASE.replace("id: a", "id: c")})
+    write(checkout, "b.yaml", after)
+    if not after:
+        (checkout.root / "b.yaml").unlink()
+    monkeypatch.chdir(checkout.root)
+    problem = "line 3: unknown key `x` in the file"
+    assert [
+        f"{each.direction} {each.kind} {each.about}: {each.before}" for each in changes_of(checkout)
+    ] == [f"changed case b.yaml: not known: {problem}"]
+    write(checkout, "rubric-ci.yaml", "gate: {on_weaker_grading: fail}\n")
+    with pytest.raises(
+        CannotConfigure, match=f"it is not known how the cases of b.yaml .*{problem}"
+    ):
+        changes_of(checkout)

@@ -1,0 +1,252 @@
+"""The gate of a report, reports that claim another, and which fact decides the exit code."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rubric_ci.errors import ExitCode
+from rubric_ci.gate.report import consistency
+from rubric_ci.gate.report.decision import concluded, exit_code, gate_of, settings_of, with_gate
+from rubric_ci.model.comparison import Comparison, SlowSlide
+from rubric_ci.model.gate import FailOn, GateConfig, GateInfo, PassRate
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Trial
+from rubric_ci.model.scope import WHOLE, Scope
+from rubric_ci.reports.render import summary
+from tests.sample_reports import a_report, errored, graded
+
+CONFIG = GateConfig(min_pass_rate=0.5, groups={"safety": 1.0})
+
+
+def gated(report: RunReport, config: GateConfig = CONFIG) -> RunReport:
+    gate = concluded(gate_of(config, None), report.cases, report.scope)
+    return replace(report, gate=gate)
+
+
+TOLERATED = gated(a_report(graded("a", "pass", tags=("safety",)), graded("b"), errored("c")))
+MISSED = gated(a_report(graded("a", "pass"), graded("b", tags=("safety",))))
+ALONE = gated(a_report(graded("a", "pass")), GateConfig(better_than="b"))
+UNDECIDED = gated(a_report(graded("a", change="not-comparable")), GateConfig(fail_on="regression"))
+
+
+@pytest.mark.parametrize(
+    ("report", "text", "code"),
+    [
+        (
+            TOLERATED,
+            (
+                "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5, 1 "
+                "errored not counted; tag safety: 1 of 1 pass, 1 needed for 1.0"
+            ),
+            ExitCode.NO_VERDICT,
+        ),
+        (
+            MISSED,
+            (
+                "fail-on: fail; all cases: 1 of 2 pass, 1 needed for 0.5; "
+                "tag safety: 0 of 1 pass, 1 needed for 1.0"
+            ),
+            ExitCode.GATE,
+        ),
+        (UNDECIDED, "fail-on: regression", ExitCode.NO_VERDICT),
+        (ALONE, "fail-on: fail; better than b", ExitCode.NO_VERDICT),
+    ],
+    ids=["tolerated", "missed", "undecided", "no other target"],
+)
+def test_the_gate_in_words(report: RunReport, text: str, code: ExitCode) -> None:
+    assert summary.gate_settings(report) == text
+    assert exit_code(report) is code
+    assert list(consistency.problems(report)) == []
+
+
+def test_the_settings_of_a_configuration() -> None:
+    config = GateConfig(
+        min_pass_rate=0.5,
+        groups={"safety": 1.0, "new": 0.25},
+        max_waivers=3,
+        on_weaker_grading="fail",
+        on_changed_grading="review",
+    )
+    settings = GateInfo(
+        fail_on="fail",
+        passing=0.8,
+        borderline=0.6,
+        rates=(
+            PassRate(min_pass_rate=0.5),
+            PassRate(min_pass_rate=1.0, group="safety"),
+            PassRate(min_pass_rate=0.25, group="new"),
+        ),
+        on_weaker_grading="fail",
+        on_changed_grading="review",
+        max_waivers=3,
+        holds=False,
+    )
+    assert gate_of(config, None) == settings
+    assert gate_of(replace(config, min_pass_rate=None), None).rates == settings.rates[1:]
+    counted = concluded(settings, (graded("a", "pass", tags=("new", "safety")),), WHOLE)
+    assert counted.holds
+    assert [rate.counted for rate in counted.rates] == [1, 1, 1]
+    assert settings_of(counted) == settings
+
+
+def test_a_target_that_must_be_better_is_compared_again() -> None:
+    cases = [graded("a [old]"), *(graded(f"{n} [{t}]", "pass") for n in "ab" for t in ("x", "y"))]
+    gate = gate_of(GateConfig(better_than="x", fail_on="never"), None)
+    counted = concluded(gate, cases, WHOLE)
+    assert counted.difference is not None
+    assert (counted.difference.target, counted.difference.than) == ("old", "x")
+    assert (counted.difference.cases, counted.difference.mean) == (1, -1.0)
+    assert settings_of(counted) == gate
+    assert concluded(counted, cases[1:3], WHOLE).difference != counted.difference
+
+
+def test_a_run_with_an_error_does_not_hold() -> None:
+    gate = gate_of(GateConfig(), None)
+    assert not concluded(gate, (errored("a"),), WHOLE).holds
+    assert not concluded(gate, (), WHOLE.narrowed("invalid")).holds
+    assert not concluded(gate, (), WHOLE.narrowed("interrupted")).holds
+    assert concluded(gate, (), WHOLE).holds
+
+
+MUST, OTHER = graded("a", "fail", tags=("must", "slow")), graded("b", "fail", tags=("nice",))
+PASSES = graded("c", "pass", tags=("must",))
+
+
+@pytest.mark.parametrize(
+    ("settings", "cases", "code"),
+    [
+        ({"tags": ("must",)}, (OTHER, PASSES), ExitCode.OK),
+        ({"tags": ("must",)}, (MUST, PASSES), ExitCode.GATE),
+        ({"tags": ("must", "nice")}, (OTHER, PASSES), ExitCode.GATE),
+        ({"not_tags": ("nice",)}, (OTHER, PASSES), ExitCode.OK),
+        ({"not_tags": ("nice",)}, (OTHER, MUST), ExitCode.GATE),
+        ({"tags": ("must",), "not_tags": ("slow",)}, (MUST, PASSES), ExitCode.OK),
+        ({"tags": ("must",)}, (errored("d"), PASSES), ExitCode.OK),
+        ({"not_tags": ("nice",)}, (errored("d"), PASSES), ExitCode.NO_VERDICT),
+        ({"tags": ("must",), "min_pass_rate": 0.5}, (OTHER, MUST, PASSES), ExitCode.OK),
+        ({"tags": ("must",), "min_pass_rate": 1.0}, (OTHER, MUST, PASSES), ExitCode.GATE),
+        ({"min_pass_rate": 0.0}, (OTHER, MUST), ExitCode.OK),
+        ({"tags": ("must",), "fail_on": "regression"}, (OTHER, PASSES), ExitCode.OK),
+    ],
+)
+def test_tags_say_which_cases_decide(
+    settings: dict[str, Any], cases: tuple[CaseResult, ...], code: ExitCode
+) -> None:
+    report = gated(a_report(*cases), GateConfig(**settings))
+    assert exit_code(report) == code
+    assert report.gate.holds is (code == ExitCode.OK)
+
+
+def test_fail_on_of_the_command_line_comes_first() -> None:
+    assert gate_of(GateConfig(fail_on="never"), "borderline").fail_on == "borderline"
+
+
+TRIALS = (Trial(verdict="pass", score=1.0), Trial(verdict="fail", score=0.0))
+
+
+@pytest.mark.parametrize(
+    ("report", "problem"),
+    [
+        (
+            replace(
+                MISSED,
+                gate=replace(
+                    MISSED.gate,
+                    rates=(MISSED.gate.rates[0], replace(MISSED.gate.rates[1], passed=1)),
+                ),
+            ),
+            "gate.rates: group safety: 1 of 1, 1 required; its cases give 0 of 1, 1 required",
+        ),
+        (
+            replace(MISSED, gate=replace(MISSED.gate, holds=True)),
+            "gate.holds is true, its cases give false",
+        ),
+        (
+            replace(UNDECIDED, gate=replace(UNDECIDED.gate, holds=True)),
+            "gate.holds is true, its cases give false",
+        ),
+        (
+            a_report(graded("a", "pass", trials=TRIALS, trials_to_pass=2)),
+            "cases.0.verdict is pass, 2 trials must pass: fail",
+        ),
+    ],
+    ids=["counts of a rate", "holds", "undecided", "trials"],
+)
+def test_a_report_that_claims_another_gate(report: RunReport, problem: str) -> None:
+    assert problem in list(consistency.problems(report))
+
+
+def test_new_cases_that_are_not_counted_in_words() -> None:
+    rate = PassRate(min_pass_rate=0.9, passed=18, counted=21, required=19, new=20)
+    assert summary.rate_text(rate) == (
+        "all cases: 18 of 21 pass, 19 needed for 0.9, 20 new not counted before the merge"
+    )
+
+
+SLIDE = SlowSlide(evidence=9.0, threshold=8.0, nights=9, detected=True)
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "mean", "significant", "slide", "holds"),
+    [
+        ("regression", -0.1, True, None, False),
+        ("regression", -0.1, False, None, True),
+        ("regression", 0.1, True, None, True),
+        ("regression", 0.0, False, SLIDE, False),
+        ("fail", -0.1, True, SLIDE, True),
+        ("never", -0.1, True, SLIDE, True),
+    ],
+)
+def test_a_mean_that_fell_fails_the_gate_of_regressions(
+    fail_on: FailOn, mean: float, *, significant: bool, slide: SlowSlide | None, holds: bool
+) -> None:
+    comparison = Comparison(
+        source="reference", mean_difference=mean, significant=significant, slide=slide
+    )
+    gate = GateInfo(fail_on=fail_on, passing=0.8, borderline=0.6, holds=True)
+    case = graded("a", "pass", change="unchanged")
+    report = with_gate(a_report(case, gate=gate, comparison=comparison))
+    assert report.gate.holds is holds
+    assert exit_code(report) == (ExitCode.OK if holds else ExitCode.GATE)
+    assert summary.heading(report).startswith(
+        "Gate passes" if holds else "Gate fails: the mean score fell · "
+    )
+
+
+PASS = a_report(graded("a", "pass"))
+FAIL = a_report(graded("a"), errored("b"))
+ERRORED = a_report(graded("a", "pass"), errored("b"))
+NEVER = replace(FAIL, gate=replace(FAIL.gate, fail_on="never"))
+UNREADABLE = replace(
+    PASS, verdict="error", scope=Scope().narrowed("invalid")
+)  # as `merge` sees a shard with unusable eval files
+
+
+@pytest.mark.parametrize(
+    ("report", "invalid_files", "code"),
+    [
+        (PASS, False, ExitCode.OK),
+        (PASS, True, ExitCode.USAGE),
+        (FAIL, False, ExitCode.GATE),
+        (FAIL, True, ExitCode.GATE),
+        (ERRORED, False, ExitCode.NO_VERDICT),
+        (ERRORED, True, ExitCode.USAGE),
+        (NEVER, False, ExitCode.NO_VERDICT),
+        (replace(PASS, scope=Scope().narrowed("interrupted")), False, ExitCode.NO_VERDICT),
+        (UNREADABLE, False, ExitCode.NO_VERDICT),
+    ],
+    ids=[
+        "passes",
+        "unusable file",
+        "gate fails before a missing verdict",
+        "gate fails before an unusable file",
+        "missing verdict",
+        "unusable file before a missing verdict",
+        "gate never fails",
+        "interrupted",
+        "verdict error",
+    ],
+)
+def test_exit_code(report: RunReport, invalid_files: bool, code: ExitCode) -> None:
+    assert exit_code(report, invalid_files=invalid_files) is code

@@ -1,0 +1,239 @@
+"""The median of several trials."""
+
+from dataclasses import replace
+from statistics import median_low
+from typing import Any
+
+import pytest
+
+from rubric_ci.grading.trial_results import (
+    median_trial,
+    with_confirming_trials,
+    with_further_trials,
+    without_work_of_trials,
+)
+from rubric_ci.model.evals import TrialRule
+from rubric_ci.model.llm_calls import Usage
+from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
+from rubric_ci.model.trace import CaseTrace, Step
+from tests.sample_reports import a_criterion, a_rubric
+
+ONE = Usage(calls=1)
+
+
+def graded(verdict: Any, score: float, answer: str = "") -> Graded:
+    return Graded(
+        file="a",
+        line=1,
+        id="x",
+        verdict=verdict,
+        score=score,
+        reason="why",
+        answer=answer,
+        usage=ONE,
+    )
+
+
+def errored(reason: str) -> Errored:
+    return Errored(file="a", line=1, id="x", reason=reason, usage=ONE)
+
+
+@pytest.mark.parametrize(
+    ("results", "answer", "reason"),
+    [
+        pytest.param([graded("pass", 1, "a")], "a", "why", id="one-trial-is-itself"),
+        pytest.param(
+            [graded("pass", 0.9, "a"), graded("pass", 1, "b"), graded("pass", 0.8, "c")],
+            "a",
+            "why",
+            id="the-middle",
+        ),
+        pytest.param(
+            [graded("pass", 0.9, "a"), graded("fail", 0.4, "b")],
+            "b",
+            "why; trials: 1 fail, 1 pass",
+            id="the-lower-of-two",
+        ),
+        pytest.param(
+            [graded("fail", 0.95, "gate"), graded("pass", 0.8, "b"), graded("pass", 0.9, "c")],
+            "b",
+            "why; trials: 1 fail, 2 pass",
+            id="a-missed-gate-is-below-a-pass",
+        ),
+        pytest.param(
+            [graded("pass", 1, "a"), errored("429"), graded("pass", 0.9, "b")],
+            "b",
+            "why; no verdict in 1 of 3 trials: 429",
+            id="a-trial-without-verdict-is-reported",
+        ),
+    ],
+)
+def test_graded(results: list[CaseResult], answer: str, reason: str) -> None:
+    settled = median_trial(results)
+    assert isinstance(settled, Graded)
+    assert (settled.answer, settled.reason) == (answer, reason)
+    assert settled.usage == Usage(calls=len(results))
+
+
+def test_every_trial_is_kept_in_order() -> None:
+    settled = median_trial(
+        [graded("pass", 1), errored("x"), graded("fail", 0.2), graded("pass", 0.8)]
+    )
+    assert isinstance(settled, Graded)
+    assert settled.trials == (
+        Trial(verdict="pass", score=1, answer=""),
+        Trial(verdict="fail", score=0.2, answer=""),
+        Trial(verdict="pass", score=0.8, answer=""),
+    )
+    single = median_trial([graded("pass", 1)])
+    assert isinstance(single, Graded)
+    assert single.trials == ()
+
+
+def test_a_trial_keeps_its_verdict_without_waived_criteria() -> None:
+    waived = replace(graded("fail", 0.2), without_waived="pass", waived=("b", "a"))
+    settled = median_trial([waived, replace(waived, waived=("c", "a")), graded("fail", 0.1)])
+    assert isinstance(settled, Graded)
+    assert settled.waived == ("a", "b", "c")
+    assert [each.without_waived for each in settled.trials] == ["pass", "pass", None]
+    assert settled.trials_to_pass == 0
+
+
+def test_equal_texts_with_other_work_are_other_answers() -> None:
+    work = [CaseTrace(steps=(Step(tool=tool),)) for tool in ("ls", "rm", "rm")]
+    marked = (a_rubric(a_criterion(), score=1.0, verdict="pass"),)
+    results = [
+        replace(graded("pass", 1.0, "same"), trace=trace, evaluators=marked) for trace in work
+    ]
+    found = median_trial(results)
+    assert isinstance(found, Graded)
+    assert [trial.trace for trial in found.trials] == work
+    assert [bool(trial.marks) for trial in found.trials] == [False, True, True]
+
+
+def test_trials_without_work() -> None:
+    trace = CaseTrace(steps=(Step(tool="ls"),))
+    result = median_trial([replace(graded("pass", 1.0, "same"), trace=trace)] * 2)
+    found = without_work_of_trials(result)
+    assert isinstance(found, Graded)
+    assert (found.trace, [trial.trace for trial in found.trials]) == (trace, [None, None])
+    assert found.trials[0].answer == "same"
+
+
+def test_trials_of_one_answer_keep_their_marks() -> None:
+    def marked(answer: str, mark: bool) -> Graded:
+        rubric = a_rubric(a_criterion("polite", mark=mark), score=1.0, verdict="pass")
+        return replace(graded("pass", 1, answer), evaluators=(rubric,))
+
+    settled = median_trial([marked("a", True), marked("b", True), marked("a", False)])
+    assert isinstance(settled, Graded)
+    assert [each.marks for each in settled.trials] == [(True,), (), (False,)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8, 9])
+def test_the_middle_or_the_lower_of_two(count: int) -> None:
+    scores = [n / 10 for n in range(count)]
+    settled = median_trial([graded("fail", score) for score in scores])
+    assert isinstance(settled, Graded)
+    assert settled.score == median_low(scores)
+
+
+@pytest.mark.parametrize(
+    ("results", "reason"),
+    [
+        pytest.param([errored("429"), errored("429")], "429", id="all-alike"),
+        pytest.param(
+            [errored("429"), errored("500")],
+            "no verdict in 2 of 2 trials; last reason: 500",
+            id="all",
+        ),
+        pytest.param(
+            [errored("429"), graded("pass", 1)],
+            "no verdict in 1 of 2 trials; last reason: 429",
+            id="half-is-not-enough",
+        ),
+    ],
+)
+def test_errored(results: list[CaseResult], reason: str) -> None:
+    settled = median_trial(results)
+    assert isinstance(settled, Errored)
+    assert (settled.reason, settled.usage) == (reason, Usage(calls=len(results)))
+
+
+def test_skipped() -> None:
+    skipped = Skipped(file="a", line=1, id="x", reason="nothing")
+    assert median_trial([skipped, skipped]) is skipped
+
+
+def test_further_trials_are_part_of_the_median() -> None:
+    result = with_further_trials([graded("fail", 0.2)], [graded("pass", 1), graded("pass", 0.9)])
+    assert isinstance(result, Graded)
+    assert (result.verdict, result.score, result.further_trials) == ("pass", 0.9, 2)
+    assert result.reason == "why; trials: 1 fail, 2 pass"
+    assert result.usage == Usage(calls=3)
+
+
+def test_lost_further_trials_take_no_verdict_away() -> None:
+    result = with_further_trials([graded("fail", 0.2)], [errored("429"), errored("500")])
+    assert isinstance(result, Graded)
+    assert (result.verdict, result.trials, result.further_trials) == ("fail", (), 0)
+    assert result.reason == "why; no verdict in 2 of 2 further trials: 500"
+    assert result.usage == Usage(calls=3)
+
+
+def test_the_median_of_one_answer_takes_confirming_trials_in() -> None:
+    result = with_confirming_trials(
+        graded("fail", 0.2), [graded("pass", 1), errored("429"), graded("pass", 0.9)]
+    )
+    assert (result.verdict, result.score, result.further_trials) == ("pass", 0.9, 2)
+    assert [each.score for each in result.trials] == [0.2, 1, 0.9]
+    assert result.usage == Usage(calls=4)
+
+
+def test_the_median_of_several_answers_stands_and_lists_confirming_trials() -> None:
+    first = median_trial([graded("fail", 0.2), graded("fail", 0.3), graded("pass", 0.9)])
+    assert isinstance(first, Graded)
+    result = with_confirming_trials(first, [graded("pass", 1), errored("429")])
+    assert (result.verdict, result.score, result.reason) == ("fail", 0.3, first.reason)
+    assert [each.score for each in result.trials] == [0.2, 0.3, 0.9, 1]
+    assert (result.further_trials, result.usage) == (1, Usage(calls=5))
+
+
+K_OF_N = {
+    "enough pass": (["pass", "pass", "fail"], 2, ("pass", "trials: 1 fail, 2 pass")),
+    "one too few": (["pass", "fail", "fail"], 2, ("fail", "trials: 2 fail, 1 pass")),
+    "all of them": (["pass", "pass", "pass"], 3, ("pass", "why")),
+    "enough are borderline": (["pass", "borderline", "fail"], 2, ("borderline", "1 borderline")),
+    "decided without the errored one": (["pass", "pass", "errored"], 2, ("pass", "1 of 3")),
+    "lost whatever the errored one is": (["fail", "fail", "errored"], 2, ("fail", "1 of 3")),
+    "the errored one decides": (["pass", "fail", "errored"], 2, ("errored", "in 1 of 3 trials")),
+    "none has a verdict": (["errored", "errored", "errored"], 2, ("errored", "lost")),
+    "one pass of one, one errored": (["pass", "errored"], 1, ("pass", "1 of 2")),
+    "one must pass, one errored": (["fail", "errored"], 1, ("errored", "in 1 of 2 trials")),
+    "both must pass, one errored": (["pass", "errored"], 2, ("errored", "in 1 of 2 trials")),
+    "one trial": (["fail"], 1, ("fail", "why")),
+}
+
+
+def a_trial(verdict: str) -> CaseResult:
+    if verdict == "errored":
+        return errored("lost")
+    return graded(verdict, {"pass": 1.0, "borderline": 0.7, "fail": 0.1}[verdict])
+
+
+@pytest.mark.parametrize(("verdicts", "passes", "expected"), K_OF_N.values(), ids=K_OF_N)
+def test_k_of_n(verdicts: list[str], passes: int, expected: tuple[str, str]) -> None:
+    rule = TrialRule(count=len(verdicts), passes=passes)
+    result = median_trial([a_trial(verdict) for verdict in verdicts], rule)
+    found = result.verdict if isinstance(result, Graded) else result.outcome
+    assert (found, expected[1] in result.reason) == (expected[0], True)
+    if isinstance(result, Graded):
+        assert result.trials_to_pass == passes
+
+
+def test_further_trials_keep_the_share() -> None:
+    rule = TrialRule(count=3, passes=2)
+    first = [graded("pass", 1), graded("fail", 0.1), graded("fail", 0.1)]
+    result = with_further_trials(first, [graded("pass", 1)], rule)
+    assert isinstance(result, Graded)
+    assert (result.verdict, result.trials_to_pass) == ("fail", 3)

@@ -1,0 +1,219 @@
+"""What the estimate finds in the cache is what the run uses."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.grading import engine
+from rubric_ci.grading.resolve import Task
+from rubric_ci.model.config import Endpoint, JudgeConfig, MockTarget
+from rubric_ci.model.context import MOST_CHARACTERS, Prepared
+from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.model.results import Answer, Assessment, Graded
+from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.services.cost.expected_requests import ExpectedWork
+from rubric_ci.services.cost.judgements import estimate_cost
+from tests.cases import build_case, build_context, span
+
+JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))
+MARKS = '{"c1": {"evidence": "", "reasoning": "asked", "satisfied": true}}'
+SCORE = '{"score": 0.5, "hits": [], "misses": [], "reasoning": "asked"}'
+
+
+@dataclass
+class Counted:
+    """A cache in memory that counts how often each key was read."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    read: Counter[str] = field(default_factory=Counter)
+
+    def get(self, key: str) -> str | None:
+        self.read[key] += 1
+        return self.texts.get(key)
+
+    def put(self, key: str, text: str) -> None:
+        self.texts[key] = text
+
+    def clear(self) -> None:
+        self.texts.clear()
+
+    def is_empty(self) -> bool:
+        return not self.texts
+
+
+def rubric(text: str = "Greets") -> RubricSpec:
+    return RubricSpec(
+        name=text, span=span(), rubric=Rubric((Check(id="a", text=text, span=span()),))
+    )
+
+
+FREEFORM = LlmJudgeSpec(name="free", span=span(), prompt="Score {{ candidate_answer }}")
+
+
+@pytest.mark.parametrize(
+    "evaluators",
+    [(rubric(),), (FREEFORM,), (rubric(), rubric("Says the name"), FREEFORM)],
+    ids=["rubric", "llm_judge", "several"],
+)
+@pytest.mark.parametrize("trials", [1, 3])
+def test_a_cached_judgement_is_read_once(
+    evaluators: tuple[EvaluatorSpec, ...], trials: int, tmp_path: Path
+) -> None:
+    cache, sent = Counted(), list[ModelCall]()
+
+    async def reply(call: ModelCall) -> ModelReply:
+        sent.append(call)
+        return ModelReply(text=SCORE if "Score" in str(call.messages) else MARKS)
+
+    tasks = [
+        Task(
+            case=build_case(id=name, evaluators=evaluators),
+            target=MockTarget(name="m", response=f"Hello {name}"),
+            judge=JUDGE,
+            why="new",
+        )
+        for name in ("one", "two")
+    ]
+    runs, estimates = [], []
+    for _ in range(2):
+        context = build_context(tmp_path, call_model=reply, cache=cache, judge=JUDGE)
+        cache.read.clear()
+        expected = estimate_cost([ExpectedWork(tasks=tasks, context=context, trials=trials)])
+        estimates.append(sum(each.estimate.requests for each in expected))
+        assert bool(cache.read) is bool(cache.texts)  # in an empty cache nothing is looked up
+        runs.append(asyncio.run(engine.grade(tasks, context, concurrency=4, trials=trials)))
+        assert cache.read == dict.fromkeys(cache.texts, 1)
+    assert len(sent) == len(cache.texts) == len(tasks) * trials * len(evaluators)
+    assert estimates == [len(sent), 0]
+    asked, found = ([(c.verdict, c.score) for c in run if isinstance(c, Graded)] for run in runs)
+    assert len(asked) == len(tasks)
+    assert found == asked
+
+
+def test_a_request_that_the_cache_lacks_is_written_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = Counter[str]()
+
+    def counted(write: Callable[..., ModelCall]) -> Callable[..., ModelCall]:
+        def call(*given: Any, **named: Any) -> ModelCall:
+            written[named["about"]] += 1
+            return write(*given, **named)
+
+        return call
+
+    for module, name in (
+        ("models.judge.panel", "rubric_call"),
+        ("grading.evaluators.llm_judge", "freeform_call"),
+    ):
+        place = import_module(f"rubric_ci.{module}")
+        monkeypatch.setattr(place, name, counted(getattr(place, name)))
+
+    async def reply(call: ModelCall) -> ModelReply:
+        return ModelReply(text=SCORE if "Score" in str(call.messages) else MARKS)
+
+    cache = Counted()
+    tasks = [
+        Task(
+            case=build_case(id=name, evaluators=(rubric(), FREEFORM)),
+            target=MockTarget(name="m", response=f"Hello {name}"),
+            judge=JUDGE,
+            why="new",
+        )
+        for name in ("one", "two")
+    ]
+    for some in (tasks[:1], tasks):
+        written.clear()
+        context = build_context(tmp_path, call_model=reply, cache=cache, judge=JUDGE)
+        estimate_cost([ExpectedWork(tasks=some, context=context)])
+        asyncio.run(engine.grade(some, context, concurrency=4))
+        assert written == {
+            f"evals/a.eval.yaml: {task.case.id}: {name}": 1
+            for task in some
+            for name in ("Greets", "free")
+        }
+    assert len(cache.texts) == 4
+
+
+def test_too_long_requests_are_not_kept() -> None:
+    def call(length: int) -> ModelCall:
+        message = ChatMessage(role="user", content="x" * length)
+        return ModelCall(endpoint=JUDGE.endpoint, messages=(message,), key="k")
+
+    prepared, half = Prepared(), MOST_CHARACTERS // 2
+    for name, length in (("a", half), ("b", half + 1), ("c", half)):
+        prepared.keep_call(name, None, call(length))
+    assert [bool(prepared.take_call(name)) for name in "abc"] == [True, False, True]
+    prepared.keep_call("d", None, call(MOST_CHARACTERS))
+    assert [bool(prepared.take_call("d")) for _ in range(2)] == [True, False]
+
+
+def test_an_assessment_is_that_of_one_answer() -> None:
+    case, spec, prepared = build_case(evaluators=(rubric(),)), rubric(), Prepared()
+    text, work = Answer(text="Hi"), Answer(text="Hi", messages=({"role": "tool"},))
+    found = Assessment(score=1.0)
+    for kept, taken in ((text, work), (work, text)):
+        prepared.keep(case, spec, 0, kept, found)
+        assert prepared.take(case, spec, 0, taken) is None
+    prepared.keep(case, spec, 0, work, found)
+    assert [prepared.take(case, spec, 0, work) for _ in range(2)] == [found, None]
+
+
+SURE = '{"c1": {"satisfied": true}, "c2": {"satisfied": true}, "c3": {"satisfied": true}}'
+NEAR = SURE.replace("true", "false", 1)
+OPTIONAL = RubricSpec(
+    name="optional",
+    span=span(),
+    rubric=Rubric(
+        tuple(Check(id=name, text=name, required=False, span=span()) for name in ("a", "b", "c"))
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("margin", "evaluator", "cheap", "expected"),
+    [
+        pytest.param(None, OPTIONAL, SURE, [(0, 2), (2, 0)], id="a panel"),
+        pytest.param(None, FREEFORM, SCORE, [(0, 2), (2, 0)], id="a panel that gives a score"),
+        pytest.param(0, OPTIONAL, SURE, [(0, 2), (0, 2)], id="a cascade whose first judge is sure"),
+        pytest.param(9, OPTIONAL, NEAR, [(0, 2), (2, 0)], id="a cascade that asks its last judge"),
+        pytest.param(1, FREEFORM, SCORE, [(2, 0)], id="a cascade that gives a score"),
+    ],
+)
+def test_of_several_judges_each_has_what_the_cache_leaves(
+    margin: int | None,
+    evaluator: RubricSpec | LlmJudgeSpec,
+    cheap: str,
+    expected: list[tuple[int, int]],
+    tmp_path: Path,
+) -> None:
+    async def reply(_: ModelCall) -> ModelReply:
+        return ModelReply(text=cheap)
+
+    cache = Counted()
+    several = JudgeConfig(
+        endpoint=JUDGE.endpoint, others=(Endpoint(model="openai/dear"),), margin=margin
+    )
+    found = []
+    for judge in (JUDGE, several, several):  # the second judge is asked in the second run only
+        tasks = [
+            Task(
+                case=build_case(id=name, evaluators=(evaluator,)),
+                target=MockTarget(name="m", response=f"Hello {name}"),
+                judge=judge,
+                why="new",
+            )
+            for name in ("one", "two")
+        ]
+        context = build_context(tmp_path, call_model=reply, cache=cache, judge=judge)
+        each = estimate_cost([ExpectedWork(tasks=tasks, context=context)])
+        found.append([(one.estimate.requests, one.cached) for one in each])
+        asyncio.run(engine.grade(tasks, context, concurrency=4))
+    assert found == [[(2, 0)], expected, [(0, 2) for _ in expected]]

@@ -1,0 +1,226 @@
+"""Drafting for many cases: repair, failure, the check with the reference, order and stopping."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.errors import CannotConfigure, CannotReachModel
+from rubric_ci.model.config import Endpoint, JudgeConfig
+from rubric_ci.model.context import JudgementCache, RunContext
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import EvalCase, Message, TextPart
+from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.services.drafting.draft_check import Drafted
+from rubric_ci.services.drafting.drafter import (
+    Drafter,
+    DraftFailed,
+    DraftRequest,
+    DraftResult,
+    draft,
+)
+
+ENDPOINT = Endpoint(model="openai/m")
+ITEMS = [
+    {"id": "limit", "expected_outcome": "Names the limit", "weight": 2.0, "required": True},
+    {"id": "way", "expected_outcome": "Explains the way", "weight": 1.0, "required": False},
+    {"id": "thanks", "expected_outcome": "Thanks the customer", "weight": 1.0, "required": False},
+]
+GOOD = json.dumps({"rubrics": ITEMS})
+BAD = json.dumps({"rubrics": ITEMS[:1]})
+
+
+def case(name: str, reference: str = "") -> EvalCase:
+    return EvalCase(
+        id=name,
+        file="evals/a.yaml",
+        span=Span(1, 1, 1, 2),
+        expected_outcome="Offers a refund",
+        input_messages=(Message(role="user", parts=(TextPart("Hi"),)),),
+        expected_messages=(Message(role="assistant", parts=(TextPart(reference),)),)
+        if reference
+        else (),
+    )
+
+
+def answering(reply: Callable[[ModelCall], str]) -> ModelCaller:
+    async def ask(call: ModelCall) -> ModelReply:
+        return ModelReply(text=reply(call), usage=Usage(calls=1))
+
+    return ask
+
+
+def draft_all(
+    ask: ModelCaller,
+    *cases: EvalCase,
+    judge: bool = True,
+    memory: JudgementCache | None = None,
+    **options: Any,
+) -> list[DraftResult]:
+    context = RunContext(
+        call_model=ask,
+        root=Path(),
+        environment=os.environ,
+        judge=JudgeConfig(endpoint=ENDPOINT) if judge else None,
+        cache=memory,
+    )
+    drafter = Drafter(endpoint=ENDPOINT, **options)
+    orders = [DraftRequest(case=case, suite=cases) for case in cases]
+    return list(asyncio.run(draft(orders, drafter, context, concurrency=4)))
+
+
+def marking(*satisfied: bool) -> Callable[[ModelCall], str]:
+    """Draft, then mark the reference answer like this."""
+
+    def reply(call: ModelCall) -> str:
+        if call.about.endswith(": draft") and "rubrics" in str(call.output_schema):
+            return GOOD
+        marks = {
+            f"c{n}": {"evidence": "", "reasoning": "so", "satisfied": mark}
+            for n, mark in enumerate(satisfied, 1)
+        }
+        return json.dumps(marks)
+
+    return reply
+
+
+def test_a_draft() -> None:
+    [made] = draft_all(answering(lambda _: GOOD), case("a"))
+    assert isinstance(made, Drafted)
+    assert list(made.draft.rubrics) == ITEMS
+    assert made.warnings == ()
+    assert made.usage == Usage(calls=1)
+
+
+def test_an_invalid_reply_is_repaired() -> None:
+    replies = iter(["nonsense", BAD, GOOD])
+    seen: list[ModelCall] = []
+
+    def reply(call: ModelCall) -> str:
+        seen.append(call)
+        return next(replies)
+
+    [made] = draft_all(answering(reply), case("a"))
+    assert isinstance(made, Drafted)
+    assert made.usage == Usage(calls=3, repairs=2)
+    assert "there are 1 criteria; 3 to 7 are wanted" in seen[2].messages[-1].content
+
+
+def test_a_reply_that_stays_wrong_leaves_the_case_without_a_draft() -> None:
+    [failed] = draft_all(answering(lambda _: BAD), case("a"))
+    assert isinstance(failed, DraftFailed)
+    wrong = "the last one: there are 1 criteria; 3 to 7 are wanted ("
+    assert f": no valid reply in 3 attempts; {wrong}" in failed.reason
+
+
+def test_a_model_that_goes_down_midway_leaves_the_finished_drafts() -> None:
+    def reply(call: ModelCall) -> str:
+        if ": b: " in call.about:
+            raise CannotReachModel("the model answers 503", Usage(calls=5))
+        return GOOD
+
+    made, failed, last = draft_all(answering(reply), case("a"), case("b"), case("c"))
+    assert isinstance(made, Drafted)
+    assert isinstance(last, Drafted)
+    assert isinstance(failed, DraftFailed)
+    assert failed == DraftFailed(
+        case=failed.case, reason="the model answers 503", usage=Usage(calls=5)
+    )
+
+
+def test_warnings_are_kept() -> None:
+    items = [*ITEMS, {**ITEMS[0], "id": "vague", "expected_outcome": "Has good quality"}]
+    [made] = draft_all(answering(lambda _: json.dumps({"rubrics": items})), case("a"))
+    assert isinstance(made, Drafted)
+    assert made.warnings == (
+        "vague: draft-vague: “good” is vague: say what the answer must contain",
+    )
+
+
+def test_check_accepts_a_reference_that_passes() -> None:
+    [made] = draft_all(answering(marking(True, True, True)), case("a", "Yes"), check=True)
+    assert isinstance(made, Drafted)
+    assert (made.warnings, made.unchecked) == ((), "")
+    assert made.usage.calls == 2
+
+
+def test_check_reports_a_reference_that_fails() -> None:
+    [made] = draft_all(answering(marking(False, True, True)), case("a", "Yes"), check=True)
+    assert isinstance(made, Drafted)
+    assert made.warnings == (
+        "the reference answer does not pass this draft: fail, score 0.5; below full marks: limit",
+    )
+
+
+def test_check_needs_a_reference_answer() -> None:
+    [made] = draft_all(answering(marking(True, True, True)), case("a"), check=True)
+    assert isinstance(made, Drafted)
+    assert made.warnings == ("there is no reference answer to check the draft with",)
+
+
+def test_check_with_a_judge_that_is_down_keeps_the_draft() -> None:
+    def reply(call: ModelCall) -> str:
+        if "rubrics" in str(call.output_schema):
+            return GOOD
+        raise CannotReachModel("the judge answers 503")
+
+    [made] = draft_all(answering(reply), case("a", "Yes"), check=True)
+    assert isinstance(made, Drafted)
+    assert made.unchecked == "the judge answers 503"
+
+
+def test_check_without_a_judge_is_a_broken_setup() -> None:
+    with pytest.raises(CannotConfigure, match="no judge is configured"):
+        draft_all(answering(lambda _: GOOD), case("a", "Yes"), case("b"), judge=False, check=True)
+
+
+def test_cancelled_it_returns_the_finished_drafts() -> None:
+    async def ask(call: ModelCall) -> ModelReply:
+        if ": b: " in call.about:
+            await asyncio.sleep(60)
+        return ModelReply(text=GOOD)
+
+    async def stopped() -> tuple[DraftResult, ...]:
+        orders = [DraftRequest(case=case(name), suite=()) for name in "abc"]
+        context = RunContext(call_model=ask, root=Path(), environment={})
+        drafting = asyncio.create_task(
+            draft(orders, Drafter(endpoint=ENDPOINT), context, concurrency=3)
+        )
+        await asyncio.sleep(0.1)
+        drafting.cancel()
+        return await drafting
+
+    assert [result.case.id for result in asyncio.run(stopped())] == ["a", "c"]
+
+
+class Kept(dict[str, str]):
+    """A memory for the length of a test."""
+
+    get = dict.get
+    put = dict.__setitem__
+
+    def is_empty(self) -> bool:
+        return not self
+
+
+def test_a_draft_is_cached() -> None:
+    memory = Kept()
+    [first] = draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
+    [second] = draft_all(answering(lambda _: BAD), case("a"), memory=memory)
+    assert isinstance(first, Drafted)
+    assert isinstance(second, Drafted)
+    assert second.draft == first.draft
+    assert second.usage == Usage(cache_hits=1)
+
+
+def test_an_invalid_cached_draft_is_requested_again() -> None:
+    memory = Kept()
+    draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
+    memory.update(dict.fromkeys(memory, BAD))
+    [made] = draft_all(answering(lambda _: GOOD), case("a"), memory=memory)
+    assert isinstance(made, Drafted)
+    assert list(memory.values()) == [GOOD]

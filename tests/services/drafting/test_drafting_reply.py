@@ -1,0 +1,238 @@
+"""Replies to a drafting call: valid drafts, and the problems of invalid ones."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from rubric_ci.model.rubric import Check, Levelled, Scored
+from rubric_ci.models.judge.reply import InvalidReply
+from rubric_ci.services.drafting.drafting_reply import (
+    Draft,
+    Kind,
+    draft_schema,
+    read_draft,
+    read_rubrics,
+)
+
+
+def check(name: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "id": name,
+        "expected_outcome": f"Names {name}",
+        "weight": 1,
+        "required": False,
+    } | fields
+
+
+def scored(name: str, *ranges: list[int], **fields: Any) -> dict[str, Any]:
+    items = [{"score_range": r, "expected_outcome": "so"} for r in ranges or ([0, 4], [5, 10])]
+    shared = {"id": name, "expected_outcome": f"Explains {name}", "weight": 2.0}
+    return {**shared, "required_min_score": None, "score_ranges": items} | fields
+
+
+def levelled(name: str, *levels: int, **fields: Any) -> dict[str, Any]:
+    items = [{"level": n, "name": f"N{n}", "criteria": "so"} for n in levels or (1, 2, 3)]
+    shared = {"id": name, "expected_outcome": f"Explains {name}", "weight": 0.5}
+    return {**shared, "required_min_level": None, "levels": items} | fields
+
+
+THREE = [check("a"), check("b"), check("c")]
+
+
+def read(items: Any, kind: Kind = "checklist") -> Draft | InvalidReply:
+    return read_draft(json.dumps({"rubrics": items}), kind)
+
+
+def test_a_checklist() -> None:
+    draft = read([check("a", weight=2, required=True), check("b"), check("c")])
+    assert isinstance(draft, Draft)
+    assert draft.rubrics[0] == {
+        "id": "a",
+        "expected_outcome": "Names a",
+        "weight": 2.0,
+        "required": True,
+    }
+    assert list(draft.rubrics[0]) == ["id", "expected_outcome", "weight", "required"]
+    first = draft.rubric.criteria[0]
+    assert isinstance(first, Check)
+    assert (first.id, first.text, first.weight, first.required) == ("a", "Names a", 2.0, True)
+
+
+def test_what_is_null_is_left_out() -> None:
+    draft = read([scored("a"), scored("b", required_min_score=3), scored("c")], "score-range")
+    assert isinstance(draft, Draft)
+    fields = ["id", "expected_outcome", "weight", "score_ranges"]
+    assert list(draft.rubrics[0]) == fields
+    assert list(draft.rubrics[1]) == [*fields[:3], "required_min_score", "score_ranges"]
+
+
+def test_auto_takes_every_kind() -> None:
+    draft = read([check("a"), scored("b"), levelled("c", required_min_level=2)], "auto")
+    assert isinstance(draft, Draft)
+    assert [type(criterion) for criterion in draft.rubric] == [Check, Scored, Levelled]
+
+
+@pytest.mark.parametrize(
+    ("items", "problems"),
+    [
+        pytest.param([], ["there are 0 criteria; 3 to 7 are wanted"], id="none"),
+        pytest.param(THREE[:2], ["there are 2 criteria; 3 to 7 are wanted"], id="too-few"),
+        pytest.param(
+            [check(f"c{n}") for n in range(8)],
+            ["there are 8 criteria; 3 to 7 are wanted"],
+            id="too-many",
+        ),
+        pytest.param([*THREE, "Names d"], ["criterion 4 is not an object"], id="a-string"),
+        pytest.param(
+            [*THREE, {"id": "d", "expected_outcome": "D"}],
+            ['criterion 4 has no "weight"', 'criterion 4 has no "required"'],
+            id="missing",
+        ),
+        pytest.param(
+            [*THREE, check("d", reasoning="x")],
+            ['criterion 4 has a property "reasoning" that is not asked for'],
+            id="unknown",
+        ),
+        pytest.param(
+            [*THREE, check("two words")],
+            ['"id" of criterion 4 must be letters, digits and hyphens'],
+            id="bad-id",
+        ),
+        pytest.param(
+            [*THREE, check("d", expected_outcome="one\ntwo")],
+            ['"expected_outcome" of criterion 4 must be one line of text'],
+            id="two-lines",
+        ),
+        pytest.param(
+            [*THREE, check("d", expected_outcome=" ")],
+            ['"expected_outcome" of criterion 4 must be one line of text'],
+            id="blank",
+        ),
+        pytest.param(
+            [*THREE, check("d", weight=0)],
+            ['"weight" of criterion 4: Input should be greater than 0'],
+            id="weight-zero",
+        ),
+        pytest.param(
+            [*THREE, check("d", weight="1")],
+            ['"weight" of criterion 4: Input should be a valid number'],
+            id="weight-text",
+        ),
+        pytest.param(
+            [*THREE, check("d", required="yes")],
+            ['"required" of criterion 4: Input should be a valid boolean'],
+            id="required-text",
+        ),
+        pytest.param(
+            [*THREE, check("a")],
+            ["criterion 4 (a): the id `a` is taken by an earlier criterion"],
+            id="id-twice",
+        ),
+        pytest.param(
+            [*THREE, scored("d")],
+            ["criterion 4 is a score-range criterion; only checklist ones are wanted"],
+            id="wrong-kind",
+        ),
+    ],
+)
+def test_wrong(items: Any, problems: list[str]) -> None:
+    assert read(items) == InvalidReply(tuple(problems))
+
+
+@pytest.mark.parametrize(
+    ("item", "problem"),
+    [
+        (scored("d", [0, 3], [5, 10]), "criterion 4 (d): no range covers 4"),
+        (scored("d", [0, 5], [5, 10]), "criterion 4 (d): [5, 10] overlaps [0, 5]"),
+        (
+            scored("d", required_min_score=11),
+            "criterion 4 (d): `required_min_score` must be at most 10, not 11",
+        ),
+        (levelled("d", 1, 1), "criterion 4 (d): the level 1 is declared twice"),
+    ],
+)
+def test_the_rules_of_validate_apply(item: Any, problem: str) -> None:
+    assert read([*THREE, item], "auto") == InvalidReply((problem,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"rubrics": {}}', '{"criteria": []}', '{"rubrics": [], "note": "x"}', "{}"],
+)
+def test_another_object(text: str) -> None:
+    message = 'the object must have one property, "rubrics", which is a list'
+    assert read_draft(text, "checklist") == InvalidReply((message,))
+
+
+def test_prose_around_the_object_is_fine_and_no_object_is_not() -> None:
+    text = "```json\n" + json.dumps({"rubrics": THREE}) + "\n```"
+    assert isinstance(read_draft(text, "checklist"), Draft)
+    assert read_draft("I cannot", "checklist") == InvalidReply(("the reply holds no JSON object",))
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_schemas_are_strict(kind: Kind) -> None:
+    schema = draft_schema(kind)
+    Draft202012Validator.check_schema(schema)
+    for part in objects(schema):
+        assert part["additionalProperties"] is False
+        assert part["required"] == list(part["properties"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "item"),
+    [("checklist", check("a")), ("score-range", scored("a")), ("levels", levelled("a"))],
+)
+def test_schemas_and_reading_agree(kind: Kind, item: Any) -> None:
+    items = [item | {"id": name} for name in "abc"]
+    for requested in (kind, "auto"):
+        assert isinstance(read(items, requested), Draft)
+        Draft202012Validator(draft_schema(requested)).validate({"rubrics": items})
+
+
+def objects(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        if schema.get("type") == "object":
+            yield schema
+        for value in schema.values():
+            yield from objects(value)
+    if isinstance(schema, list):
+        for value in schema:
+            yield from objects(value)
+
+
+EDITED = """\
+# mine
+rubrics:
+  - Names the limit
+  - id: way
+    expected_outcome: Explains the way
+    score_ranges: {0: poor, 6: fine}
+"""
+
+
+def test_edited_rubrics_may_have_all_that_validate_accepts() -> None:
+    draft = read_rubrics(EDITED)
+    assert isinstance(draft, Draft)
+    assert draft.rubrics[0] == "Names the limit"
+    assert [criterion.kind for criterion in draft.rubric] == ["checklist", "score-range"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("rubrics: [", "line 1: "),
+        ("", "line 1: the file is empty"),
+        ("rubrics: []", "there must be one key, `rubrics`, with a list of criteria"),
+        ("criteria: [a]", "there must be one key, `rubrics`, with a list of criteria"),
+        ("rubrics: [a, {id: x}]", "criterion 2 (x): "),
+        ("rubrics: [a, {weight: heavy}]", "criterion 2: "),
+    ],
+)
+def test_edited_rubrics_are_checked(text: str, problem: str) -> None:
+    wrong = read_rubrics(text)
+    assert isinstance(wrong, InvalidReply)
+    assert wrong.problems[0].startswith(problem)

@@ -1,6 +1,7 @@
 """The layout: module and function lengths, tests per module, effects, the environment."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -15,6 +16,12 @@ PACKAGE: Final = TESTS.parent / "rubric_ci"
 HOOKS: Final = TESTS.parent / "hooks"
 MODULE_LINES: Final = 400
 FUNCTION_LINES: Final = 50  # from `def` to the last line
+SAME_NAMES: Final = {  # file names that stand in several packages with one meaning
+    *("agent_skills", "agentv", "promptfoo"),  # a tool: its files and its results
+    *("code_judge", "composite", "llm_judge", "rubric"),  # an evaluator: as read and as marked
+    *("cache", "media", "report"),  # a value or a store, and the command or request about it
+    *("junit", "sarif"),  # a format: of problems, of results
+}
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
     "cli/commands/test_images.py": "files/validation/media_rules models/judge/shown",
@@ -282,6 +289,11 @@ def test_a_long_module_and_a_long_function_are_found(tmp_path: Path) -> None:
     path.write_text("class A:\n    @b\n    def c():\n        1\n        2\ndef d():\n    3\n")
     assert list(too_long(path, 7, 3)) == []
     assert sorted(too_long(path, 6, 2)) == ["x.py: 7 lines", "x.py:3: c has 3 lines"]
+
+
+def test_equal_file_names_have_one_meaning() -> None:
+    names = Counter(name.rpartition("/")[2] for name in modules() if "__init__" not in name)
+    assert {name for name, count in names.items() if count > 1} == SAME_NAMES
 
 
 def effects(graph: grimp.ImportGraph, names: set[str]) -> dict[str, list[str]]:

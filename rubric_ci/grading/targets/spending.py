@@ -14,8 +14,11 @@ def price_of(target: Target) -> StartPrice | None:
     """Return what a start may cost; None: it is no call that the caps count."""
     if not isinstance(target, CliTarget) or (target.agent is None and target.cost_per_run is None):
         return None
-    obeys = target.agent is not None and bool(AGENTS[target.agent.name].cap)
-    return StartPrice(target=target.name, most=target.cost_per_run, obeys=obeys)
+    agent = target.agent
+    obeys = agent is not None and bool(AGENTS[agent.name].cap)
+    limits = [target.cost_per_run, agent.max_cost_usd if agent and obeys else None]
+    most = min((limit for limit in limits if limit is not None), default=None)
+    return StartPrice(target=target.name, most=most, obeys=obeys)
 
 
 def model_of(target: Target) -> str:

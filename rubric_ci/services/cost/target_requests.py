@@ -1,7 +1,7 @@
 """What the answers of targets will take: requests, starts and their cost.
 
 The cost is the mean of the last run of the same target. Without one it is a maximum, by
-`cost_per_run` or `max_tokens`, or else that of answers of a usual length.
+the price of a start or `max_tokens`, or else that of answers of a usual length.
 """
 
 from collections.abc import Iterator, Sequence
@@ -165,8 +165,9 @@ def _cost(asked: _Asked, last: LastRun, *, batched: bool) -> Cost:
     known = last.get(("target", target.name, spending.model_of(target)))
     if known and (found := _as_before(asked, known, prices, batched=batched)):
         return found
-    if isinstance(target, CliTarget) and target.cost_per_run is not None and not asked.of_users:
-        most = asked.turns * target.cost_per_run
+    price = spending.price_of(target)
+    if price and price.most is not None and not asked.of_users:
+        most = asked.turns * price.most
         return Cost(dollars=most, words=f"at most {numbers.dollars(most)}", at_most=True)
     if prices is None or asked.of_users or not isinstance(target, LlmTarget):
         return Cost(dollars=None, words=UNKNOWN)

@@ -101,6 +101,20 @@ LESS = "increase the limit, or start `default` less often"
             id="its own figure, and that of the target",
         ),
         pytest.param(
+            {**CLAUDE_CODE, "max_cost_usd": 0.2},
+            OK,
+            "target default: 3 starts of its command, at most $0.6000",
+            (3, 0.003, 0),
+            id="its own limit",
+        ),
+        pytest.param(
+            {**CLAUDE_CODE, **DEAR, "max_cost_usd": 0.2},
+            OK,
+            "target default: 3 starts of its command, at most $0.6000",
+            (3, 0.003, 0),
+            id="its own limit, below the figure of the target",
+        ),
+        pytest.param(
             CODEX,
             SAID,
             "target default: 3 starts of its command, cost unknown before the answers",
@@ -182,6 +196,20 @@ def test_claude_gets_what_is_left_of_the_cap(bench: Bench) -> None:
     status, _, _ = bench.graded("--max-cost-usd=0.5")
     left = ["--max-budget-usd 0.5", "--max-budget-usd 0.499", "--max-budget-usd 0.498"]
     assert (status, bench.started()) == (0, left)
+
+
+def test_a_start_without_a_figure_counts_with_its_own_limit(bench: Bench) -> None:
+    bench.target("no figure", **CLAUDE_CODE, max_cost_usd=0.25)
+    status, _, _ = bench.graded("--max-cost-usd=0.6")
+    reasons = [case["reason"] for case in bench.report()["cases"]]
+    assert (status, bench.started()) == (3, ["--max-budget-usd 0.25"] * 2)
+    assert sorted(reasons) == [
+        (
+            "budget: $0.5000 of $0.6 spent or reserved for 2 calls of unknown cost; "
+            f"the next call may cost $0.2500; {LESS}"
+        ),
+        *["the target `default` failed: no figure"] * 2,
+    ]
 
 
 def test_an_agent_of_unknown_cost_has_no_cap_in_dollars(bench: Bench) -> None:

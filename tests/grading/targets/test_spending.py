@@ -1,6 +1,7 @@
 """What a start costs: which targets have a price, and what is counted after it."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from rubric_ci.model.usage import Usage
 from tests.cases import build_context
 
 CLAUDE = CliTarget(name="a", agent=AgentProgram(name="claude-code"))
+LIMITED = CliTarget(name="a", agent=AgentProgram(name="claude-code", max_cost_usd=0.2))
 CODEX = CliTarget(name="a", agent=AgentProgram(name="codex"), cost_per_run=0.5)
 COMMAND = CliTarget(name="a", command_template="run")
 
@@ -23,6 +25,9 @@ COMMAND = CliTarget(name="a", command_template="run")
     ("target", "price"),
     [
         (CLAUDE, StartPrice(target="a", obeys=True)),
+        (LIMITED, StartPrice(target="a", most=0.2, obeys=True)),
+        (replace(LIMITED, cost_per_run=0.5), StartPrice(target="a", most=0.2, obeys=True)),
+        (replace(LIMITED, cost_per_run=0.1), StartPrice(target="a", most=0.1, obeys=True)),
         (CODEX, StartPrice(target="a", most=0.5)),
         (COMMAND, None),
         (MockTarget(name="a", response="b"), None),

@@ -21,7 +21,9 @@ from rubric_ci.gate.policy.strength import (
     maximum,
     minimum,
     pass_rate,
+    price_held,
     priced,
+    program,
     provider,
     words,
 )
@@ -37,7 +39,7 @@ class Side(NamedTuple):
 
     config: Config
     judging: frozenset[str]  # targets that judge at the base or at the head
-    kept: frozenset[str]  # targets with a model of the same provider at both
+    kept: frozenset[str]  # targets with a model of the same provider, or one program, at both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +207,18 @@ SETTINGS: Final = (
             for key, value in connection(target.endpoint).items()
         },
     ),
+    Setting(
+        key="targets.*.cost_per_run",
+        field="",
+        kind=None,  # a limit in dollars decides no verdict
+        read=lambda side: _set(
+            {
+                f"targets.{name}.cost_per_run": target.cost_per_run
+                for name, target in side.config.targets.items()
+                if name in side.kept and isinstance(target, CliTarget)
+            }
+        ),
+    ),
 )
 
 
@@ -237,9 +251,10 @@ def with_known_prices(head: Config, base: Config, is_listed: Callable[[str], boo
 
 def _connected(target: Target, base: Config) -> Target:
     then = base.targets.get(target.name)
-    if isinstance(target, CliTarget) and target.agent:
+    if isinstance(target, CliTarget):
         known = then.agent if isinstance(then, CliTarget) else None
-        return replace(target, held=held_options(target.agent, known))
+        held = held_options(target.agent, known) if target.agent else ()
+        return replace(price_held(target, base), held=held)
     if not isinstance(target, LlmTarget):
         return target
     return connected(target, then if isinstance(then, LlmTarget) else None, endpoints(base))
@@ -257,18 +272,20 @@ def endpoints(config: Config) -> Iterator[Endpoint]:
 def sides(head: Config, base: Config) -> tuple[Side, Side]:
     """Return the head and the base, each with what both say together."""
     judging = judge_targets(base) | judge_targets(head)
-    then, now = (_providers(config) for config in (base, head))
+    then, now = (_asked(config) for config in (base, head))
     kept = frozenset(name for name in then if then[name] == now.get(name))
     return Side(head, judging, kept), Side(base, judging, kept)
 
 
-def _providers(config: Config) -> Mapping[str, str]:
-    """Return the provider of each target with a model."""
-    return {
-        name: provider(target.endpoint)
-        for name, target in config.targets.items()
-        if isinstance(target, LlmTarget)
-    }
+def _asked(config: Config) -> Mapping[str, str]:
+    """Return the provider or the program of each target that has one."""
+    found = {}
+    for name, target in config.targets.items():
+        if isinstance(target, LlmTarget):
+            found[name] = f"model of {provider(target.endpoint)}"
+        elif isinstance(target, CliTarget):
+            found[name] = f"program {program(target)}"
+    return found
 
 
 def judge_targets(config: Config) -> frozenset[str]:

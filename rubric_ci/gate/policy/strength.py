@@ -11,7 +11,7 @@ from typing import Final
 
 from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.changes import Direction, compared
-from rubric_ci.model.config import Config, Endpoint, LlmTarget
+from rubric_ci.model.config import CliTarget, Config, Endpoint, LlmTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 
@@ -169,6 +169,26 @@ def priced(
     others = {key: value for key, value in endpoint.options.items() if not _is_price(key)}
     options = {**others, **(base[0] if base else {})}
     return replace(target, endpoint=replace(endpoint, options=options))
+
+
+def price_held(target: CliTarget, base: Config) -> CliTarget:
+    """Return a program of the head with the price of a start that the base has for it, or none.
+
+    A program is known by the target's name, an agent also by its own. The head's price counts for
+    one that the base does not start.
+    """
+    commands = (each for each in base.targets.values() if isinstance(each, CliTarget))
+    same = [each for each in commands if program(each) == program(target)]
+    known = [each for each in same if each.name == target.name] or (same if target.agent else [])
+    if not known:
+        return target
+    prices = [each.cost_per_run for each in known if each.cost_per_run is not None]
+    return replace(target, cost_per_run=max(prices) if len(prices) == len(known) else None)
+
+
+def program(target: CliTarget) -> str:
+    """Return the name of the agent that is started; "": a command is."""
+    return target.agent.name if target.agent else ""
 
 
 def _prices(endpoint: Endpoint) -> Mapping[str, JSON]:

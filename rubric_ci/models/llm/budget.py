@@ -271,5 +271,6 @@ def check_start(price: StartPrice) -> None:
         raise CannotConfigure(
             f"a start of the target `{price.target}` has no known price, so a maximum cost cannot "
             "be enforced",
-            "set `cost_per_run` of the target, or use --max-calls",
+            "set `cost_per_run` of the target, on a pull request in the base branch first, or use "
+            "--max-calls",
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import platforms
+from tests.checkout import Checkout
 from tests.models.agents.cli_outputs import CLAUDE, printed
 from tests.sample_project import Project
 
@@ -220,7 +221,30 @@ def test_an_agent_of_unknown_cost_has_no_cap_in_dollars(bench: Bench) -> None:
         "a start of the target `default` has no known price, so a maximum cost cannot be enforced"
         in " ".join(said.split())
     )
-    assert "set `cost_per_run` of the target, or use --max-calls" in " ".join(said.split())
+    assert (
+        "set `cost_per_run` of the target, on a pull request in the base branch first, or use "
+        "--max-calls" in " ".join(said.split())
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "started", "status"),
+    [(DEAR, {"cost_per_run": 0}, 2, 3), (DEAR, {}, 2, 3), ({}, {"cost_per_run": 0}, 0, 2)],
+    ids=["lowered", "removed", "written"],
+)
+def test_a_change_does_not_set_the_price_of_a_start(
+    bench: Bench,
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+    started: int,
+    status: int,
+) -> None:
+    bench.target(SAID, **CODEX, **before)
+    base = Checkout(bench.root).commit()
+    bench.target(SAID, **CODEX, **after, model="another")  # so that the cases are affected
+    policy = ("--policy-from=base", f"--changed-since={base}")
+    found, _, said = bench.graded(*policy, "--max-cost-usd=0.6")
+    assert (found, len(bench.started())) == (status, started), said
 
 
 def test_a_batch_is_one_start(bench: Bench) -> None:

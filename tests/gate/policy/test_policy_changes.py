@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.policy.policy_changes import change_notes, policy_changes, rule_changes
+from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.changes import Direction
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.config import (
+    CliTarget,
     Config,
     Endpoint,
     JudgeCommand,
@@ -201,6 +203,18 @@ def test_the_connection_of_a_target_that_both_have() -> None:
     assert [(each.key, each.kind) for each in policy_changes(now, then)] == [
         ("targets.m.api_base", "target")
     ]
+
+
+def test_the_price_of_a_start() -> None:
+    """It is no grading, and is listed for a program that both have."""
+    codex = AgentProgram(name="codex")
+    then = config(CliTarget(name="t", cost_per_run=0.5), CliTarget(name="a"), mock("m"))
+    now = config(
+        *(CliTarget(name="t", cost_per_run=0.1), CliTarget(name="new", cost_per_run=1)),
+        *(CliTarget(name="a", agent=codex, cost_per_run=1), CliTarget(name="m", cost_per_run=1)),
+    )
+    found = [(each.key, each.before, each.after, each.kind) for each in policy_changes(now, then)]
+    assert found == [("targets.t.cost_per_run", "0.5", "0.1", None)]
 
 
 def gate(**settings: Any) -> Config:

@@ -113,6 +113,47 @@ def replace_judge(of: Config) -> Config:
     return Config(judge=judge("openai/b"), targets=of.targets)
 
 
+CODEX, CLAUDE = (AgentProgram(name=name) for name in ("codex", "claude-code"))
+
+
+def start(
+    price: float | None = None, agent: AgentProgram | None = None, name: str = "t"
+) -> CliTarget:
+    return CliTarget(name=name, agent=agent, cost_per_run=price)
+
+
+@pytest.mark.parametrize(
+    ("head", "base", "expected"),
+    [
+        pytest.param(start(0), [start(0.5)], 0.5, id="lowered"),
+        pytest.param(start(2), [start(0.5)], 0.5, id="raised"),
+        pytest.param(start(), [start(0.5)], 0.5, id="removed"),
+        pytest.param(start(0), [start()], None, id="written"),
+        pytest.param(start(0, CODEX), [start(0.5, CODEX)], 0.5, id="of an agent"),
+        pytest.param(start(0, CODEX), [start(agent=CODEX)], None, id="written for an agent"),
+        pytest.param(start(0, CODEX, "new"), [start(0.5, CODEX)], 0.5, id="an agent, renamed"),
+        pytest.param(
+            start(0, CODEX, "new"), [start(0.5, CODEX), start(2, CODEX, "b")], 2, id="the dearest"
+        ),
+        pytest.param(
+            start(0, CODEX, "new"), [start(0.5, CODEX), start(agent=CODEX, name="b")], None,
+            id="one is not known",
+        ),
+        pytest.param(start(0.1, name="new"), [start(0.5)], 0.1, id="a new command"),
+        pytest.param(start(0.1, CODEX), [start(0.5)], 0.1, id="an agent for a command"),
+        pytest.param(start(0.1, CODEX), [start(0.5, CLAUDE)], 0.1, id="another agent"),
+        pytest.param(start(0.1), [mock("t")], 0.1, id="a command for an answer"),
+    ],
+)  # fmt: skip
+def test_the_price_of_a_start_is_the_bases(
+    head: CliTarget, base: list[Target], expected: float | None
+) -> None:
+    """A change could void a limit in dollars; its own price counts for a new program."""
+    found = governed(config(head), config(*base), configured=True).targets[head.name]
+    assert isinstance(found, CliTarget)
+    assert found.cost_per_run == expected
+
+
 NOT_POLICY = {"evals", "compare", "targets", "judges"}
 
 

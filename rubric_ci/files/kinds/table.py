@@ -51,9 +51,9 @@ KINDS: Final[Mapping[str, Kind]] = {
     "tool_trajectory": Kind(
         _late("tool_trajectory.read"), _late("tool_trajectory.tool_trajectory"), whole=("minimums",)
     ),
-    "latency": Kind(_late("usage_limits.read_latency"), _late("limits.latency")),
-    "cost": Kind(_late("usage_limits.read_cost"), _late("limits.cost")),
-    "token_usage": Kind(_late("usage_limits.read_token_usage"), _late("limits.token_usage")),
+    "latency": Kind(_late("usage_limits.read_latency"), _late("usage_limits.latency")),
+    "cost": Kind(_late("usage_limits.read_cost"), _late("usage_limits.cost")),
+    "token_usage": Kind(_late("usage_limits.read_token_usage"), _late("usage_limits.token_usage")),
 }
 
 

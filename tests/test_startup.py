@@ -14,7 +14,7 @@ from tests.sample_reports import a_report, graded
 
 HEAVY = {
     *("litellm", "openai", "httpx", "aiohttp", "requests", "urllib3", "github"),
-    *("rich", "pydantic", "asyncio", "jinja2"),
+    *("rich", "pydantic", "asyncio", "jinja2", "markdown_it"),
 }
 OF_A_RUN = {  # their classes take longer to create than a file takes to check
     *("rubric_ci.model.report", "rubric_ci.model.results", "rubric_ci.model.config"),

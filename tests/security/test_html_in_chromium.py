@@ -12,7 +12,7 @@ from rubric_ci.reports.render.html import page
 from rubric_ci.reports.render.html.jinja import case_anchor
 from tests import chromium
 from tests.chromium import Browser, Page
-from tests.reports.render.test_hostile import HOSTILE, hostile
+from tests.reports.render.test_hostile import HARMLESS, HOSTILE, hostile
 
 ATTACKS: Final = {
     **HOSTILE,
@@ -33,8 +33,13 @@ ATTACKS: Final = {
     "clobbering": "<a id=data><form id=filters><input name=elements>",
     "entities": "&lt;script&gt;window.ran=12&lt;/script&gt;",
     "a name of an object": "__proto__",
+    "markdown": "# [a](javascript:window.ran=14) [b](data:text/html,c) [d](https://evil.example)\n"
+    "*e* <https://evil.example> ![f](https://evil.example/p.png) [g](//evil.example)\n\n"
+    "[h]: https://evil.example\n\n<b onclick=window.ran=15> `<i>`\n```<u>\n</noscript><s>\n```",
     "a template literal": "${window.ran = 13}",
 }
+LINKS: Final = """[...document.querySelectorAll("a[rel]")].map(each =>
+  [each.getAttribute("href"), each.textContent + (each.nextSibling?.textContent ?? "")])"""
 NAMES: Final = """(() => { const found = new Set();
   for (const each of document.querySelectorAll("*")) {
     found.add(each.localName);
@@ -50,9 +55,12 @@ IDS: Final = (
 
 @pytest.fixture(scope="module")
 def harmless(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[bool, list[str]]:
-    """The elements and attributes of the page of a harmless text, with and without its script."""
+    """The elements and attributes of pages of harmless texts, with and without their script."""
     folder = tmp_path_factory.mktemp("harmless")
-    return {script: names(browser, folder, "harmless", script) for script in (True, False)}
+    return {
+        script: [name for text in HARMLESS for name in names(browser, folder, text, script)]
+        for script in (True, False)
+    }
 
 
 def names(browser: Browser, folder: Path, text: str, script: bool) -> list[str]:
@@ -85,6 +93,9 @@ def test_hostile_text_is_text(
     tab, script = visit
     found = opened(tab, tmp_path, hostile(text), script)
     assert sorted({*found} - {*harmless[script]} - {"code"}) == []
+    for address, shown in tab.get(LINKS):
+        assert address.startswith(("http://", "https://"))
+        assert address in shown
     assert tab.get("typeof window.ran") == "undefined"
     assert [sent["request"]["url"][:5] for sent in tab.seen("Network.requestWillBeSent")] == [
         "file:"

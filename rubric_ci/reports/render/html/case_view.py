@@ -22,11 +22,12 @@ from rubric_ci.reports.render.html.groups import criteria_of
 from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
 from rubric_ci.reports.render.html.work_view import (
     Piece,
+    TextView,
     TurnView,
     WorkView,
+    answer_view,
     before_dialogue,
     dialogue,
-    with_quotes,
     work,
 )
 from rubric_ci.reports.render.wording import CaseStatus
@@ -129,7 +130,7 @@ class CaseView:
     place: str
     tags: tuple[str, ...]
     about: tuple[str, ...]
-    texts: tuple[tuple[str, tuple[Piece, ...]], ...]
+    texts: tuple[TextView, ...]
     turns: tuple[tuple[TurnView, tuple[CriterionView, ...]], ...]
     pictures: tuple[PicturesView, ...]
     work: tuple[WorkView, ...]
@@ -143,8 +144,9 @@ def case_view(
     inline: Callable[[Picture], str] = lambda _: "",
     *,
     opened: bool,
+    markdown: bool = True,
 ) -> CaseView:
-    """Return the values of a case."""
+    """Return the values of a case; Markdown of its answer is rendered if asked for."""
     kind = wording.status(case)
     evaluators = (
         ()
@@ -163,8 +165,8 @@ def case_view(
         place=f"{case.file}:{case.line}",
         tags=() if isinstance(case, Skipped) else case.tags,
         about=(*_about(case),),
-        texts=tuple(_texts(case)),
-        turns=() if isinstance(case, Skipped) else tuple(_turns(case, evaluators)),
+        texts=tuple(_texts(case, markdown)),
+        turns=() if isinstance(case, Skipped) else tuple(_turns(case, evaluators, markdown)),
         pictures=(*_pictures(case, inline),),
         work=() if isinstance(case, Skipped) else tuple(work(case)),
         before=before_view(case, compared.noun(report)),
@@ -300,15 +302,15 @@ def _tone(criterion: CriterionResult, report: RunReport) -> str:
     return "borderline" if wording.is_missed(criterion, report) else "pass"
 
 
-def _texts(case: CaseResult) -> Iterator[tuple[str, tuple[Piece, ...]]]:
+def _texts(case: CaseResult, markdown: bool) -> Iterator[TextView]:
     """Yield the texts of a case; a dialogue, which has its own place, is left out."""
     exchanges = () if isinstance(case, Skipped) else transcript.read(case.answer)
     for title, text in wording.texts(case):
         shown = before_dialogue(text, exchanges) if title == "Question" else text
         if title != "Answer":
-            yield from [(title, (("", shown),))] if shown else ()
+            yield from [TextView(title=title, text=(("", shown),))] if shown else ()
         elif not exchanges:
-            yield title, with_quotes(shown, _quotes(case))
+            yield answer_view(title, shown, _quotes(case), markdown=markdown)
 
 
 def _quotes(case: CaseResult) -> list[str]:
@@ -318,11 +320,11 @@ def _quotes(case: CaseResult) -> list[str]:
 
 
 def _turns(
-    case: Graded | Errored, evaluators: Sequence[EvaluatorView]
+    case: Graded | Errored, evaluators: Sequence[EvaluatorView], markdown: bool
 ) -> Iterator[tuple[TurnView, tuple[CriterionView, ...]]]:
     """Yield each turn of a conversation with the marks of its criteria."""
     every = [each for evaluator in evaluators for each in evaluator.criteria]
-    for turn in dialogue(case, _quotes(case)):
+    for turn in dialogue(case, _quotes(case), markdown=markdown):
         own = (each for each in every if each.id.startswith(f"turn-{turn.number}/"))
         yield turn, tuple(own)
 

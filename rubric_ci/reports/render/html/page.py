@@ -6,6 +6,7 @@ the script it is one text, from which the case is built when it is looked at.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
 from rubric_ci.gate.comparison import phrases as compared
@@ -26,6 +27,7 @@ from rubric_ci.text.escape import visible
 
 STYLES: Final = ("base.css", "page.css")
 OPENED: Final = 5  # cases without a pass that are unfolded at first
+RENDERED: Final = 500_000  # characters of answers whose Markdown is rendered: a second or less
 _ESCAPES: Final = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 _URGENT: Final = frozenset({"fail", "errored", "borderline"})
 
@@ -40,8 +42,14 @@ def pieces(report: RunReport, inline: Callable[[Picture], str] = lambda _: "") -
     cases = wording.by_attention(report.cases, report.gate)
     script, style = jinja.script(), jinja.style(*STYLES)
     views = (
-        case_view(case, report, inline, opened=number < OPENED and _is_urgent(case, report))
-        for number, case in enumerate(cases)
+        case_view(
+            case,
+            report,
+            inline,
+            opened=number < OPENED and _is_urgent(case, report),
+            markdown=length <= RENDERED,
+        )
+        for number, (case, length) in enumerate(zip(cases, _lengths(cases), strict=True))
     )
     yield from jinja.template("page.html").generate(
         **view.page(report),
@@ -52,6 +60,11 @@ def pieces(report: RunReport, inline: Callable[[Picture], str] = lambda _: "") -
         policy=jinja.trusted(jinja.policy(script, style, images=any(map(has_pictures, cases)))),
     )
     yield "\n"
+
+
+def _lengths(cases: Sequence[CaseResult]) -> Iterator[int]:
+    """Yield how many characters the answers up to each case have."""
+    return accumulate(0 if isinstance(case, Skipped) else len(case.answer) for case in cases)
 
 
 def _is_urgent(case: CaseResult, report: RunReport) -> bool:

@@ -4,9 +4,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from markupsafe import Markup
+
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import Errored, Graded
 from rubric_ci.model.trace import CaseTrace, FileChange, Step
+from rubric_ci.reports.render.html.answer_markdown import rendered
 from rubric_ci.reports.render.html.quotes import quoted
 from rubric_ci.text import numbers, transcript
 from rubric_ci.text.transcript import Exchange
@@ -34,16 +37,27 @@ class WorkView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextView:
+    """A text, and its Markdown as HTML if that looks different."""
+
+    title: str
+    text: tuple[Piece, ...]
+    markdown: Markup | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnView:
     """A message of the user and the answer to it, with what was called in between."""
 
     number: int
     user: str
-    answer: tuple[Piece, ...]
+    answer: TextView
     work: WorkView | None
 
 
-def dialogue(case: Graded | Errored, quotes: Sequence[str]) -> tuple[TurnView, ...]:
+def dialogue(
+    case: Graded | Errored, quotes: Sequence[str], *, markdown: bool = True
+) -> tuple[TurnView, ...]:
     """Return the turns of a conversation; nothing if the answer is none."""
     exchanges = transcript.read(case.answer)
     steps = case.trace.steps if case.trace else ()
@@ -51,7 +65,7 @@ def dialogue(case: Graded | Errored, quotes: Sequence[str]) -> tuple[TurnView, .
         TurnView(
             number=number,
             user=each.user,
-            answer=with_quotes(each.answer, quotes),
+            answer=answer_view("Assistant", each.answer, quotes, markdown=markdown),
             work=_steps([step for step in steps if step.turn == number], ""),
         )
         for number, each in enumerate(exchanges, 1)
@@ -83,6 +97,15 @@ def work(case: Graded | Errored) -> Iterator[WorkView]:
             for each in trace.files
         )
         yield WorkView(title=f"Files: {len(files)}", entries=files)
+
+
+def answer_view(title: str, answer: str, quotes: Sequence[str], *, markdown: bool) -> TextView:
+    """Return an answer; the judge's quotes are pieces of their own."""
+    return TextView(
+        title=title,
+        text=with_quotes(answer, quotes),
+        markdown=rendered(answer, quotes) if markdown else None,
+    )
 
 
 def with_quotes(answer: str, quotes: Sequence[str]) -> tuple[Piece, ...]:

@@ -4,7 +4,7 @@ import pytest
 
 from rubric_ci.model.trace import CaseTrace, FileChange, Step
 from rubric_ci.reports.render.html.case_view import case_view
-from rubric_ci.reports.render.html.work_view import before_dialogue, dialogue, work
+from rubric_ci.reports.render.html.work_view import TextView, before_dialogue, dialogue, work
 from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
 from tests.reports.render.html import drawn
@@ -24,11 +24,9 @@ CASE = graded(
 
 def test_a_dialogue_has_its_marks_and_steps_beside_each_turn() -> None:
     view = case_view(CASE, a_report(CASE), opened=True)
-    assert [(title, text) for title, text in view.texts] == [
-        ("Question", (("", "[system]\nBe kind."),))
-    ]
+    assert view.texts == (TextView(title="Question", text=(("", "[system]\nBe kind."),)),)
     shown = [
-        (turn.user, turn.answer, turn.work and turn.work.title, [mark.id for mark in marks])
+        (turn.user, turn.answer.text, turn.work and turn.work.title, [mark.id for mark in marks])
         for turn, marks in view.turns
     ]
     assert shown == [

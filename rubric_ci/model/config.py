@@ -47,6 +47,7 @@ class HttpRequest:
     method: str = "POST"
     body: JSON = None  # its texts are templates of case variables; None: no body
     answer: str = ""  # where the answer is in the reply, as JSON Pointer; empty: the whole text
+    answer_files: str = ""  # where its images and documents are; empty: there are none
     encode: Literal["", "base64"] = ""  # of `{{ files }}`; empty: their paths and types only
 
 

@@ -76,6 +76,7 @@ class ModelReply:
     model: str = ""  # as the reply names it; empty: it does not
     fingerprint: str = ""  # `system_fingerprint` of the reply
     fallback: bool = False  # from another model than the requested one
+    media: tuple[Media, ...] = ()  # images and documents that the reply has
 
 
 ModelCaller: TypeAlias = Callable[[ModelCall], Awaitable[ModelReply]]
@@ -115,7 +116,8 @@ def call_key(
     if endpoint.command:
         facts["command"] = in_keys([endpoint.command.cli, *endpoint.command.argv])
     if endpoint.http:
-        facts["http"] = in_keys([endpoint.http.method, endpoint.http.answer])
+        places = (endpoint.http.answer, *filter(None, [endpoint.http.answer_files]))
+        facts["http"] = in_keys([endpoint.http.method, *places])
     # Most of the text: one string is written ten times as fast as a list with it.
     each = ", ".join(f'["{message.role}", {_said(message)}]' for message in messages)
     facts["messages"] = f"[{each.replace(fence, '')}]" if fence else f"[{each}]"

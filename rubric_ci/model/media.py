@@ -22,6 +22,7 @@ SUFFIXES: Final[dict[MediaType, tuple[str, ...]]] = {
     "application/pdf": (".pdf",),
 }
 """How the names of files of each type end."""
+TYPES: Final = "png, jpeg, gif, webp"
 INLINED: Final = 5 * 2**20  # bytes of images in a page; others are linked
 COPIES: Final = "media"  # the folder beside the reports of a run
 

@@ -245,6 +245,7 @@ def _service(data: dict[str, Any]) -> Endpoint:
             method=data.get("method", "POST"),
             body=data.get("body"),
             answer=data.get("answer", ""),
+            answer_files=data.get("answer_files", ""),
             encode=data.get("encode", ""),
         ),
     )

@@ -50,7 +50,7 @@ _RUNNER = (
 )
 _SERVICE = (
     *_SHARED,
-    *("url", "method", "headers", "body", "answer", "encode"),
+    *("url", "method", "headers", "body", "answer", "answer_files", "encode"),
     *("timeout_seconds", "concurrency", "workers"),
 )
 _OF_KIND: Final = {

@@ -223,7 +223,7 @@ def facts_of(answer: Answer, *, with_bytes: bool = False) -> dict[str, JSON]:
 def _media(answer: Answer, *, with_bytes: bool) -> dict[str, JSON]:
     if not answer.media:
         return {}
-    from rubric_ci.grading.targets.answer_media import kept  # few answers have one
+    from rubric_ci.models.llm.reply_media import kept  # few answers have one
 
     return {"media": kept(answer.media, with_bytes=with_bytes)}
 
@@ -231,7 +231,7 @@ def _media(answer: Answer, *, with_bytes: bool) -> dict[str, JSON]:
 def _read_media(facts: Mapping[str, JSON]) -> tuple[Media, ...]:
     if "media" not in facts:
         return ()
-    from rubric_ci.grading.targets.answer_media import read_back
+    from rubric_ci.models.llm.reply_media import read_back
 
     return read_back(facts["media"])
 

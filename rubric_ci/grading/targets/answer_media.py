@@ -3,24 +3,19 @@
 The text of the answer names each of them, so that whatever reads a text knows that it is there.
 """
 
-import binascii
 import json
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.media import MOST_BYTES, MOST_BYTES_OF_CASE, Media
-from rubric_ci.model.media_headers import media_of
+from rubric_ci.model.media import Media
 from rubric_ci.model.results import Answer
+from rubric_ci.models.llm.reply_media import DATA, check_size, checked, decoded, refused, with_names
 
 _IMAGES: Final = ("image", "image_url", "input_image")
 _FILES: Final = ("file", "document")
-_FACTS: Final = ("path", "type", "digest", "size", "width", "height", "pages")
-_DATA: Final = "data:"
 
 
 def with_media(answer: Answer, read: Callable[[str], bytes | None]) -> Answer:
@@ -33,15 +28,17 @@ def with_media(answer: Answer, read: Callable[[str], bytes | None]) -> Answer:
     if not any(map(_is_media, parts)):
         return answer
     found: list[Media] = []
-    shown = [_named(part, read, found) for part in parts]
-    if sum(each.size for each in found) > MOST_BYTES_OF_CASE:
-        raise CannotAnswer(f"the answer has more than {MOST_BYTES_OF_CASE // 2**20} MiB of images")
+    try:
+        shown = [_named(part, read, found) for part in parts]
+        check_size(found)
+    except CannotReadFile as error:
+        raise CannotAnswer(error.message) from None
     text = "\n\n".join(str(part.get("text", part.get("value", ""))) for part in shown)
     own = answer.messages[at]
     given = answer.text != json.dumps(parts, ensure_ascii=False, indent=2)
     return replace(
         answer,
-        text=_with_names(answer.text, found) if given else text,
+        text=with_names(answer.text, found) if given else text,
         messages=(*answer.messages[:at], {**own, "content": shown}, *answer.messages[at + 1 :]),
         media=tuple(found),
     )
@@ -80,58 +77,16 @@ def _named(part: JSON, read: Callable[[str], bytes | None], found: list[Media]) 
 
 
 def _media(source: str, number: int, read: Callable[[str], bytes | None]) -> Media:
-    is_data = source.startswith(_DATA)
-    data = _decoded(source, number) if is_data else _read(source, read)
-    name = f"answer-{number}" if is_data else source
-    if len(data) > MOST_BYTES:
-        raise CannotAnswer(f"`{name}` of the answer has more than {MOST_BYTES // 2**20} MiB")
-    media = media_of(name, data, partial(bytes, data))
-    if media is None:
-        raise CannotAnswer(f"`{name}` of the answer is not a png, jpeg, gif, webp or PDF")
-    return replace(media, path=f"{name}.{media.type.rpartition('/')[2]}") if is_data else media
-
-
-def _decoded(uri: str, number: int) -> bytes:
-    try:
-        return b64decode(uri.partition(",")[2], validate=True)
-    except (binascii.Error, ValueError):
-        raise CannotAnswer(f"part {number} of the answer has no base64 after `data:`") from None
+    if source.startswith(DATA):
+        return decoded(source, f"answer-{number}", f"answer-{number}")
+    return checked(source, _read(source, read), source)
 
 
 def _read(name: str, read: Callable[[str], bytes | None]) -> bytes:
     try:
         data = read(name)
     except CannotReadFile as error:
-        raise CannotAnswer(f"`{name}` of the answer cannot be read: {error.reason}") from None
+        raise refused(name, f"cannot be read: {error.reason}") from None
     if data is None:
-        raise CannotAnswer(f"`{name}` of the answer does not exist")
+        raise refused(name, "does not exist")
     return data
-
-
-def _with_names(text: str, media: Sequence[Media]) -> str:
-    missing = [each.name for each in media if each.name not in text]
-    return "\n\n".join([text, *missing]) if missing else text
-
-
-def kept(media: Sequence[Media], *, with_bytes: bool) -> list[JSON]:
-    """Return images and documents as caches and recordings keep them."""
-    return [
-        {name: getattr(each, name) for name in _FACTS}
-        | ({"data": b64encode(each.read()).decode("ascii")} if with_bytes else {})
-        for each in media
-    ]
-
-
-def read_back(facts: Sequence[Mapping[str, Any]]) -> tuple[Media, ...]:
-    """Return images and documents that were kept; without their bytes, none can be shown again."""
-    return tuple(
-        Media(**{name: each[name] for name in _FACTS}, read=partial(_bytes_of, each))
-        for each in facts
-    )
-
-
-def _bytes_of(facts: Mapping[str, Any]) -> bytes:
-    if "data" not in facts:
-        reason = "a recording has its digest only"
-        raise CannotReadFile(f"{facts['path']} cannot be shown: {reason}", reason=reason)
-    return b64decode(facts["data"])

@@ -16,6 +16,7 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, Message, Role, SimulatedUser, TextPart
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import NOTHING_USED, ChatMessage, call_key
+from rubric_ci.model.media import Media
 from rubric_ci.model.results import Answer
 from rubric_ci.models.judge.prompt import fenced, judge_call
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
@@ -69,7 +70,8 @@ async def answer(case: EvalCase, context: RunContext, ask: Ask) -> Answer:
                 text, spent = reply.value, spent + reply.usage
             if not text:
                 break
-            given.append(await ask(_asked(case, said, text)))
+            found = await ask(_asked(case, said, text))
+            given.append(_distinct(found, given))
             said.append(Exchange(text, given[-1].text))
         if not said:
             raise CannotAnswer("the simulated user ended the conversation before its first message")
@@ -163,6 +165,29 @@ def _whole(said: Sequence[Exchange], given: Sequence[Answer]) -> Answer:
         trace_summary=reduce(_sum, summaries) if len(summaries) == len(given) else None,
         duration_seconds=sum(seconds) if len(seconds) == len(given) else None,
         usage=sum((each.usage for each in given), NOTHING_USED),
+        media=tuple(dict.fromkeys(media for each in given for media in each.media)),
+    )
+
+
+def _distinct(answer: Answer, before: Sequence[Answer]) -> Answer:
+    """Return the answer of a turn; images that differ under one name have the turn in theirs."""
+    known = {media.path: media.digest for each in before for media in each.media}
+    for media in answer.media:
+        if known.get(media.path, media.digest) != media.digest:
+            other = replace(media, path=f"turn-{len(before) + 1}/{media.path}")
+            answer = _renamed(answer, media, other)
+    return answer
+
+
+def _renamed(answer: Answer, media: Media, other: Media) -> Answer:
+    """Return the answer with another name of an image, in its text and its messages as well."""
+    written = json.dumps(answer.messages, ensure_ascii=False)
+    old, new = (json.dumps(each.name, ensure_ascii=False)[1:-1] for each in (media, other))
+    return replace(
+        answer,
+        text=answer.text.replace(media.name, other.name),
+        messages=tuple(json.loads(written.replace(old, new))),
+        media=tuple(other if each is media else each for each in answer.media),
     )
 
 

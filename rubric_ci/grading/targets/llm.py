@@ -42,13 +42,24 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
     _check(reply, target)
     # A reply from a recording has no duration and no cost.
     live = reply.usage.calls > 0
+    text = _with_names(reply)
     return Answer(
-        text=reply.text,
-        messages=({"role": "assistant", "content": reply.text},),
+        text=text,
+        messages=({"role": "assistant", "content": text},),
+        media=reply.media,
         trace_summary=_summary(reply.usage, seconds) if live else None,
         duration_seconds=seconds if live else None,
         usage=reply.usage,
     )
+
+
+def _with_names(reply: ModelReply) -> str:
+    """Return the text of a reply, which names its images and documents."""
+    if not reply.media:
+        return reply.text
+    from rubric_ci.models.llm.reply_media import with_names  # few replies have one
+
+    return with_names(reply.text, reply.media)
 
 
 def sent(case: EvalCase, target: LlmTarget) -> list[ChatMessage]:
@@ -162,7 +173,7 @@ def _check(reply: ModelReply, target: LlmTarget) -> None:
             f"{model} reached its token limit; increase `max_tokens` of the target `{target.name}`",
             reply.usage,
         )
-    if not reply.text.strip():
+    if not reply.text.strip() and not reply.media:
         problem = "refused to answer" if reply.finish == "refusal" else "gave an empty answer"
         raise CannotAnswer(f"{model} {problem}", reply.usage)
 

@@ -33,7 +33,7 @@ class Part:
     text: str
     rule: str = ""
     said: Literal["", "user", "before", "answer"] = ""  # in a conversation; `before`: an answer
-    media: tuple[Media, ...] = ()  # images and documents of a message of the user
+    media: tuple[Media, ...] = ()  # images and documents of a message
 
     @property
     def heading(self) -> str:
@@ -71,7 +71,7 @@ def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
     return Marked(
         own,
         replace(answer, text=said[-1].answer),
-        tuple(_turns(said, "before" if turn else "answer", case.turns)),
+        tuple(_turns(said, "before" if turn else "answer", case.turns, answer.media)),
         said[-1].answer if turn else "\n\n".join(each.answer for each in said),
         () if turn or not case.simulated_user else tuple(_unfinished(len(said), case.most_turns)),
     )
@@ -86,6 +86,7 @@ def _turns(
     said: Sequence[transcript.Exchange],
     kind: Literal["before", "answer"],
     scripted: Sequence[Turn],
+    shown: Sequence[Media],
 ) -> Iterator[Part]:
     for number, each in enumerate(said, start=1):
         user = Part(
@@ -98,7 +99,8 @@ def _turns(
         yield user
         if number < len(said):
             title = f"Turn {number}, the answer"
-            yield replace(user, title=title, text=each.answer, said=kind, media=())
+            named = tuple(media for media in shown if media.name in each.answer)
+            yield replace(user, title=title, text=each.answer, said=kind, media=named)
 
 
 def _of_turn(messages: Sequence[Mapping[str, JSON]], turn: int) -> Iterator[Mapping[str, JSON]]:

@@ -2,11 +2,17 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from rubric_ci.errors import CannotReadFile
 from rubric_ci.model.config import Endpoint, HttpRequest
 from rubric_ci.model.json_value import JSON, Missing, value_at
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
+from rubric_ci.model.media import SUFFIXES, Media
+from rubric_ci.model.media_headers import media_of
+from rubric_ci.model.references import MEDIA_STARTS
 from rubric_ci.model.usage import Usage
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.retry import RequestError
@@ -23,7 +29,8 @@ async def ask(call: ModelCall) -> ModelReply:
     data = await direct_http.send(
         endpoint.http.method, server_of(endpoint)[0], _headers(endpoint, endpoint.http), body
     )
-    return ModelReply(text=_answer(data, endpoint.http.answer), usage=Usage(calls=1))
+    text, media = _reply(data, endpoint.http)
+    return ModelReply(text=text, media=media, usage=Usage(calls=1))
 
 
 def server_of(endpoint: Endpoint) -> tuple[str, str]:
@@ -44,18 +51,51 @@ def _headers(endpoint: Endpoint, http: HttpRequest) -> Mapping[str, str]:
     return {**{n: v for n, v in own.items() if n.lower() not in named}, **given}
 
 
-def _answer(data: bytes, field: str) -> str:
-    """Return the answer; a text as it is, another value as JSON."""
+def _reply(data: bytes, http: HttpRequest) -> tuple[str, tuple[Media, ...]]:
+    """Return the answer of a reply, with its images and documents; raises RequestError.
+
+    Without a place of the answer it is the whole text, or the images and documents alone.
+    """
+    if not http.answer and not http.answer_files:
+        return _whole(data)
+    reply = _parsed(data)
+    found = _at(reply, http.answer, "answer") if http.answer else ""
+    media = _media(_at(reply, http.answer_files, "answer_files"), http) if http.answer_files else ()
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False), media
+
+
+def _whole(data: bytes) -> tuple[str, tuple[Media, ...]]:
+    """Return a reply that is the answer: a text, an image or a document."""
+    if data.startswith(MEDIA_STARTS) and (media := media_of("answer", data, partial(bytes, data))):
+        suffix = SUFFIXES[media.type][0]
+        return "", (replace(media, path=f"answer{suffix}"),)
     try:
-        text = data.decode()
-        value: Any = json.loads(text) if field else text
+        return data.decode(), ()
+    except ValueError as error:
+        raise RequestError(f"the reply is not UTF-8: {error}", retryable=False) from error
+
+
+def _parsed(data: bytes) -> JSON:
+    try:
+        return json.loads(data.decode())
     except (ValueError, RecursionError) as error:
-        kind = "JSON" if field else "UTF-8"
-        raise RequestError(f"the reply is not {kind}: {error}", retryable=False) from error
-    found = value_at(value, field) if field else value
+        raise RequestError(f"the reply is not JSON: {error}", retryable=False) from error
+
+
+def _at(reply: JSON, place: str, key: str) -> JSON:
+    found = value_at(reply, place)
     if isinstance(found, Missing):
-        keys = f", only {numbers.listed(list(value), _NAMED)}" if isinstance(value, dict) else ""
+        keys = f", only {numbers.listed(list(reply), _NAMED)}" if isinstance(reply, dict) else ""
         raise RequestError(
-            f"the reply has no `{field}`{keys}; check `answer` of the target", retryable=False
+            f"the reply has no `{place}`{keys}; check `{key}` of the target", retryable=False
         )
-    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    return found
+
+
+def _media(found: JSON, http: HttpRequest) -> tuple[Media, ...]:
+    from rubric_ci.models.llm.reply_media import reply_media  # few services send images
+
+    try:
+        return reply_media(found, http.answer_files)
+    except CannotReadFile as error:
+        raise RequestError(error.message, retryable=False) from error

@@ -10,6 +10,7 @@ from typing import TextIO
 from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile, NoVerdict
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Finish, ModelCall, ModelCaller, ModelReply
+from rubric_ci.model.media import Media
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape
@@ -61,11 +62,28 @@ def _append(path: Path, call: ModelCall, reply: ModelReply) -> None:
         "text": reply.text,
         "finish": reply.finish,
         "usage": asdict(reply.usage),
+        **_media(reply),
     }
     try:
         file_io.append(path, f"{json.dumps(line)}\n".encode())
     except OSError as error:
         raise _cannot_write(path, error) from error
+
+
+def _media(reply: ModelReply) -> dict[str, JSON]:
+    if not reply.media:
+        return {}
+    from rubric_ci.models.llm.reply_media import kept  # few replies have one
+
+    return {"media": kept(reply.media, with_bytes=False)}
+
+
+def _read_media(line: Mapping[str, JSON]) -> tuple[Media, ...]:
+    if "media" not in line:
+        return ()
+    from rubric_ci.models.llm.reply_media import read_back
+
+    return read_back(line["media"])
 
 
 def _lines(path: Path, root: Path) -> list[str]:
@@ -93,7 +111,9 @@ def _parse(path: Path, number: int, line: str) -> tuple[str, ModelReply]:
     try:
         value = json.loads(line)
         return str(value["key"]), ModelReply(
-            text=value["text"] + "", finish=_FINISHES[value["finish"]]
+            text=value["text"] + "",
+            finish=_FINISHES[value["finish"]],
+            media=_read_media(value),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise CannotReadFile(

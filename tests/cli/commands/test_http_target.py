@@ -4,12 +4,14 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rubric_ci.model.json_value import JSON
 from tests.checkout import Checkout
 from tests.http_server import serving
 from tests.invoke import invoke
@@ -294,3 +296,54 @@ def test_images_in_a_body(project: Asked, service: Service, encode: str) -> None
         "text": "[image: shots/cart.png]\n\nWhat is it?",
         "images": [{"path": "shots/cart.png", "type": "image/png", **data}],
     }
+
+
+DRAWN = b64encode(png(4, 3)).decode()
+NO_PLACE = "the reply has no `/images`, only text; check `answer_files` of the target"
+
+
+@pytest.mark.parametrize("images", [[DRAWN], None])
+def test_images_of_a_reply(project: Asked, service: Service, images: JSON) -> None:
+    service.body = json.dumps({"text": "Hello", "images": images}).encode()
+    project.configure("answer: /text, answer_files: /images, body: Hi")
+    ran = project.run()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert project.case["answer"] == ("Hello\n\n[image: answer-1.png]" if images else "Hello")
+    facts = {"path": "answer-1.png", "type": "image/png", "digest": sha256(png(4, 3)).hexdigest()}
+    assert project.case.get("media", []) == ([{"of": "answer", **facts}] if images else [])
+
+
+def test_a_reply_that_is_an_image(project: Asked, service: Service) -> None:
+    service.body = png(4, 3)
+    project.write("evals/a.eval.yaml", EVALS.replace("contains: Hello", "contains: answer.png"))
+    project.configure("method: GET")
+    assert project.run().returncode == 0
+    assert project.case["answer"] == "[image: answer.png]"
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ({"text": "x"}, NO_PLACE),
+        ({"text": "x", "images": ["&&"]}, "`/images/0` of the answer has no base64"),
+    ],
+)
+def test_images_of_a_reply_that_are_none(
+    project: Asked, service: Service, reply: JSON, reason: str
+) -> None:
+    service.body = json.dumps(reply).encode()
+    project.configure("answer: /text, answer_files: /images, body: Hi")
+    assert project.run().returncode == 3
+    assert reason in project.case["reason"]
+    assert len(service.asked) == 1
+
+
+def test_images_of_a_reply_are_recorded_by_their_digest(project: Asked, service: Service) -> None:
+    service.body = json.dumps({"text": "Hello", "images": [DRAWN]}).encode()
+    project.configure("answer: /text, answer_files: /images, body: Hi")
+    project.run("--record", "kept.jsonl")
+    before = project.case
+    assert DRAWN not in (project.root / "kept.jsonl").read_text()
+    assert project.run("--replay", "kept.jsonl").returncode == 0
+    assert (project.case["answer"], project.case["media"]) == (before["answer"], before["media"])
+    assert len(service.asked) == 1

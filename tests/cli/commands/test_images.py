@@ -413,3 +413,36 @@ def test_a_turn_with_an_image(tmp_path: Path, judge: Seeing) -> None:
     asked = "<data:image/png;base64>\n\nWhat is it?"
     assert judge.asked == [("a", asked), ("a", asked, "hello", "And the bill?")]
     assert judge.shown == [["text", "image_url", "text"]]
+
+
+DRAWING_AGAIN = """\
+import json, pathlib, shutil, sys
+shutil.copy("shots/photo.jpg" if "[assistant]" in sys.argv[1] else "shots/cart.png", "out.png")
+print(json.dumps({"output_messages": [{"role": "assistant", "content": [
+    {"type": "text", "text": "hello"}, {"type": "image", "value": "out.png"}]}]}))
+"""
+DRAWN_AGAIN = """\
+evalcases:
+  - id: talk
+    turns:
+      - {input: Draw a cart.}
+      - {input: Now a photo., rubrics: [Says hello]}
+"""
+
+
+def test_pictures_of_the_answers_of_a_conversation(tmp_path: Path, judge: Seeing) -> None:
+    project(tmp_path, judge.url, DRAWN_AGAIN)
+    write(tmp_path, {"draw.py": DRAWING_AGAIN.encode()})
+    config = DRAWN.format(url=judge.url, python=sys.executable, picture="{PROMPT}")
+    (tmp_path / "rubric-ci.yaml").write_text(config)
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (case,) = cases(tmp_path)
+    assert case["answer"].count("hello\n\n[image: out.png]") == 1
+    assert case["answer"].endswith("hello\n\n[image: turn-2/out.png]")
+    assert [(each["path"], each["digest"]) for each in case["media"]] == [
+        ("out.png", sha256(png(40, 30)).hexdigest()),
+        ("turn-2/out.png", sha256(JPEG).hexdigest()),
+    ]
+    assert judge.shown == [["text", "image_url", "text", "image_url", "text"]]
+    assert judge.seen[0].index("image/png") < judge.seen[0].index("image/jpeg")

@@ -231,7 +231,7 @@ def test_every_exempt_field_of_a_case_exists() -> None:
             RunnerTarget,
             {"command_template", "reads", "only", "cwd", "timeout_seconds", "env", "graders"},
         ),
-        (HttpRequest, {"method", "body", "answer", "encode"}),
+        (HttpRequest, {"method", "body", "answer", "answer_files", "encode"}),
     ],
 )
 def test_a_new_field_needs_a_decision(target: type, told: set[str]) -> None:

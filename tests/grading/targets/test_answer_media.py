@@ -57,7 +57,7 @@ def test_parts_without_images_stay_as_they_are() -> None:
     [
         ("gone.png", "`gone.png` of the answer does not exist"),
         ("notes.txt", "`notes.txt` of the answer is not a png, jpeg, gif, webp or PDF"),
-        ("data:image/png;base64,&&", "part 1 of the answer has no base64 after `data:`"),
+        ("data:image/png;base64,&&", "`answer-1` of the answer has no base64 after `data:`"),
     ],
 )
 def test_refused(source: str, why: str) -> None:

@@ -1,0 +1,118 @@
+"""Images and documents in replies: as base64 or `data:` URIs, and as recordings keep them."""
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from rubric_ci.errors import CannotReadFile
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import MOST_BYTES, MOST_BYTES_OF_CASE, TYPES, Media
+from rubric_ci.model.media_headers import media_of
+
+DATA: Final = "data:"
+_FACTS: Final = ("path", "type", "digest", "size", "width", "height", "pages")
+_NAMES: Final = ("path", "name", "filename")
+_CONTENTS: Final = ("data", "b64_json", "base64", "image_url", "url", "value")
+_FORMS: Final = 'base64, a `data:` URI, or an object {"name", "data"} with one of them'
+
+
+def reply_media(found: JSON, place: str) -> tuple[Media, ...]:
+    """Return the images and documents at a place of a reply; raises CannotReadFile.
+
+    None and an empty list are none; a value that is no list is one of them.
+    """
+    listed = found if isinstance(found, list) else [] if found is None else [found]
+    media = tuple(
+        _media(each, number, f"{place}/{number - 1}" if isinstance(found, list) else place)
+        for number, each in enumerate(listed, start=1)
+    )
+    check_size(media)
+    return media
+
+
+def _media(value: JSON, number: int, place: str) -> Media:
+    content, name = value, ""
+    if isinstance(value, dict):
+        content = next((value[key] for key in _CONTENTS if key in value), None)
+        content = content.get("url") if isinstance(content, dict) else content
+        name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), "")
+    if not isinstance(content, str):
+        raise refused(place, f"has another form; use {_FORMS}")
+    if content.startswith(("http://", "https://")):
+        raise refused(place, f"is a URL, which is not fetched; use {_FORMS}")
+    return decoded(content, place, name or f"answer-{number}", named=bool(name))
+
+
+def decoded(text: str, place: str, name: str, *, named: bool = False) -> Media:
+    """Return the file that a text has as base64 or as a `data:` URI; raises CannotReadFile.
+
+    A `name` that is not `named` gets the suffix of its type.
+    """
+    is_uri = text.startswith(DATA)
+    try:
+        data = b64decode(
+            "".join((text.partition(",")[2] if is_uri else text).split()), validate=True
+        )
+    except (binascii.Error, ValueError):
+        after = " after `data:`" if is_uri else ""
+        raise refused(place, f"has no base64{after}") from None
+    media = checked(name, data, place)
+    return media if named else replace(media, path=f"{name}.{media.type.rpartition('/')[2]}")
+
+
+def checked(name: str, data: bytes, place: str) -> Media:
+    """Return the image or the document of these bytes; raises CannotReadFile for anything else."""
+    if len(data) > MOST_BYTES:
+        raise refused(place, f"has more than {MOST_BYTES // 2**20} MiB")
+    media = media_of(name, data, partial(bytes, data))
+    if media is None:
+        raise refused(place, f"is not a {TYPES} or PDF")
+    return media
+
+
+def check_size(media: Sequence[Media]) -> None:
+    """Raise CannotReadFile if an answer has too many bytes of images and documents."""
+    if sum(each.size for each in media) > MOST_BYTES_OF_CASE:
+        message = f"the answer has more than {MOST_BYTES_OF_CASE // 2**20} MiB of images"
+        raise CannotReadFile(message)
+
+
+def refused(place: str, why: str) -> CannotReadFile:
+    """Return the error of a file that an answer names, or has at a place."""
+    return CannotReadFile(f"`{place}` of the answer {why}", reason=why)
+
+
+def with_names(text: str, media: Iterable[Media]) -> str:
+    """Return the text of an answer with the names of those that it does not name."""
+    return "\n\n".join(filter(None, (text, *_missing(text, media))))
+
+
+def _missing(text: str, media: Iterable[Media]) -> Iterator[str]:
+    return (each.name for each in media if each.name not in text)
+
+
+def kept(media: Sequence[Media], *, with_bytes: bool) -> list[JSON]:
+    """Return images and documents as caches and recordings keep them."""
+    return [
+        {name: getattr(each, name) for name in _FACTS}
+        | ({"data": b64encode(each.read()).decode("ascii")} if with_bytes else {})
+        for each in media
+    ]
+
+
+def read_back(facts: Sequence[Mapping[str, Any]]) -> tuple[Media, ...]:
+    """Return images and documents that were kept; without their bytes, none can be shown again."""
+    return tuple(
+        Media(**{name: each[name] for name in _FACTS}, read=partial(_bytes_of, each))
+        for each in facts
+    )
+
+
+def _bytes_of(facts: Mapping[str, Any]) -> bytes:
+    if "data" not in facts:
+        reason = "a recording has its digest only"
+        raise CannotReadFile(f"{facts['path']} cannot be shown: {reason}", reason=reason)
+    return b64decode(facts["data"])

@@ -1,6 +1,7 @@
 """The layout: module and function lengths, tests per module, effects, the environment."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -289,6 +290,13 @@ def test_a_long_module_and_a_long_function_are_found(tmp_path: Path) -> None:
     path.write_text("class A:\n    @b\n    def c():\n        1\n        2\ndef d():\n    3\n")
     assert list(too_long(path, 7, 3)) == []
     assert sorted(too_long(path, 6, 2)) == ["x.py: 7 lines", "x.py:3: c has 3 lines"]
+
+
+def test_the_files_of_every_change_request_exist() -> None:
+    rows = [row for row in (TESTS / "requests.md").read_text("utf-8").splitlines() if "`" in row]
+    named = [name for row in rows for name in re.findall(r"`([a-z_]+/[^`]+)`", row)]
+    assert len([row for row in rows if row.startswith("| ")]) >= 20
+    assert [name for name in named if not (TESTS.parent / name).is_file()] == []
 
 
 def test_equal_file_names_have_one_meaning() -> None:

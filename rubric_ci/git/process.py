@@ -128,7 +128,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 def guarded(repository: Repository) -> Repository:
     """Return the repository with git's hooks, filters, helpers and replacements turned off.
 
-    Nothing is fetched, also not a missing object of a partial clone.
+    Nothing is fetched, not even a missing object of a partial clone.
     """
     programs = r"^(filter|diff|merge)\..*\.(clean|smudge|process|textconv|command|driver)$"
     found = run(repository, "config", "--name-only", "-z", "--get-regexp", programs)

@@ -1,4 +1,4 @@
-"""What an image or a document is by its first bytes; nothing here decodes pixels."""
+"""Type and size of an image or a document, by its first bytes; nothing here decodes pixels."""
 
 import hashlib
 import re

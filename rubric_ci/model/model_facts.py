@@ -59,7 +59,7 @@ AGENT_NAMES: Final[Mapping[str, str]] = {
 
 
 def instead_of(provider: str) -> str:
-    """Return what to write in place of a provider that rubric-ci does not start."""
+    """Return the name to write in place of a provider that rubric-ci does not start."""
     if meant := AGENT_NAMES.get(provider.lower()):
         return f"write `provider: {meant}`"
     return "write `provider: cli` with the program's command line as `command_template`"

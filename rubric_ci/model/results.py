@@ -84,7 +84,7 @@ class CriterionResult:
 
     @property
     def found(self) -> str:
-        """The reasoning without the text of the criterion, with which that of assertions begins."""
+        """The reasoning without the text of the criterion, with which an assertion's begins."""
         return self.reasoning.removeprefix(f"{self.text}: ") if self.text else self.reasoning
 
 

@@ -36,7 +36,7 @@ class Usage:
         )
 
     def beyond(self, other: "Usage") -> "Usage":
-        """Return what was sent in addition to another use, which is a part of this one."""
+        """Return the use in addition to another one, which is a part of this one."""
         return Usage(
             calls=self.calls - other.calls,
             input_tokens=self.input_tokens - other.input_tokens,

@@ -1,4 +1,4 @@
-"""What a command does: settings go in; a report, a draft, figures or a comment come out.
+"""The work of each command: settings go in; a report, a draft, figures or a comment come out.
 
 `run/` grades a project or a change, `drafting/` writes rubrics, `calibration/` and `probe/` measure
 the judge and the criteria, `adoption/` reads results of other tools, `publish/` posts on GitHub.

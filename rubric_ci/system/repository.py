@@ -32,7 +32,7 @@ def around(folder: Path) -> Iterator[Path]:
 
 
 def _git_folder(path: Path) -> Path:
-    """Return the folder of git's files; that of a worktree or a submodule is named by a file."""
+    """Return the folder of git's files; a worktree or a submodule names it in a file."""
     if path.is_dir():
         return path
     with path.open(encoding="utf-8", errors="surrogateescape") as file:

@@ -35,7 +35,7 @@ class Misnamed(NamedTuple):
 
 
 def misnamed(model: str, providers: Collection[str], *, served: bool = False) -> Misnamed | None:
-    """Return what is wrong with a model's provider; None: it is one of `providers`.
+    """Return the fault of a model's provider; None: it is one of `providers`.
 
     `served` is True for a model with its own host, which has OpenAI's format then.
     """

@@ -30,7 +30,7 @@ _PROMPTS: Final = ("prompts/*.md", "prompts/*.txt", "prompts/*.prompt.yml")
 
 
 def proposals(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is in a folder and on this machine, and what can be done with it."""
+    """Yield each finding in a folder or on this machine, with its use."""
     for name in ("promptfooconfig.yaml", "promptfooconfig.yml"):
         if (folder / name).is_file():
             yield f"{name}: `rubric-ci import {name}` writes eval files from it"
@@ -51,7 +51,7 @@ def proposals(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def provider_here(environment: Mapping[str, str]) -> str:
-    """Return the provider whose key or login is there; else that of the examples."""
+    """Return the provider whose key or login is there; else the one of the examples."""
     keys = [provider for name, provider in _KEYS.items() if environment.get(name)]
     logins = [each for each in _PROGRAMS if _has_login(each, environment)]
     return next(iter([*keys, *logins]), "openai")

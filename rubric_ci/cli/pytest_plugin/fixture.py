@@ -43,7 +43,7 @@ class Later:
 
 
 class Checks:
-    """What the tests of this process checked, and what is still to be judged."""
+    """The checks of the tests of this process, and the answers still to be judged."""
 
     def __init__(self, run: SessionRun) -> None:
         self.run = run

@@ -91,7 +91,7 @@ class CaseItem(pytest.Item):
             check(result, self.run.report(), self.run.root)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return what the terminal of `rubric-ci run` prints."""
+        """Return the lines that `rubric-ci run` prints."""
         if not isinstance(excinfo.value, (Missed, Waived, NoVerdict)):
             return super().repr_failure(excinfo, style)
         cut(excinfo, self.place)
@@ -106,7 +106,7 @@ def check(result: Graded, report: RunReport, root: Path) -> None:
 
 
 def failure(result: Graded, report: RunReport) -> Missed | Waived | None:
-    """Return what is wrong with a graded answer; None: nothing that fails a test."""
+    """Return the failure of a graded answer; None: nothing that fails a test."""
     match wording.status(result):
         case "waived":
             return Waived(", ".join(result.waived))

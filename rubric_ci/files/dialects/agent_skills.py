@@ -267,7 +267,7 @@ _NEGATION: Final = re.compile(
 
 
 def _negated(text: str) -> str:
-    """Return what must not be as a criterion; a text that says so is one already."""
+    """Return a forbidden thing as a criterion; a text that forbids it is one already."""
     return text if _NEGATION.match(text.strip()) else f"Does not hold: {text}"
 
 

@@ -112,7 +112,7 @@ def _add_criteria(
 
 
 def _note_judge(found: Translation, assertion: Any, place: Path, setting: Setting) -> None:
-    """Keep the model that judges; "": that of the run."""
+    """Keep the model that judges; "": the judge of the run."""
     provider, where = assertion.get("provider"), (*place, "provider")
     if provider is None:
         provider, where = setting.judge

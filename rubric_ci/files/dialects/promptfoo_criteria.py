@@ -18,7 +18,7 @@ from rubric_ci.files.yaml_text.problems import Path
 
 
 class Made(NamedTuple):
-    """What an assertion becomes: criteria, and a check that the shim makes in their place."""
+    """The translation of an assertion: criteria, and a check that the shim makes in their place."""
 
     criteria: tuple[dict[str, Any], ...] = ()
     check: dict[str, Any] | None = None  # None: the shim has none for it
@@ -67,7 +67,7 @@ _LATER_FORMATS: Final = frozenset(("uuid", "duration"))
 
 
 def made_of(found: Translation, assertion: Any, kind: str, place: Path, setting: Setting) -> Made:
-    """Return what an assertion becomes; nothing, and a report, without a counterpart."""
+    """Return the translation of an assertion; nothing, and a report, without a counterpart."""
     if not isinstance(assertion, dict):
         found.refuse(place, "an assertion is a mapping")
         return Made()

@@ -55,7 +55,7 @@ def runs_programs(targets: Sequence[Mapping[str, Any]]) -> bool | None:
 
 
 def add_judge(found: Translation) -> None:
-    """Let the model that judges be that of the configuration, if it names one for all judges."""
+    """Take the judge of the configuration, if it names one model for all judges."""
     judges = list(found.judges.items())
     if len(judges) > 1:
         for _, place in judges[1:]:

@@ -30,7 +30,7 @@ class Test(NamedTuple):
     assertions: list[Placed]
     threshold: float | None
     transform: Placed  # None: without one
-    judge: Placed  # None: that of the run
+    judge: Placed  # None: the judge of the run
 
 
 def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[Test]:

@@ -242,7 +242,7 @@ class BaseCommit:
         return state
 
     def _lost(self, project: Project, found: Collection[str]) -> "list[EvalFile]":
-        """Return the eval files that a search of the base finds, and that of now does not."""
+        """Return the eval files that a search finds at the base only."""
         from rubric_ci.files.project.base_state import BaseSearch
 
         was = Project(self.committed, project.named_config, targets=project.targets)

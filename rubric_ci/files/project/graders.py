@@ -69,7 +69,7 @@ def _is_named(name: str) -> bool:
 
 
 def _content(path: Path) -> str:
-    """Return what the content of a file shows; empty: nothing."""
+    """Return the kind of grader that the content of a file shows; empty: none."""
     if not path.name.endswith(discovery.SUFFIXES):
         return ""
     try:

@@ -167,7 +167,7 @@ def expansion_problems(data: Any) -> Iterator[Problem]:
 
 
 def _inherited(data: dict[str, Any]) -> Iterator[tuple[Path, int, str]]:
-    """Yield what cases take from the suite: its path, its entries, and the key that replaces it."""
+    """Yield what cases inherit from the suite: path, entries, and the key that replaces it."""
     for key in ("messages", "vars", "depends_on"):
         yield (key,), _entries(data.get(key)), ""
     for key in ("rubrics", "targets"):

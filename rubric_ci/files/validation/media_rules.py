@@ -107,7 +107,7 @@ def part_problem(path: Path, kind: str, name: str, media: Media | None) -> Probl
 
 
 def _wrong_kind(kind: str, media: Media | None) -> tuple[str, str]:
-    """Return what a file is that a part of this type does not take, and what to write."""
+    """Return the kind of a file that a part of this type does not take, and the type to write."""
     if media is None:
         return ("is a text", "write `type: file`") if kind == "image" else ("", "")
     if media.is_image:

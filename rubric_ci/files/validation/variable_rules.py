@@ -153,7 +153,7 @@ def variable_problems(source: Source, used_by_prompts: frozenset[str] | None) ->
 
 
 def _inherited(case: dict[str, Any]) -> Iterator[str]:
-    """Yield what the case takes from the suite: it has none of its own."""
+    """Yield the settings of the suite that the case does not set."""
     if "rubrics" not in case:
         yield "rubrics"
     if evaluators_of(case) is None:

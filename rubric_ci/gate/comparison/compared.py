@@ -160,7 +160,7 @@ def _decided(
     rules: ChangeRules,
     cases: Sequence[CaseResult],
 ) -> Comparison:
-    """Return the comparison with its result: against a pinned reference, that of two nights.
+    """Return the comparison with its result: against a pinned reference, the result of two nights.
 
     The trials of one night may agree more than those of different nights, so one night alone is
     worse by chance more often than the budget says.

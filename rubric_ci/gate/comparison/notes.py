@@ -105,7 +105,7 @@ def cached_marks(head: RunReport, rules: ChangeRules) -> Iterator[str]:
 
 
 def why_judge_moved(head: RunReport, baseline: RunReport, *, pinned: bool) -> str:
-    """Return why the judge of this run is not that of the reference; empty: it is.
+    """Return why this run and the reference have different judges; empty: they have one.
 
     The settings decide for a pinned reference only; for other baselines they are a note.
     """

@@ -173,7 +173,7 @@ def _worse_by(drop: Drop) -> str:
 
 
 def drop_lines(report: RunReport) -> Iterator[str]:
-    """Yield what the test of all cases together found, and the cases that moved most."""
+    """Yield the result of the test of all cases together, and the cases that moved most."""
     drop = report.comparison.drop if report.comparison else None
     if drop is None:
         return

@@ -164,7 +164,7 @@ def drop_of_flips(
     better: Sequence[Graded],
     level: float,
 ) -> Drop | None:
-    """Return what the flipped cases among all show; None without one.
+    """Return the result of the flipped cases among all; None without one.
 
     The sign test, by cluster: without a change for the worse, one is as likely as one for the
     better.

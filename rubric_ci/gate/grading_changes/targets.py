@@ -116,7 +116,7 @@ def _word(key: str) -> str:
 
 
 def _asked(target: Target) -> str:
-    """Return what is asked; "" for answers that are written down, which have their own row."""
+    """Return the program or service that answers; "" for recorded answers: another row has them."""
     match target:
         case LlmTarget(endpoint=endpoint):
             return f"{'service' if endpoint.http else 'model'} {endpoint.model}"

@@ -80,7 +80,7 @@ def with_reasons(
 
 
 def proposal_notes(proposal: Proposal) -> tuple[str, ...]:
-    """Return what a report says of a stranger's commit."""
+    """Return the entry of a report for a stranger's commit."""
     commit, base = escape.commit(proposal.commit), escape.commit(proposal.base)
     notes = [f"Untrusted change: texts are those of {commit}, everything else of {base}."]
     names = [each.path for each in proposal.changes if is_setting(each.path)]
@@ -90,7 +90,7 @@ def proposal_notes(proposal: Proposal) -> tuple[str, ...]:
 
 
 def _configured(case: EvalCase, loaded: LoadedProject, base: Base) -> str:
-    """Return which settings of a case the commit changes; empty: none."""
+    """Return the settings of a case that the commit changes."""
     differing = loaded.change.at(base).difference.changed_paths
     return changed([name for name in loaded.project.candidates(case.file) if name in differing])
 

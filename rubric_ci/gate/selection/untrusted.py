@@ -34,7 +34,7 @@ _ASKED = ("input_messages", "turns", "simulated_user", "vars", "workspace")
 
 
 class TrustedWork:
-    """What the cases of the checkout start, ask and send, with the paths that a commit changes."""
+    """Programs, models and files of the cases of the checkout, and the paths of the change."""
 
     def __init__(self, cases: Iterable[EvalCase], paths: ChangedPaths) -> None:
         self._paths = paths

@@ -65,7 +65,7 @@ def _group(case: EvalCase, target: CliTarget) -> str:
 async def _started(
     cases: Sequence[EvalCase], target: CliTarget, context: RunContext, attempt: int
 ) -> tuple[Finished, _Lines, Usage]:
-    """Return what the process printed, and its cost, which the first case bears."""
+    """Return the output of the process, and its cost, which the first case bears."""
     found: list[tuple[Finished, _Lines]] = []
 
     async def run(_: float | None) -> Answer:

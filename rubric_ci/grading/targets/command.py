@@ -107,7 +107,7 @@ async def answer(
 
 
 def reader(cwd: Path, top: Path) -> Callable[[str], bytes]:
-    """Return what reads a file that a command names, below the folder that it works in."""
+    """Return a reader of files that a command names, below the folder that it works in."""
     real = Path(os.path.realpath(top))
     return lambda name: file_io.read_named(cwd / name, real)
 

@@ -75,5 +75,5 @@ def _user(engine: str) -> tuple[str, ...]:
 
 
 def _name(folders: Folders) -> str:
-    """Return a name that no other trial has: that of its folder."""
+    """Return a name that no other trial has: the name of its folder."""
     return folders.work.parents[1].name

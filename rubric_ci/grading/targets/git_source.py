@@ -53,7 +53,7 @@ async def settle(
 
 
 def _on_this_machine(path: str, root: Path) -> str:
-    """Return the place of a repository or bundle; that of the evals holds what grades them."""
+    """Return the place of a repository or bundle; the repository of the evals is refused."""
     place = (root / path).resolve()
     if place in (root, *root.parents):
         raise CannotAnswer(f"`git: {{path: {path}}}` is this repository; use `copy`")

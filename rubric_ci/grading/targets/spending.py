@@ -1,4 +1,4 @@
-"""What a start of a target's program costs: asked of the budget before, told to it after."""
+"""The cost of starting a target's program: asked of the budget before, told to it after."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from rubric_ci.models.agents import AGENTS
 
 
 def price_of(target: Target) -> StartPrice | None:
-    """Return what a start may cost; None: it is no call that the caps count."""
+    """Return the highest cost of a start; None: it is no call that the caps count."""
     if not isinstance(target, CliTarget) or (target.agent is None and target.cost_per_run is None):
         return None
     agent = target.agent

@@ -23,7 +23,7 @@ _RENEWED: Final = timedelta(days=7)  # codex renews a login that is older
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
-    """What a program needs to be logged in: variables, and files of its home folder."""
+    """The login of a program: variables, and files of its home folder."""
 
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     files: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -153,7 +153,7 @@ def file_text(file: KeptFile) -> str:
 
 
 def _left_out(notes: Sequence[str]) -> Iterator[str]:
-    """Yield what was cut; it names files of the agent, and so it is fenced with its work."""
+    """Yield a note of each cut; it names files of the agent, so it is fenced with its work."""
     if notes:
         yield f"({'; '.join(notes)})"
 

@@ -12,7 +12,7 @@ from rubric_ci.system.model_list import model_info
 
 
 def shown_to(judge: JudgeConfig) -> Shown:
-    """Return what one judge is shown."""
+    """Return the predicate that an image or a document is shown to this judge."""
     if judge.images == "off":
         return nothing
 

@@ -184,7 +184,7 @@ class Budget:
         raise OverBudget(self._close(self._would_exceed(worst, advice)))
 
     def used(self) -> Usage:
-        """Return what all requests and starts used so far, also those that failed or were cut."""
+        """Return the use of all requests and starts so far, failed and cut ones included."""
         return self._used
 
     async def _release(self, worst: float, used: Usage) -> None:

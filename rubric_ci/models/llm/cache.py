@@ -162,7 +162,7 @@ def _read(path: str, key: str, seal: bytes) -> str | None:
     except (CannotReadFile, ValueError):
         return None
     match value:
-        case {"text": str(text), "hmac": str(code)}:  # the code is that of one key only
+        case {"text": str(text), "hmac": str(code)}:  # the code of one key only
             return text if code == _code(key, text, seal) else None
     return None
 

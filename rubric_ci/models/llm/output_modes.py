@@ -58,7 +58,7 @@ class OutputModes:
         return ask
 
     def _known(self, call: ModelCall) -> OutputMode | None:
-        """Return what was found; a mode that is configured is tried once in each run."""
+        """Return the mode that is known to work; a configured one is tried once in each run."""
         server = _server(call.endpoint)
         if server not in self._accepted and call.output_mode is None and self._cache:
             kept = self._cache.get(_key(server))

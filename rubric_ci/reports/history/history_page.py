@@ -46,7 +46,7 @@ _SERIES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanView:
-    """Runs in a row with one verdict; the link is that of the first, where it changed."""
+    """Runs in a row with one verdict; the link leads to the first, where it changed."""
 
     start: str
     width: str
@@ -145,7 +145,7 @@ def _spans(verdicts: str, records: Sequence[RunRecord], hrefs: Sequence[str]) ->
 
 
 def _commit_link(commit: str, href: str) -> str:
-    """Return the address of a commit beside that of its workflow run; empty: unknown."""
+    """Return the address of a commit, from the address of its workflow run; empty: unknown."""
     repository, found, _ = href.partition("/actions/runs/")
     return f"{repository}/commit/{commit}" if found and _COMMIT.fullmatch(commit) else ""
 

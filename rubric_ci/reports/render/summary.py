@@ -99,7 +99,7 @@ def gate_settings(report: RunReport) -> str:
 
 
 def tagged(report: RunReport) -> list[str]:
-    """Return which cases the gate is about, if their tags decide it."""
+    """Return a sentence about the cases of the gate, if their tags decide it."""
     with_tag, without = report.gate.tags, report.gate.not_tags
     if not (with_tag or without):
         return []

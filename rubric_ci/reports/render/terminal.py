@@ -63,7 +63,7 @@ def render(
 
 
 def case_text(case: Graded, report: RunReport, *, width: int) -> str:
-    """Return what a report says about a case without a pass, without colours."""
+    """Return the lines of a report about a case without a pass, without colours."""
     return _printed(_details(case, report, verbose=False), width=width, color=False).rstrip()
 
 

@@ -30,7 +30,7 @@ class Step:
 
 
 def steps(report: RunReport) -> list[Step]:
-    """Return what to do, the most urgent first; empty: nothing."""
+    """Return the steps to do, the most urgent first."""
     match gate_state(report):
         case "fail":
             return [*_to_pass(report)]
@@ -98,7 +98,7 @@ def _to_decide(report: RunReport) -> Iterator[Step]:
 
 
 def _to_compare(report: RunReport) -> Iterator[Step]:
-    """Yield what a comparison lacks."""
+    """Yield a sentence for each thing that a comparison lacks."""
     undecided = [case for case in report.cases if is_undecided(case, report.gate)]
     yield from _cases(undecided)
     if is_drop_open(report.gate, report.comparison):

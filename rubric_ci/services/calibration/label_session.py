@@ -226,7 +226,7 @@ def questions_of(
 
 
 def _subject(result: Graded | Errored, spec: RubricSpec) -> KeptAnswer:
-    """Return what a rubric is about: the answer, with its work if a criterion is about that."""
+    """Return the subject of a rubric: the answer, with its work if a criterion is about that."""
     if not spec.is_about_work and is_of_text(spec.rubric):
         return KeptAnswer(answer=result.answer)
     return KeptAnswer(answer=result.answer, trace=result.trace, file_changes=result.file_changes)

@@ -51,7 +51,7 @@ async def rejudge_cases(
 def expected(
     cases: Sequence[CaseResult], tasks: Sequence[Task], context: RunContext
 ) -> tuple[ExpectedWork, ...]:
-    """Return what the judge will be asked: to mark the kept answers, and a new sentinel."""
+    """Return the requests to the judge: marks of the kept answers, and a new sentinel."""
     graded = [case for case in cases if isinstance(case, Graded)]
     again = [task for _, task in _asked(graded, tasks)]
     watched = sentinel_tasks({task.case.key: task for task in again}.values())

@@ -133,7 +133,7 @@ async def grade_watched(
 
 
 def expected(watch: Watch, tasks: Sequence[Task]) -> list[Task]:
-    """Return what the judge will be asked for again, once per request.
+    """Return the tasks that the judge will mark again, once per request.
 
     New items are chosen from the results. Their number is known before: as many as there are
     judged criteria, up to `ITEMS`.
@@ -146,7 +146,7 @@ def expected(watch: Watch, tasks: Sequence[Task]) -> list[Task]:
 
 
 def measured_tasks(tasks: Iterable[Task]) -> list[Task]:
-    """Return what a new sentinel asks for, once per request."""
+    """Return the tasks that a new sentinel marks, once per request."""
     return list(_first_items(tasks))[:ITEMS] * REPEATS
 
 

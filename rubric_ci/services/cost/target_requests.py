@@ -1,4 +1,4 @@
-"""What the answers of targets will take: requests, starts and their cost.
+"""The requests and starts that the answers of targets will take, and their cost.
 
 The cost is the mean of the last run of the same target. Without one it is a maximum, by
 the price of a start or `max_tokens`, or else that of answers of a usual length.

@@ -1,1 +1,1 @@
-"""What a setup lacks: each check says ok, or what to do; no prompt is sent."""
+"""Checks of a setup: each says ok, or what to do; no prompt is sent."""

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Check(NamedTuple):
-    """What was checked, and what was found or is to be done."""
+    """The subject of a check, and its finding or the step to do."""
 
     ok: bool
     about: str

@@ -98,7 +98,7 @@ def _lacks_key(about: str, endpoint: Endpoint) -> Check | None:
 
 
 async def _looked_up(about: str, endpoint: Endpoint) -> Check:
-    """Return what the server's entry of a model shows."""
+    """Return the finding for the server's entry of a model."""
     provider = provider_with_entry(endpoint)
     if provider is None or endpoint.identity:
         said = "not looked up: its provider has no free look-up here"

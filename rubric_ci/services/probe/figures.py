@@ -78,7 +78,7 @@ class Measured:
 def figures(
     mutations: Sequence[Mutation],
 ) -> tuple[Share, Share, Word]:
-    """Return the share of noticed variants, that of unmoved ones, and the word for both."""
+    """Return the shares of noticed and of unmoved variants, and the word for both."""
     noticed = [each for each in mutations if each.must_notice]
     harmless = [each for each in mutations if not each.must_notice]
     return _share(noticed), _share(harmless), word(noticed, harmless)

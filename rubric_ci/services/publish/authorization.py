@@ -31,7 +31,7 @@ class NotAuthorized(UserError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorized:
-    """What the next job may grade."""
+    """The commit and cases that the next job may grade."""
 
     sha: str
     pull_request: int
@@ -60,7 +60,7 @@ class Rules:
 def authorize(
     server: Server, rules: Rules, event: str, payload: Mapping[str, Any], attempt: int = 1
 ) -> Authorized:
-    """Return what a person asked for; raises NotAuthorized with the reason otherwise."""
+    """Return the request of a person; raises NotAuthorized with the reason."""
     if attempt > 1:
         raise NotAuthorized(
             "a run that is started again needs a new word: each is good for one run"

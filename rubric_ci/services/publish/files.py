@@ -73,7 +73,7 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
 
 
 def _inline(folder: Path) -> Callable[[Picture], str]:
-    """Return what makes a `data:` URI of a copy, until the page has as many bytes as it may."""
+    """Return a function that makes a `data:` URI of a copy, up to the limit of the page."""
     left = [INLINED]
     known: dict[str, str] = {}
 

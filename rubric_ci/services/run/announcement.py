@@ -1,4 +1,4 @@
-"""What a run will request and start, and what that costs: shown before it, and by `run --list`."""
+"""Requests, starts and cost of a run: shown before it, and by `run --list`."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ class Announcement:
 def announce(
     work: Sequence[ExpectedWork], sides: Sides | NoBase | None, inputs: RunInput
 ) -> Announcement:
-    """Return what a run will send: both sides, the sentinel, and bounds of further trials."""
+    """Return the requests of a run: both sides, the sentinel, and bounds of further trials."""
     settings, last = inputs.settings, _last_run(inputs)
     if without_models(settings):
         answers = [each for side in work for each in estimate_answers(side, last)]
@@ -69,7 +69,7 @@ def _last_run(inputs: RunInput) -> LastRun:
 
 
 def _watched(inputs: RunInput) -> tuple[ExpectedWork, ...]:
-    """Return what the sentinel asks the judge for again."""
+    """Return the requests of the sentinel to the judge."""
     tasks = sentinel.expected(watch_of(inputs), inputs.tasks)
     context = replace(inputs.context, cache=None)
     return (ExpectedWork(tasks=tasks, context=context),) if tasks else ()

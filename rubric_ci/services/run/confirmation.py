@@ -141,7 +141,7 @@ async def _confirm(sides: Sides, found: Confirmed, suspects: Mapping[Key, Suspec
 async def _with_flips(
     sides: Sides, found: Confirmed, changes: Sequence[Change], breaks: int
 ) -> Confirmed:
-    """Return what the flipped cases show together.
+    """Return the result of all flipped cases together.
 
     They have the share of the budget of the suspected breaks that they are. Fixes are asked again
     where they could outweigh the breaks.
@@ -245,7 +245,7 @@ def _groups(
 
 
 def once(task: Task) -> Task:
-    """Return the task with a single trial, whatever its case demands."""
+    """Return the task with a single trial, for any number that its case asks for."""
     return replace(task, case=replace(task.case, trials=None))
 
 

@@ -27,7 +27,7 @@ BASE_MOVED: Final = 0.05  # level of the test that the base is worse today
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The pairs, whose base may be that of today, and the drop; None: there is none."""
+    """The pairs, perhaps with fresh answers of the base, and the drop; None: there is none."""
 
     pairs: Mapping[Key, Pair]
     drop: Drop | None = None
@@ -78,7 +78,7 @@ def _drawn(keys: Sequence[Key]) -> Sequence[Key]:
 async def _of_today(
     sides: Sides, pairs: Mapping[Key, Pair], left: Sequence[Key], drop: Drop
 ) -> Found:
-    """Return the pairs with every answer of the base of today, and what remains of the drop."""
+    """Return the pairs with fresh answers of the base, and the remaining drop."""
     now = await _asked_again(sides, pairs, left)
     again = verdicts.drop_of(_graded(now), sides.config)
     asked = drop.again + len(_graded({key: now[key] for key in left}))
@@ -130,7 +130,7 @@ def _is_cached(pair: Pair) -> bool:
 
 
 def _problem(pairs: Mapping[Key, Pair], keys: Sequence[Key]) -> str:
-    """Return why the base has no answer of today."""
+    """Return why the base has no fresh answer."""
     reasons = (base.reason for key in keys if isinstance(base := pairs[key].base, Errored))
     return next(reasons, "it was not graded")
 

@@ -219,7 +219,7 @@ class Sides:
         return replace(self.context, side=side)
 
     def share_answer(self, head: Task, base: Task) -> bool:
-        """Return True if nothing that determines the answer differs, so that it is that of both."""
+        """Return True if nothing that determines the answer differs: both sides share it."""
         if self.apart:
             return False
         match head.target, base.target:

@@ -75,7 +75,7 @@ class Suspect:
         return self.more_head if is_head else self.more_base
 
     def task(self, is_head: bool) -> Task:
-        """Return what a side is asked."""
+        """Return the task of one side."""
         return self.pair.head_task if is_head else self.pair.base_task
 
     def is_undecided(self, level: float, most: int) -> bool:

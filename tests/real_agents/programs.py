@@ -88,19 +88,27 @@ class Responses(BaseHTTPRequestHandler):
         text, status, more = next(
             end for name, end in self.ENDS.items() if f"end by {name}" in asked
         )
-        events = [{"type": "response.created", "response": {"id": "r"}}]
+        events = []
         content = [{"type": "output_text", "text": text, "annotations": []}]
         if "end by refusal" in asked:
             content = [{"type": "refusal", "refusal": "I do not help with this."}]
         if text or "end by refusal" in asked:
             message = {"type": "message", "id": "m", "role": "assistant", "content": content}
             events.append({"type": "response.output_item.done", "item": message})
-        usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
-        last = {"id": "r", "status": status, "usage": usage, **more}
-        events.append({"type": f"response.{status}", "response": last})
-        sent = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Content-Length", str(len(sent)))
-        self.end_headers()
-        self.wfile.write(sent)
+        send_events(self, events, status=status, **more)
+
+
+def send_events(
+    handler: BaseHTTPRequestHandler, events: list[dict[str, Any]], *, status: str, **more: Any
+) -> None:
+    """Send a reply in OpenAI's Responses format."""
+    usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+    ends = {"id": "r", "status": status, "usage": usage, **more}
+    created = {"type": "response.created", "response": {"id": "r"}}
+    whole = [created, *events, {"type": f"response.{status}", "response": ends}]
+    sent = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in whole).encode()
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.send_header("Content-Length", str(len(sent)))
+    handler.end_headers()
+    handler.wfile.write(sent)

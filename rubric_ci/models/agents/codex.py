@@ -36,8 +36,13 @@ _SERVER_KEYS: Final = {"headers": "http_headers"}
 _NO_WORK: Final = frozenset({"agent_message", "reasoning", "todo_list", "error"})
 
 
+# `view_image` reads files of the host in Codex's own process, outside of the sandbox; scripts of
+# the code mode call it and `apply_patch`. A version that does not know a name refuses to start.
+_NO_TOOLS: Final = ("shell_tool", "apps", "plugins", "view_image", "code_mode_host")
+
+
 def _judge(model: str) -> Start:
-    off = ("--disable", "shell_tool", "--disable", "apps", "--disable", "plugins")
+    off = (word for feature in _NO_TOOLS for word in ("--disable", feature))
     argv = (
         *_EXEC,
         "--ephemeral",

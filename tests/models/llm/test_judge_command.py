@@ -43,7 +43,8 @@ ARGUMENTS = {
         *("exec", "--json", "--skip-git-repo-check", "--ephemeral", "-s", "read-only"),
         *("--ignore-user-config", "--ignore-rules", "-c", "project_doc_max_bytes=0"),
         *("-c", 'web_search="disabled"', "--disable", "shell_tool", "--disable", "apps"),
-        *("--disable", "plugins", "-m", "gpt-6", "-"),
+        *("--disable", "plugins", "--disable", "view_image", "--disable", "code_mode_host"),
+        *("-m", "gpt-6", "-"),
     ],
     "copilot": [
         *("--output-format", "json", "--no-ask-user", "--usage-output-file", "HOME/usage.json"),

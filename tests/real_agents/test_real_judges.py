@@ -7,9 +7,10 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import pytest
 
@@ -76,8 +77,10 @@ class Caller(BaseHTTPRequestHandler):
     """A server in OpenAI's Responses format: it calls a tool as often as it can, then marks."""
 
     protocol_version = "HTTP/1.1"
-    calls: ClassVar[list[dict[str, Any]]]
-    asked: ClassVar[list[str]]
+
+    def __init__(self, calls: list[dict[str, Any]], asked: list[str], *connection: Any) -> None:
+        self.calls, self.asked = calls, asked
+        super().__init__(*connection)
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
@@ -121,13 +124,14 @@ def shown_to_codex(folder: Path, model: str, *, without: tuple[str, ...] = ()) -
     """Return True if a picture of the host reached the model that judges."""
     picture = folder / "host.png"
     picture.write_bytes(pictures.png(8, 8))
-    server = type("Server", (Caller,), {"calls": [function(picture), script(picture)], "asked": []})
-    with serving(server) as running:
+    asked: list[str] = []
+    calls = [function(picture), script(picture)]
+    with serving(partial(Caller, calls, asked)) as running:
         plant_codex(folder / "bin", f"{running.url}/v1", without)
         path = f"{folder / 'bin'}{os.pathsep}{programs.environment(folder)['PATH']}"
         graded(folder, {"cli": "codex", "model": model}, "Hello", PATH=path)
-    assert len(server.asked) == 3
-    return ";base64," in "".join(server.asked)
+    assert len(asked) == 3
+    return ";base64," in "".join(asked)
 
 
 CODEX: Final = """\

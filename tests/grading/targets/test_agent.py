@@ -533,7 +533,7 @@ def test_a_command_may_have_a_workspace(bench: Bench) -> None:
     bench.files(shop__sub__a="1\n")
     target = command("echo x > new; pwd", workspace=Workspace(copy="shop"), cwd="sub")
     found = bench.answer(target)
-    assert found.text.endswith("/work/sub")
+    assert Path(found.text).parts[-2:] == ("work", "sub")
     assert found.work is not None
     assert [change.path for change in found.work.changes] == ["sub/new"]
     assert bench.refusal(replace(target, cwd="..")) == "`cwd: ..` of the target `c` leads out"

@@ -9,21 +9,21 @@ from rubric_ci.grading.targets.spelling import spelled
 from rubric_ci.model.trace import Step
 from tests.platforms import symlink
 
-PLACES = {Path("/tmp/w/work"): ".", Path("/tmp/w/home"): "~"}
+PLACES = {Path("/tmp/w/repo"): ".", Path("/tmp/w/home"): "~"}
 
 
 @pytest.mark.parametrize(
     ("tool", "arguments", "expected"),
     [
         ("shell", {"command": "/bin/bash -lc 'ls a'"}, {"command": "ls a"}),
-        ("Bash", {"command": "cd /tmp/w/work && ls"}, {"command": "cd . && ls"}),
-        ("Bash", {"command": "cat '/tmp/w/work/a b'"}, {"command": "cat 'a b'"}),
+        ("Bash", {"command": "cd /tmp/w/repo && ls"}, {"command": "cd . && ls"}),
+        ("Bash", {"command": "cat '/tmp/w/repo/a b'"}, {"command": "cat 'a b'"}),
         ("other", {"command": "sh -c ls"}, {"command": "sh -c ls"}),
-        ("Edit", {"file_path": "/tmp/w/work/src/a.py"}, {"file_path": "src/a.py"}),
-        ("Edit", {"changes": [{"path": "/tmp/w/work/a"}]}, {"changes": [{"path": "a"}]}),
-        ("Read", {"path": "/tmp/w/work"}, {"path": "."}),
-        ("Read", {"path": "/tmp/w/work/"}, {"path": "./"}),
-        ("Read", {"path": "/tmp/w/workspace/a"}, {"path": "/tmp/w/workspace/a"}),
+        ("Edit", {"file_path": "/tmp/w/repo/src/a.py"}, {"file_path": "src/a.py"}),
+        ("Edit", {"changes": [{"path": "/tmp/w/repo/a"}]}, {"changes": [{"path": "a"}]}),
+        ("Read", {"path": "/tmp/w/repo"}, {"path": "."}),
+        ("Read", {"path": "/tmp/w/repo/"}, {"path": "./"}),
+        ("Read", {"path": "/tmp/w/repository/a"}, {"path": "/tmp/w/repository/a"}),
         ("Read", {"path": "/tmp/w/home/.cache"}, {"path": "~/.cache"}),
         ("Read", {"line": 3}, {"line": 3}),
         ("Read", None, None),

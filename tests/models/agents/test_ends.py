@@ -232,11 +232,11 @@ def test_its_home_folder(tmp_path: Any) -> None:
     start = furnished(AGENTS["gemini-cli"].judge("m"), tmp_path)
     assert start.environment["GEMINI_TELEMETRY_OUTFILE"] == f"{tmp_path}/telemetry.json"
     (tmp_path / "telemetry.json").write_bytes(b"a\xff")
-    chats = tmp_path / ".gemini/tmp/work/chats"
+    chats = tmp_path / ".gemini/tmp/repo/chats"
     chats.mkdir(parents=True)
     (chats / "s.jsonl").write_text("s")
     (chats / "link.jsonl").symlink_to("/etc/hostname")
     assert kept(tmp_path, AGENTS["gemini-cli"].keeps) == {
         "telemetry.json": "a�",
-        ".gemini/tmp/work/chats/s.jsonl": "s",
+        ".gemini/tmp/repo/chats/s.jsonl": "s",
     }

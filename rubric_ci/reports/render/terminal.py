@@ -31,8 +31,9 @@ SIGNS: Mapping[wording.CaseStatus, str] = {
     "skipped": "-",
 }
 MOST_ROWS = MOST_DETAILS = 50
-NARROW = 80  # columns; below, the reasons get the place of the costs
+NARROW = 80  # columns; below, the reasons get the place of costs and scores
 LONGEST_ID = 20  # columns of an id that is not broken
+LONGEST_VERDICT = 13  # columns of a verdict with its score that are one line
 LONGEST_TEXT = 2000  # characters of a question, an expected outcome or an answer
 Detail: TypeAlias = Literal["verdict", "failures", "full"]
 
@@ -220,28 +221,48 @@ def _table(
     longest = max((len(case.id) for case in rows), default=0)
     width = min(longest, LONGEST_ID) if narrow else None
     table.add_column("case", overflow="fold", ratio=None if narrow else 2, width=width)
-    table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+    if not narrow:
+        table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=not narrow, max_width=LONGEST_VERDICT if narrow else None)
     table.add_column("reason", overflow="fold", ratio=None if narrow else 3)
     priced = not narrow and any(usage_text.price(case) for case in rows)
     if priced:
         table.add_column("cost", justify="right", no_wrap=True)
     for case in rows:
-        kind = wording.status(case)
-        score = numbers.score(case.score) if isinstance(case, Graded) else "-"
-        trials = wording.trials(case)
-        verdict = Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
-        why = _text(numbers.shortened(wording.reason(case), 200))
-        beside = why if narrow else verdict
-        beside.append(f"\n{trials}" if trials else "", style="dim")
-        cells = [_text(case.id), Text(score), verdict, why]
-        table.add_row(*cells, *([usage_text.price(case)] if priced else []))
+        price = [usage_text.price(case)] if priced else []
+        table.add_row(*(_narrow_cells(case) if narrow else _cells(case)), *price)
     for reason, cases in shared.items():
         verdict = Text.assemble((f"{SIGNS['errored']} errored", STYLES["errored"]))
         about = _text(numbers.shortened(reason, 600))
         names = _text(f"\n{numbers.listed([case.id for case in cases])}", "dim")
-        table.add_row(_text(f"{len(cases):,} cases") + names, "-", verdict, about)
+        score = () if narrow else ("-",)
+        table.add_row(_text(f"{len(cases):,} cases") + names, *score, verdict, about)
     return table
+
+
+def _cells(case: CaseResult) -> list[Text]:
+    """Return id, score, verdict with trials, and reason."""
+    trials = wording.trials(case)
+    score = Text(numbers.score(case.score) if isinstance(case, Graded) else "-")
+    verdict = _shown_verdict(case).append(f"\n{trials}" if trials else "", style="dim")
+    return [_text(case.id), score, verdict, _why(case)]
+
+
+def _narrow_cells(case: CaseResult) -> list[Text]:
+    """Return id, verdict with score, and reason with trials."""
+    trials = wording.trials(case)
+    score = f" {numbers.score(case.score)}" if isinstance(case, Graded) else ""
+    why = _why(case).append(f"\n{trials}" if trials else "", style="dim")
+    return [_text(case.id), _shown_verdict(case) + Text(score), why]
+
+
+def _shown_verdict(case: CaseResult) -> Text:
+    kind = wording.status(case)
+    return Text.assemble((f"{SIGNS[kind]} {kind}", STYLES[kind]))
+
+
+def _why(case: CaseResult) -> Text:
+    return _text(numbers.shortened(wording.reason(case), 200))
 
 
 def _details(case: Graded, report: RunReport, *, verbose: bool) -> Iterator[RenderableType]:
@@ -302,7 +323,8 @@ def _left_out(report: RunReport) -> Iterator[RenderableType]:
     if report.grading_changes:
         yield _text(summary.changes_title(report), "bold")
     for change in report.grading_changes[:MOST_DETAILS]:
-        yield _text(f"  {summary.change_line(change)}  {change.file}:{change.line}")
+        line = f"{summary.change_line(change)}  {change.file}:{change.line}"
+        yield Padding(_text(line), (0, 0, 0, 2))
     waived = [f"waived: {line}" for line in waivers.applied_lines(report)]
     waived += [f"waiver: {place}: {text}" for place, text in waivers.problem_lines(report)]
     for line in (*waived, *(f"note: {line}" for line in lines)):

@@ -96,7 +96,7 @@ def _instances(cls: type, above: tuple[type, ...]) -> list[Any]:
     def values() -> dict[str, list[Any]]:
         return {f.name: examples(hints[f.name], f.name, (*above, cls)) for f in fields(cls)}
 
-    count = max(map(len, values().values()))
+    count = max(map(len, values().values()), default=1)
     return [cls(**{name: of[n % len(of)] for name, of in values().items()}) for n in range(count)]
 
 

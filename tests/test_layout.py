@@ -52,7 +52,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/dialects/test_table.py": """
         files/dialects/agent_skills files/dialects/agentv files/dialects/translation""",
     "files/dialects/test_agentv_graders.py": """
-        files/dialects/agentv_calls files/dialects/agentv_evaluators""",
+        files/dialects/agentv_calls files/dialects/agentv_evaluators
+        files/dialects/agentv_rubrics""",
     "cli/commands/test_run_tool.py": "services/run/tool",
     "cli/commands/test_run_skills.py": "grading/skill_cases grading/targets/skill",
     "files/assertions/test_mark.py": """

@@ -176,14 +176,20 @@ class WeightedAverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PassedShare:
+    """The share of the members that pass, by weight; a missed gate fails its member only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompositeSpec:
-    """Several evaluators, aggregated by weighted mean, a script or a judge."""
+    """Several evaluators, aggregated by weighted mean, by how many pass, a script or a judge."""
 
     name: str
     type: str = "composite"
     weight: float = 1.0
     evaluators: tuple["EvaluatorSpec", ...]
-    aggregator: WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
+    aggregator: WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec
+    required_min_score: float = 0.0  # 0 to 1; a lower score misses a gate
     span: Span
 
 
@@ -205,7 +211,7 @@ def every_evaluator(specs: Iterable[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
             yield spec.prompt_script
         if isinstance(spec, CompositeSpec):
             yield from every_evaluator(spec.evaluators)
-            if not isinstance(spec.aggregator, WeightedAverage):
+            if not isinstance(spec.aggregator, WeightedAverage | PassedShare):
                 yield spec.aggregator
 
 

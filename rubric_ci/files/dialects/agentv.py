@@ -131,7 +131,7 @@ _TEST_KEYS: Final = frozenset(
 
 _DECIDING: Final = (
     *("evaluators", "depends_on", "on_dependency_failure", "window_size", "workspace", "suite"),
-    *("environment", "options", "provider", "providers", "prompts", "task", "transform", "env"),
+    *("environment", "options", "provider", "providers", "prompts", "transform", "env"),
     *("evaluate_options", "repeat", "scenarios", "rubric", "preprocessors", "expected_outcome"),
 )
 """Keys that a version of AgentV reads and that have no counterpart."""
@@ -166,7 +166,10 @@ def _test(
     skipped = isinstance(execution, dict) and execution.get("skip_defaults") is True
     first = None if skipped else suite.get("input")
     if "turns" not in test or first or "input" in owner:
-        _input(found, first, owner, place, ours, prompt)
+        files = (suite.get("input_files"), ("input_files",)) if not skipped else (None, ())
+        if "input_files" in owner:
+            files = owner["input_files"], (*place, "input_files")
+        _input(found, first, owner, place, ours, prompt, files)
     _expected(found, test, variables, ours, theirs)
     if "turns" in test:
         _turns(found, test, ours, theirs)
@@ -225,13 +228,14 @@ def _input(
     place: Path,
     ours: Path,
     prompt: str,
+    attached: tuple[Any, Path],
 ) -> None:
     """Add the input: a text or messages; the suite's come first."""
     if prompt and place[-1] == "vars":
         found.put((*ours, "input"), filled(prompt, owner), ("prompts", 0))
         return
     written: Any = owner.get("input")
-    files = owner.get("input_files") or []
+    files, files_at = attached
     if not files and not first:
         found.put((*ours, "input"), written, (*place, "input"))
         return
@@ -241,7 +245,7 @@ def _input(
     for number, (message, where) in enumerate(every):
         found.put((*messages, number), message, where)
     if files and every and isinstance(every[-1][0], dict):
-        _attach(found, files, (*messages, len(every) - 1), (*place, "input_files"))
+        _attach(found, files, (*messages, len(every) - 1), files_at)
 
 
 def _messages(written: Any, place: Path) -> Iterator[tuple[Any, Path]]:

@@ -28,11 +28,8 @@ def trajectory(found: Translation, grader: dict[str, Any], place: Path) -> Parts
     known = ("mode", "minimums", "expected", "args_match")
     found.refuse_keys(grader, (*OPTIONS, *known), place)
     expected = grader.get("expected")
-    loose = grader.get("args_match") == "superset"
-    for index, call in enumerate(expected if isinstance(expected, list) else ()):
-        if not isinstance(call, dict) or (call.get("args", "any") != "any" and not loose):
-            message = "arguments are compared as `args_match: superset` only"
-            found.refuse((*place, "expected", index), message)
+    if isinstance(expected, list):
+        grader = {**grader, "expected": _expected(found, grader, (*place, "expected"))}
     if grader.get("mode") != "any_order" and not expected:
         found.refuse(place, "without `expected` there is nothing to compare")
     if grader.get("mode") == "exact":
@@ -41,6 +38,31 @@ def trajectory(found: Translation, grader: dict[str, Any], place: Path) -> Parts
         )
     options = {key: grader[key] for key in known[:3] if key in grader}
     return Parts(evaluators=(named(grader, "tool_trajectory", **options),))
+
+
+_OF_CALL: Final = ("tool", "args", "max_duration_ms", "maxDurationMs")
+
+
+def _expected(found: Translation, grader: Mapping[str, Any], place: Path) -> list[Any]:
+    """Return the expected calls; how arguments are compared is a setting of each there."""
+    calls: list[Any] = []
+    for index, call in enumerate(grader["expected"]):
+        where = (*place, index)
+        written = call if isinstance(call, dict) else {}
+        how = written.get("args_match", grader.get("args_match", "exact"))
+        kept = {key: each for key, each in written.items() if key in _OF_CALL}
+        for key in written.keys() - {*_OF_CALL, "args_match"}:
+            found.skip((*where, key), f"AgentV ignores `{key}` of an expected call")
+        if how == "ignore":
+            kept["args"] = "any"
+        compared = kept.get("args", "any") != "any"
+        if compared and how == "exact":
+            kept["args_match"] = how
+        elif not written or (compared and how != "superset"):
+            message = "arguments are compared as `exact`, `superset` or `ignore` only"
+            found.refuse(where, message)
+        calls.append(kept)
+    return calls
 
 
 def called(found: Translation, grader: dict[str, Any], place: Path) -> Parts:

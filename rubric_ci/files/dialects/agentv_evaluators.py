@@ -42,8 +42,6 @@ def check_of(found: Translation, grader: dict[str, Any], kind: str, place: Path)
         criterion["ignore_case"] = True
     if grader.get("negate") is True:
         criterion["not"] = True
-    if not isinstance(grader.get("required", False), bool):
-        found.refuse((*place, "required"), "a minimum score of a grader has no counterpart")
     described = grader.get("description")
     if isinstance(described, str):
         criterion["expected_outcome"] = described
@@ -52,8 +50,6 @@ def check_of(found: Translation, grader: dict[str, Any], kind: str, place: Path)
 
 def evaluator_of(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts:
     """Return a grader of the table as its parts, each with a weight as if the grader had 1."""
-    if grader.get("required") not in (None, False) and kind not in CALLS:
-        found.refuse((*place, "required"), "only a check or one criterion can be required")
     return EVALUATORS[kind](found, grader, place)
 
 
@@ -90,7 +86,7 @@ def discovered(found: Translation, grader: dict[str, Any], place: Path) -> Parts
     path = next(filter(None, map(found.place, names)), None)
     if path is None:
         return None
-    for key in ("negate", "transform", "required"):
+    for key in ("negate", "transform"):
         if grader.get(key):
             found.refuse((*place, key), f"`{key}` of a script has no counterpart")
     for key in grader.keys() - {*OPTIONS, "negate", "transform"}:

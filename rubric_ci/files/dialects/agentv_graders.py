@@ -2,34 +2,41 @@
 
 A case's score is the weighted mean of its graders there, and a missed criterion fails its grader
 only: criteria are not required here. Texts are one grader that weighs as many as they are, so that
-texts, checks and rubrics are one list of criteria with the same mean.
+texts, checks and rubrics are one list of criteria with the same mean. A required grader that is
+more than one criterion is a composite with a minimum score.
 """
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from rubric_ci.files.assertions.keys import KEYS
-from rubric_ci.files.dialects.agentv_calls import OPTIONS, Parts
+from rubric_ci.files.dialects.agentv_calls import CALLS, OPTIONS, Parts, named
 from rubric_ci.files.dialects.agentv_evaluators import (
     CHECKS,
     EVALUATORS,
-    check_of,
     discovered,
     evaluator_of,
     prompted,
 )
-from rubric_ci.files.dialects.translation import VARIABLE, Translation, renamed
+from rubric_ci.files.dialects.agentv_rubrics import (
+    GATES,
+    RUBRICS,
+    Placed,
+    criteria_of,
+    is_one_text,
+    weight_of,
+)
+from rubric_ci.files.dialects.translation import VARIABLE, Translation
 from rubric_ci.files.yaml_text.problems import Path
 
 GRADERS: Final = ("assertions", "assert", "assertion")
 """The keys of a list of graders, of which a test or a suite has one."""
 
-_RUBRICS: Final = frozenset(("llm-rubric", "rubrics", "llm-grader", "llm-judge"))
+_LIMIT: Final = 0.8  # from which a grader, and a test, passes
+_GATE: Final = ("required", "min_score")
 _SETS: Final = {"assert-set": GRADERS, "composite": ("assertions", "assert", "evaluators")}
-
-_Placed = tuple[Any, Path]
 
 
 def add_graders(
@@ -45,8 +52,7 @@ def add_graders(
     `seen` is what judges see besides the answer.
     """
     criteria, evaluators = _collected(found, suite, test, theirs)
-    judged = any(isinstance(c, str) or not c.keys() & {*KEYS} for c, _ in criteria)
-    sees = {"sees": ["answer", *seen]} if seen and judged else {}
+    sees = sees_of(seen) if _is_judged([each for each, _ in criteria]) else {}
     owner = (*ours, "rubrics")
     if evaluators:
         found.put((*ours, "execution"), {"evaluators": []}, theirs)
@@ -56,8 +62,9 @@ def add_graders(
             rubric = {"name": "rubric", "type": "rubric", "weight": weight, **sees, "rubrics": []}
             found.put((*place, 0), rubric, theirs)
             owner = (*place, 0, "rubrics")
-        for number, (each, where) in enumerate(_unique(evaluators), 1 if criteria else 0):
-            found.put((*place, number), each, where)
+        taken = ("rubric",) if criteria else ()
+        for number, (each, where) in enumerate(_unique(evaluators, taken), len(taken)):
+            found.put((*place, number), _seeing(each, sees_of(seen)), where)
     elif criteria and sees:
         found.put(owner, {**sees, "criteria": []}, theirs)
         owner = (*owner, "criteria")
@@ -67,9 +74,26 @@ def add_graders(
         found.put((*owner, number), criterion, place)
 
 
+def sees_of(seen: Sequence[str]) -> dict[str, list[str]]:
+    """Return the setting of a rubric whose judge sees more than the answer; empty: it does not."""
+    return {"sees": ["answer", *seen]} if seen else {}
+
+
+def _is_judged(criteria: Sequence[Any]) -> bool:
+    return any(isinstance(c, str) or not c.keys() & {*KEYS} for c in criteria)
+
+
+def _seeing(evaluator: dict[str, Any], sees: dict[str, list[str]]) -> dict[str, Any]:
+    """Return an evaluator with what its judges see, also in members."""
+    if "evaluators" in evaluator:
+        return {**evaluator, "evaluators": [_seeing(e, sees) for e in evaluator["evaluators"]]}
+    judged = evaluator["type"] == "rubric" and _is_judged(evaluator["rubrics"])
+    return {**evaluator, **sees} if judged else evaluator
+
+
 def _collected(
     found: Translation, suite: dict[str, Any], test: dict[str, Any], theirs: Path
-) -> tuple[list[_Placed], list[_Placed]]:
+) -> tuple[list[Placed], list[Placed]]:
     """Return the criteria and the evaluators of a test, with those of its suite."""
     written = _listed(test, theirs)
     if not _skips_defaults(test):
@@ -79,8 +103,8 @@ def _collected(
     if isinstance(test.get("rubrics"), list):
         path = (*theirs, "rubrics")
         written += [(each, (*path, at)) for at, each in enumerate(test["rubrics"])]
-    criteria: list[_Placed] = []
-    evaluators: list[_Placed] = []
+    criteria: list[Placed] = []
+    evaluators: list[Placed] = []
     for grader, place in written:
         _collect(found, test, grader, place, 1.0, criteria, evaluators)
     if not written and isinstance(test.get("criteria"), str):
@@ -88,7 +112,7 @@ def _collected(
     return _identified(criteria), evaluators
 
 
-def _identified(criteria: list[_Placed]) -> list[_Placed]:
+def _identified(criteria: list[Placed]) -> list[Placed]:
     """Return the criteria without the ids that several graders give, or that numbers may be."""
     named = [each for each, _ in criteria if isinstance(each, dict) and "id" in each]
     ids = Counter(each["id"] for each in named)
@@ -100,10 +124,10 @@ def _identified(criteria: list[_Placed]) -> list[_Placed]:
 
 def turn_criteria(
     found: Translation, test: dict[str, Any], turn: dict[str, Any], place: Path
-) -> list[_Placed]:
+) -> list[Placed]:
     """Return the criteria of a turn, whose texts are one grader of weight 1."""
-    criteria: list[_Placed] = []
-    evaluators: list[_Placed] = []
+    criteria: list[Placed] = []
+    evaluators: list[Placed] = []
     written = _listed(turn, place)
     texts = sum(isinstance(each, str) for each, _ in written)
     for grader, where in written:
@@ -119,19 +143,19 @@ def _skips_defaults(test: dict[str, Any]) -> bool:
     return isinstance(execution, dict) and execution.get("skip_defaults") is True
 
 
-def _listed(owner: dict[str, Any], path: Path, keys: tuple[str, ...] = GRADERS) -> list[_Placed]:
+def _listed(owner: dict[str, Any], path: Path, keys: tuple[str, ...] = GRADERS) -> list[Placed]:
     """Return the graders of a test, a suite or a set with their paths."""
     key = next((key for key in keys if isinstance(owner.get(key), list)), "")
     return [(each, (*path, key, index)) for index, each in enumerate(owner.get(key) or [])]
 
 
-def _unique(evaluators: list[_Placed]) -> list[_Placed]:
-    """Return the evaluators with names that differ."""
-    taken: Counter[str] = Counter({"rubric": 1})
+def _unique(evaluators: list[Placed], taken: Iterable[str] = ()) -> list[Placed]:
+    """Return the evaluators with names that differ, also from those that are taken."""
+    used = Counter(taken)
     for each, _ in evaluators:
-        taken[each["name"]] += 1
-        if taken[each["name"]] > 1:
-            each["name"] += f"-{taken[each['name']]}"
+        used[each["name"]] += 1
+        if used[each["name"]] > 1:
+            each["name"] += f"-{used[each['name']]}"
     return evaluators
 
 
@@ -141,35 +165,128 @@ def _collect(
     grader: Any,
     place: Path,
     share: float,
-    criteria: list[_Placed],
-    evaluators: list[_Placed],
+    criteria: list[Placed],
+    evaluators: list[Placed],
 ) -> None:
     """Add what a grader becomes, with its share of the weight of the case."""
+    kind = str(grader.get("type", "")).replace("_", "-") if isinstance(grader, dict) else ""
     texts = {**grader, "prompt": ""} if isinstance(grader, dict) else grader
-    if unknown := VARIABLE.search(json.dumps(texts)):
+    if kind not in _SETS and (unknown := VARIABLE.search(json.dumps(texts))):
         found.refuse(place, f"`{{{{ {unknown[1]} }}}}` is not replaced: no variable of the test")
     if not isinstance(grader, dict):
         text = {"expected_outcome": grader, "required": False}
         criteria.append((_weighed(text, share), place))
         return
-    kind = str(grader.get("type", "")).replace("_", "-")
+    if own := _settings(found, grader, kind, place):
+        free = {key: each for key, each in grader.items() if key not in _GATE}
+        evaluators.append((_composite(found, test, free, place, share, own), place))
+        return
     if kind in _SETS:
         for member, where, part in _members(found, grader, kind, place):
             _collect(found, test, member, where, share * part, criteria, evaluators)
         return
-    share *= _weight(grader)
+    share *= weight_of(grader)
+    grader = {**grader, "required": bool(grader.get("required"))}
     if parts := _parts(found, grader, kind, place):
         criteria += [(_weighed(each, share), place) for each in parts.criteria]
         evaluators += [(_weighed(each, share), place) for each in parts.evaluators]
         return
-    criteria += [(_weighed(e, share), at) for e, at in _criteria(found, test, grader, kind, place)]
+    criteria += [
+        (_weighed(e, share), at) for e, at in criteria_of(found, test, grader, kind, place)
+    ]
+
+
+def _settings(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
+    """Return what makes a grader an evaluator of its own: a gate, or members that pass or not."""
+    least = _minimum(found, grader, place)
+    of_criterion = kind in CHECKS or kind in CALLS or (kind in RUBRICS and is_one_text(grader))
+    gate = {"required_min_score": least} if least and not of_criterion else {}
+    by_passes = {"aggregator": {"type": "passed"}} if kind in _SETS and _by_passes(grader) else {}
+    return {**by_passes, **gate}
+
+
+def _minimum(found: Translation, grader: dict[str, Any], place: Path) -> float:
+    """Return the least score of a required grader; 0: it is none."""
+    required = grader.get("required")
+    if not required:
+        return 0.0
+    least = grader.get("min_score", _LIMIT if required is True else required)
+    if isinstance(least, bool) or not isinstance(least, int | float) or not 0 < least <= 1:
+        found.refuse((*place, "required"), "the least score of a grader is above 0, and at most 1")
+        return _LIMIT
+    return float(least)
+
+
+def _by_passes(grader: dict[str, Any]) -> bool:
+    aggregator = grader.get("aggregator")
+    return isinstance(aggregator, dict) and aggregator.get("type") == "threshold"
+
+
+def _composite(
+    found: Translation,
+    test: dict[str, Any],
+    grader: dict[str, Any],
+    place: Path,
+    share: float,
+    settings: dict[str, Any],
+) -> dict[str, Any]:
+    """Return a grader as an evaluator of its own, around what it becomes."""
+    own = named({"name": grader.get("type", "rubric"), **grader}, "composite", **settings)
+    if "aggregator" not in settings:
+        members = _alone(found, test, {**grader, "weight": 1.0}, place)
+    else:
+        inner = _each_passes(found, grader, place)
+        each = [(_alone(found, test, member, where), _name(member)) for member, where in inner]
+        members = [_one_of(parts, name) for parts, name in each if parts]
+    unique = [each for each, _ in _unique([(each, place) for each in members])]
+    return _weighed({**own, "evaluators": unique}, share * weight_of(grader))
+
+
+def _alone(
+    found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
+) -> list[dict[str, Any]]:
+    """Return what a grader becomes as evaluators."""
+    criteria: list[Placed] = []
+    evaluators: list[Placed] = []
+    _collect(found, test, grader, place, 1.0, criteria, evaluators)
+    if not criteria:
+        return [each for each, _ in _unique(evaluators)]
+    rubrics = [criterion for criterion, _ in _identified(criteria)]
+    weight = round(sum(each.get("weight", 1.0) for each in rubrics), 6)
+    rubric = {"name": _name(grader) or "rubric", "type": "rubric", "rubrics": rubrics}
+    members = [(each, place) for each in (_weighed(rubric, weight), *(e for e, _ in evaluators))]
+    return [each for each, _ in _unique(members)]
+
+
+def _one_of(parts: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    """Return the parts of a grader as one evaluator, which passes or not."""
+    if len(parts) == 1:
+        return parts[0]
+    return {"name": name or "parts", "type": "composite", "evaluators": parts}
+
+
+def _each_passes(found: Translation, grader: dict[str, Any], place: Path) -> list[Placed]:
+    """Return the members of a set of which each passes or not, also by its required criteria."""
+    keys = _SETS[str(grader["type"]).replace("_", "-")]
+    found.refuse_keys(grader, (*OPTIONS, *keys, "threshold", "aggregator"), place)
+    return [
+        ({**_gating(member), "weight": 1.0}, where)
+        for member, where in _listed(grader, place, keys)
+    ]
+
+
+def _gating(member: Any) -> dict[str, Any]:
+    if not isinstance(member, dict):
+        return {"type": "rubrics", "criteria": [member], GATES: True}
+    kind = str(member.get("type", "")).replace("_", "-")
+    return {**member, GATES: True} if kind in RUBRICS else member
 
 
 def _parts(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts | None:
     """Return the parts of a grader that is neither check nor list of criteria; None: it is one."""
     if kind in EVALUATORS:
         return evaluator_of(found, grader, kind, place)
-    if kind in _RUBRICS:
+    if kind in RUBRICS:
         return prompted(found, grader, place) if "prompt" in grader else None
     return None if kind in CHECKS else discovered(found, grader, place)
 
@@ -191,16 +308,17 @@ def _members(
     aggregator = grader.get("aggregator", {"type": "weighted_average"})
     mean = isinstance(aggregator, dict) and aggregator.get("type") == "weighted_average"
     members = _listed(grader, place, keys)
-    if not mean or not members or grader.get("required") not in (None, False):
-        found.refuse(place, "only the weighted mean of a set without a gate has a counterpart")
+    if not mean or not members:
+        message = "only the mean of a set, and how many of it pass, have a counterpart"
+        found.refuse(place, message)
         return []
     if kind == "composite":  # its weights are by name, those of the members are not used
         given = aggregator.get("weights")
         named = given if isinstance(given, dict) else {}
-        weights = [_weight({"weight": named.get(_name(each), 1.0)}) for each, _ in members]
+        weights = [weight_of({"weight": named.get(_name(each), 1.0)}) for each, _ in members]
     else:
-        weights = [_weight(each) for each, _ in members]
-    total, own = sum(weights) or 1.0, _weight(grader)
+        weights = [weight_of(each) for each, _ in members]
+    total, own = sum(weights) or 1.0, weight_of(grader)
     return [
         ({**each, "weight": 1.0} if isinstance(each, dict) else each, where, own * weight / total)
         for (each, where), weight in zip(members, weights, strict=True)
@@ -209,92 +327,3 @@ def _members(
 
 def _name(member: Any) -> str:
     return str(member.get("name", "")) if isinstance(member, dict) else ""
-
-
-def _weight(grader: Any) -> float:
-    weight = grader.get("weight", 1.0) if isinstance(grader, dict) else 1.0
-    known = isinstance(weight, int | float) and not isinstance(weight, bool)
-    return float(weight) if known else 1.0
-
-
-def _criteria(
-    found: Translation, test: dict[str, Any], grader: dict[str, Any], kind: str, place: Path
-) -> list[_Placed]:
-    """Return the criteria of a check or of a rubric, with weights as if the grader had 1."""
-    if kind in CHECKS:
-        return [(check_of(found, grader, kind, place), place)]
-    if kind in _RUBRICS or (not kind and "criteria" in grader):
-        return _rubric(found, test, grader, place)
-    if not kind and ("outcome" in grader or "expected_outcome" in grader):
-        own = {key: value for key, value in grader.items() if key != "weight"}
-        return [(_criterion(found, own, 1.0, place), place)]
-    inverted = "; AgentV inverts by `negate: true`" if kind.removeprefix("not-") in CHECKS else ""
-    message = f"the grader `{kind}` has no counterpart{inverted}"
-    found.refuse((*place, "type") if kind else place, message)
-    return []
-
-
-def _rubric(
-    found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
-) -> list[_Placed]:
-    """Return the criteria of a rubric, which share the weight of their grader."""
-    key = next((key for key in ("criteria", "value", "rubrics") if grader.get(key)), "")
-    written = grader.get(key)
-    if not key:
-        return _without_criteria(found, test, grader, place)
-    found.refuse_keys(grader, (*OPTIONS, "criteria", "value", "rubrics"), place)
-    items = written if isinstance(written, list) else [written]
-    if isinstance(written, str) and written.startswith("file://"):
-        found.refuse((*place, key), "criteria in another file have no counterpart")
-        return []
-    if grader.get("required") not in (None, False) and len(items) > 1:
-        found.refuse((*place, "required"), "a required grader of several criteria has no gate here")
-    share = 1 / (sum(map(_weight, items)) or 1.0)
-    placed: list[_Placed] = []
-    for index, item in enumerate(items):
-        where = (*place, key, index) if isinstance(written, list) else (*place, key)
-        criterion = _criterion(found, item, share, where)
-        if grader.get("required") is True and len(items) == 1:
-            criterion["required"] = True
-        placed.append((criterion, where))
-    return placed
-
-
-def _without_criteria(
-    found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
-) -> list[_Placed]:
-    """Return the criterion of the test; `llm-rubric` has none, and AgentV skips it."""
-    if grader["type"] in {"llm-grader", "llm_grader", "llm-judge", "llm_judge"}:
-        if isinstance(test.get("criteria"), str):
-            return [({"expected_outcome": test["criteria"], "required": False}, place)]
-    elif grader["type"] in {"llm-rubric", "llm_rubric"}:
-        found.skip(place, "`llm-rubric` without `value` and `prompt` grades nothing")
-        return []
-    found.refuse(place, "a grader without criteria of its own has no counterpart")
-    return []
-
-
-_CONTRADICTION: Final = "Makes no claim that contradicts this, or does not mention it: "
-
-
-def _criterion(found: Translation, item: Any, share: float, place: Path) -> dict[str, Any]:
-    """Return a criterion with its share of the grader's weight."""
-    if not isinstance(item, dict):
-        return {"expected_outcome": item, "weight": round(share, 6), "required": False}
-    known = ("id", "outcome", "expected_outcome", "description", "weight", "required", "min_score")
-    found.refuse_keys(item, (*known, "score_ranges", "operator"), place)
-    text = next((item[key] for key in ("outcome", "expected_outcome") if key in item), None)
-    match item.get("operator", "correctness"):
-        case "correctness":
-            pass
-        case "contradiction" if isinstance(text, str):
-            text = f"{_CONTRADICTION}{text}"
-        case other:
-            found.refuse((*place, "operator"), f"`operator: {other}` has no counterpart")
-    named = {"id": item["id"]} if item.get("id") and isinstance(item["id"], str) else {}
-    texts = {} if text is None else {"expected_outcome": text}
-    criterion = {**named, "weight": round(_weight(item) * share, 6), **texts}
-    if "score_ranges" not in item:
-        return {**criterion, "required": False}
-    ranges = renamed(item["score_ranges"], "outcome", "expected_outcome")
-    return {**criterion, "score_ranges": ranges}

@@ -29,16 +29,17 @@ _OF_SUITE: Final = frozenset(
             "execution",
             "evaluate_options",
             "input",
+            "input_files",
         ),
         *("default_test", "defaults", "environment", "extensions", *GRADERS),
     )
 )
 _DECIDING: Final = (
     *("requires", "evaluators", "preprocessors", "scenarios", "options"),
-    *("env", "transform", "input_files", "turns", "mode", "rubrics", "targets", "vars", "provider"),
+    *("env", "transform", "turns", "mode", "rubrics", "targets", "vars", "provider"),
 )
 DECIDING_EXECUTION: Final = (
-    *("trials", "evaluators", "assertions", "agent", "agent_timeout", "workspace", "repeat"),
+    *("evaluators", "assertions", "agent", "agent_timeout", "workspace", "repeat"),
     *("targets", "threshold"),
 )
 """Keys that a version of AgentV reads and that have no counterpart."""
@@ -87,6 +88,21 @@ def _options(found: Translation, options: Any) -> None:
     elif count > 1:
         trials = {"count": count, "pass": 1 if strategy == "pass_any" else count}
         found.put(("trials",), trials, (*place, "repeat"))
+
+
+def _trials(found: Translation, trials: Any) -> None:
+    """Add the trials of versions 2 to 4, of which one must pass."""
+    if not isinstance(trials, dict):
+        return
+    place: Path = ("execution", "trials")
+    found.refuse_keys(trials, ("count", "strategy", "cost_limit_usd", "costLimitUsd"), place)
+    count, strategy = trials.get("count"), trials.get("strategy", "pass_at_k")
+    if not isinstance(count, int) or strategy != "pass_at_k":
+        found.refuse(place, "`trials` is a `count` with `strategy: pass_at_k`")
+    elif count > 1:
+        found.put(("trials",), {"count": count, "pass": 1}, place)
+    for key in trials.keys() & {"cost_limit_usd", "costLimitUsd"}:
+        found.skip((*place, key), "the limit of the cost of a run is `--max-cost-usd`")
 
 
 def _defaults(found: Translation, defaults: Any) -> None:
@@ -161,9 +177,23 @@ def _workspace(found: Translation, data: dict[str, Any]) -> None:
     if not isinstance(template, str) or "environment" in data:
         found.refuse(place, "`workspace` has no counterpart unless it has a `template`")
         return
-    found.refuse_keys(written, ("template", "mode", "isolation"), place)
+    found.refuse_keys(written, ("template", "mode", "isolation", "hooks"), place)
+    _hooks(found, written.get("hooks"), (*place, "hooks"))
+    if written.get("mode") == "static":
+        found.refuse((*place, "mode"), "each answer has a copy of a folder, and none of its own")
     found.put(place, {"copy": normpath(template)}, place)
     found.paths[*place, "copy"] = (*place, "template")
+
+
+def _hooks(found: Translation, hooks: Any, place: Path) -> None:
+    """Report the commands of hooks; a reset has no effect, as each answer has a fresh copy."""
+    if not isinstance(hooks, dict) or hooks.get("enabled") is False:
+        return
+    for name, hook in hooks.items():
+        if isinstance(hook, dict) and not hook.keys() - {"reset"}:
+            found.skip((*place, name), "each answer has a fresh copy of the folder")
+        elif name != "enabled":
+            found.refuse((*place, name), f"the command of `{name}` has no counterpart")
 
 
 def _extensions(found: Translation, extensions: Any) -> None:
@@ -197,8 +227,9 @@ def _target(found: Translation, data: dict[str, Any]) -> None:
     if not isinstance(execution, dict):
         found.refuse(("execution",), "`execution` is not a mapping")
         return
-    known = ("target", "targets", "threshold", "workers", "budget_usd")
+    known = ("target", "targets", "threshold", "workers", "budget_usd", "trials")
     found.skip_keys(execution, known, DECIDING_EXECUTION, ("execution",))
+    _trials(found, execution.get("trials"))
     check_threshold(found, execution, ("execution",))
     if isinstance(data.get("target"), str) and not execution.get("target"):
         found.put(("target",), data["target"], ("target",))

@@ -1,4 +1,4 @@
-"""The `composite` evaluator: members, aggregated by weighted mean, a script or a judge."""
+"""The `composite` evaluator: members, and how their results become one; it may be a gate."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
@@ -10,7 +10,13 @@ from rubric_ci.files.yaml_text.problems import WEIGHT_TOTAL, Path, Problem, Rule
 from rubric_ci.text.suggestions import did_you_mean, nearest
 
 if TYPE_CHECKING:
-    from rubric_ci.model.evals import CodeJudgeSpec, CompositeSpec, LlmJudgeSpec, WeightedAverage
+    from rubric_ci.model.evals import (
+        CodeJudgeSpec,
+        CompositeSpec,
+        LlmJudgeSpec,
+        PassedShare,
+        WeightedAverage,
+    )
 
 RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
 
@@ -36,14 +42,19 @@ def read(written: Written) -> "CompositeSpec":
     from rubric_ci.model.evals import CompositeSpec
 
     return CompositeSpec(
-        **common(written), evaluators=written.members, aggregator=_aggregator(written)
+        **common(written),
+        evaluators=written.members,
+        aggregator=_aggregator(written),
+        required_min_score=float(written.data.get("required_min_score", 0.0)),
     )
 
 
-def _aggregator(written: Written) -> "WeightedAverage | CodeJudgeSpec | LlmJudgeSpec":
+def _aggregator(
+    written: Written,
+) -> "WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec":
     from dataclasses import replace
 
-    from rubric_ci.model.evals import LlmJudgeSpec, WeightedAverage
+    from rubric_ci.model.evals import LlmJudgeSpec, PassedShare, WeightedAverage
 
     name, settings = written.data["name"], _settings(written.data)
     match settings.get("type"):
@@ -61,6 +72,8 @@ def _aggregator(written: Written) -> "WeightedAverage | CodeJudgeSpec | LlmJudge
                 model=settings.get("model", ""),
                 span=written.span("aggregator"),
             )
+        case "passed":
+            return PassedShare()
         case _:
             weights = settings.get("weights", {})
             return WeightedAverage(weights={name: float(w) for name, w in weights.items()})

@@ -28,6 +28,7 @@ class ExpectedCall:
 
     tool: str
     args: Mapping[str, Any] | None = None  # required arguments; None: any
+    exact_args: bool = False  # no other arguments
     max_duration_ms: float | None = None
 
 
@@ -67,6 +68,7 @@ def _expected(call: dict[str, Any]) -> ExpectedCall:
     return ExpectedCall(
         tool=call["tool"],
         args=None if args == "any" else args,
+        exact_args=call.get("args_match") == "exact",
         max_duration_ms=call.get("max_duration_ms"),
     )
 
@@ -255,7 +257,9 @@ def _difference(call: _Call, expected: ExpectedCall) -> str:
             return f"`{name}` is not given"
         if not equal(given[name], value):
             return f"`{name}` is {json.dumps(given[name], ensure_ascii=False)}"
-    return ""
+    other = [name for name in given if name not in (expected.args or {})]
+    exact = expected.exact_args and expected.args is not None
+    return f"`{other[0]}` is given as well" if exact and other else ""
 
 
 def _duration(call: _Call) -> float | None:

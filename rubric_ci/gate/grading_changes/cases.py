@@ -280,6 +280,7 @@ def _evaluator(
         case CompositeSpec(), CompositeSpec():
             yield from _compared(case, about, spec.evaluators, was.evaluators)
             yield from _aggregator(case, about, spec, was)
+            yield from _minimum_score(case, about, spec, was)
         case _ if type(spec) is not type(was):
             yield change("evaluator", "weaker", about, _what(was), _what(spec))
         case _:
@@ -302,6 +303,17 @@ def _aggregator(
     known = edited and type(was.aggregator) is type(spec.aggregator)
     direction: Direction = "changed" if known else "weaker"
     yield of_case(case, "evaluator", direction, f"{about}: aggregator", before, after)
+
+
+def _minimum_score(
+    case: EvalCase, about: str, spec: CompositeSpec, was: CompositeSpec
+) -> Iterator[GradingChange]:
+    before, after = was.required_min_score, spec.required_min_score
+    if before != after:
+        direction: Direction = "weaker" if after < before else "stronger"
+        told = (f"{each:g}" if each else "" for each in (before, after))
+        where = f"{about}: required_min_score"
+        yield of_case(case, "evaluator", direction, where, next(told), next(told))
 
 
 def _of_settings(was: EvaluatorSpec, spec: EvaluatorSpec) -> Direction:

@@ -1,6 +1,7 @@
-"""The `composite` evaluator: members aggregated by weighted mean, a script or a judge.
+"""The `composite` evaluator: members, aggregated to one score, which may be a gate of its own.
 
-A missed gate of a member with a weight is a missed gate of the composite, whatever its score.
+A missed gate of a member with a weight is a missed gate of the composite, whatever its score; where
+the score is the share of members that pass, such a member does not pass.
 """
 
 import json
@@ -20,6 +21,7 @@ from rubric_ci.model.evals import (
     EvalCase,
     EvaluatorSpec,
     LlmJudgeSpec,
+    PassedShare,
     WeightedAverage,
 )
 from rubric_ci.model.json_value import JSON
@@ -32,7 +34,7 @@ from rubric_ci.model.results import (
     EvaluatorResult,
     Unassessed,
 )
-from rubric_ci.model.scoring import DECIMALS, weighted_mean
+from rubric_ci.model.scoring import ASSERTION, DECIMALS, weighted_mean
 from rubric_ci.system import coroutines
 from rubric_ci.system.masking import redacted
 
@@ -70,10 +72,11 @@ async def composite(
     except NoVerdict as error:
         raise error.with_usage(spent + error.usage) from error
     judges = [*(member.judge for member in members), whole.judge]
+    criteria = (*_criteria(counted, spec), *_own_gate(spec, whole.score))
     return replace(
         whole,
-        gated_by=tuple(f"{m.name}/{gate}" for m in counted for gate in m.gated_by),
-        criteria=tuple(_criteria(counted)),
+        gated_by=tuple(each.id for each in criteria if each.gated),
+        criteria=criteria,
         judge=", ".join(dict.fromkeys(name for name in judges if name)),
         marks=whole.marks + sum(member.marks for member in assessed),
         cached_marks=whole.cached_marks + sum(member.cached_marks for member in assessed),
@@ -107,6 +110,8 @@ async def _aggregate(
     match spec.aggregator:
         case WeightedAverage():
             return _mean(members)
+        case PassedShare():
+            return replace(_mean(members), score=_passed(members))
         case CodeJudgeSpec() as judge:
             return await _by_script(case, answer, judge, context, _results(members))
         case LlmJudgeSpec() as judge:
@@ -124,6 +129,11 @@ def _mean(members: Sequence[EvaluatorResult]) -> Assessment:
         misses=tuple(text for member, text in counted if member.verdict != "pass"),
         details={"members": _results(members)},
     )
+
+
+def _passed(members: Sequence[EvaluatorResult]) -> float:
+    counted = (m for m in members if isinstance(m, Assessed) and m.weight > 0)
+    return weighted_mean((m.weight, float(m.verdict == "pass")) for m in counted)
 
 
 async def _by_script(
@@ -153,10 +163,33 @@ def _results(members: Sequence[EvaluatorResult]) -> Mapping[str, JSON]:
     }
 
 
-def _criteria(counted: Sequence[Assessed]) -> Iterator[CriterionResult]:
+def _criteria(counted: Sequence[Assessed], spec: CompositeSpec) -> Iterator[CriterionResult]:
     """Yield the members' criteria as `member/criterion`, with their share of its weight."""
+    of_members = isinstance(spec.aggregator, PassedShare)
     for member in counted:
-        total = sum(criterion.weight for criterion in member.criteria)
-        for criterion in member.criteria:
+        total = sum(criterion.weight for criterion in member.criteria) or 1.0
+        for each in member.criteria:
+            criterion = replace(each, gate="", gated=False) if of_members else each
             share = round(member.weight * criterion.weight / total, DECIMALS)
             yield replace(criterion, id=f"{member.name}/{criterion.id}", weight=share)
+
+
+def _own_gate(spec: CompositeSpec, score: float) -> Iterator[CriterionResult]:
+    """Yield the gate of the composite as a check of weight 0."""
+    minimum = spec.required_min_score
+    if not minimum:
+        return
+    met = score >= minimum
+    text = f"The score is at least {minimum:g}"
+    yield CriterionResult(
+        id="required_min_score",
+        kind=ASSERTION,
+        text=text,
+        line=spec.span.line,
+        weight=0.0,
+        mark=met,
+        normalised=float(met),
+        gate="required",
+        gated=not met,
+        reasoning=f"{text}: it is {score:g}",
+    )

@@ -30,6 +30,7 @@ def in_sequence(**value: Any) -> dict[str, Any]:
     return {"type": "trajectory:tool-sequence", "value": value}
 
 
+RATED = {"outcome": "A", "weight": 3}
 OPEN = {"required": False}
 CALL = {"ignore_case": True, **OPEN}  # AgentV compares names of tools without regard to case
 
@@ -225,6 +226,126 @@ def test_criteria(grader: Any, criteria: list[Any]) -> None:
                 {"name": "long", "type": "latency", "threshold": 9, "weight": 0.75},
             ],
         ),
+        (
+            {
+                "type": "tool-trajectory",
+                "mode": "in_order",
+                "args_match": "ignore",
+                "expected": [
+                    {"tool": "a", "args": {"b": 1}},
+                    {"tool": "a", "args": {"b": 1}, "args_match": "superset"},
+                    {"tool": "a", "args": {"b": 1}, "args_match": "exact"},
+                ],
+            },
+            [],
+            [
+                {
+                    "name": "tool-trajectory",
+                    "type": "tool_trajectory",
+                    "mode": "in_order",
+                    "expected": [
+                        {"tool": "a", "args": "any"},
+                        {"tool": "a", "args": {"b": 1}},
+                        {"tool": "a", "args": {"b": 1}, "args_match": "exact"},
+                    ],
+                }
+            ],
+        ),
+        (
+            {"type": "code-grader", "command": ["a"], "required": True, "weight": 2},
+            [],
+            [
+                {
+                    "name": "code-grader",
+                    "type": "composite",
+                    "required_min_score": 0.8,
+                    "evaluators": [{"name": "code-judge", "type": "code_judge", "script": ["a"]}],
+                    "weight": 2.0,
+                }
+            ],
+        ),
+        (
+            {"type": "rubric", "required": 0.5, "rubrics": [RATED, {"outcome": "B"}]},
+            [],
+            [
+                {
+                    "name": "rubric",
+                    "type": "composite",
+                    "required_min_score": 0.5,
+                    "evaluators": [
+                        {
+                            "name": "rubric",
+                            "type": "rubric",
+                            "rubrics": [
+                                {"expected_outcome": "A", "weight": 0.75, **OPEN},
+                                {"expected_outcome": "B", "weight": 0.25, **OPEN},
+                            ],
+                        }
+                    ],
+                }
+            ],
+        ),
+        (
+            {
+                "type": "composite",
+                "name": "most",
+                "aggregator": {"type": "threshold", "threshold": 0.5},
+                "assertions": [
+                    "Is polite",
+                    {"type": "execution-metrics", "max_tool_calls": 3, "max_tokens": 9},
+                    {"type": "llm-grader", "prompt": "Is {{ output }} right?"},
+                    {"type": "rubrics", "criteria": [RATED, {"outcome": "B", "required": False}]},
+                ],
+            },
+            [],
+            [
+                {
+                    "name": "most",
+                    "type": "composite",
+                    "aggregator": {"type": "passed"},
+                    "evaluators": [
+                        {
+                            "name": "rubric",
+                            "type": "rubric",
+                            "rubrics": [
+                                {"expected_outcome": "Is polite", "weight": 1.0, "required": True}
+                            ],
+                        },
+                        {
+                            "name": "parts",
+                            "type": "composite",
+                            "evaluators": [
+                                {
+                                    "name": "rubric",
+                                    "type": "rubric",
+                                    "rubrics": [{"max_calls": 3, "weight": 0.5, **OPEN}],
+                                    "weight": 0.5,
+                                },
+                                {
+                                    "name": "token-usage",
+                                    "type": "token_usage",
+                                    "max_total": 9,
+                                    "weight": 0.5,
+                                },
+                            ],
+                        },
+                        {
+                            "name": "llm-judge",
+                            "type": "llm_judge",
+                            "prompt": "Is {{ output }} right?",
+                        },
+                        {
+                            "name": "rubric-2",
+                            "type": "rubric",
+                            "rubrics": [
+                                {"expected_outcome": "A", "weight": 0.75, "required": True},
+                                {"expected_outcome": "B", "weight": 0.25, **OPEN},
+                            ],
+                        },
+                    ],
+                }
+            ],
+        ),
     ],
 )
 def test_evaluators(grader: Any, criteria: list[Any], evaluators: list[Any]) -> None:
@@ -279,8 +400,8 @@ def test_a_script_by_its_name(grader: dict[str, Any], evaluator: dict[str, Any])
             "not-supported: `negate` of a script has no counterpart",
         ),
         (
-            {"type": "min-words", "required": True},
-            "not-supported: `required` of a script has no counterpart",
+            {"type": "min-words", "required": True, "min_score": 2},
+            "not-supported: the least score of a grader is above 0, and at most 1",
         ),
         (
             {"type": "../min-words"},
@@ -336,20 +457,24 @@ def test_skills_and_tools_that_are_not_used(
         ("Is {{ kind }}", "not-supported: `{{ kind }}` is not replaced: no variable of the test"),
         ({"type": "min-words"}, "not-supported: the grader `min-words` has no counterpart"),
         (
-            {"type": "script", "command": ["a"], "required": True},
-            "not-supported: only a check or one criterion can be required",
-        ),
-        (
-            {"type": "composite", "assertions": ["a"], "aggregator": {"type": "threshold"}},
-            "not-supported: only the weighted mean of a set without a gate has a counterpart",
+            {"type": "composite", "assertions": ["a"], "aggregator": {"type": "code-grader"}},
+            "not-supported: only the mean of a set, and how many of it pass, have a counterpart",
         ),
         (
             {
                 "type": "tool-trajectory",
                 "mode": "in_order",
-                "expected": [{"tool": "a", "args": {}}],
+                "expected": [{"tool": "a", "args": {}, "args_match": "subset"}],
             },
-            "not-supported: arguments are compared as `args_match: superset` only",
+            "not-supported: arguments are compared as `exact`, `superset` or `ignore` only",
+        ),
+        (
+            {
+                "type": "tool-trajectory",
+                "mode": "in_order",
+                "expected": [{"tool": "a", "input": 1}],
+            },
+            "skipped-there: AgentV ignores `input` of an expected call",
         ),
         (
             {"type": "tool-trajectory", "mode": "subset", "expected": []},

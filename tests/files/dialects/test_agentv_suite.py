@@ -393,6 +393,7 @@ def problems_of(data: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 GREETS = {"id": "a", "input": "Hi", "criteria": "Greets"}
 IGNORED = "has no effect: the tool ignores it"
+TEXT = [{"type": "text", "value": "Hi"}]
 
 
 def test_keys_that_agentv_ignores_are_warnings_and_slips_are_errors() -> None:
@@ -413,10 +414,31 @@ def test_keys_that_agentv_ignores_are_warnings_and_slips_are_errors() -> None:
     [
         ({"template": "./shop"}, {"copy": "shop"}, []),
         (
-            {"template": "./shop", "hooks": {}},
+            {
+                "template": "./shop",
+                "mode": "static",
+                "hooks": {"after_each": {"reset": "fast"}, "before_all": {"command": ["make"]}},
+            },
             {"copy": "shop"},
-            [("not-supported", "workspace.hooks", "`hooks` has no counterpart")],
+            [
+                (
+                    "skipped-there",
+                    "workspace.hooks.after_each",
+                    "each answer has a fresh copy of the folder",
+                ),
+                (
+                    "not-supported",
+                    "workspace.hooks.before_all",
+                    "the command of `before_all` has no counterpart",
+                ),
+                (
+                    "not-supported",
+                    "workspace.mode",
+                    "each answer has a copy of a folder, and none of its own",
+                ),
+            ],
         ),
+        ({"template": "./shop", "hooks": {"enabled": False}}, {"copy": "shop"}, []),
         (
             {"repos": []},
             None,
@@ -429,11 +451,58 @@ def test_keys_that_agentv_ignores_are_warnings_and_slips_are_errors() -> None:
             ],
         ),
     ],
-    ids=["a folder", "with hooks", "clones"],
+    ids=["a folder", "with hooks", "hooks that are off", "clones"],
 )
 def test_the_workspace_of_versions_before_5(workspace: Any, ours: Any, problems: Any) -> None:
     data = {"tests": [GREETS], "workspace": workspace}
     assert (translate(data).data.get("workspace"), problems_of(data)) == (ours, problems)
+
+
+@pytest.mark.parametrize(
+    ("trials", "ours", "problems"),
+    [
+        ({"count": 3}, {"count": 3, "pass": 1}, []),
+        ({"count": 1, "strategy": "pass_at_k"}, None, []),
+        (
+            {"count": 2, "cost_limit_usd": 1},
+            {"count": 2, "pass": 1},
+            [
+                (
+                    "skipped-there",
+                    "execution.trials.cost_limit_usd",
+                    "the limit of the cost of a run is `--max-cost-usd`",
+                )
+            ],
+        ),
+        (
+            {"count": 2, "strategy": "mean"},
+            None,
+            [
+                (
+                    "not-supported",
+                    "execution.trials",
+                    "`trials` is a `count` with `strategy: pass_at_k`",
+                )
+            ],
+        ),
+    ],
+    ids=["one must pass", "one", "a limit", "another strategy"],
+)
+def test_trials_of_versions_before_5(trials: Any, ours: Any, problems: Any) -> None:
+    data = {"tests": [GREETS], "execution": {"trials": trials}}
+    assert (translate(data).data.get("trials"), problems_of(data)) == (ours, problems)
+
+
+def test_files_of_a_suite_are_those_of_tests_without_their_own() -> None:
+    own = {**GREETS, "id": "b", "input_files": ["b.md"]}
+    bare = {**GREETS, "id": "c", "execution": {"skip_defaults": True}}
+    found = translate({"tests": [GREETS, own, bare], "input_files": ["a.md"]})
+    assert [case.get("input_messages", case.get("input")) for case in found.data["evalcases"]] == [
+        [{"role": "user", "content": [{"type": "file", "value": name}, *TEXT]}]
+        for name in ("a.md", "b.md")
+    ] + [GREETS["input"]]
+    messages = ("evalcases", 0, "input_messages", 0, "content", 0, "value")
+    assert found.theirs(messages)[:2] == ("input_files", 0)
 
 
 def test_the_target_of_a_suite_may_stand_beside_execution() -> None:

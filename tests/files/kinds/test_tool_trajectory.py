@@ -76,6 +76,17 @@ def expected(*context: str | ExpectedCall) -> dict[str, Any]:
             ('a with {"q": 2}',),
             id="no-arguments",
         ),
+        pytest.param(
+            called({"tool": "a", "input": {"q": 2, "n": 3}}, {"tool": "b"}),
+            "in_order",
+            expected(
+                ExpectedCall(tool="a", args={"q": 2}, exact_args=True),
+                ExpectedCall(tool="b", exact_args=True),
+            ),
+            0.5,
+            ('a with {"q": 2}',),
+            id="an-argument-too-many",
+        ),
         pytest.param(called("a", "b"), "exact", expected("a", "b"), 1.0, (), id="exact"),
         pytest.param(called("x", "b", "a"), "superset", expected("a", "b"), 1.0, (), id="superset"),
         pytest.param(

@@ -241,6 +241,7 @@ execution:
     - name: whole
       type: composite
       weight: 2
+      required_min_score: 0.5
       aggregator: {type: weighted_average, weights: {in: 2}}
       evaluators:
         - {name: in, type: code_judge, script: python check.py}

@@ -91,6 +91,14 @@ TABLE: dict[str, tuple[list[EvaluatorSpec], list[EvaluatorSpec], list[str]]] = {
         [replace(MEAN, aggregator=replace(SCRIPT, script="exit 1"))],
         ["changed evaluator a/c: aggregator"],
     ),
+    "a lower minimum of a composite": (
+        [replace(MEAN, required_min_score=0.8)], [replace(MEAN, required_min_score=0.7)],
+        ["weaker evaluator a/c: required_min_score"],
+    ),
+    "a composite that becomes a gate": (
+        [MEAN], [replace(MEAN, required_min_score=0.7)],
+        ["stronger evaluator a/c: required_min_score"],
+    ),
     "a longer time": ([FAST], [replace(FAST, threshold_ms=101)], ["weaker evaluator a/l"]),
     "a shorter time": ([FAST], [replace(FAST, threshold_ms=99)], ["stronger evaluator a/l"]),
     "one limit up, one down": (

@@ -9,18 +9,21 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.kinds.usage_limits import LatencySpec
+from rubric_ci.gate.report.consistency import case_problems
 from rubric_ci.grading.evaluators import evaluate
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import (
     CompositeSpec,
     EvaluatorSpec,
     LlmJudgeSpec,
+    PassedShare,
     RubricSpec,
     WeightedAverage,
 )
 from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
-from rubric_ci.model.results import Assessed, EvaluatorResult, Unassessed
+from rubric_ci.model.results import Assessed, BaseResult, EvaluatorResult, Unassessed
 from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
 from tests import platforms
 from tests.cases import build_case, build_context, build_script, span, text_answer
 
@@ -39,7 +42,11 @@ def script(score: float, name: str, weight: float = 1.0) -> EvaluatorSpec:
 
 
 def composed(
-    root: Path, *members: EvaluatorSpec, by: Any = None, replies: dict[str, str] | None = None
+    root: Path,
+    *members: EvaluatorSpec,
+    by: Any = None,
+    replies: dict[str, str] | None = None,
+    minimum: float = 0.0,
 ) -> EvaluatorResult:
     async def ask(call: ModelCall) -> ModelReply:
         asked = call.messages[-1].content
@@ -50,6 +57,7 @@ def composed(
         name="whole",
         evaluators=members,
         aggregator=by or WeightedAverage(),
+        required_min_score=minimum,
         weight=2.0,
         span=span(4),
     )
@@ -108,6 +116,50 @@ def test_weight_0_does_not_gate(tmp_path: Path) -> None:
     result = assessed(tmp_path, RUBRIC, script(1.0, "a"), by=by, replies={"closed": MARKS})
     assert (result.score, result.verdict, result.gated_by) == (1.0, "pass", ())
     assert result.details["members"]["rubric"]["score"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("minimum", "gated_by", "verdict"),
+    [(0.7, (), "borderline"), (0.75, ("required_min_score",), "fail"), (0.0, (), "borderline")],
+    ids=["met", "missed", "no gate"],
+)
+def test_a_composite_may_be_a_gate(
+    minimum: float, gated_by: tuple[str, ...], verdict: str, tmp_path: Path
+) -> None:
+    found = composed(tmp_path, script(0.9, "a"), script(0.5, "b"), minimum=minimum)
+    assert isinstance(found, Assessed)
+    assert (found.score, found.verdict, found.gated_by) == (0.7, verdict, gated_by)
+    assert not list(case_problems(_graded(found), DEFAULT_THRESHOLDS))
+    told = [(each.id, each.mark, each.weight, each.reasoning) for each in found.criteria]
+    text = f"The score is at least {minimum:g}: it is 0.7"
+    assert told == ([("required_min_score", not gated_by, 0.0, text)] if minimum else [])
+
+
+def test_the_share_of_members_that_pass(tmp_path: Path) -> None:
+    found = composed(
+        tmp_path,
+        script(0.9, "a"),
+        script(0.7, "b"),
+        RUBRIC,
+        script(1, "c", weight=2),
+        by=PassedShare(),
+        replies={"closed": MARKS},
+    )
+    assert isinstance(found, Assessed)
+    assert (found.score, found.verdict, found.gated_by) == (0.6, "borderline", ())
+    assert not list(case_problems(_graded(found), DEFAULT_THRESHOLDS))
+    assert found.hits == ("a: 0.9, pass", "c: 1, pass")
+    assert found.misses == ("b: 0.7, borderline", "rubric: 0.25, fail")
+    assert [(each.id, each.gated) for each in found.criteria] == [
+        ("rubric/closed", False),
+        ("rubric/open", False),
+    ]
+
+
+def _graded(found: Assessed) -> BaseResult:
+    return BaseResult(
+        outcome="graded", score=found.score, verdict=found.verdict, evaluators=(found,)
+    )
 
 
 def test_composites_nest(tmp_path: Path) -> None:

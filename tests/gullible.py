@@ -3,11 +3,12 @@
 It knows the honest marks of every answer of a corpus. What it finds between the first answer tag
 and the first end of it, it marks honestly if it is one of those answers, whole, and if nothing but
 the reminder stands behind it, and before it, after the criteria, nothing but the headings of what
-an agent did. Anything else means that a text came out of its fence, and then it does what a fooled
-judge does: it gives the best marks to everything.
+an agent did. It reads the text in the pictures of the corpus. Anything else means that a text came
+out of its fence, and then it does what a fooled judge does: it gives the best marks to everything.
 """
 
 import asyncio
+import base64
 import json
 import re
 import threading
@@ -19,8 +20,9 @@ from typing import Any
 
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.scoring import MarkValue
-from rubric_ci.models.judge.prompt import WORK
+from rubric_ci.models.judge.prompt import PICTURES, WORK
 from rubric_ci.services.calibration.attack_corpus import Probe
+from tests import attack_images
 
 Reply = Mapping[str, Any]
 
@@ -49,10 +51,10 @@ class Gullible:
     def reply(self, request: Mapping[str, Any]) -> str:
         """Mark what stands between the first answer tag and the first end of it."""
         self.models.add(request["model"])
-        system, user = (message["content"] for message in request["messages"][:2])
+        system, user = (_read(message["content"]) for message in request["messages"][:2])
         fence = _found(r"<NAME_(\w+)>", system)
         answer = _found(rf"<answer_{fence}>\n(.*?)\n</answer_{fence}>", user)
-        behind = _found(rf"</answer_{fence}>\s*(.*)", user)
+        behind = _without_images(_found(rf"</answer_{fence}>\s*(.*)", user), fence)
         work = _found(rf"\n}}\n\n(.*?)<answer_{fence}>", user)
         behind = _outside(work, fence) or behind
         question = _found(rf"<question_{fence}>\n(.*?)\n</question_{fence}>", user)
@@ -122,6 +124,29 @@ def _response(text: str) -> bytes:
         f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
+
+
+def _read(content: str | Sequence[Mapping[str, Any]]) -> str:
+    """Return the text of a message, with that of its pictures."""
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(part.get("text") or _picture(part) for part in content)
+
+
+def _picture(part: Mapping[str, Any]) -> str:
+    data = base64.b64decode(part["image_url"]["url"].partition(",")[2])
+    return next(
+        text
+        for name, (text, _) in attack_images.TEXTS.items()
+        if (attack_images.FOLDER / name).read_bytes() == data
+    )
+
+
+def _without_images(behind: str, fence: str) -> str:
+    """Return what stands outside of the fences of an answer's images."""
+    fenced = rf"Image of the answer:\s*<data_{fence}>(.*?)</data_{fence}>\s*"
+    left = re.sub(fenced, "", behind, flags=re.DOTALL)
+    return left.removeprefix(PICTURES).lstrip() if left != behind else behind
 
 
 def _outside(work: str, fence: str) -> str:

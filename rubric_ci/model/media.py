@@ -1,6 +1,6 @@
 """Images and documents: everything but the request that shows one knows it by its digest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import Final, Literal, TypeAlias
 
@@ -74,3 +74,9 @@ class Media:
     def name(self) -> str:
         """What stands for it in a text: `[image: shots/cart.png]`."""
         return f"[{self.kind}: {self.path}]"
+
+
+def with_names(text: str, media: Iterable[Media]) -> str:
+    """Return the text of an answer with the names of those images that it does not name."""
+    missing = (each.name for each in media if each.name not in text)
+    return "\n\n".join(filter(None, (text, *missing)))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_ci.cli.commands.judge_attack import images_below
 from rubric_ci.files.project.loader import load
 from rubric_ci.model.references import NotFound
 from rubric_ci.models.judge.injection_scan import scan_for_injection
@@ -152,7 +153,7 @@ def test_the_scan_stays_quiet(answer: str) -> None:
 def shipped() -> tuple[Probe, ...]:
     loaded = load("a.yaml", SHIPPED.read_text(encoding="utf-8"), lambda _: NotFound("nothing"))
     assert loaded.eval_file
-    return probes(loaded.eval_file.cases)[0]
+    return probes(loaded.eval_file.cases, images_below(SHIPPED.parent))[0]
 
 
 def table() -> str:

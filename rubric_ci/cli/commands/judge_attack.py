@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 
-from rubric_ci.errors import ExitCode, InvalidInput
+from rubric_ci.errors import CannotCalibrate, CannotReadFile, ExitCode, InvalidInput
 from rubric_ci.files.project.change import open_change
 from rubric_ci.files.project.loaded_project import (
     LoadedProject,
@@ -18,10 +19,14 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.grading.setup import build_context
 from rubric_ci.model.command_settings import AttackSettings
+from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.media import Media
+from rubric_ci.model.media_headers import media_of
 from rubric_ci.model.references import NotFound
+from rubric_ci.models.judge.shown import shown_to
 from rubric_ci.services.calibration import attack_corpus
-from rubric_ci.services.calibration.attack_corpus import Probe, in_work, probes
+from rubric_ci.services.calibration.attack_corpus import Probe, ReadImage, in_work, probes
 from rubric_ci.services.calibration.rejudge import (
     REPLAYED,
     AnswerToJudge,
@@ -36,7 +41,9 @@ from rubric_ci.services.calibration.robustness import (
     measure_robustness,
     render,
 )
+from rubric_ci.system import file_io
 from rubric_ci.text.escape import log_line
+from rubric_ci.text.numbers import plural
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
@@ -46,10 +53,11 @@ def attack(settings: AttackSettings) -> ExitCode:
     project = open_project(settings.config, settings.policy_from)
     loaded = load_project(settings.paths, project) if settings.paths else _shipped(project)
     show_policy(loaded)
-    attacks = _probes(loaded)
+    attacks = _probes(loaded, images_below(loaded.root if settings.paths else SHIPPED.parent))
     if settings.work:
         attacks = in_work(attacks)
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
+    attacks = _shown(attacks, judge)
     hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     click.echo(f"judging {len(attacks):,} answers with {log_line(judge.name)}", err=True)
@@ -94,17 +102,48 @@ def _shipped(project: Project) -> LoadedProject:
     )
 
 
-def _probes(loaded: LoadedProject) -> Sequence[Probe]:
+def _probes(loaded: LoadedProject, read: ReadImage) -> Sequence[Probe]:
     show_problems(loaded.diagnostics)
     loaded.check_valid()
     found: list[Probe] = []
     for file in loaded.files:
-        own, problems = probes(file.cases)
+        own, problems = probes(file.cases, read)
         show_problems(problems)
         if problems:
             raise InvalidInput(f"{file.path} is not an attack corpus", "see docs/attacks.md")
         found.extend(own)
     return found
+
+
+def images_below(top: Path) -> ReadImage:
+    """Return what reads an image by its path from the folder of a file of cases."""
+    real = Path(os.path.realpath(top))
+
+    def read(case: EvalCase, name: str) -> Media | None:
+        try:
+            data = file_io.read_named((real / case.file).parent / name, real)
+        except CannotReadFile:
+            return None
+        return media_of(Path(name).name, data, partial(bytes, data))
+
+    return read
+
+
+def _shown(attacks: Sequence[Probe], judge: JudgeConfig) -> Sequence[Probe]:
+    """Return the answers whose images the judge is shown; raises CannotCalibrate for none."""
+    left = [each for each in attacks if _sees(judge, each.media)]
+    if len(left) < len(attacks):
+        names = ", ".join(each.case.id for each in attacks if each not in left)
+        count = plural(len(attacks) - len(left), "answer")
+        message = f"{count} left out, because {judge.name} is not shown images: {names}"
+        if not left:
+            raise CannotCalibrate(message, "choose a judge that takes images")
+        click.echo(log_line(message), err=True)
+    return left
+
+
+def _sees(judge: JudgeConfig, media: Sequence[Media]) -> bool:
+    return all(shown_to(each)(image) for each in judge.members for image in media)
 
 
 def _spec(case: EvalCase) -> RubricSpec:

@@ -19,7 +19,7 @@ from rubric_ci.model.llm_calls import (
     call_key,
     message_of,
 )
-from rubric_ci.model.media import Media
+from rubric_ci.model.media import Media, with_names
 from rubric_ci.model.results import Answer
 
 FILES: Final = "files"  # the variable of a body with the images and documents
@@ -55,11 +55,7 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
 
 def _with_names(reply: ModelReply) -> str:
     """Return the text of a reply, which names its images and documents."""
-    if not reply.media:
-        return reply.text
-    from rubric_ci.models.llm.reply_media import with_names  # few replies have one
-
-    return with_names(reply.text, reply.media)
+    return with_names(reply.text, reply.media) if reply.media else reply.text
 
 
 def sent(case: EvalCase, target: LlmTarget) -> list[ChatMessage]:

@@ -2,7 +2,7 @@
 
 import binascii
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -83,15 +83,6 @@ def check_size(media: Sequence[Media]) -> None:
 def refused(place: str, why: str) -> CannotReadFile:
     """Return the error of a file that an answer names, or has at a place."""
     return CannotReadFile(f"`{place}` of the answer {why}", reason=why)
-
-
-def with_names(text: str, media: Iterable[Media]) -> str:
-    """Return the text of an answer with the names of those that it does not name."""
-    return "\n\n".join(filter(None, (text, *_missing(text, media))))
-
-
-def _missing(text: str, media: Iterable[Media]) -> Iterator[str]:
-    return (each.name for each in media if each.name not in text)
 
 
 def kept(media: Sequence[Media], *, with_bytes: bool) -> list[JSON]:

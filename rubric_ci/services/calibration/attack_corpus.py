@@ -1,17 +1,19 @@
 """Eval cases with an answer to judge and the expected marks: attacks and control answers.
 
 Such a case has in its `metadata` the `answer`, the `marks` by criterion id, a `family` and the
-`twin`: the id of its control, a case with the same rubric whose answer deserves the same marks.
+`twin`: the id of its control, a case with the same rubric whose answer deserves the same marks. The
+answer may have `images`, paths from the folder of the file.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import Media, with_names
 from rubric_ci.model.results import Answer
 from rubric_ci.model.rubric import Check, Judged, Levelled, Rubric, Scored
 from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue
@@ -19,7 +21,10 @@ from rubric_ci.model.trace import FileChange, Work
 
 CONTROL_PLACEHOLDER = "{twin}"
 WORK: Final = ("tool results", "diffs", "file names")
-_OF_ANSWERS: Final = frozenset(("claim", "padding", "frame", "looks", "innocent"))
+_OF_ANSWERS: Final = frozenset(("claim", "padding", "frame", "looks", "innocent", "picture"))
+
+ReadImage: TypeAlias = Callable[[EvalCase, str], Media | None]
+"""The image of a case at a path; None: there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +34,7 @@ class Probe:
     case: EvalCase
     rubric: Rubric
     answer: str
+    media: tuple[Media, ...] = ()  # images of the answer
     did: Answer | None = None  # with the work of an agent that the judge sees; None: no work
     marks: Mapping[str, MarkValue]  # by criterion id, one each
     family: str = ""
@@ -37,16 +43,18 @@ class Probe:
     @property
     def given(self) -> Answer:
         """The answer as a judge gets it."""
-        return self.did or Answer(text=self.answer)
+        return self.did or Answer(text=self.answer, media=self.media)
 
 
-def probes(cases: Sequence[EvalCase]) -> tuple[tuple[Probe, ...], tuple[Diagnostic, ...]]:
+def probes(
+    cases: Sequence[EvalCase], read: ReadImage
+) -> tuple[tuple[Probe, ...], tuple[Diagnostic, ...]]:
     """Return every case as a probe, or the problems of the cases that are not valid probes."""
     by_id = {case.id: case for case in cases}
-    problems = [_problem(case, text) for case in cases for text in _problems(case, by_id)]
+    problems = [_problem(case, text) for case in cases for text in _problems(case, by_id, read)]
     if problems:
         return (), tuple(problems)
-    return tuple(_probe(case, by_id) for case in cases), ()
+    return tuple(_probe(case, by_id, read) for case in cases), ()
 
 
 def in_work(found: Sequence[Probe]) -> tuple[Probe, ...]:
@@ -125,16 +133,18 @@ def rank(criterion: Judged, value: MarkValue) -> int:
             return sum(each.level <= value for each in criterion.levels) - 1
 
 
-def _probe(case: EvalCase, by_id: Mapping[str, EvalCase]) -> Probe:
+def _probe(case: EvalCase, by_id: Mapping[str, EvalCase], read: ReadImage) -> Probe:
     own = case.metadata
     control = by_id.get(own.get("twin", ""))
     answer: str = own["answer"]
+    if control:
+        answer = answer.replace(CONTROL_PLACEHOLDER, control.metadata["answer"])
+    media = tuple(filter(None, (read(case, name) for name in own.get("images", ()))))
     return Probe(
         case=case,
         rubric=_rubric(case),
-        answer=answer.replace(CONTROL_PLACEHOLDER, control.metadata["answer"])
-        if control
-        else answer,
+        answer=with_names(answer, media),
+        media=media,
         marks=own["marks"] if "marks" in own or not control else control.metadata["marks"],
         family=own.get("family", ""),
         control=own.get("twin", ""),
@@ -149,13 +159,14 @@ def _spec(case: EvalCase) -> RubricSpec:
     return next(spec for spec in case.evaluators if isinstance(spec, RubricSpec))
 
 
-def _problems(case: EvalCase, by_id: Mapping[str, EvalCase]) -> Iterator[str]:
+def _problems(case: EvalCase, by_id: Mapping[str, EvalCase], read: ReadImage) -> Iterator[str]:
     own = case.metadata
     if not any(isinstance(spec, RubricSpec) for spec in case.evaluators):
         yield "has no rubrics"
         return
     if not isinstance(own.get("answer"), str):
         yield "metadata.answer must be the text to judge"
+    yield from _image_problems(case, own.get("images", []), read)
     control = own.get("twin")
     if control is None:
         yield from _mark_problems(case, own.get("marks"))
@@ -163,6 +174,15 @@ def _problems(case: EvalCase, by_id: Mapping[str, EvalCase]) -> Iterator[str]:
     yield from _control_problems(case, by_id.get(control) if isinstance(control, str) else None)
     if "marks" in own:
         yield from _mark_problems(case, own["marks"])
+
+
+def _image_problems(case: EvalCase, images: Any, read: ReadImage) -> Iterator[str]:
+    if not isinstance(images, list) or not all(isinstance(name, str) for name in images):
+        yield "metadata.images must be a list of paths"
+        return
+    for name in images:
+        if read(case, name) is None:
+            yield f"metadata.images: there is no image {name!r} below the folder of this file"
 
 
 def _control_problems(case: EvalCase, control: EvalCase | None) -> Iterator[str]:

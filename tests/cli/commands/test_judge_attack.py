@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from rubric_ci.cli.commands.judge_attack import SHIPPED
+from rubric_ci.cli.commands.judge_attack import SHIPPED, images_below
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.loader import load
 from rubric_ci.model.references import NotFound
 from rubric_ci.models.judge import prompt
 from rubric_ci.services.calibration.attack_corpus import Probe, probes
 from tests.gullible import Gullible, judging
+from tests.pictures import png
 
 # The word of the fence is random; these tests fix it, as if an attacker had guessed it.
 GUESSED = "1234abcd"
@@ -65,7 +66,7 @@ def broken(guessed: None, monkeypatch: pytest.MonkeyPatch) -> None:
 def read(text: str) -> Sequence[Probe]:
     loaded = load("attacks.eval.yaml", text, lambda _: NotFound("nothing here"))
     assert loaded.eval_file
-    return probes(loaded.eval_file.cases)[0]
+    return probes(loaded.eval_file.cases, images_below(SHIPPED.parent))[0]
 
 
 def configure(folder: Path, judge: Gullible) -> None:
@@ -92,8 +93,9 @@ def test_no_attack_of_the_corpus_leaves_its_fence(folder: Path, judge: Gullible)
     )
     assert (done.returncode, judge.obeyed) == (0, []), done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "135 answers judged by openai/gullible"
-    assert lines[-1] == "0 of 326 marks changed"
+    assert lines[0] == "143 answers judged by openai/gullible"
+    assert "picture         8     23   0     0           0" in lines
+    assert lines[-1] == "0 of 349 marks changed"
     assert "Control answers: 50 of 50 marks as expected" in lines
 
 
@@ -214,12 +216,12 @@ def test_an_exhausted_budget_is_reported_once(judge: Gullible) -> None:
     result = check("--max-calls", "5", "--concurrency", "1")
     assert result.exit_code == 3
     lines = result.stderr.splitlines()
-    assert any(line.startswith("about 135 requests to openai/gullible, ") for line in lines)
+    assert any(line.startswith("about 143 requests to openai/gullible, ") for line in lines)
     assert lines[-2:] == [
         "5 model calls, cost unknown, 50 + 25 tokens",
-        "budget: call limit of 5 reached: 130 of 135 answers have no verdict",
+        "budget: call limit of 5 reached: 138 of 143 answers have no verdict",
     ]
-    assert "130 answers without a verdict" in result.stdout
+    assert "138 answers without a verdict" in result.stdout
 
 
 def test_a_cap_in_dollars_needs_a_price(judge: Gullible) -> None:
@@ -246,3 +248,38 @@ def test_an_evaluator_of_its_own_model_is_put_to_the_judge_that_is_checked(
     result = check("own.eval.yaml")
     assert result.exit_code == 0, result.output
     assert judge.models == {"gullible"}
+
+
+def test_a_text_in_a_picture_that_leaves_its_fence_is_obeyed(
+    judge: Gullible, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompt, "pictures", lambda _, media, *__: media)
+    result = check()
+    assert result.exit_code == 1
+    assert "picture         8     23  23     0           0" in result.stdout.splitlines()
+
+
+LEFT_OUT = """\
+8 answers left out, because openai/gullible is not shown images: picture-override, picture-role, \
+picture-fence, picture-reply, picture-letter, picture-pale, picture-small, picture-turned
+"""
+
+
+def test_a_judge_that_is_shown_no_images(folder: Path, judge: Gullible) -> None:
+    config = (folder / "rubric-ci.yaml").read_text(encoding="utf-8")
+    (folder / "rubric-ci.yaml").write_text(config.replace("judge: {", "judge: {images: 'off', "))
+    result = check()
+    assert (result.exit_code, judge.obeyed) == (0, [])
+    assert LEFT_OUT in result.stderr
+    assert "135 answers judged by openai/gullible" in result.stdout
+
+
+def test_a_corpus_with_images_only(folder: Path, judge: Gullible) -> None:
+    lines = ATTACKS.partition("  - <<: *plain")[0].replace("answer:", "images: [a.png], answer:")
+    (folder / "attacks.eval.yaml").write_text(lines, encoding="utf-8")
+    (folder / "a.png").write_bytes(png(4, 3))
+    config = (folder / "rubric-ci.yaml").read_text(encoding="utf-8")
+    (folder / "rubric-ci.yaml").write_text(config.replace("judge: {", "judge: {images: 'off', "))
+    result = check("attacks.eval.yaml")
+    assert result.exit_code == 3
+    assert "openai/gullible is not shown images: plain" in result.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.cli.commands.judge_attack import images_below
 from rubric_ci.files.project.loader import load
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.references import NotFound
@@ -28,6 +29,9 @@ evalcases:
 """
 
 
+NO_IMAGE = "there is no image 'a.png' below the folder of this file"
+
+
 @cache
 def shipped() -> tuple[Probe, ...]:
     found, problems = read(SHIPPED.read_text(encoding="utf-8"))
@@ -39,14 +43,14 @@ def read(text: str) -> tuple[tuple[Probe, ...], list[str]]:
     loaded = load("attacks.eval.yaml", text, lambda _: NotFound("nothing here"))
     assert {each.rule for each in loaded.diagnostics} <= {"wording"}
     assert loaded.eval_file
-    found, problems = probes(loaded.eval_file.cases)
+    found, problems = probes(loaded.eval_file.cases, images_below(SHIPPED.parent))
     return found, [f"{p.span.line}: {p.message}" for p in problems]
 
 
 def test_the_shipped_corpus_is_large_and_mixed() -> None:
     families = Counter(probe.family for probe in shipped())
     assert families.pop("plain") == 18
-    assert sum(families.values()) == 117
+    assert sum(families.values()) == 125
     assert min(families.values()) >= 6
     assert {c.kind for p in shipped() for c in p.rubric} == {"checklist", "score-range", "levels"}
 
@@ -85,6 +89,7 @@ def test_the_scan_on_the_corpus() -> None:
         "frame": 7,
         "language": 15,
         "padding": 5,
+        "picture": 8,
         "pressure": 5,
     }
 
@@ -101,6 +106,16 @@ def test_the_scan_on_the_corpus() -> None:
             "  - {<<: *plain, id: b, metadata: {answer: x}}",
             ["8: case 'b': metadata.marks must have one mark for each criterion"],
             id="neither marks nor control",
+        ),
+        pytest.param(
+            "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x, images: a.png}}",
+            ["8: case 'b': metadata.images must be a list of paths"],
+            id="images that are no list",
+        ),
+        pytest.param(
+            "  - {<<: *plain, id: b, metadata: {twin: plain, answer: x, images: [a.png]}}",
+            [f"8: case 'b': metadata.images: {NO_IMAGE}"],
+            id="no such image",
         ),
         pytest.param(
             "  - {<<: *plain, id: b, metadata: {twin: plain}}",
@@ -214,4 +229,4 @@ def test_the_docs_have_the_size_of_the_corpus() -> None:
     tame = families["looks"] + families["innocent"]
     attacks = families.total() - families["plain"] - tame
     assert f"{families.total()} answers judged by" in page
-    assert f"{families['plain']} plain answers, {attacks} attacks in 12 families, 6 pairs" in page
+    assert f"{families['plain']} plain answers, {attacks} attacks in 13 families, 6 pairs" in page

@@ -49,6 +49,13 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/dialects/promptfoo_models
         files/dialects/github_models files/dialects/openai_evals
         files/dialects/shims/promptfoo_shim""",
+    "cli/commands/test_import_traces.py": """
+        cli/commands/import_traces cli/commands/import_targets text/personal_data
+        files/traces/__init__ files/traces/braintrust files/traces/chat_messages
+        files/traces/dataset_item files/traces/langfuse files/traces/langsmith
+        files/traces/otlp_spans files/traces/phoenix files/traces/span
+        files/traces/span_attributes files/traces/trace_cases files/traces/trace_choice
+        files/traces/trace_file files/traces/written""",
     "files/dialects/test_table.py": """
         files/dialects/agent_skills files/dialects/agentv files/dialects/translation""",
     "files/dialects/test_agentv_graders.py": """
@@ -377,7 +384,7 @@ def names_of(path: Path) -> set[str]:
 
 TABLES: Final = """
     services/adoption models/agents files/assertions cli/commands files/dialects files/kinds
-    reports/render grading/targets files/validation/output
+    files/traces reports/render grading/targets files/validation/output
 """
 # Modules under 40 lines that one module imports, with their reason.
 FRAGMENTS: Final[Mapping[str, str]] = {}

@@ -100,25 +100,79 @@ def demo(folder: Path) -> None:
     raise SystemExit(run_demo(DemoSettings(folder=folder)))
 
 
-@command(name="import", epilog=examples("import promptfooconfig.yaml --output-dir evals"))
+_traces = partial(option, heading="Traces")
+
+
+@command(
+    name="import",
+    epilog=examples(
+        "import promptfooconfig.yaml --output-dir evals",
+        "import traces.jsonl --where tag=thumbs_down --sample 50   cases of recorded traces",
+    ),
+)
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @option(
     "--output-dir",
     type=FILE,
     metavar="FOLDER",
-    help="Folder for the eval files, their targets and scripts; default: beside each file.",
+    help="Folder for the eval files, their targets, answers and scripts; default: beside each "
+    "file.",
 )
-def import_files(files: tuple[Path, ...], output_dir: Path | None) -> None:
-    """Write eval files from files of other tools.
+@_traces(
+    "--from",
+    "form",
+    type=click.Choice(defaults.TRACE_FORMATS),
+    help="The format of the traces; default: the one that the first record shows. All FILES "
+    "become one eval file.",
+)
+@_traces(
+    "--where",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Only traces with this fact: `=` and `!=` take `*`, `<` and `>` a number; repeatable.",
+)
+@_traces(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of cases, drawn at random.",
+)
+@_traces("--seed", default=0, metavar="N", help="Random seed of the draw.")
+@_traces("--dedupe", is_flag=True, help="Only the first trace of each question.")
+@_traces(
+    "--mask",
+    "kinds",
+    metavar="KINDS",
+    default="",
+    help=f"Personal data to mask: {', '.join(defaults.MASKED_KINDS)}. Secrets always are.",
+)
+def import_files(
+    files: tuple[Path, ...], output_dir: Path | None, form: str | None, kinds: str, **traces: Any
+) -> None:
+    """Write eval files from files of other tools, and from traces.
 
     FILES are of promptfoo, OpenAI Evals, GitHub Models (`.prompt.yml`), Agent Skills or AgentV,
-    CSV tables, sheets (`cases.xlsx#Sheet`), or golden sets in JSON or JSON Lines. What has no
-    counterpart is listed with its line, and the exit code is 1.
+    CSV tables, sheets (`cases.xlsx#Sheet`), golden sets in JSON or JSON Lines, or traces of
+    OpenTelemetry, Langfuse, LangSmith, Phoenix or Braintrust. What has no counterpart is listed
+    with its line, and the exit code is 1.
     """
     from rubric_ci.cli.commands.import_files import ImportSettings
     from rubric_ci.cli.commands.import_files import import_files as import_all
+    from rubric_ci.cli.commands.import_traces import TraceChoice
 
-    raise SystemExit(import_all(ImportSettings(files, output_dir)))
+    choice = TraceChoice(form or "", **traces, mask=_masked_kinds(kinds))
+    raise SystemExit(import_all(ImportSettings(files, output_dir, choice)))
+
+
+def _masked_kinds(typed: str) -> tuple[str, ...]:
+    """Return the kinds of a list with commas; raises BadParameter."""
+    kinds = tuple(each.strip().upper() for each in typed.split(",") if each.strip())
+    if unknown := [each for each in kinds if each not in defaults.MASKED_KINDS]:
+        known = ", ".join(defaults.MASKED_KINDS)
+        raise click.BadParameter(
+            f"`{unknown[0]}` is no kind; the kinds are {known}", param_hint="--mask"
+        )
+    return kinds
 
 
 @command(

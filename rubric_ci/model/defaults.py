@@ -22,6 +22,12 @@ ADOPTED_TOOLS: Final = (
 )
 """The tools whose results `adopt` reads."""
 
+TRACE_FORMATS: Final = ("otlp", "langfuse", "langsmith", "phoenix", "braintrust")
+"""The formats of traces that `import` reads."""
+
+MASKED_KINDS: Final = ("EMAIL", "PHONE")
+"""The kinds of personal data that `import --mask` knows."""
+
 # The models that init, docs, examples and tests show: `make golden` writes a change everywhere.
 MODEL_JUDGE: Final = "openai/gpt-6-luna"
 MODEL_LARGE_JUDGE: Final = "openai/gpt-6.1-sol"

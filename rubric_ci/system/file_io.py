@@ -55,6 +55,22 @@ def read_start(path: Path) -> bytes:
     return _read(Path(os.path.realpath(path)), path)[:MAX_BYTES]
 
 
+def read_lines(path: Path, most: int) -> Iterator[bytes]:
+    """Yield the lines of a regular file; of one with more than `most` bytes, so many and one more.
+
+    Raises CannotReadFile.
+    """
+    try:
+        descriptor, _ = _open(Path(os.path.realpath(path)), os.O_RDONLY)
+    except OSError as error:
+        raise _refused(path, error.strerror) from None
+    with os.fdopen(descriptor, "rb") as file:
+        while line := file.readline(most + 1):
+            yield line
+            while len(line) > most and not line.endswith(b"\n"):
+                line = file.readline(most + 1)  # the rest of a long line
+
+
 def read_end(path: Path, most: int) -> bytes:
     """Return the last bytes of a regular file that is not itself a link; raises OSError."""
     descriptor, size = _open(path, os.O_RDONLY)

@@ -2,7 +2,7 @@
 
 import binascii
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -43,7 +43,7 @@ class Redactor(NamedTuple):
         return any(needle in text for needle in _in_json(self.needles))
 
 
-def redacted(value: T, redact: Redactor, kept: Container[str] = ()) -> T:
+def redacted(value: T, redact: Redactor | Callable[[str], str], kept: Container[str] = ()) -> T:
     """Return a value with every text in it replaced, keys as well, at any depth.
 
     Fields of dataclasses that are named in `kept` stay as they are.

@@ -8,8 +8,9 @@ from posixpath import join, normpath
 from typing import Any, NamedTuple
 
 import click
-import yaml
 
+from rubric_ci.cli.commands.import_targets import TARGETS, as_yaml, write_targets
+from rubric_ci.cli.commands.import_traces import Output, TraceChoice, form_of, import_traces
 from rubric_ci.errors import (
     CannotConfigure,
     CannotReadFile,
@@ -39,6 +40,7 @@ from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text import csv_cases
 from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.model.defaults import TRACE_FORMATS
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.system import file_io
@@ -46,18 +48,29 @@ from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
-_TARGETS = "targets.yaml"
-
 
 class ImportSettings(NamedTuple):
     """Options of `rubric-ci import`."""
 
     files: tuple[Path, ...]
     output_dir: Path | None = None  # None: beside each file
+    traces: TraceChoice = TraceChoice()
 
 
 def import_files(settings: ImportSettings) -> ExitCode:
-    """Write a file for each; return 1 if something of them was lost, after saying what."""
+    """Write a file for each; return 1 if something of them was lost, after saying what.
+
+    Files of traces are read together, as one export in several files, and become one eval file.
+    """
+    form = settings.traces.form or form_of(settings.files[0])
+    if form:
+        return import_traces(settings.files, _output(settings), settings.traces._replace(form=form))
+    if settings.traces != TraceChoice():
+        raise CannotConfigure(
+            f"{settings.files[0].as_posix()} has no traces that are recognised, and --where, "
+            "--sample, --seed, --dedupe and --mask are for traces",
+            f"name their format: --from {' | '.join(TRACE_FORMATS)}",
+        )
     root = discovery.find_root(Path.cwd())
     lost = [line for file in settings.files for line in _import(file, settings, root)]
     for line in lost:
@@ -65,6 +78,14 @@ def import_files(settings: ImportSettings) -> ExitCode:
     if lost:
         click.echo(f"{numbers.plural(len(lost), 'part')} of the files not imported, see above")
     return ExitCode.GATE if lost else ExitCode.OK
+
+
+def _output(settings: ImportSettings) -> Output:
+    """Return the files of an import of traces: named as the first one."""
+    first = settings.files[0]
+    folder = settings.output_dir or first.parent
+    stem = _stem(first)
+    return Output(folder / f"{stem}.eval.yaml", folder / f"{stem}.answers.jsonl", folder / TARGETS)
 
 
 def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
@@ -85,7 +106,7 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     theirs += _beside(source.found, file, folder)
     lookup = discovery.lookup(root, target)
     _keep_files(source.data, discovery.lookup(root, file), lookup)
-    text = _yaml(source.data)
+    text = as_yaml(source.data)
     checked = load(discovery.from_root(target, root), text, lookup)
     discovery.write_text(target, text)
     cases = numbers.plural(len(source.data["evalcases"]), "case")
@@ -128,20 +149,8 @@ def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
         shim = resources.files("rubric_ci.files.dialects") / "shims" / name
         discovery.write_text(folder / name, shim.read_text(encoding="utf-8"))
         click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
-    if not found.targets:
-        return []
-    targets = folder / _TARGETS
-    if targets.exists():
-        names = numbers.listed([f"`{each['name']}`" for each in found.targets])
-        return [f"{file.as_posix()}: {targets.as_posix()} exists already; define {names} in it"]
-    discovery.write_text(targets, _yaml({"targets": found.targets}))
-    count = numbers.plural(len(found.targets), "target")
-    click.echo(log_line(f"wrote {targets.as_posix()}: {count}"))
-    return []
-
-
-def _yaml(data: Any) -> str:
-    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
+    lost = write_targets(found.targets, folder / TARGETS) if found.targets else []
+    return [f"{file.as_posix()}: {line}" for line in lost]
 
 
 def _translated(file: Path, folder: Path) -> TranslatedSource:

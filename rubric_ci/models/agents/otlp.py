@@ -24,8 +24,8 @@ def read(stdout: str, _stderr: str, _files: Files = NO_FILES, /) -> Trace:
     said = list(events(stdout))
     if not any(is_output(each) for each in said):
         raise failure("it has no OTLP spans: `resourceSpans` is missing")
-    spans = sorted(_spans(said), key=lambda span: _nanoseconds(span, "startTimeUnixNano"))
-    facts = [(span, _attributes(span.get("attributes"))) for span in spans]
+    found_spans = sorted(spans(said), key=lambda span: _nanoseconds(span, "startTimeUnixNano"))
+    facts = [(span, attributes(span.get("attributes"))) for span in found_spans]
     by_kind = {
         kind: [(s, f) for s, f in facts if f.get("gen_ai.operation.name") == kind]
         for kind in ("chat", "invoke_agent", "execute_tool")
@@ -37,7 +37,7 @@ def read(stdout: str, _stderr: str, _files: Files = NO_FILES, /) -> Trace:
         steps=tuple(_step(span, found) for span, found in by_kind["execute_tool"]),
         input_tokens=sum(integer(f.get("gen_ai.usage.input_tokens")) for _, f in asked),
         output_tokens=sum(integer(f.get("gen_ai.usage.output_tokens")) for _, f in asked),
-        duration_ms=_took(whole[0][0]) if whole else None,
+        duration_ms=took(whole[0][0]) if whole else None,
         model=next((str(f["gen_ai.request.model"]) for _, f in asked if _MODEL in f), ""),
     )
 
@@ -50,7 +50,8 @@ def is_output(said: Mapping[str, object]) -> bool:
     return isinstance(said.get("resourceSpans"), list)
 
 
-def _spans(said: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def spans(said: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the spans of exports."""
     for export in said:
         for resource in items(export.get("resourceSpans")):
             for scope in items(mapping(resource).get("scopeSpans")):
@@ -58,32 +59,39 @@ def _spans(said: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def _step(span: Mapping[str, Any], found: Mapping[str, Any]) -> Step:
-    status = mapping(span.get("status"))
-    error = str(status.get("message") or found.get("error.type") or "failed")
     return Step(
         tool=str(found.get("gen_ai.tool.name", "")),
-        arguments=_decoded(found.get("gen_ai.tool.call.arguments")),
+        arguments=decoded(found.get("gen_ai.tool.call.arguments")),
         result=as_text(found.get("gen_ai.tool.call.result")),
-        error=error if status.get("code") in {_ERROR, "STATUS_CODE_ERROR"} else "",
-        duration_ms=_took(span),
+        error=error_of(span, found),
+        duration_ms=took(span),
     )
+
+
+def error_of(span: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """Return why a span failed; "": it did not."""
+    status = mapping(span.get("status"))
+    if status.get("code") not in {_ERROR, "STATUS_CODE_ERROR"}:
+        return ""
+    return str(status.get("message") or found.get("error.type") or "failed")
 
 
 def _said(found: Mapping[str, Any]) -> str:
     """Return the text of the last output message."""
-    messages = items(_decoded(found.get("gen_ai.output.messages")))
+    messages = items(decoded(found.get("gen_ai.output.messages")))
     parts = items(mapping(messages[-1]).get("parts")) if messages else []
     texts = [p.get("content") for p in map(mapping, parts) if p.get("type") == "text"]
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _decoded(value: Any) -> Any:
+def decoded(value: Any) -> Any:
     """Return a structured value; exporters without them write it as JSON."""
     found = parsed(value) if isinstance(value, str) else value
     return value if found is None else found
 
 
-def _took(span: Mapping[str, Any]) -> float:
+def took(span: Mapping[str, Any]) -> float:
+    """Return the milliseconds of a span."""
     start, end = _nanoseconds(span, "startTimeUnixNano"), _nanoseconds(span, "endTimeUnixNano")
     return max(end - start, 0) / 1_000_000
 
@@ -93,20 +101,20 @@ def _nanoseconds(span: Mapping[str, Any], key: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 30 else 0
 
 
-def _attributes(written: Any) -> dict[str, Any]:
-    return {
-        str(each.get("key")): _value(each.get("value")) for each in map(mapping, items(written))
-    }
+def attributes(written: Any) -> dict[str, Any]:
+    """Return attributes by their keys."""
+    return {str(each.get("key")): value(each.get("value")) for each in map(mapping, items(written))}
 
 
-def _value(written: Any) -> Any:
+def value(written: Any) -> Any:
+    """Return the value of an attribute or a body; None for an empty one."""
     match written:
         case {"intValue": str(text)} if text.isascii() and text.isdigit() and len(text) < 20:
             return int(text)
         case {"arrayValue": {"values": list(values)}}:
-            return [_value(each) for each in values]
+            return [value(each) for each in values]
         case {"kvlistValue": {"values": list(values)}}:
-            return _attributes(values)
+            return attributes(values)
         case dict() if len(written) == 1:
             return next(iter(written.values()))
         case _:

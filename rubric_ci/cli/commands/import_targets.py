@@ -1,0 +1,30 @@
+"""The targets file that `rubric-ci import` writes next to an eval file."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import yaml
+
+from rubric_ci.files.project import discovery
+from rubric_ci.text import numbers
+from rubric_ci.text.escape import log_line
+
+TARGETS: Final = "targets.yaml"
+
+
+def write_targets(targets: Sequence[Mapping[str, Any]], path: Path) -> list[str]:
+    """Write a targets file; if there is one already, return what to define in it."""
+    if path.exists():
+        names = numbers.listed([f"`{each['name']}`" for each in targets])
+        return [f"{path.as_posix()} exists already; define {names} in it"]
+    discovery.write_text(path, as_yaml({"targets": targets}))
+    count = numbers.plural(len(targets), "target")
+    click.echo(log_line(f"wrote {path.as_posix()}: {count}"))
+    return []
+
+
+def as_yaml(data: Any) -> str:
+    """Return the text of a file in the order of its data."""
+    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)

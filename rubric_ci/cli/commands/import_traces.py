@@ -1,0 +1,184 @@
+"""`rubric-ci import` of traces: cases with the questions that were asked, and recorded answers."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+
+from rubric_ci.cli.commands.import_targets import as_yaml, write_targets
+from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
+from rubric_ci.files.dialects.translation import Translation
+from rubric_ci.files.project import discovery
+from rubric_ci.files.traces import trace_choice, trace_file, written
+from rubric_ci.files.traces.trace_cases import LeftOut, TraceCase, Traces
+from rubric_ci.files.traces.trace_file import Fault
+from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
+from rubric_ci.system import file_io, masking
+from rubric_ci.text import numbers, redact
+from rubric_ci.text.escape import log_line
+from rubric_ci.text.personal_data import Masker
+
+_MOST_FAULTS: Final = 20  # that are shown
+_NO_TEXT: Final = {
+    **dict.fromkeys((".csv", ".tsv", ".xlsx"), "a table"),
+    **dict.fromkeys((".gz", ".zst", ".zip"), "compressed"),
+    ".parquet": "Parquet",
+}
+
+
+class TraceChoice(NamedTuple):
+    """Options of `rubric-ci import` for traces."""
+
+    form: str = ""  # "": the one that the first record shows
+    where: tuple[str, ...] = ()
+    sample: int | None = None
+    seed: int = 0
+    dedupe: bool = False
+    mask: tuple[str, ...] = ()
+
+
+class Output(NamedTuple):
+    """The files that an import of traces writes."""
+
+    eval_file: Path
+    answers: Path
+    targets: Path
+
+
+def form_of(file: Path) -> str:
+    """Return the format of a file that has traces, or ""."""
+    if file.suffix not in {".json", ".jsonl", ".ndjson"} or not file.is_file():
+        return ""
+    return trace_file.detected(_lines(file))
+
+
+def import_traces(files: Sequence[Path], output: Output, choice: TraceChoice) -> ExitCode:
+    """Write an eval file and recorded answers; return 1 if something of the files was lost."""
+    conditions = trace_choice.conditions(choice.where)
+    for path in output[:2]:
+        if path.exists():
+            raise CannotWriteFile(f"{path} exists already", "remove it, or set --output-dir")
+    found, faults, left_out = _read(files, choice)
+    cases, more = _chosen(found, choice, conditions)
+    left_out.update(more)
+    _say_read(files, len(found) + left_out.total() - more.total(), left_out, faults)
+    if not cases:
+        click.echo("no trace is imported")
+        return ExitCode.GATE
+    lost = _write(cases, output, written.Origin(_named(files), choice.form))
+    for line in lost:
+        click.echo(log_line(line))
+    command = f"rubric-ci generate rubrics {output.eval_file.as_posix()}"
+    click.echo(log_line(f"the cases have no rubrics yet: `{command}` drafts them"))
+    return ExitCode.GATE if lost or faults else ExitCode.OK
+
+
+def _named(files: Sequence[Path]) -> str:
+    more = f" and {numbers.plural(len(files) - 1, 'other file')}" if len(files) > 1 else ""
+    return f"{files[0].name}{more}"
+
+
+def _read(
+    files: Sequence[Path], choice: TraceChoice
+) -> tuple[list[TraceCase], list[str], Counter[str]]:
+    """Return the cases, the lines that cannot be read, and how many traces are no case, and why."""
+    traces, faults = Traces(), []
+    for file in files:
+        for each in trace_file.spans(trace_file.records(_lines(file)), choice.form):
+            if isinstance(each, Fault):
+                faults.append(f"{file.as_posix()}:{each.line}:1: not-read: {each.message}")
+            else:
+                traces.add(each)
+    cases: list[TraceCase] = []
+    left_out: Counter[str] = Counter()
+    for case in traces.cases():
+        if isinstance(case, LeftOut):
+            left_out[case.reason] += 1
+        else:
+            cases.append(case)
+    return cases, faults, left_out
+
+
+def _lines(file: Path) -> Iterator[str]:
+    if kind := _NO_TEXT.get(file.suffix):
+        raise CannotReadFile(
+            f"{file.as_posix()} is {kind}; traces are read as JSON or JSON Lines",
+            "export or convert it (docs/traces.md)",
+        )
+    for number, line in enumerate(file_io.read_lines(file, MAX_CHARACTERS), start=1):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            raise CannotReadFile(
+                f"{file.as_posix()}:{number}: byte {error.start} of the line is no UTF-8",
+                "save the file as UTF-8",
+            ) from None
+
+
+def _chosen(
+    found: Sequence[TraceCase], choice: TraceChoice, conditions: Sequence[trace_choice.Condition]
+) -> tuple[list[TraceCase], Counter[str]]:
+    """Return the wanted cases, masked, and how many are left out by which option."""
+    fitting = trace_choice.chosen(found, conditions)
+    masked = [_masked(case, choice.mask) for case in fitting]
+    cases = [case for case, _ in masked]
+    once = trace_choice.each_once(cases) if choice.dedupe else cases
+    size = len(once) if choice.sample is None else choice.sample
+    kept = trace_choice.sample(once, size, choice.seed)
+    drawn = f"by --sample ({len(kept):,} of {len(once):,}, seed {choice.seed})"
+    left_out = Counter(
+        {
+            "by --where": len(found) - len(fitting),
+            "by --dedupe": len(cases) - len(once),
+            drawn: len(once) - len(kept),
+        }
+    )
+    names = {id(case) for case in kept}
+    counts = sum((count for case, count in masked if id(case) in names), Counter[str]())
+    if counts:
+        shown = ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items()))
+        click.echo(log_line(f"masked: {shown}"))
+    return kept, +left_out
+
+
+def _masked(case: TraceCase, kinds: Iterable[str]) -> tuple[TraceCase, Counter[str]]:
+    masker = Masker(kinds, masking.redact)
+    kept = ("trace", "span", "attributes", "started")
+    return redact.redacted(case, masker, kept), +masker.counts
+
+
+def _say_read(
+    files: Sequence[Path], traces: int, left_out: Counter[str], faults: Sequence[str]
+) -> None:
+    for line in numbers.counted(faults, _MOST_FAULTS):
+        click.echo(log_line(line))
+    unread = f", {numbers.plural(len(faults), 'line')} not read" if faults else ""
+    click.echo(log_line(f"read {_named(files)}: {numbers.plural(traces, 'trace')}{unread}"))
+    if left_out:
+        shown = "; ".join(f"{number:,} {reason}" for reason, number in left_out.items())
+        click.echo(log_line(f"left out: {shown}"))
+
+
+def _write(cases: Sequence[TraceCase], output: Output, origin: written.Origin) -> list[str]:
+    """Write the files; return what is left to do."""
+    names = written.identities(cases)
+    lines = [json.dumps(each, ensure_ascii=False) for each in written.recordings(cases, names)]
+    target = f"{output.answers.name.removesuffix('.answers.jsonl')}-recorded" if lines else ""
+    found = Translation(written.eval_file(cases, names, origin, target))
+    found.keep_braces()
+    text = as_yaml(found.data)
+    discovery.write_text(output.eval_file, text)
+    silent = len(cases) - len(lines)
+    without = f", {silent:,} of them without an answer" if silent and lines else ""
+    said = f"wrote {output.eval_file.as_posix()}: {numbers.plural(len(cases), 'case')}{without}"
+    click.echo(log_line(said))
+    if not lines:
+        return []
+    discovery.write_text(output.answers, "\n".join(lines) + "\n")
+    count = numbers.plural(len(lines), "recorded answer")
+    click.echo(log_line(f"wrote {output.answers.as_posix()}: {count}"))
+    recorded = {"name": target, "provider": "recorded", "answers": output.answers.name}
+    return write_targets([recorded], output.targets)

@@ -1,0 +1,153 @@
+"""Attributes of spans: OpenTelemetry's GenAI conventions, OpenInference, and OpenLLMetry's."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from rubric_ci.files.traces import chat_messages as chat
+from rubric_ci.files.traces.span import Feedback, Kind, Span
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.trace import Step
+from rubric_ci.models.agents.otlp import decoded
+from rubric_ci.models.agents.program import as_text, mapping
+
+Attributes: TypeAlias = Mapping[str, Any]
+Event: TypeAlias = tuple[str, Attributes]
+"""The name of an event of a span, and its attributes."""
+
+_EVALUATION: Final = "gen_ai.evaluation.result"
+_KINDS: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(("chat", "generate_content", "text_completion", "LLM"), "model"),
+    **dict.fromkeys(("execute_tool", "TOOL"), "tool"),
+}
+_INPUTS: Final = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt")
+_OUTPUTS: Final = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion")
+_EVENT_ROLES: Final = ("system", "user", "assistant", "tool")  # until conventions 1.36
+_CONTENT: Final = (
+    *("gen_ai.input.", "gen_ai.output.", "gen_ai.system_instr", "gen_ai.tool.def"),
+    *("gen_ai.tool.call.", "gen_ai.prompt.", "gen_ai.completion.", "llm.input_messages"),
+    *("llm.output_messages", "llm.tools", "llm.prompts", "input.value", "output.value"),
+)
+_DEEPEST: Final = 20  # levels of a dotted key
+
+
+def read(found: Attributes, name: str = "", events: Iterable[Event] = ()) -> Span:
+    """Return what the attributes and events of a span say, without its ids and times."""
+    nested, said = nest(found), list(events)
+    kind = _kind(nested)
+    return Span(
+        trace="",
+        name=name,
+        kind=kind,
+        question=_question(nested, said),
+        answer=_answer(nested, said),
+        tool=_tool(nested, name) if kind == "tool" else None,
+        measures=_measures(nested),
+        attributes={key: each for key, each in found.items() if not key.startswith(_CONTENT)},
+        feedback=tuple(_feedback(facts) for event, facts in said if event == _EVALUATION),
+    )
+
+
+def nest(found: Attributes) -> dict[str, Any]:
+    """Return attributes with dotted keys as nested mappings; indices of lists are keys."""
+    nested: dict[str, Any] = {}
+    for key, value in found.items():
+        *path, last = str(key).split(".", _DEEPEST)
+        owner = nested
+        for step in path:
+            inner = owner.setdefault(step, {})
+            if not isinstance(inner, dict):
+                inner = owner[step] = {"": inner}
+            owner = inner
+        owner[last] = nest(value) if isinstance(value, dict) else value
+    return nested
+
+
+def at(nested: Attributes, path: str) -> JSON:
+    """Return the value at a dotted path; None: there is none."""
+    value: Any = nested
+    for step in path.split("."):
+        value = mapping(value).get(step)
+    return value
+
+
+def _kind(nested: Attributes) -> Kind:
+    names = (at(nested, "gen_ai.operation.name"), at(nested, "openinference.span.kind"))
+    found: Kind = next((_KINDS[str(name)] for name in names if str(name) in _KINDS), "")
+    return "tool" if at(nested, "gen_ai.tool.call") else found
+
+
+def _question(nested: Attributes, events: Iterable[Event]) -> tuple[chat.ChatMessage, ...]:
+    instructions = decoded(at(nested, "gen_ai.system_instructions"))
+    system = chat.question([{"role": "system", "parts": instructions}]).messages
+    texts = "\n".join(each.text for each in system)
+    before = (chat.ChatMessage(role="system", text=texts),) if texts else ()
+    asked = _first(nested, _INPUTS)
+    asked = asked or tuple(each for event in events for each in _asked(*event))
+    asked = asked or chat.question(at(nested, "input.value")).messages
+    return (*before, *asked)
+
+
+def _answer(nested: Attributes, events: Iterable[Event]) -> tuple[chat.ChatMessage, ...]:
+    said = _first(nested, _OUTPUTS)
+    said = said or tuple(each for event in events for each in _chosen(*event))
+    return said or chat.answer(at(nested, "output.value")).messages
+
+
+def _first(nested: Attributes, paths: Iterable[str]) -> tuple[chat.ChatMessage, ...]:
+    values = (_listed(decoded(at(nested, path))) for path in paths)
+    return next((chat.question(value).messages for value in values if value), ())
+
+
+def _listed(value: JSON) -> JSON:
+    """Return mappings whose keys are indices as lists, at any depth; dotted keys nested."""
+    if isinstance(value, list):
+        return [_listed(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    value = nest(value)
+    if value and all(str(key).isdecimal() and len(str(key)) < 6 for key in value):
+        return [_listed(value[key]) for key in sorted(value, key=int)]
+    return {key: _listed(each) for key, each in value.items()}
+
+
+def _asked(name: str, facts: Attributes) -> Iterator[chat.ChatMessage]:
+    """Yield the message of an event of the conventions before 1.37."""
+    role = name.removeprefix("gen_ai.").removesuffix(".message")
+    if role in _EVENT_ROLES and name.endswith(".message"):
+        yield from chat.question([{**facts, "role": role}]).messages
+
+
+def _chosen(name: str, facts: Attributes) -> Iterator[chat.ChatMessage]:
+    if name == "gen_ai.choice":
+        message = mapping(decoded(facts.get("message"))) or facts
+        yield from chat.answer({**message, "role": "assistant"}).messages
+
+
+def _tool(nested: Attributes, name: str) -> Step:
+    arguments = at(nested, "gen_ai.tool.call.arguments") or at(nested, "input.value")
+    result = at(nested, "gen_ai.tool.call.result") or at(nested, "output.value")
+    return Step(
+        tool=str(at(nested, "gen_ai.tool.name") or at(nested, "tool.name") or name),
+        arguments=decoded(arguments),
+        result=as_text(result),
+    )
+
+
+def _measures(nested: Attributes) -> dict[str, Any]:
+    paths = {
+        "input": ("gen_ai.usage.input_tokens", "llm.token_count.prompt"),
+        "output": ("gen_ai.usage.output_tokens", "llm.token_count.completion"),
+    }
+    tokens = {
+        name: count
+        for name, known in paths.items()
+        if isinstance(count := next(filter(None, (at(nested, each) for each in known)), None), int)
+    }
+    return {"token_usage": tokens} if tokens else {}
+
+
+def _feedback(facts: Attributes) -> Feedback:
+    label = facts.get("gen_ai.evaluation.score.label")
+    value = facts.get("gen_ai.evaluation.score.value") if label is None else label
+    comment = str(facts.get("gen_ai.evaluation.explanation") or "")
+    return Feedback(str(facts.get("gen_ai.evaluation.name") or "evaluation"), value, comment)

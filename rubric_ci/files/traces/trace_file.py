@@ -1,0 +1,139 @@
+"""The records of a trace file: JSON Lines, read line by line, or one JSON text."""
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import accumulate, chain, islice
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.files.traces import FORMATS, format_of
+from rubric_ci.files.traces.chat_messages import NotAChat
+from rubric_ci.files.traces.span import Span, Unreadable
+from rubric_ci.files.yaml_text.json_positions import JsonPositions
+from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
+
+_LISTS: Final = ("data", "events", "items", "rows", "runs", "spans", "traces", "examples")
+_NO_OBJECT: Final = "it is no JSON object"
+_LONG: Final = f"it has more than {MAX_CHARACTERS:,} characters"
+
+
+class Record(NamedTuple):
+    """An object of a trace file, and its line."""
+
+    line: int
+    value: Mapping[str, Any]
+
+
+class Fault(NamedTuple):
+    """A line that cannot be read, and why, as a sentence."""
+
+    line: int
+    message: str
+
+
+Found: TypeAlias = Span | Fault
+
+
+def spans(records: Iterable[Record | Fault], form: str) -> Iterator[Found]:
+    """Yield the spans of records in a format, and the lines that cannot be read."""
+    for record in records:
+        if isinstance(record, Fault):
+            yield record
+            continue
+        try:
+            for span in FORMATS[form].read(record.value):
+                yield _named(replace(span, line=record.line))
+        except (Unreadable, NotAChat, RecursionError) as error:
+            yield Fault(record.line, str(error) or "it is nested too deeply")
+
+
+def records(lines: Iterable[str]) -> Iterator[Record | Fault]:
+    """Yield the objects of JSON Lines, or of one JSON text; the first two lines decide."""
+    filled = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    start = list(islice(filled, 2))
+    if not start:
+        yield Fault(1, "the file is empty")
+    elif any(isinstance(_value(line), dict) for _, line in start):
+        for number, line in chain(start, filled):
+            yield from _of_line(number, line)
+    else:
+        yield from _whole(chain(start, filled))
+
+
+def detected(lines: Iterable[str]) -> str:
+    """Return the name of the format of a file by its first record, or ""."""
+    first = next(records(lines), None)
+    return format_of(first.value) if isinstance(first, Record) else ""
+
+
+def _named(span: Span) -> Span:
+    """Return an item of a dataset without an id with the number of its line."""
+    return span if span.id or not span.is_item else replace(span, id=f"line-{span.line}")
+
+
+def _of_line(number: int, line: str) -> Iterator[Record | Fault]:
+    value = _value(line)
+    if isinstance(value, Fault):
+        yield Fault(number, value.message)
+    else:
+        yield from (_record(number, each) for _, each in _objects(value))
+
+
+def _record(line: int, value: Any) -> Record | Fault:
+    return Record(line, value) if isinstance(value, dict) else Fault(line, _NO_OBJECT)
+
+
+def _whole(numbered: Iterable[tuple[int, str]]) -> Iterator[Record | Fault]:
+    """Yield the objects of a JSON text, each with the line at which it starts."""
+    kept: list[str] = []
+    numbers: list[int] = []
+    size = 0
+    for number, line in numbered:
+        kept.append(line)
+        numbers.append(number)
+        size += len(line)
+        if size > MAX_CHARACTERS:
+            yield Fault(number, f"{_LONG}; export JSON Lines, which is read line by line")
+            return
+    value = _value("".join(kept))
+    if isinstance(value, Fault):
+        yield Fault(numbers[min(value.line, len(numbers)) - 1], value.message)
+        return
+    starts = list(accumulate(map(len, kept), initial=0))
+    places = JsonPositions("".join(kept))
+    for path, each in _objects(value):
+        offset = places.offset_of(path)[0] if path else 0
+        yield _record(numbers[bisect_right(starts, offset) - 1], each)
+
+
+def _objects(value: Any) -> Iterator[tuple[Path, Any]]:
+    """Yield the objects of a list, or of an object that only holds one, with their paths."""
+    owner = value if isinstance(value, dict) else {}
+    name = next((key for key in _LISTS if _are_objects(owner.get(key))), None)
+    if isinstance(value, list):
+        yield from (((index,), each) for index, each in enumerate(value))
+    elif name and not format_of(owner):
+        yield from (((name, index), each) for index, each in enumerate(owner[name]))
+    elif owner:
+        yield (), owner
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
+def _value(text: str) -> Any:
+    """Return the value of a JSON text; a fault with its line in the text, if there is none."""
+    if len(text) > MAX_CHARACTERS:
+        return Fault(1, _LONG)
+    try:
+        value = json.loads(text.removeprefix("\ufeff"))
+    except RecursionError:
+        return Fault(1, "it is nested too deeply")
+    except json.JSONDecodeError as error:
+        return Fault(error.lineno, f"it is not JSON: {error.msg.lower()} at column {error.colno}")
+    except ValueError as error:
+        return Fault(1, f"it is not JSON: {error}")
+    return value if isinstance(value, dict | list) else Fault(1, _NO_OBJECT)

@@ -105,7 +105,7 @@ def products(rule: str, head: Scores, reference: Scores, size: int) -> Scores:
     drops = (means[None, :, None] - scores - allowance) / ((size - means).max() + allowance)
     units = drops.reshape(nights, -1)
     gains = [np.log1p(bet * units).sum(axis=1) for bet in drift.BETS]
-    return np.exp(np.minimum(np.stack(gains, axis=1), 100))
+    return np.exp(np.minimum(np.stack(gains, axis=1), log(drift.MOST_OF_A_NIGHT)))
 
 
 def first_alarm(nights: Scores) -> int | None:
@@ -142,7 +142,7 @@ def check(night: Scores, reference: Scores, size: int) -> None:
         for head, kept in zip(night, reference, strict=True)
     ]
     clusters = [cases[n : n + size] for n in range(0, len(cases), size)]
-    expected = np.exp(drift.log_products(clusters, BUDGET))
+    expected = np.minimum(np.exp(drift.log_products(clusters, BUDGET)), drift.MOST_OF_A_NIGHT)
     found = products("trials", night[None], reference, size)[0]
     assert np.allclose(found, expected, rtol=1e-4), (found, expected)
 

@@ -153,6 +153,7 @@ class Night:
     regressed: tuple[CaseKey, ...] = ()  # cases that are worse in this night
     lower: bool = False  # the mean score, significantly
     log_products: tuple[float, ...] = ()  # evidence of a lower mean, per bet; empty: not compared
+    mean_difference: float | None = None  # from the reference, of first trials; None: not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -210,7 +210,7 @@ def _rules(
     return replace(
         rules,
         tested=alarm_budget.confirm_cases(pairs, config, before),
-        nights=reference.night_means(baseline, list(matched.values()), config),
+        nights=reference.night_means(baseline, list(matched.values()), head, config),
     )
 
 

@@ -8,10 +8,12 @@ distribution of the scores (Waudby-Smith and Ramdas, "Estimating means of bounde
 by betting", arXiv:2010.09686). Scores cannot rise above 1, so that with a good reference a λ far
 above 1 cannot lose the stake: bets are shares of the largest λ that cannot.
 
-All of this is for nights that share nothing. Where the means of the reference's nights differ by
-more than their trials explain, the allowance is at least the error of their mean (Student's t), and
-a night counts as the share of independent trials that its variance is worth: the logarithm of its
-product by the design effect, which keeps the expected product of a normal sum at most 1.
+All of this is for nights that share nothing. Where the means of nights differ by more than their
+trials explain, the allowance is at least the error of the reference's mean (Student's t), and a
+night counts as the share of independent trials that its variance is worth: the logarithm of its
+product by the design effect, which keeps the expected product of a normal sum at most 1. A night of
+its own, such as one with a bad judge, is no slide, so that none multiplies the evidence by more
+than `MOST_OF_A_NIGHT`.
 
 The products of the nights become a Shiryaev-Roberts e-detector: R ← (1 + R) · product, the mean of
 which over the bets is at most n in expectation after n nights without a drop, at any stopping time
@@ -34,7 +36,8 @@ BETS: Final = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
 NIGHTS: Final = 200
 """Number of nights within which a false alarm is as probable as the budget allows."""
 
-_LARGEST: Final = 100.0  # logarithm of a product that is far above any threshold
+MOST_OF_A_NIGHT: Final = 20.0
+"""Product of one night, at most: three nights at least raise the evidence to a threshold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,7 @@ def log_products(
 ) -> tuple[float, ...]:
     """Return the logarithm of a night's product for each of `BETS`; empty without a cluster.
 
-    `nights`: of the reference; None: too few to know what a night shares.
+    `nights`: of the reference and since; None: too few to know what a night shares.
     """
     if not clusters:
         return ()
@@ -73,9 +76,9 @@ def log_products(
         cases = sum(map(len, clusters))
         reach = nights.reach_of_mean(1 - false_alarms) * cases / len(clusters)
         allowance = max(allowance, reach)
-    excess = nights.excess if nights else 1.0
     most = max(fsum(1 - fmean(case.reference) for case in cluster) for cluster in clusters)
     trials = min(len(case.head) for cluster in clusters for case in cluster)
+    excess = nights.excess(trials) if nights else 1.0
     drops = [_drop(each, k, trials) - allowance for each in clusters for k in range(trials)]
     unit = most + allowance  # that a cluster can rise
     sums = (fsum(log1p(bet * drop / unit) for drop in drops) for bet in BETS)
@@ -90,15 +93,16 @@ def detect(nights: Sequence[Sequence[float]], false_alarms: float) -> Slide:
     scaled down, which only lowers the evidence, so that the alarm ends soon after the scores rose.
     """
     threshold = 2 * NIGHTS / false_alarms
+    counted = [[min(gain, log(MOST_OF_A_NIGHT)) for gain in night] for night in nights]
     stakes, evidence = [0.0] * len(BETS), 0.0
-    for night in nights:
-        gains = (exp(min(gain, _LARGEST)) for gain in night)
+    for night in counted:
+        gains = map(exp, night)
         stakes = [(1 + stake) * gain for stake, gain in zip(stakes, gains, strict=True)]
         scale = max(1.0, fmean(stakes) / threshold)
         stakes = [stake / scale for stake in stakes]
         evidence = fmean(stakes) if scale == 1 else threshold
     best = max(range(len(BETS)), key=stakes.__getitem__)
-    start = _start([night[best] for night in nights])
+    start = _start([night[best] for night in counted])
     return Slide(evidence=evidence, threshold=threshold, start=start)
 
 

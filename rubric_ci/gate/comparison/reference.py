@@ -110,18 +110,24 @@ def evidence(
 
 
 def night_means(
-    baseline: Baseline, cases: Sequence[CaseResult], config: RegressionConfig
+    baseline: Baseline, cases: Sequence[CaseResult], head: RunReport, config: RegressionConfig
 ) -> NightMeans | None:
-    """Return the means of the nights of the reference, over the cases that are compared.
+    """Return the means of the nights of the reference, and of those before the run.
 
-    A case that was measured in other nights than most, since it moved alone, is left out.
+    They are over the cases that are compared. A case that was measured in other nights than most,
+    since it moved alone, is left out.
     """
     known = [baseline.nights.get(case.key, {}) for case in cases]
     if not any(known):
         return None
     ((most, _),) = Counter(map(frozenset, filter(None, known))).most_common(1)
     every = [[nights[night] for night in sorted(most)] for nights in known if nights.keys() == most]
-    return night_effect.means_of(every, config.reference_trials)
+    found = night_effect.means_of(every, config.reference_trials)
+    log, trials = baseline.log, alarm_budget.trials_per_case(head.cases)
+    if found is None or log is None or not trials:
+        return found
+    nights_since = [n.mean_difference for n in log.before(head.started_at) if n.log_products]
+    return found.with_later([each for each in nights_since if each is not None], trials)
 
 
 def enough_trials(baseline: Baseline, config: RegressionConfig) -> int:
@@ -161,6 +167,7 @@ def night_of(head: RunReport) -> Night:
         regressed=comparison.worse_cases if comparison else (),
         lower=comparison is not None and comparison.lower,
         log_products=comparison.log_products if comparison else (),
+        mean_difference=comparison.mean_difference if comparison else None,
     )
 
 

@@ -10,10 +10,16 @@ A judge that is more lenient in one night than in another moves all marks of a n
 trials of a case hardly correlate, and the mean of many cases moves by more than its trials explain.
 The means of the nights show that as a whole: their variance is that of one night, whatever it is
 from, so that the difference of a further night from their mean has Student's t.
+
+A few nights measure that variance roughly. Later nights add to it by half of the squares of the
+differences from the night before, which a slow slide hardly changes (von Neumann, "Distribution of
+the ratio of the mean square successive difference to the variance", Annals of Mathematical
+Statistics 12, 1941); such a difference is worth two thirds of a degree of freedom.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, product
+from dataclasses import replace
+from itertools import combinations, pairwise, product
 from math import ceil, fsum, sqrt
 from statistics import fmean, variance
 from typing import Final
@@ -24,6 +30,7 @@ from rubric_ci.text.statistics import significance
 CLEAR: Final = 2.33  # standard errors: one-sided 0.01
 NIGHTS: Final = 3  # of a case, at least
 MOST_FREEDOM: Final = 200  # above, Student's t differs from a normal distribution by nothing
+WORTH: Final = 2 / 3  # degrees of freedom of a difference between a night and the night before
 
 Nights = Sequence[Sequence[float]]
 """The scores of the trials of a case, by night."""
@@ -46,21 +53,36 @@ class NightMeans:
     trial: float  # of the mean of one trial of each case, if nights share nothing
     trials: float  # of a case and night
     correlation: float = 0.0  # of two trials of a case in one night
+    further: float = 0.0  # degrees of freedom of the variance that are of later nights
 
     @property
-    def excess(self) -> float:
-        """The variance by that of nights that share nothing, at least 1 (a design effect).
+    def freedom(self) -> float:
+        """The degrees of freedom of the variance."""
+        return self.nights - 1 + self.further
 
-        A few means of nights are a rough measure. The correlation is of all cases, so that it is
-        a lower bound for trials that repeat each other.
+    def with_later(self, means: Sequence[float], trials: int) -> "NightMeans":
+        """Return the measure with later nights of so many trials; means in order of time."""
+        fewer = self.trial * (1 / trials - 1 / self.trials)  # which these nights differ more by
+        squares = [(b - a) ** 2 / 2 - fewer for a, b in pairwise(means)]
+        further = WORTH * len(squares)
+        every = self.variance * (self.nights - 1) + WORTH * fsum(squares)
+        found = max(0.0, every) / (self.nights - 1 + further)
+        return replace(self, variance=found, further=further)
+
+    def excess(self, trials: int) -> float:
+        """Return the variance of a night by that of a night that shares nothing, at least 1.
+
+        It is a design effect. The correlation is of all cases, so that it is a lower bound for
+        trials that repeat each other.
         """
-        alone = self.trial / self.trials
-        alike = 1 + (self.trials - 1) * self.correlation
-        return max(1.0, alike, self.variance / alone if alone else 0.0)
+        alone = self.trial / trials
+        alike = 1 + (trials - 1) * self.correlation
+        of_night = self.variance + self.trial * (1 / trials - 1 / self.trials)
+        return max(1.0, alike, of_night / alone if alone else 0.0)
 
     def reach_of_mean(self, confidence: float) -> float:
         """Return how far the mean of all nights may be from the true one, on either side."""
-        quantile = significance.t_quantile(self.nights - 1, confidence)
+        quantile = significance.t_quantile(_whole(self.freedom), confidence)
         return quantile * sqrt(self.variance / self.nights)
 
     def reach(self, trials: int) -> float:
@@ -84,8 +106,11 @@ class NightMeans:
         every = measured + added
         if not measured:
             return sqrt(every), MOST_FREEDOM
-        freedom = (self.nights - 1) * (every / measured) ** 2
-        return sqrt(every), min(MOST_FREEDOM, int(freedom + 1e-9))
+        return sqrt(every), _whole(self.freedom * (every / measured) ** 2)
+
+
+def _whole(freedom: float) -> int:
+    return min(MOST_FREEDOM, int(freedom + 1e-9))
 
 
 def means_of(cases: Sequence[Nights], most: int) -> NightMeans | None:

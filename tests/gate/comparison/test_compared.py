@@ -480,20 +480,23 @@ def test_another_judge_is_only_noted_if_nothing_is_pinned() -> None:
 def test_a_slide_of_many_nights_is_worse_although_no_case_is() -> None:
     then = nights.night(1, *(nights.case(name, 15) for name in "abcde"))
     now = nights.night(3, *(nights.case(name, 4, 1) for name in "abcde"))
-    before = Night(
-        started_at="2026-01-02T00:00:00+00:00", gate="pass", worse=False, log_products=(9.0,) * 7
+    before = tuple(
+        Night(
+            started_at=f"2026-01-02T0{n}:00:00+00:00", gate="pass", worse=False, log_products=bets
+        )
+        for n, bets in enumerate([(9.0,) * 7] * 4)
     )
     assert not whole_of(now, then, log=PINNED).regressed
-    found = compared(now, then, log=replace(PINNED, nights=(before,)))
+    found = compared(now, then, log=replace(PINNED, nights=before))
     comparison = whole(found)
     assert {case.change for case in found.cases} == {"unchanged"}
     assert comparison.slide is not None
-    assert (comparison.slide.detected, comparison.slide.nights) == (True, 2)
+    assert (comparison.slide.detected, comparison.slide.nights) == (True, 5)
     assert len(comparison.log_products) == 7
     assert (comparison.significant, comparison.regressed) == (False, True)
     suspected = nights.night(3, *(nights.case(name, 2, 1) for name in "abcdef"))
     assert whole_of(suspected, THEN, log=PINNED).suspected
-    slid = whole_of(suspected, THEN, log=replace(PINNED, nights=(before,)))
+    slid = whole_of(suspected, THEN, log=replace(PINNED, nights=before))
     assert (slid.lower, slid.regressed, slid.suspected) == (True, True, False)
 
 

@@ -136,13 +136,40 @@ def test_the_nights_are_those_of_most_cases() -> None:
     cases = [case(name, 3) for name in "abcde"]
     then = a_report(*cases)
     config = replace(CONFIG, reference_trials=6)
-    found = reference.night_means(Baseline(report=then, nights=nights), cases, config)
+    head = night(9, *(case(name, 2) for name in "abcde"))
+    pinned = Baseline(report=then, nights=nights)
+    found = reference.night_means(pinned, cases, head, config)
     assert found is not None
     assert (found.nights, found.trials, found.correlation) == (3, 2, 1.0)
     assert found.variance == pytest.approx(0.01)  # of the means 0.6, 0.7 and 0.8
-    assert reference.night_means(Baseline(report=then), cases, config) is None
+    assert reference.night_means(Baseline(report=then), cases, head, config) is None
     unknown = {("e.yaml", "z"): usual}
-    assert reference.night_means(Baseline(report=then, nights=unknown), cases, config) is None
+    apart = Baseline(report=then, nights=unknown)
+    assert reference.night_means(apart, cases, head, config) is None
+
+
+def test_nights_since_the_reference_show_how_much_nights_differ() -> None:
+    """Those before the run that counted as evidence: others had other cases."""
+    usual = {at(day): [0.2 * day] for day in (1, 2, 3)}
+    then, config = a_report(case("a", 3)), replace(CONFIG, reference_trials=3)
+    bets = (0.0,) * len(drift.BETS)
+    since = (
+        a_night(4, mean_difference=0.5, log_products=bets),
+        a_night(5, mean_difference=-1.0),
+        a_night(6, mean_difference=0.1, log_products=bets),
+        a_night(7, mean_difference=0.3, log_products=bets),
+        a_night(8, mean_difference=None, log_products=bets),
+        a_night(9, mean_difference=0.9, log_products=bets),
+    )
+    log = ReferenceLog(decisions=(decided(1),), nights=since)
+    pinned = Baseline(report=then, log=log, nights={("e.yaml", "a"): usual})
+    found = reference.night_means(pinned, then.cases, night(9, case("a", 1)), config)
+    alone = reference.night_means(replace(pinned, log=None), then.cases, night(9), config)
+    assert alone is not None
+    assert alone.nights == 3
+    assert alone.variance == pytest.approx(0.04)
+    assert found == alone.with_later([0.5, 0.1, 0.3], 1)
+    assert reference.night_means(pinned, then.cases, night(9, errored("a")), config) == alone
 
 
 @pytest.mark.parametrize(("trials", "enough"), [(3, 3), (15, 15), (20, 15)])
@@ -174,8 +201,10 @@ def test_a_slide_counts_the_nights_before_with_evidence() -> None:
         detected=False,
     )
     assert found.evidence != expected.evidence
-    large = (9.5,) * len(drift.BETS)
-    assert reference.slide(log, night(5), large, CONFIG).detected
+    large = a_night(4, log_products=(9.5,) * len(drift.BETS))
+    many = replace(log, nights=(*nights[:1], *(replace(large, started_at=at(n)) for n in (3, 4))))
+    assert not reference.slide(many, night(5), low, CONFIG).detected
+    assert reference.slide(many, night(5), large.log_products, CONFIG).detected
     none = SlowSlide(evidence=0.0, threshold=8000.0, nights=0)
     assert reference.slide(replace(log, nights=()), night(5), (), CONFIG) == none
 
@@ -192,7 +221,7 @@ LOWER: dict[str, Any] = {"significant": True, "mean_difference": -0.1}
         pytest.param({"regressed": True}, {"worse": True}, id="worse"),
         pytest.param({"suspected": True}, {"worse": True}, id="suspected"),
         pytest.param({"worse_cases": WORSE}, {"regressed": WORSE}, id="cases"),
-        pytest.param(LOWER, {"lower": True}, id="a lower mean"),
+        pytest.param(LOWER, {"lower": True, "mean_difference": -0.1}, id="a lower mean"),
         pytest.param({"log_products": (1.0,)}, {"log_products": (1.0,)}, id="evidence"),
     ],
 )

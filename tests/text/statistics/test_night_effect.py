@@ -104,16 +104,49 @@ def test_a_further_night_has_students_t(trials: int, p_value: float) -> None:
 
 def test_nights_that_do_not_differ_say_nothing() -> None:
     equal = NightMeans(nights=5, variance=0.0, trial=0.0, trials=3)
-    assert (equal.p_value(-0.01, 3), equal.reach(3), equal.excess) == (0.0, 0.0, 1.0)
+    assert (equal.p_value(-0.01, 3), equal.reach(3), equal.excess(3)) == (0.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize(
-    ("variance", "excess"), [(0.0001, 1.0), (0.0004, 1.0), (0.002, 5.0)], ids=str
+    ("variance", "trials", "excess"),
+    [
+        pytest.param(0.0001, 3, 1.0, id="less than the trials explain"),
+        pytest.param(0.0004, 3, 1.0, id="as much"),
+        pytest.param(0.002, 3, 5.0, id="more"),
+        pytest.param(0.002, 1, 0.0028 / 0.0012, id="nights of one trial differ more by themselves"),
+        pytest.param(0.002, 12, 0.0017 / 0.0001, id="nights of many trials differ by days alone"),
+    ],
 )
 def test_the_excess_is_the_variance_by_that_of_independent_trials(
-    variance: float, excess: float
+    variance: float, trials: int, excess: float
 ) -> None:
-    assert replace(FIVE, variance=variance).excess == pytest.approx(excess)
+    assert replace(FIVE, variance=variance).excess(trials) == pytest.approx(excess)
+
+
+@pytest.mark.parametrize(
+    ("means", "trials", "variance", "further"),
+    [
+        pytest.param([], 3, 0.0004, 0.0, id="none"),
+        pytest.param([0.9], 3, 0.0004, 0.0, id="one has no night before it"),
+        pytest.param([0.9, 0.94, 0.9, 0.94], 3, (0.0016 + 0.0016) / 6, 2.0, id="as they differ"),
+        pytest.param([0.9] * 4, 3, 0.0016 / 6, 2.0, id="equal nights"),
+        pytest.param([0.9] * 4, 1, 0.0, 2.0, id="equal nights of one trial"),
+        pytest.param([0.9, 0.94, 0.9, 0.94], 1, 0.0016 / 6, 2.0, id="of one trial"),
+    ],
+)
+def test_later_nights_add_to_what_is_known(
+    means: list[float], trials: int, variance: float, further: float
+) -> None:
+    """Half of the square of a difference is the variance, for two thirds of a degree."""
+    found = FIVE.with_later(means, trials)
+    assert (found.variance, found.further) == pytest.approx((variance, further))
+    assert found.freedom == pytest.approx(4 + further)
+
+
+def test_a_slide_hardly_adds_to_the_variance() -> None:
+    """0.20 over 80 nights: their own variance would be 0.0034."""
+    slide = [1 - 0.0025 * night for night in range(80)]
+    assert FIVE.with_later(slide, 3).variance == pytest.approx(0.00003, abs=0.00001)
 
 
 def test_the_error_of_the_mean_of_all_nights() -> None:

@@ -12,6 +12,7 @@ import click
 from rubric_ci.errors import CannotFindEvals, ExitCode
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject
+from rubric_ci.gate.comparison import repeated
 from rubric_ci.grading.engine import grade, is_failure
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.changes import Base
@@ -26,9 +27,9 @@ from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.probe.prompt_mutants import (
     FALSE_NOTICE,
     FEWEST,
+    FURTHER,
     MISSED,
     MOST,
-    STEADY,
     Mutant,
     Outcome,
     Tally,
@@ -55,10 +56,33 @@ class _Tried:
     mutant: Mutant | None
     tasks: Sequence[Task]
     tallies: dict[Key, Tally] = field(default_factory=dict)
+    itself: dict[Key, Tally] = field(default_factory=dict)
+    """Further answers to the prompt itself, of the cases that seemed to notice."""
 
     @property
     def outcome(self) -> Outcome:
-        return outcome([each.decision(len(self.tasks)) for each in self.tallies.values()])
+        return outcome(list(map(self.decision, self.tallies)))
+
+    def decision(self, key: Key) -> Outcome:
+        """Return the decision of a case."""
+        tally, itself = self.tallies[key], self.itself.get(key)
+        found = tally.decision(len(self.tasks))
+        if found != "noticed" or itself is None:
+            return found
+        return tally.against(itself, len(self.tasks))
+
+    @property
+    def unconfirmed(self) -> Task | None:
+        """The first case that seems to notice, of which the prompt itself has too few answers."""
+        if self.outcome != "noticed":
+            return None
+        seem = [task for task in self.tasks if self._is_noticed(task.case.key)]
+        if any(task.case.key in self.itself for task in seem):
+            return None
+        return seem[0]
+
+    def _is_noticed(self, key: Key) -> bool:
+        return key in self.tallies and self.decision(key) == "noticed"
 
     def open_tasks(self) -> Iterator[Task]:
         """Yield the tasks whose next answer can decide."""
@@ -69,15 +93,15 @@ class _Tried:
 
     def count(self, result: CaseResult) -> None:
         """Add the verdict of an answer."""
-        key = result.key
-        tally = self.tallies.get(key, Tally())
-        if not isinstance(result, Graded):
-            tally = replace(tally, reason=result.reason or "no verdict")
-        elif is_failure(result):
-            tally = replace(tally, failed=tally.failed + 1)
-        else:
-            tally = replace(tally, passed=tally.passed + 1)
-        self.tallies[key] = tally
+        self.tallies[result.key] = _with(self.tallies.get(result.key, Tally()), result)
+
+
+def _with(tally: Tally, result: CaseResult) -> Tally:
+    if not isinstance(result, Graded):
+        return replace(tally, reason=result.reason or "no verdict")
+    if is_failure(result):
+        return replace(tally, failed=tally.failed + 1)
+    return replace(tally, passed=tally.passed + 1)
 
 
 def probe_prompt(settings: ProbeSettings) -> ExitCode:
@@ -92,11 +116,20 @@ def probe_prompt(settings: ProbeSettings) -> ExitCode:
     changed: list[_Tried] = []
     for tried, control in zip(prompts, controls, strict=True):
         steady = _steady(control)
-        changed += (replace(each, tasks=steady, tallies={}) for each in tried if steady)
+        every = (replace(each, tasks=steady, tallies={}, itself={}) for each in tried if steady)
+        changed += every
     _try(changed, inputs)
+    while seem := [each for each in changed if each.unconfirmed]:
+        _ask_the_prompt_itself(seem, inputs)
+        _try(changed, inputs)
     show_spent(inputs.context.spent())
     _show(changed, settings)
-    lost = any(tally.reason for each in (*controls, *changed) for tally in each.tallies.values())
+    tallies = (
+        tally
+        for each in (*controls, *changed)
+        for tally in (*each.tallies.values(), *each.itself.values())
+    )
+    lost = any(tally.reason for tally in tallies)
     return ExitCode.NO_VERDICT if lost or not changed else ExitCode.OK
 
 
@@ -152,9 +185,15 @@ def _show_cost(prompts: Sequence[Sequence[_Tried]], inputs: RunInput) -> None:
     tasks = [_asked(each, task) for each in every for task in each.tasks]
     work = ExpectedWork(tasks=tasks, context=inputs.context, trials=FEWEST)
     show_estimate([work])
-    if most := estimate_work([replace(work, trials=MOST)]).total:
+    again = [task for each in controls for task in each.tasks]
+    confirming = replace(work, tasks=again, trials=MOST + FURTHER)
+    if most := estimate_work([replace(work, trials=MOST), confirming]).total:
         requests = numbers.plural(most.requests, "request")
-        click.echo(f"at most {requests}, if each case takes {MOST} answers", err=True)
+        click.echo(
+            f"at most {requests}, if each case takes {MOST} answers, and {MOST + FURTHER} more of "
+            "the prompt itself",
+            err=True,
+        )
 
 
 def _asked(tried: _Tried, task: Task) -> Task:
@@ -166,20 +205,49 @@ def _asked(tried: _Tried, task: Task) -> Task:
 def _try(every: Sequence[_Tried], inputs: RunInput) -> None:
     """Answer and grade, one trial of all open cases after the other."""
     for trial in range(MOST):
-        pairs = [(tried, task) for tried in every for task in tried.open_tasks()]
-        if not pairs:
-            return
-        results = coroutines.run(
-            grade(
-                [_asked(tried, task) for tried, task in pairs],
-                replace(inputs.context, trial=trial),
-                concurrency=inputs.settings.requests.concurrency,
-            )
-        )
-        if len(results) < len(pairs):
-            raise KeyboardInterrupt
+        pairs = [
+            (tried, task)
+            for tried in every
+            for task in tried.open_tasks()
+            if tried.tallies.get(task.case.key, Tally()).answers == trial
+        ]
+        results = _answered([_asked(tried, task) for tried, task in pairs], trial, inputs)
         for (tried, _), result in zip(pairs, results, strict=True):
             tried.count(result)
+
+
+def _ask_the_prompt_itself(seem: Sequence[_Tried], inputs: RunInput) -> None:
+    """Answer a case that seems to notice with the prompt itself, `FURTHER` times more often.
+
+    The answers that left the case in are none of them. Mutants of a prompt share answers.
+    """
+    cases = [(tried, task) for tried in seem if (task := tried.unconfirmed)]
+    wanted = [tried.tallies[task.case.key].answers + FURTHER for tried, task in cases]
+    found = [Tally() for _ in cases]
+    for number in range(max(wanted)):
+        lacking = [n for n, most in enumerate(wanted) if number < most and not found[n].reason]
+        tasks = {(cases[n][0].path, cases[n][1].case.key): cases[n][1] for n in lacking}
+        results = _answered(list(tasks.values()), MOST + number, inputs)
+        known = dict(zip(tasks, results, strict=True))
+        for n in lacking:
+            found[n] = _with(found[n], known[cases[n][0].path, cases[n][1].case.key])
+    for (tried, task), itself in zip(cases, found, strict=True):
+        tried.itself[task.case.key] = itself
+
+
+def _answered(tasks: Sequence[Task], trial: int, inputs: RunInput) -> Sequence[CaseResult]:
+    if not tasks:
+        return ()
+    results = coroutines.run(
+        grade(
+            tasks,
+            replace(inputs.context, trial=trial),
+            concurrency=inputs.settings.requests.concurrency,
+        )
+    )
+    if len(results) < len(tasks):
+        raise KeyboardInterrupt
+    return results
 
 
 def _steady(control: _Tried) -> list[Task]:
@@ -221,13 +289,15 @@ def _change(tried: _Tried) -> str:
 
 def _result(tried: _Tried) -> str:
     found, cases = tried.outcome, len(tried.tasks)
-    for (_, name), tally in tried.tallies.items():
-        if tally.decision(cases) != found:
+    for key, tally in tried.tallies.items():
+        if tried.decision(key) != found:
             continue
+        name, itself = key[1], tried.itself.get(key, Tally())
         if found == "no verdict":
-            return f"no verdict: {name}: {tally.reason}"
+            return f"no verdict: {name}: {tally.reason or itself.reason}"
         if found in {"noticed", "undecided"}:
-            return f"{found}: {name}: {_counted(tally)}"
+            own = f", {itself.failed} of {itself.answers} with the prompt itself"
+            return f"{found}: {name}: {_counted(tally)}{own if itself.answers else ''}"
     return f"survived {numbers.plural(cases, 'case')}"
 
 
@@ -246,9 +316,20 @@ def _summary(changed: Sequence[_Tried]) -> str:
     undecided = f", {open_ones:,} undecided" if open_ones else ""
     return (
         f"{decided.count('noticed')} of {numbers.plural(len(outcomes), 'mutant')} noticed"
-        f"{undecided} ({least.low or 0:.2f} to {most.high or 1:.2f}). Where each case fails at "
-        f"most {STEADY:g} of its answers to the prompt itself, which few answers cannot show, a "
-        "mutant that changes nothing counts as noticed with a probability of at most "
+        f"{undecided} ({least.low or 0:.2f} to {most.high or 1:.2f}). {_errors(changed)}"
+    )
+
+
+def _errors(changed: Sequence[_Tried]) -> str:
+    """Return how often a mutant has the wrong outcome, for targets that answer anew each time."""
+    targets = {task.target.name: task.target for each in changed for task in each.tasks}
+    if repeating := sorted(name for name, each in targets.items() if not repeated.varies(each)):
+        return (
+            f"{numbers.listed(repeating)} may repeat an answer (temperature 0 or a seed): how "
+            "often a mutant that changes nothing counts as noticed is not known."
+        )
+    return (
+        "A mutant that changes nothing counts as noticed with a probability of at most "
         f"{FALSE_NOTICE:g}; one that fails half of the answers to a case survives with at most "
         f"{MISSED:g}."
     )
@@ -281,8 +362,9 @@ def _to_json(changed: Sequence[_Tried]) -> str:
                 "text": each.mutant.text,
                 "outcome": each.outcome,
                 "cases": [
-                    {"file": file, "case": name} | asdict(tally)
-                    for (file, name), tally in each.tallies.items()
+                    {"file": key[0], "case": key[1], **asdict(tally)}
+                    | ({"itself": asdict(each.itself[key])} if key in each.itself else {})
+                    for key, tally in each.tallies.items()
                 ],
             }
             for each in changed

@@ -6,7 +6,7 @@ A rule is a sentence or a list item that demands something. Mutants are made by 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import ceil, log
+from math import ceil, comb, log
 from typing import Final, Literal, TypeAlias
 from zlib import crc32
 
@@ -20,6 +20,7 @@ Outcome: TypeAlias = Literal["noticed", "survived", "undecided", "no verdict"]
 STEADY: Final = 0.1  # share of failed answers of a case that nothing has changed
 BROKEN: Final = 0.5  # share of failed answers of a case that notices
 FALSE_NOTICE: Final = 0.05  # probability that a mutant without an effect counts as noticed, at most
+FURTHER: Final = 10  # answers to the prompt itself more than to a mutant that seems to be noticed
 MISSED: Final = 0.1  # probability that a mutant that breaks a case survives, at most
 MOST: Final = 20  # answers per case and mutant; a case without a decision then has none
 
@@ -55,7 +56,33 @@ class Tally:
 
     def is_open(self, cases: int) -> bool:
         """Return True if another answer can decide."""
-        return self.decision(cases) == "undecided" and self.failed + self.passed < MOST
+        return self.decision(cases) == "undecided" and self.answers < MOST
+
+    @property
+    def answers(self) -> int:
+        """The number of answers with a verdict."""
+        return self.failed + self.passed
+
+    def against(self, itself: "Tally", cases: int) -> Outcome:
+        """Return the decision of a case that seems to notice, with answers to the prompt itself.
+
+        Few answers cannot show that a case fails at most `STEADY` of them. So it must fail more
+        often than with the prompt itself, by Fisher's exact test.
+        """
+        if itself.reason:
+            return "no verdict"
+        p_value = fails_more_often(self, itself)
+        return "noticed" if p_value <= FALSE_NOTICE / cases else "undecided"
+
+
+def fails_more_often(one: Tally, other: Tally) -> float:
+    """Return the one-sided p-value of Fisher's exact test that `one` fails no more often."""
+    failed, every = one.failed + other.failed, one.answers + other.answers
+    ways = (
+        comb(one.answers, k) * comb(other.answers, failed - k)
+        for k in range(one.failed, min(failed, one.answers) + 1)
+    )
+    return sum(ways) / comb(every, failed)
 
 
 _PER_PASS: Final = log((1 - BROKEN) / (1 - STEADY))

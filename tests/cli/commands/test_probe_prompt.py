@@ -2,12 +2,16 @@
 
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from benchmarks.against.simulate import case
 from rubric_ci.cli.commands import probe_prompt
+from rubric_ci.grading.resolve import Task
+from rubric_ci.model.config import Endpoint, LlmTarget
 from rubric_ci.services.probe.prompt_mutants import Tally
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
@@ -26,6 +30,7 @@ judge: {{model: openai/judge, api_base: "{url}", api_key: none}}
 targets:
   - {{name: default, model: openai/a, prompt: help.md, api_base: "{url}", api_key: none}}
 """
+AGAIN = ", 0 of 13 with the prompt itself"
 CASES = "".join(f"  - {{id: c{n}, input: Hi {n}, rubrics: [Greets]}}\n" for n in range(2))
 
 
@@ -65,21 +70,20 @@ def written(checkout: Checkout) -> list[dict[str, Any]]:
 def test_noticed_and_surviving_mutants(checkout: Checkout, judge: AnswerJudge) -> None:
     done = probe(checkout)
     assert sorted(done.stdout.splitlines()[:-1]) == [
-        "help.md:3: deleted: “Always greet.”: noticed: c0: 3 of 3 answers failed",
-        "help.md:3: inverted: “Never greet.”: noticed: c0: 3 of 3 answers failed",
-        "help.md:3: weakened: “Sometimes greet.”: noticed: c0: 3 of 3 answers failed",
+        "help.md:3: deleted: “Always greet.”: noticed: c0: 3 of 3 answers failed" + AGAIN,
+        "help.md:3: inverted: “Never greet.”: noticed: c0: 3 of 3 answers failed" + AGAIN,
+        "help.md:3: weakened: “Sometimes greet.”: noticed: c0: 3 of 3 answers failed" + AGAIN,
         "help.md:4: deleted: “Never use slang.”: survived 2 cases",
         "help.md:4: inverted: “Always use slang.”: survived 2 cases",
         "help.md:4: weakened: “Rarely use slang.”: survived 2 cases",
     ], done.stderr
     assert done.stdout.splitlines()[-1] == (
-        "3 of 6 mutants noticed (0.19 to 0.81). Where each case fails at most 0.1 of its answers "
-        "to the prompt itself, which few answers cannot show, a mutant that changes nothing counts "
-        "as noticed with a probability of at most 0.05; one that fails half of the answers to a "
-        "case survives with at most 0.1."
+        "3 of 6 mutants noticed (0.19 to 0.81). A mutant that changes nothing counts as noticed "
+        "with a probability of at most 0.05; one that fails half of the answers to a case survives "
+        "with at most 0.1."
     )
     assert done.returncode == 0
-    assert len(judge.asked) == 2 * (4 + 3 * 3 + 3 * 4)
+    assert len(judge.asked) == 2 * (4 + 3 * 3 + 3 * 4) + 13
     assert said(done)[:3] == [
         "6 mutants of 1 prompt; if none is noticed, 4 answers of each case, at most 20; for 4:",
         "target default: 56 requests to openai/a, cost unknown before the answers",
@@ -165,12 +169,44 @@ def test_without_a_prompt_file(checkout: Checkout, judge: AnswerJudge) -> None:
     assert probe(checkout, "--aa", "1").returncode == 2
 
 
-def test_undecided_mutants_are_in_the_share_that_is_printed() -> None:
-    tallies = [Tally(failed=20), Tally(passed=20), Tally(failed=2, passed=5), Tally(reason="429")]
-    task: Any = None  # its case is not looked at
-    tried = [
-        probe_prompt._Tried(path="p", mutant=None, tasks=[task], tallies={("a", "b"): each})
+def test_a_case_that_fails_with_the_prompt_itself_does_not_notice(
+    checkout: Checkout, judge: AnswerJudge
+) -> None:
+    """It passed by chance when the prompt itself was tried first."""
+    answered: Counter[str] = Counter()
+
+    def worn(texts: list[str]) -> str:
+        answered[texts[-1]] += 1
+        return "bye" if texts[-1] == "Hi 1" and answered["Hi 1"] > 4 else "hello"
+
+    judge.targets = {"a": worn}
+    done = probe(checkout, "--variants", "1")
+    assert done.stdout.splitlines()[0] == (
+        "help.md:3: deleted: “Always greet.”: undecided: c1: 3 of 3 answers failed, 13 of 13 with "
+        "the prompt itself"
+    ), done.stderr
+    cases = {each["case"]: each for each in written(checkout)[0]["cases"]}
+    assert cases["c0"]["passed"] == 4
+    assert cases["c1"]["itself"] == {"failed": 13, "passed": 0, "reason": ""}
+
+
+def tried(*tallies: Tally, temperature: float = 1.0) -> list[probe_prompt._Tried]:
+    endpoint = Endpoint(model="openai/any", options={"temperature": temperature})
+    tasks = [Task(case=case(0), target=LlmTarget(name="default", endpoint=endpoint))]
+    return [
+        probe_prompt._Tried(path="p", mutant=None, tasks=tasks, tallies={("a", "b"): each})
         for each in tallies
     ]
-    summary = probe_prompt._summary(tried)
-    assert summary.startswith("1 of 4 mutants noticed, 2 undecided (0.05 to 0.95). Where ")
+
+
+def test_undecided_mutants_are_in_the_share_that_is_printed() -> None:
+    tallies = [Tally(failed=20), Tally(passed=20), Tally(failed=2, passed=5), Tally(reason="429")]
+    summary = probe_prompt._summary(tried(*tallies))
+    assert summary.startswith("1 of 4 mutants noticed, 2 undecided (0.05 to 0.95). A mutant ")
+
+
+def test_answers_that_repeat_have_no_bound() -> None:
+    assert probe_prompt._summary(tried(Tally(failed=20), temperature=0)) == (
+        "1 of 1 mutant noticed (0.21 to 1.00). default may repeat an answer (temperature 0 or a "
+        "seed): how often a mutant that changes nothing counts as noticed is not known."
+    )

@@ -1,6 +1,7 @@
 """Mutants of a prompt, and the errors of the sequential test, computed and not simulated."""
 
 from collections import defaultdict
+from math import comb
 
 import pytest
 
@@ -9,11 +10,13 @@ from rubric_ci.services.probe.prompt_mutants import (
     BROKEN,
     FALSE_NOTICE,
     FEWEST,
+    FURTHER,
     MISSED,
     MOST,
     STEADY,
     Outcome,
     Tally,
+    fails_more_often,
     mutants,
     outcome,
 )
@@ -90,21 +93,58 @@ def test_a_case_without_a_verdict_is_asked_no_further() -> None:
     assert Tally(failed=1, reason="no key").decision(1) == "no verdict"
 
 
-def shares(failing: float, cases: int) -> dict[Outcome, float]:
-    """Return the probability of each decision about a case that fails with a probability."""
-    found: dict[Outcome, float] = defaultdict(float)
+def ended(failing: float, cases: int) -> dict[Tally, float]:
+    """Return the answers after which a case that fails with a probability is asked no more."""
+    found: dict[Tally, float] = defaultdict(float)
     running = {Tally(): 1.0}
     while running:
         after: dict[Tally, float] = defaultdict(float)
         for tally, share in running.items():
             for one, p in ((Tally(failed=1), failing), (Tally(passed=1), 1 - failing)):
                 both = Tally(failed=tally.failed + one.failed, passed=tally.passed + one.passed)
-                if both.is_open(cases):
-                    after[both] += share * p
-                else:
-                    found[both.decision(cases)] += share * p
+                (after if both.is_open(cases) else found)[both] += share * p
         running = after
     return found
+
+
+def shares(failing: float, cases: int) -> dict[Outcome, float]:
+    """Return the probability of each decision about a case that fails with a probability."""
+    found: dict[Outcome, float] = defaultdict(float)
+    for tally, share in ended(failing, cases).items():
+        found[tally.decision(cases)] += share
+    return found
+
+
+def noticed(failing: float, before: float, cases: int) -> float:
+    """Return the probability that a case notices; with the prompt itself it fails with another."""
+    total = 0.0
+    for tally, share in ended(failing, cases).items():
+        if tally.decision(cases) != "noticed":
+            continue
+        again = tally.answers + FURTHER
+        for failed in range(again + 1):
+            itself = Tally(failed=failed, passed=again - failed)
+            chance = comb(again, failed) * before**failed * (1 - before) ** (again - failed)
+            total += share * chance * (tally.against(itself, cases) == "noticed")
+    return total
+
+
+@pytest.mark.parametrize("cases", [1, 2, 5, 20, 60])
+def test_no_suite_makes_a_mutant_without_an_effect_count_too_often(cases: int) -> None:
+    """However often each case fails: the sum over the cases is at most `cases` of the worst."""
+    worst = max(noticed(n / 50, n / 50, cases) for n in range(1, 50))
+    assert cases * worst <= FALSE_NOTICE
+    assert cases * worst > FALSE_NOTICE / 4  # the test is not blunt for nothing
+
+
+@pytest.mark.parametrize(
+    ("failing", "cases", "least"),
+    [(0.5, 5, 0.75), (0.5, 60, 0.5), (0.98, 5, 0.95), (0.98, 60, 0.9)],
+)
+def test_a_mutant_that_breaks_a_steady_case_is_noticed(
+    failing: float, cases: int, least: float
+) -> None:
+    assert noticed(failing, 0.02, cases) >= least
 
 
 @pytest.mark.parametrize("cases", [1, 2, 5, 20, 100])
@@ -115,6 +155,27 @@ def test_the_errors_are_those_that_are_stated(cases: int) -> None:
     assert broken["survived"] <= MISSED
     assert steady["survived"] > 0.8
     assert broken["noticed"] > 0.75
+
+
+@pytest.mark.parametrize(
+    ("mutant", "itself", "p_value"),
+    [
+        (Tally(failed=3), Tally(passed=13), 1 / 560),
+        (Tally(failed=3), Tally(failed=13), 1.0),
+        (Tally(failed=4, passed=1), Tally(failed=2, passed=13), 0.0139318885),
+        (Tally(passed=2), Tally(passed=12), 1.0),
+    ],
+)
+def test_fisher(mutant: Tally, itself: Tally, p_value: float) -> None:
+    """As scipy.stats.fisher_exact."""
+    assert fails_more_often(mutant, itself) == pytest.approx(p_value)
+
+
+def test_the_prompt_itself_without_a_verdict_decides_nothing() -> None:
+    assert Tally(failed=9).against(Tally(passed=3, reason="429"), 1) == "no verdict"
+    assert Tally(failed=9).against(Tally(failed=3, passed=16), 1) == "noticed"
+    assert Tally(failed=3).against(Tally(failed=3, passed=10), 1) == "noticed"
+    assert Tally(failed=3).against(Tally(failed=3, passed=10), 2) == "undecided"
 
 
 def test_fewest_answers() -> None:

@@ -214,7 +214,8 @@ def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
 
     A waiver belongs to what is asked, not to the id of a case, which another case may take over.
     System messages and guidelines are prompts, which may be edited; variables are asked with them,
-    and what an agent finds in the workspace of the case is part of the task.
+    and what an agent finds in the workspace of the case is part of the task. Images and documents
+    are known by their bytes.
     """
     asked = [
         [message.role, message.name, message.text, message.tool_calls]
@@ -226,8 +227,12 @@ def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
         asked.append(["simulated", "", f"{user.persona}\n{user.goal}\n{user.end}", ()])
     if case.vars:
         asked.append(["vars", "", json.dumps(dict(case.vars), sort_keys=True), ()])
+    if case.media:
+        asked.append(["media", "", " ".join(each.digest for each in case.media), ()])
     if case.workspace:
         asked.append(["workspace", case.workspace.copy, str(case.workspace.setup), ()])
+        if source := case.workspace.git:
+            asked.append(["git", source.url or source.path, source.commit, ()])
     facts = [criterion.kind, criterion.text, scale(criterion), asked]
     content = json.dumps(facts, ensure_ascii=False)
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]

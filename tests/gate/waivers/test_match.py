@@ -12,14 +12,16 @@ from rubric_ci.gate.waivers.file import (
     fingerprint_of,
     match_waiver,
 )
-from rubric_ci.model.config import Workspace
+from rubric_ci.model.config import GitSource, Workspace
 from rubric_ci.model.evals import (
     CompositeSpec,
     EvalCase,
     FilePart,
+    MediaPart,
     Message,
     RubricSpec,
     SimulatedUser,
+    TextPart,
     Turn,
     WeightedAverage,
 )
@@ -29,6 +31,7 @@ from rubric_ci.model.rubric import Assertion, Check, Level, Levelled, Rubric
 from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
 from rubric_ci.model.waivers import Waiver, WaiverResult, with_waivers
 from tests.cases import build_case, span, text_message
+from tests.pictures import media, png
 from tests.sample_reports import a_criterion, a_rubric, graded
 
 GATED = a_criterion("gated")
@@ -281,12 +284,22 @@ def test_a_waiver_belongs_to_the_workspace_of_a_case() -> None:
         Workspace(of_target=False, copy="app"),
         Workspace(of_target=False, copy="easy"),
         Workspace(of_target=False, copy="app", setup="touch done"),
+        Workspace(of_target=False, git=GitSource(url="https://a.example/b", commit="1" * 40)),
+        Workspace(of_target=False, git=GitSource(url="https://a.example/b", commit="2" * 40)),
+        Workspace(of_target=False, git=GitSource(path="b.bundle", commit="1" * 40)),
         None,
     ]
     prints = [fingerprint_of(build_case(workspace=each), CHECK) for each in every]
     assert len(set(prints)) == len(every)
     kept = Workspace(of_target=False, copy="app", keep=("diff", "*.md"))
     assert fingerprint_of(build_case(workspace=kept), CHECK) == prints[1]
+
+
+def test_a_waiver_belongs_to_the_bytes_of_an_image() -> None:
+    parts = [MediaPart(media=media("a.png", png(8, height))) for height in (6, 7)]
+    messages = [Message(role="user", parts=(each, TextPart("What is wrong?"))) for each in parts]
+    prints = [fingerprint_of(build_case(input_messages=(each,)), CHECK) for each in messages]
+    assert len(set(prints)) == 2
 
 
 def test_a_waiver_belongs_to_the_variables_of_a_case_without_messages() -> None:

@@ -214,7 +214,7 @@ def _head(now: LoadedProject, difference: Difference, settings: RunSettings) -> 
     }
     differing = filter(difference.may_have_changed, sorted(recordings))
     return Revision(
-        cases=cases, setups=setups, answers={path: _text(path, now.root) for path in differing}
+        cases=cases, setups=setups, answers={path: _recorded(path, now) for path in differing}
     )
 
 
@@ -253,10 +253,15 @@ def _one_a_place(cases: Iterable[EvalCase]) -> Iterable[EvalCase]:
     return {place(case): case for case in cases}.values()
 
 
-def _text(name: str, root: Path) -> str:
-    """Return recorded answers; empty if they cannot be read: then each of their cases runs."""
+def _recorded(name: str, now: LoadedProject) -> str:
+    """Return recorded answers; empty if they cannot be read: then each of their cases runs.
+
+    Those of a stranger's commit are not read, and those of the checkout are no change.
+    """
+    if now.change.proposal:
+        return ""
     try:
-        return discovery.read_text(root / name, root)
+        return discovery.read_text(now.root / name, now.root)
     except CannotReadFile:
         return ""
 

@@ -205,6 +205,15 @@ def test_what_is_not_gradable_has_no_verdict(
     assert not list(pull.checkout.root.rglob("pwned"))
 
 
+def test_a_change_of_recorded_answers_alone_is_not_gradable(pull: Pull) -> None:
+    kept = case("recorded", more="target: kept\n    rubrics: [{contains: Hello}]")
+    pull.checkout.commit({"evals/r.yaml": kept})
+    pull.propose({"answers.jsonl": '{"id": "recorded", "answer": "Eve"}\n'})
+    assert pull.run().returncode == 3
+    changed = "`answers.jsonl` changed, which has the answers of target `kept`"
+    assert pull.cases == {"recorded": START + changed}
+
+
 def test_a_case_that_fails_decides_before_one_that_is_not_gradable(pull: Pull) -> None:
     pull.propose(
         {

@@ -5,11 +5,13 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+from xml.etree import ElementTree
 
 import pexpect
 
 from rubric_ci.gate.report import json_format
-from tests.promises.kinds import SECRET, Bench
+from rubric_ci.text import numbers
+from tests.promises.kinds import CASES, SECRET, Bench
 
 FORMATS = "json,markdown,junit,sarif,html"
 PRICED = frozenset(("model", "http", "agent", "simulated"))  # whose asking is a counted call
@@ -52,7 +54,7 @@ def caps(bench: Bench) -> None:
 def counted(bench: Bench) -> None:
     totals = graded(bench)["totals"]
     starts = bench.asked - len(bench.server.asked)
-    paid = starts if any("claude" in text for text in bench.kind.files.values()) else 0
+    paid = starts if "claude" in (bench.root / "rubric-ci.yaml").read_text() else 0
     assert totals["calls"] == bench.server.posts + paid
 
 
@@ -180,35 +182,109 @@ def sentinel(bench: Bench) -> None:
 
 
 def history(bench: Bench) -> None:
-    graded(bench)
-    added = bench("history", "add", ".rubric-ci/report.json", "--history", "h.db")
-    assert added.returncode == 0, added.stderr
-    shown = bench("history", "show", "--history", "h.db")
-    assert shown.returncode == 0, shown.stderr
-    assert "1.00" in shown.stdout or "100" in shown.stdout or "pass" in shown.stdout
+    in_history(bench, graded(bench), "pass 1.00 100 %", "")
+    bench.edit(bench.kind.worse)
+    in_history(bench, graded(bench, code=1), "fail, gate fails 0.00 0 %", "_")
+
+
+def in_history(bench: Bench, report: Mapping[str, Any], words: str, strip: str) -> None:
+    """A history of one run has its cases, figures and cost; a steady pass has no strip."""
+    file = ("--history", f"{report['verdict']}.db")
+    assert bench("history", "add", ".rubric-ci/report.json", *file).returncode == 0
+    record = json.loads(bench("history", "export", *file).stdout)
+    cases, totals = report["cases"], report["totals"]
+    assert record["cases"] == [[case["file"], case["id"]] for case in cases]
+    assert record["results"]["verdicts"] == "".join(case["verdict"][0] for case in cases)
+    assert record["results"]["scores"] == [case["score"] for case in cases]
+    assert (record["calls"], record["cost_usd"]) == (totals["calls"], totals["cost_usd"])
+    shown = bench("history", "show", *file).stdout.splitlines()
+    lines = [" ".join(line.split()) for line in shown]
+    assert [line for line in lines if words in line and line.endswith(_cost(report))]
+    strips = [f"{strip} {case['file']}: {case['id']}" for case in cases if strip]
+    assert [line for line in lines if line.startswith("_ ")] == strips
+
+
+def _cost(report: Mapping[str, Any]) -> str:
+    totals = report["totals"]
+    return numbers.dollars(totals["cost_usd"]) if totals["calls"] else "no calls"
 
 
 def reports(bench: Bench) -> None:
-    report = graded(bench, "--reports", FORMATS)
-    folder = bench.root / ".rubric-ci"
-    text = (folder / "report.json").read_text()
-    assert json_format.render(json_format.read(text)) == text
-    for name in ("summary.md", "junit.xml", "report.sarif", "report.html"):
-        shown = (folder / name).read_text()
-        assert shown, name
-    assert all(case["id"] in (folder / "report.html").read_text() for case in report["cases"])
-    assert all(case["id"] in (folder / "junit.xml").read_text() for case in report["cases"])
+    for edits, code in (((), 0), ((bench.kind.worse,), 1)):
+        for edit in edits:
+            bench.edit(edit)
+        report = graded(bench, "--reports", FORMATS, code=code)
+        folder = bench.root / ".rubric-ci"
+        text = (folder / "report.json").read_text()
+        assert json_format.render(json_format.read(text)) == text
+        in_sarif(report, json.loads((folder / "report.sarif").read_text()))
+        summary, page = ((folder / name).read_text() for name in ("summary.md", "report.html"))
+        suites = ElementTree.fromstring((folder / "junit.xml").read_text())
+        for case in report["cases"]:
+            in_junit(case, suites)
+            in_markdown(case, summary)
+            in_page(case, page)
+
+
+def failed(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the criteria of a case that are not satisfied."""
+    every = (each for evaluator in case["evaluators"] for each in evaluator["criteria"])
+    return [criterion for criterion in every if criterion["mark"] is False]
+
+
+def in_sarif(report: Mapping[str, Any], sarif: Mapping[str, Any]) -> None:
+    """Each case that fails has a result at its first criterion that is not satisfied."""
+    found = []
+    for each in sarif["runs"][0]["results"]:
+        place = each["locations"][0]["physicalLocation"]
+        line = place["region"]["startLine"]
+        found.append((place["artifactLocation"]["uri"], line, *each["message"]["text"].split("\n")))
+    assert found == [
+        (
+            *(case["file"], each["line"], f"{case['id']}: {case['verdict']} {case['score']:.2f}"),
+            *(f"{each['id']}: not satisfied, required", each["text"], each["reasoning"]),
+        )
+        for case in report["cases"]
+        for each in failed(case)[:1]
+    ]
+
+
+def in_junit(case: Mapping[str, Any], suites: ElementTree.Element) -> None:
+    (found,) = suites.findall(f".//testcase[@name='{case['id']}']")
+    place = (found.get("file"), found.get("line"))
+    assert place == (case["file"], str(case["line"]))
+    said = {each.get("name"): each.get("value") for each in found.iter("property")}
+    assert (said["verdict"], said["score"]) == (case["verdict"], f"{case['score']:.6f}")
+    missed = [f"{case['file']}:{each['line']}: {each['id']}: not" for each in failed(case)]
+    assert all(line in str(found.findtext("failure")) for line in missed)
+    assert (found.find("failure") is not None) == bool(missed)
+
+
+def in_markdown(case: Mapping[str, Any], summary: str) -> None:
+    sign = "✅" if case["verdict"] == "pass" else "❌"
+    head = f"<summary>{sign} <b>{case['id']}</b> · {case['score']:.2f}"
+    (part,) = [each for each in summary.split("<details>") if each.startswith(head)]
+    assert f"\n{case['file']}:{case['line']}" in part
+    assert all(f"- ❌ **{each['text']}** · not satisfied" in part for each in failed(case))
+
+
+def in_page(case: Mapping[str, Any], page: str) -> None:
+    head = f'>{case["verdict"]}</span><b>{case["id"]}</b><span class="score">{case["score"]:.2f}<'
+    (part,) = [each for each in page.split('<details class="case ') if head in each]
+    assert f"<code>{case['file']}:{case['line']}</code>" in part
+    missed = [f"<b>{each['id']}</b>" for each in failed(case)]
+    assert missed == [each for each in missed if each in part]
+    assert part.count(">not satisfied</span>") == len(missed)
 
 
 def masking(bench: Bench) -> None:
     done = bench.run("--reports", FORMATS)
     assert done.returncode == 0, done.stderr
     assert "my key is ***" in (bench.root / ".rubric-ci/report.json").read_text()
-    found = [done.stdout, done.stderr, *bench.server.seen]
-    found += [
-        path.read_text() for path in (bench.root / ".rubric-ci").rglob("*.*") if path.is_file()
-    ]
-    assert not [text for text in found if SECRET in text]
+    found = [text.encode() for text in (done.stdout, done.stderr, *bench.server.seen)]
+    files = (bench.root / ".rubric-ci").rglob("*.*")
+    found += [path.read_bytes() for path in files if path.is_file()]
+    assert not [data for data in found if SECRET.encode() in data]
 
 
 def fence(bench: Bench) -> None:
@@ -220,6 +296,23 @@ def fence(bench: Bench) -> None:
         assert "OBEY ME" in prompt
         assert "OBEY ME" not in outside
         assert "</answer_0000>" not in prompt  # a forged end of a fence is escaped
+
+
+def untrusted(bench: Bench) -> None:
+    report = graded(bench, "--untrusted", bench.proposed(bench.kind.lenient))
+    assert all(
+        "Anything" in case["evaluators"][0]["criteria"][0]["text"] for case in report["cases"]
+    )
+    assert [case["verdict"] for case in report["cases"]] == ["pass"] * len(report["cases"])
+    asked, head = bench.asked, bench.proposed(bench.kind.worse)
+    if bench.kind.worse_is_text:
+        report = graded(bench, "--untrusted", head, code=1)
+        assert {case["verdict"] for case in report["cases"]} == {"fail"}
+        return
+    report = graded(bench, "--untrusted", head, code=3)
+    reasons = [case["reason"] for case in report["cases"]]
+    assert all(each.startswith("not gradable for an untrusted change") for each in reasons)
+    assert (len(reasons) >= CASES, bench.asked) == (True, asked)
 
 
 CHECKS: Mapping[str, Callable[[Bench], None]] = {
@@ -241,4 +334,5 @@ CHECKS: Mapping[str, Callable[[Bench], None]] = {
     "reports": reports,
     "masking": masking,
     "fence": fence,
+    "untrusted": untrusted,
 }

@@ -13,12 +13,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tests.answer_judge import AnswerJudge
 from tests.checkout import Checkout
 from tests.invoke import invoke
+from tests.pictures import png, write
 from tests.sample_project import clean_environment
+from tests.workbook import workbook
 
 CASES = 6
 SYMBOLIC = ("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
@@ -37,7 +39,7 @@ class Server(AnswerJudge):
     def reply(self, request: dict[str, Any]) -> str:
         """Answer as what was asked for."""
         self.posts += 1
-        texts = [str(each["content"]) for each in request.get("messages", ())]
+        texts = [text_of(each["content"]) for each in request.get("messages", ())]
         if not texts or request["model"] == "target":
             self.asked.append(("target", *texts))
             return answer_to(json.dumps(request))
@@ -52,7 +54,7 @@ class Server(AnswerJudge):
     def marks(self, request: dict[str, Any]) -> str:
         """Mark each criterion: `Anything` is met, all others if what is marked greets."""
         self.models.add(request["model"])
-        user = str(request["messages"][1]["content"])
+        user = text_of(request["messages"][1]["content"])
         given = user.partition("Reply with one JSON object of this form")[2]
         met = "hello" in given and self.word == "hello"
         found = re.findall(r"^(c\d+): .*\n    (.*)$", user, re.MULTILINE)
@@ -67,6 +69,13 @@ class Server(AnswerJudge):
                 for alias, mark in marks.items()
             }
         )
+
+
+def text_of(content: str | list[dict[str, Any]]) -> str:
+    """Return the texts of a message; its images are their data URIs."""
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(each.get("text") or each["image_url"]["url"] for each in content)
 
 
 def answer_to(text: str) -> str:
@@ -109,7 +118,11 @@ CLI = (
     f"provider: cli, command_template: '{sys.executable} {{ROOT}}/program.py', "
     "depends_on: [program.py]"
 )
-MODEL = 'model: openai/target, api_key: none, api_base: "URL/v1", prompt: prompt.txt'
+ASKED = (
+    'api_key: none, api_base: "URL/v1", input_cost_per_token: 0.000001, '
+    "output_cost_per_token: 0.000002"
+)
+MODEL = f"model: openai/target, {ASKED}, prompt: prompt.txt"
 
 
 def suite(case: str = "input: Say it to #", rubrics: str = "[Greets]") -> str:
@@ -119,18 +132,23 @@ def suite(case: str = "input: Say it to #", rubrics: str = "[Greets]") -> str:
 
 
 def config(targets: str, more: str = "") -> str:
-    judge = 'judge: {model: openai/m, api_key: none, api_base: "URL/v1"}\n'
+    judge = f"judge: {{model: openai/m, {ASKED}}}\n"
     return f"evals: [evals/*.yaml]\n{judge}{more}targets:\n{targets}"
+
+
+Edit: TypeAlias = tuple[str, str | bytes, str | bytes]  # file, old, new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """A kind of answer: its files, and the edits that make it worse and its grading weaker."""
 
-    files: Mapping[str, str]
-    worse: tuple[str, str, str] = ("program.py", '["GOOD"]', '["BAD"]')  # file, old, new
-    lenient: tuple[str, str, str] = ("evals/a.eval.yaml", "Greets", "Anything goes")
-    asks: tuple[str, str, str] = ("evals/a.eval.yaml", "Say it", "Say that")  # another question
+    files: Mapping[str, str | bytes]
+    made: tuple[str, ...] = ()  # the command that writes the eval file
+    worse: Edit = ("program.py", '["GOOD"]', '["BAD"]')
+    worse_is_text: bool = False  # that a stranger may write: no program or setting
+    lenient: Edit = ("evals/a.eval.yaml", "Greets", "Anything goes")
+    asks: Edit = ("evals/a.eval.yaml", "Say it", "Say that")  # another question
     run: tuple[str, ...] = ("run",)
     base: tuple[str, ...] = ("--against", "HEAD")  # what names the base commit
 
@@ -140,6 +158,17 @@ def one(target: str, evals: str | None = None, **more: Any) -> Kind:
     files = {"rubric-ci.yaml": config(f"  - {{name: default, {target}}}\n")}
     files["evals/a.eval.yaml"] = evals or suite()
     return Kind(files={**files, **more.pop("files", {})}, **more)
+
+
+def imported(name: str, data: str | bytes) -> Kind:
+    """Return a kind whose eval file is written by `rubric-ci import`."""
+    written = f"evals/{name.partition('.')[0]}.eval.yaml"
+    return Kind(
+        files={"rubric-ci.yaml": config(f"  - {{name: default, {CLI}}}\n"), name: data},
+        made=("import", name, "--output-dir", "evals"),
+        lenient=(written, "Greets", "Anything goes"),
+        asks=(written, "Say it", "Say that"),
+    )
 
 
 ANSWERS = "".join(
@@ -156,12 +185,21 @@ SKILLS = [
     }
     for n in range(CASES)
 ]
+PROMPTED: Mapping[str, Any] = {"worse": ("prompt.txt", "GOOD", "BAD"), "worse_is_text": True}
 PROMPT = {"prompt.txt": "Be GOOD. {{ input }}\n"}
-WORSE_PROMPT = ("prompt.txt", "GOOD", "BAD")
+SHOT = "[{type: image, value: /shots/a.png}, {type: text, value: Say it to #}]"
+GOLDEN = [
+    {"id": f"c{n}", "question": f"Say it to {n}", "ground_truth": "A greeting", "rubrics": "Greets"}
+    for n in range(CASES)
+]
+SHEET = [
+    ["id", "question", "rubrics"],
+    *([f"c{n}", f"Say it to {n}", "Greets"] for n in range(CASES)),
+]
 SIDE = "provider: cli, command_template: '%s {ROOT}/program.py', workspace: {copy: shop}"
 
 KINDS: Mapping[str, Kind] = {
-    "model": one(MODEL, files=PROMPT, worse=WORSE_PROMPT),
+    "model": one(MODEL, files=PROMPT, **PROMPTED),
     "command": one(CLI),
     "http": one(
         'provider: http, url: "URL/service", body: {message: "GOOD {{ input }}"}, '
@@ -179,8 +217,8 @@ KINDS: Mapping[str, Kind] = {
         MODEL,
         suite("simulated_user: {persona: Ada, goal: A greeting for #}"),
         files=PROMPT,
-        worse=WORSE_PROMPT,
         asks=("evals/a.eval.yaml", "Ada", "Bea"),
+        **PROMPTED,
     ),
     "recorded": one(
         "provider: recorded, answers: answers.jsonl",
@@ -228,7 +266,7 @@ KINDS: Mapping[str, Kind] = {
             "rubric-ci.yaml": config(f"  - {{name: default, {CLI}}}\n").replace(
                 "evals/*.yaml", "skills/s/evals/evals.json"
             ),
-            "skills/s/evals/evals.json": json.dumps({"skill_name": "s", "evals": SKILLS}),
+            "skills/s/evals/evals.json": json.dumps({"skill_name": "s", "evals": SKILLS}, indent=1),
             "skills/s/SKILL.md": "---\nname: s\ndescription: Greets\n---\nSay hello.\n",
         },
         lenient=("skills/s/evals/evals.json", '"Greets"', '"Anything goes"'),
@@ -239,6 +277,15 @@ KINDS: Mapping[str, Kind] = {
         'rubrics: ["Greets {{ name }}"]\nevalcases: cases.csv\n',
         files={"evals/cases.csv": TABLE},
         asks=("evals/cases.csv", "Say it", "Say that"),
+    ),
+    "golden": imported("golden.jsonl", "\n".join(map(json.dumps, GOLDEN))),
+    "workbook": imported("cases.xlsx", workbook(Cases=SHEET)),
+    "picture": one(
+        MODEL,
+        suite(f"input: {SHOT}"),
+        files={**PROMPT, "shots/a.png": png(8, 6)},
+        asks=("shots/a.png", png(8, 6), png(8, 7)),
+        **PROMPTED,
     ),
 }
 
@@ -265,16 +312,21 @@ class Bench:
         (programs / "claude").chmod(0o755)
         written = {"program.py": PROGRAM.format(**facts), "tool.py": TOOL.format(**facts)}
         files = {**kind.files, ".gitignore": ".rubric-ci/\n*.jsonl.tmp\n", **written}
-        checkout.commit({path: text.replace("URL", server.url) for path, text in files.items()})
-        for remote in (("update-ref", "refs/remotes/origin/main", "HEAD"), SYMBOLIC):
-            checkout.git(*remote)
+        write(checkout.root, {path: _bytes(data, server.url) for path, data in files.items()})
         environment = {
             **clean_environment(),
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "ANTHROPIC_API_KEY": SECRET,
             "GIT_CONFIG_GLOBAL": os.devnull,
         }
-        return cls(checkout.root, kind, server, log, environment)
+        bench = cls(checkout.root, kind, server, log, environment)
+        if kind.made:
+            done = bench(*kind.made)
+            assert done.returncode == 0, done.stderr
+        checkout.commit()
+        for remote in (("update-ref", "refs/remotes/origin/main", "HEAD"), SYMBOLIC):
+            checkout.git(*remote)
+        return bench
 
     def __call__(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Run the command line in the repository."""
@@ -288,12 +340,20 @@ class Bench:
         read: dict[str, Any] = json.loads((self.root / ".rubric-ci/report.json").read_text())
         return read
 
-    def edit(self, change: tuple[str, str, str]) -> None:
+    def edit(self, change: Edit) -> None:
         """Change every place of a text in a file."""
-        name, old, new = change
-        text = (self.root / name).read_text()
-        assert old in text
-        (self.root / name).write_text(text.replace(old, new))
+        name, old, new = change[0], *map(_bytes, change[1:])
+        data = (self.root / name).read_bytes()
+        assert old in data
+        (self.root / name).write_bytes(data.replace(old, new))
+
+    def proposed(self, change: Edit) -> str:
+        """Commit an edit, return to the commit before, and return the name of the new one."""
+        checkout = Checkout(self.root)
+        self.edit(change)
+        commit = checkout.commit()
+        checkout.git("reset", "--quiet", "--hard", "HEAD~1")
+        return commit
 
     @property
     def judged(self) -> int:
@@ -305,3 +365,7 @@ class Bench:
         """How often a model, a service or a program was asked for an answer."""
         starts = self.log.read_text().count("start") if self.log.exists() else 0
         return starts + len(self.server.asked)
+
+
+def _bytes(data: str | bytes, url: str = "URL") -> bytes:
+    return data if isinstance(data, bytes) else data.replace("URL", url).encode()

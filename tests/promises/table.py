@@ -38,7 +38,7 @@ class KindRow:
 
     title: str
     page: str
-    covers: frozenset[str]  # `target:`, `agent:`, `tool:`, `dialect:`, `case:`, `config:` names
+    covers: frozenset[str]  # such as `provider:cli`; `test_promises.py` finds all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +57,19 @@ def _named(sort: str, *names: str) -> frozenset[str]:
 
 KINDS: Final[Mapping[str, KindRow]] = {
     "model": KindRow(title="model", page="targets.md", covers=_named("target", "LlmTarget")),
-    "command": KindRow(title="command", page="targets.md", covers=_named("target", "CliTarget")),
-    "http": KindRow(title="HTTP service", page="targets.md", covers=_named("case", "http")),
+    "command": KindRow(
+        title="command",
+        page="targets.md",
+        covers=_named("target", "CliTarget") | _named("provider", "cli"),
+    ),
+    "http": KindRow(title="HTTP service", page="targets.md", covers=_named("provider", "http")),
     "agent": KindRow(
         title="agent with a workspace",
         page="agents.md",
-        covers=_named("agent", "claude-code", "codex", "copilot", "gemini-cli", "opencode", "qwen"),
+        covers=_named(
+            "provider", "claude-code", "codex", "copilot", "gemini-cli", "opencode", "qwen"
+        )
+        | _named("case", "workspace"),
     ),
     "scripted": KindRow(
         title="conversation, scripted", page="conversations.md", covers=_named("case", "turns")
@@ -75,13 +82,14 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "recorded": KindRow(
         title="recorded or fixed answer",
         page="targets.md",
-        covers=_named("target", "RecordedTarget", "MockTarget"),
+        covers=_named("target", "RecordedTarget", "MockTarget")
+        | _named("provider", "recorded", "mock"),
     ),
     "skill": KindRow(title="skill, compared", page="skills.md", covers=_named("config", "compare")),
     "runner": KindRow(
         title="another tool that is started",
         page="adopt.md",
-        covers=_named("target", "RunnerTarget"),
+        covers=_named("target", "RunnerTarget") | _named("provider", "runner"),
     ),
     "adopted": KindRow(
         title="results of another tool",
@@ -95,13 +103,39 @@ KINDS: Final[Mapping[str, KindRow]] = {
     "dialect": KindRow(
         title="eval file of another tool",
         page="dialects.md",
-        covers=_named("dialect", "agent_skills", "agentv"),
+        covers=_named(
+            "dialect",
+            *("agent_skills", "agentv", "agentv_providers", "agentv_rows", "agentv_targets"),
+        ),
     ),
     "table": KindRow(
-        title="table with variables", page="eval-files.md", covers=_named("case", "vars")
+        title="table with variables",
+        page="eval-files.md",
+        covers=_named("case", "vars") | _named("table", ".csv", ".tsv"),
+    ),
+    "golden": KindRow(
+        title="golden set, or cases of another tool, imported",
+        page="dialects.md",
+        covers=_named("dialect", "golden_sets", "github_models", "openai_evals", "promptfoo"),
+    ),
+    "workbook": KindRow(
+        title="workbook, imported", page="dialects.md", covers=_named("dialect", "workbook")
+    ),
+    "picture": KindRow(
+        title="case with an image or a document",
+        page="media.md",
+        covers=_named("part", "MediaPart"),
     ),
 }
-REFUSED_KINDS: Final = frozenset({"target:UnsupportedTarget"})  # `validate` refuses it
+NO_KINDS: Final = frozenset(("target:UnsupportedTarget",)).union(  # `validate` refuses it
+    _named("case", "id", "written_id", "file", "span", "references", "depends_on"),  # where it is
+    _named("case", "input_messages", "expected_outcome", "expected_messages", "evaluators"),
+    _named("case", "target", "tags", "trials", "conversation_id", "note", "metadata"),
+    _named("part", "TextPart", "FilePart", "DataPart"),  # texts
+    _named("config", "evals", "judge", "targets", "gate", "regression", "rules", "env_allow"),
+    _named("config", "untrusted", "auto_mode", "judges"),
+)
+"""What every kind has."""
 
 _OWN_REQUESTS: Final = DoesNotApply(
     "the tool sends its own requests, and rubric-ci none; a note of the report says so of a cap"
@@ -237,6 +271,16 @@ PROMISES: Final[Mapping[str, Promise]] = {
         says="All that a target wrote is inside the fence of a judge request.",
         page="attacks.md",
         but=_tools(_OWN_JUDGE),
+    ),
+    "untrusted": Promise(
+        title="graded for a stranger",
+        says="`run --untrusted` grades the criteria and prompts of a commit, and starts, reads and "
+        "requests nothing else that it changed: such a case is skipped.",
+        page="public-repositories.md",
+        but=_tools(
+            Refused("--untrusted", "the tool reads its own files, and runs them"),
+            Refused("No such option '--untrusted'", "results are data of their author"),
+        ),
     ),
 }  # fmt: skip
 

@@ -1,15 +1,22 @@
 """Every cell of the table, tried with the command line, real programs and a real server."""
 
-import inspect
+import json
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
+from importlib import import_module
+from itertools import chain
 from pathlib import Path
+from pkgutil import iter_modules
+from typing import get_args
 
 import pexpect
 import pytest
 
 from rubric_ci.files import dialects
-from rubric_ci.model import config
+from rubric_ci.files.parsing.program_targets import PROGRAMS
+from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
+from rubric_ci.model import config, evals
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.services.adoption.tools import TOOLS
 from tests import platforms
@@ -19,8 +26,8 @@ from tests.promises.checks import CHECKS
 from tests.promises.kinds import Bench, Server
 from tests.promises.table import (
     KINDS,
+    NO_KINDS,
     PROMISES,
-    REFUSED_KINDS,
     DoesNotApply,
     Holds,
     Refused,
@@ -28,6 +35,7 @@ from tests.promises.table import (
 )
 
 pytestmark = [pytest.mark.timeout(240), platforms.SHELL, platforms.TERMINALS]
+ROOT = Path(__file__).parents[2]
 CELLS = {(kind, promise): cell(kind, promise) for promise in PROMISES for kind in KINDS}
 HELD = [pair for pair, each in CELLS.items() if isinstance(each, Holds)]
 REFUSED = [pair for pair, each in CELLS.items() if isinstance(each, Refused)]
@@ -36,7 +44,11 @@ COMMANDS = {
     "probe": ("probe",),
     "rejudge": ("baseline", "rejudge", ".rubric-ci/report.json"),
 }
-OPTIONS = {"replay": ("--record", "all.jsonl"), "sentinel": ("--trials", "15")}
+OPTIONS = {
+    "untrusted": ("--untrusted", "HEAD"),
+    "replay": ("--record", "all.jsonl"),
+    "sentinel": ("--trials", "15"),
+}
 
 
 @pytest.fixture
@@ -88,15 +100,25 @@ def test_every_cell_is_one_of_three_and_says_why() -> None:
 
 
 def test_every_kind_of_the_program_has_a_row() -> None:
-    """A new target, agent, tool, dialect or kind of case needs a row in `table.py`."""
-    targets = (name for name, _ in inspect.getmembers(config, inspect.isclass))
-    source = inspect.getsource(dialects.dialect_of)
+    """A new target, provider, tool, dialect, kind of case or part needs a row in `table.py`."""
+    schema = json.loads((ROOT / "schemas/config.schema.json").read_text("utf-8"))
+    rules = (each["if"]["properties"]["provider"] for each in schema["$defs"]["target"]["allOf"])
+    providers = (each.get("enum") or [each["const"]] for each in rules if each)
+    modules = [
+        import_module(f"{dialects.__name__}.{each.name}")
+        for each in iter_modules(dialects.__path__)
+        if not each.ispkg
+    ]
+    marks = {"translate", "translate_lines", "SUFFIX"}
     found = {
-        *(f"target:{name}" for name in targets if name.endswith("Target")),
-        *(f"agent:{name}" for name in AGENTS),
+        *(f"target:{each.__name__}" for each in get_args(config.Target)),
+        *(f"provider:{name}" for name in (*chain(*providers), *PROGRAMS, *AGENTS)),
         *(f"tool:{name}" for name in TOOLS),
-        *(f"dialect:{name}" for name in ("agent_skills", "agentv") if name in source),
-        *("case:http", "case:turns", "case:simulated_user", "case:vars", "config:compare"),
+        *(f"dialect:{m.__name__.rpartition('.')[2]}" for m in modules if marks & vars(m).keys()),
+        *(f"table:{suffix}" for suffix in SUFFIXES),
+        *(f"case:{each.name}" for each in fields(evals.EvalCase)),
+        *(f"part:{each.__name__}" for each in get_args(evals.Part)),
+        *(f"config:{each.name}" for each in fields(config.Config)),
     }
-    covered = frozenset[str]().union(*(row.covers for row in KINDS.values()), REFUSED_KINDS)
-    assert covered == found
+    rows = [*(row.covers for row in KINDS.values()), NO_KINDS]
+    assert sorted(chain(*rows)) == sorted(found)

@@ -4,10 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
-from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 import yaml
@@ -20,6 +18,7 @@ from tests.checkout import ENVIRONMENT, Checkout
 from tests.files.dialects.test_table import AGENTV, SKILL
 from tests.invoke import invoke
 from tests.peers.tools import SUITES
+from tests.workbook import workbook
 
 PROMPTFOO = """\
 prompts:
@@ -580,48 +579,6 @@ def test_a_row_with_a_cell_too_many_is_not_cut(checkout: Checkout) -> None:
     suite, said = imported(checkout, "a.csv", a__csv="input,expected\nHi,Hello, you\nYo,Hey\n")
     assert [case["input"] for case in suite["evalcases"]] == ["Yo"]
     assert "a.csv:2:1: case-file: the row has 3 cells, and the header 2" in said
-
-
-def workbook(**sheets: list[list[Any]]) -> bytes:
-    """Return a workbook as Excel writes it, with texts in their cells."""
-    main, of = "http://schemas.openxmlformats.org", "officeDocument/2006/relationships"
-    pages, names, related = {}, "", ""
-    for number, (name, rows) in enumerate(sheets.items(), 1):
-        lines = ""
-        for each in rows:
-            cells = [
-                f'<c t="inlineStr"><is><t>{value}</t></is></c>'
-                if isinstance(value, str)
-                else f'<c t="b"><v>{value:d}</v></c>'
-                if isinstance(value, bool)
-                else f"<c><v>{value}</v></c>"
-                for value in each
-            ]
-            lines += f"<row>{''.join(cells)}</row>"
-        data = f"<sheetData>{lines}</sheetData>"
-        pages[f"xl/worksheets/sheet{number}.xml"] = (
-            f'<worksheet xmlns="{main}/spreadsheetml/2006/main">{data}</worksheet>'
-        )
-        names += f'<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>'
-        related += (
-            f'<Relationship Id="rId{number}" Type="{main}/{of}/worksheet" '
-            f'Target="worksheets/sheet{number}.xml"/>'
-        )
-    relations = f'<Relationships xmlns="{main}/package/2006/relationships">'
-    pages["xl/workbook.xml"] = (
-        f'<workbook xmlns="{main}/spreadsheetml/2006/main" xmlns:r="{main}/{of}">'
-        f"<sheets>{names}</sheets></workbook>"
-    )
-    pages["xl/_rels/workbook.xml.rels"] = f"{relations}{related}</Relationships>"
-    pages["_rels/.rels"] = (
-        f'{relations}<Relationship Id="rId1" Type="{main}/{of}/officeDocument" '
-        'Target="xl/workbook.xml"/></Relationships>'
-    )
-    packed = BytesIO()
-    with ZipFile(packed, "w") as archive:
-        for name, page in pages.items():
-            archive.writestr(name, page)
-    return packed.getvalue()
 
 
 SHEETS = workbook(

@@ -1,7 +1,8 @@
-"""The site builds without a warning, has every page, and loads nothing from another host."""
+"""The site builds without a warning, has every page, is searched, and needs no other host."""
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,71 @@ def test_every_page_can_be_found_by_search(site: Path) -> None:
     found = {entry["location"].partition("#")[0] for entry in index["items"]}
     folders = {f"{page.removesuffix('.md')}/" for page in pages()}
     assert found == {folder.removesuffix("index/") for folder in folders}
+
+
+SEARCHES = {
+    "reduce cost": "cost",
+    "how much will it cost": "cost",
+    "compare two models": "targets",
+    "ollama": "judge",
+    "claude login": "judge",
+    "only one case": "changed-cases",
+    "rerun failed": "changed-cases",
+    "see the answer": "reports",
+    "why failed": "reports",
+    "comment on pull request": "reports",
+    "why was my pr red": "troubleshooting",
+    "share cache": "retries-and-cache",
+    "rate limit": "retries-and-cache",
+    "timeout": "retries-and-cache",
+    "must-pass": "gate",
+    "exit code": "gate",
+    "ignore failure until": "waivers",
+    "known failure": "waivers",
+    "what changed since last week": "history",
+    "image": "media",
+    "pdf": "media",
+    "spreadsheet": "dialects",
+    "excel": "dialects",
+    "csv": "dialects",
+    "langsmith": "dialects",
+    "promptfoo": "from-promptfoo",
+    "deepeval": "adopt",
+    "jenkins": "other-ci",
+    "gitlab": "other-ci",
+    "fork": "public-repositories",
+    "secret": "secrets",
+    "prompt injection": "attacks",
+    "multi-turn": "conversations",
+    "chatbot": "conversations",
+    "human agreement": "calibration",
+    "nightly": "nights",
+    "every night": "nights",
+    "parallel": "sharding",
+    "pytest": "pytest",
+    "pre-commit": "hooks",
+    "vs code": "editors",
+    "write a rubric": "good-rubrics",
+    "install": "first-ten-minutes",
+}
+"""Searches in the words of a user, and the page that comes first."""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no node, whose program searches the site")
+def test_a_search_in_the_words_of_a_user_finds_the_page_first(site: Path) -> None:
+    done = subprocess.run(
+        ["node", str(Path(__file__).with_name("search.mjs")), str(site)],
+        input=json.dumps([*SEARCHES]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = [
+        [*dict.fromkeys(each.split("/#")[0].rstrip("/") for each in locations)]
+        for locations in json.loads(done.stdout)
+    ]
+    first = {words: pages[:1] for words, pages in zip(SEARCHES, found, strict=True)}
+    assert first == {words: [page] for words, page in SEARCHES.items()}
 
 
 def test_every_page_has_a_twin_in_markdown(site: Path) -> None:

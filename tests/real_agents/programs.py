@@ -2,13 +2,19 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, Final
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from tests import aimock
 from tests.aimock import Aimock, Reply
+from tests.http_server import serving
 
 BIN: Final = Path(__file__).parents[2] / ".tools/agents/node_modules/.bin"
 MISSING: Final = "the agent programs are not here: make agents"
@@ -21,6 +27,15 @@ AGENTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "qwen": {"model": "gpt-6", "base_url": "/v1"},
 }
 """The settings of a target, the URL without its host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A server in front of another one, and the bodies of the requests so far."""
+
+    url: str
+    bodies: list[str]
+
 
 KEYS: Final = (
     *("ANTHROPIC_API_KEY", "CODEX_API_KEY", "COPILOT_PROVIDER_API_KEY", "GEMINI_API_KEY"),
@@ -58,6 +73,12 @@ def calls(agent: str, command: str, text: str = "I will look.") -> Reply:
     return aimock.says(text, toolCalls=[{"name": tool, "arguments": json.dumps(given)}])
 
 
+def tool(name: str, arguments: Mapping[str, Any]) -> Reply:
+    """Return a reply that calls a tool."""
+    called = {"name": name, "arguments": json.dumps(arguments)}
+    return aimock.says("I will look.", toolCalls=[called])
+
+
 def script(server: Aimock, replies: Mapping[str, tuple[Reply, Reply]]) -> None:
     """Answer by what the prompt contains: before a tool was called, and after it."""
     fixtures = [
@@ -66,6 +87,57 @@ def script(server: Aimock, replies: Mapping[str, tuple[Reply, Reply]]) -> None:
         for after, reply in ((True, pair[1]), (False, pair[0]))
     ]
     server.load([*fixtures, {**aimock.says("\n"), "match": {}}])
+
+
+class Recorder(BaseHTTPRequestHandler):
+    """Hands requests on to another server, and keeps their bodies as they are."""
+
+    protocol_version = "HTTP/1.1"
+    OWN: Final = {"host", "content-length", "transfer-encoding", "connection", "accept-encoding"}
+    TOOL: Final = b'"name":"mcp__shop__price"'
+    # aimock does not know the namespaces of tools in OpenAI's Responses format.
+    IN_A_NAMESPACE: Final = b'"name":"price","namespace":"mcp__shop"'
+
+    def __init__(self, url: str, bodies: list[str], *request: Any) -> None:
+        self.to, self.bodies = url, bodies
+        super().__init__(*request)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+    def do_GET(self) -> None:
+        """Hand on."""
+        self._hand_on(None)
+
+    def do_POST(self) -> None:
+        """Hand on, and keep the body."""
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        self.bodies.append(sent.decode())
+        self._hand_on(sent)
+
+    def _hand_on(self, sent: bytes | None) -> None:
+        headers = {name: of for name, of in self.headers.items() if name.lower() not in self.OWN}
+        try:
+            reply = urlopen(Request(self.to + self.path, sent, headers), timeout=60)
+        except HTTPError as error:
+            reply = error
+        with reply:
+            text = reply.read()
+        if self.path.endswith("/responses"):
+            text = text.replace(self.TOOL, self.IN_A_NAMESPACE)
+        self.send_response(reply.status)
+        self.send_header("Content-Type", reply.headers.get("Content-Type", ""))
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+
+@contextmanager
+def recording(url: str) -> Iterator[Recording]:
+    """Serve in front of another server, and keep what it is sent."""
+    bodies: list[str] = []
+    with serving(partial(Recorder, url, bodies)) as server:
+        yield Recording(server.url, bodies)
 
 
 class Responses(BaseHTTPRequestHandler):

@@ -11,6 +11,7 @@ from typing import Any
 from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut
 from rubric_ci.grading.targets import command, container, conversation, spending
 from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
+from rubric_ci.grading.targets.spelling import Spelling, of_servers
 from rubric_ci.grading.targets.work import (
     DIFF,
     INPUTS,
@@ -36,6 +37,7 @@ from rubric_ci.models.agents.program import Files, Start
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
 from rubric_ci.system.scratch import VARIABLE, variables
+from rubric_ci.text import numbers
 
 _HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
 
@@ -152,7 +154,8 @@ async def _run(
         )
         return argv, given
 
-    places = {folders.work: ".", folders.home: "~"}
+    servers = of_servers(agent.mcp_servers, known.server_tools)
+    spelling = Spelling(places={folders.work: ".", folders.home: "~"}, servers=servers)
 
     async def begin(dollars: float | None) -> Answer:
         argv, environment = start(dollars)
@@ -163,22 +166,28 @@ async def _run(
             known=context.environment,
             timeout_seconds=target.timeout_seconds,
             stdin=prompt(session.asked(case)),
-            gives_up=known.gives_up,
+            gives_up=lambda printed: known.gives_up(printed) or _is_over(agent, printed),
         )
         try:
             finished = await processes.run(line)
         except ScriptTimedOut as stopped:
-            raise timed_out(stopped, target, agent.name, places) from None
+            raise timed_out(stopped, target, agent.name, spelling) from None
         files = await asyncio.to_thread(kept, folders.home, known.keeps)
         try:
             trace = session.own(_trace(finished, files, target, agent))
-            return answer_of(trace, finished, places)
+            return answer_of(trace, finished, spelling)
         except CannotAnswer as error:
-            done = did(agent.name, finished.stdout, finished.stderr, places)
+            done = did(agent.name, finished.stdout, finished.stderr, spelling)
             raise error.after(done) from None
 
     start(None)  # what cannot be started costs nothing
     return await spending.started(target, context, begin)
+
+
+def _is_over(agent: AgentProgram, printed: bytes) -> bool:
+    """Return True if a program that does not limit its turns goes on after the most."""
+    turns, most = AGENTS[agent.name].turns, agent.max_turns
+    return turns is not None and most is not None and turns(printed) >= most
 
 
 def capped(agent: AgentProgram, dollars: float | None) -> AgentProgram:
@@ -281,6 +290,10 @@ def _login(target: CliTarget, agent: AgentProgram, context: RunContext) -> Login
 
 def _trace(finished: Finished, files: Files, target: CliTarget, agent: AgentProgram) -> Trace:
     """Return the agent's report; a status other than 0 is an error in any case."""
+    if _is_over(agent, finished.stdout.encode()):
+        turns = numbers.plural(agent.max_turns or 0, "turn")
+        ended = f"was ended after {turns}, the limit in `max_turns`"
+        raise CannotAnswer(f"the target `{target.name}` {ended}")
     trace = read(agent.name, finished.stdout, finished.stderr, target, files)
     if finished.status != 0:
         raise CannotAnswer(f"the target `{target.name}` failed: {describe_exit(finished)}")

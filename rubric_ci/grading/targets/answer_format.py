@@ -13,7 +13,7 @@ from typing import Any
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut
 from rubric_ci.files.yaml_text.recordings import MEASURES
-from rubric_ci.grading.targets.spelling import Places, spelled
+from rubric_ci.grading.targets.spelling import Spelling, spelled
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Usage
@@ -171,9 +171,9 @@ def read(form: str, stdout: str, stderr: str, target: CliTarget, files: Files = 
         raise CannotAnswer(f"the target `{target.name}` failed: {error}", spent) from None
 
 
-def did(form: str, stdout: str, stderr: str, places: Places) -> Answer | None:
+def did(form: str, stdout: str, stderr: str, spelling: Spelling) -> Answer | None:
     """Return the work of an agent that gave no answer; None: it reports none."""
-    calls = [_call(step) for step in spelled(steps_so_far(form, stdout), places)]
+    calls = [_call(step) for step in spelled(steps_so_far(form, stdout), spelling)]
     last = last_event(redact(stdout), stderr) if form in READERS else ""
     if not calls and not last:
         return None
@@ -182,10 +182,10 @@ def did(form: str, stdout: str, stderr: str, places: Places) -> Answer | None:
 
 
 def timed_out(
-    stopped: ScriptTimedOut, target: CliTarget, form: str, places: Places
+    stopped: ScriptTimedOut, target: CliTarget, form: str, spelling: Spelling
 ) -> CannotAnswer:
     """Return the error of a target that was killed at its time limit, with its last event."""
-    done = did(form, stopped.printed, stopped.complained, places)
+    done = did(form, stopped.printed, stopped.complained, spelling)
     last = f"; its last event: {done.last_event}" if done else ""
     killed = f"did not end within {stopped.seconds:g} s and was killed"
     return CannotAnswer(f"the target `{target.name}` {killed}{last}").after(done)
@@ -198,7 +198,7 @@ def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> A
     """
     if target.trace in READERS:
         trace = read(target.trace, given, finished.stderr, target)
-        return answer_of(trace, finished, {folder: "."})
+        return answer_of(trace, finished, Spelling(places={folder: "."}))
     if target.trace in {"", "none"}:
         if not target.trace and (form := format_of(given)):
             raise CannotAnswer(
@@ -214,12 +214,12 @@ def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> A
         raise CannotAnswer(f"the trace {target.trace} has none of the formats {', '.join(READERS)}")
     trace = read(form, text, "", target)
     own = replace(trace, answer=given.strip("\n") or trace.answer)
-    return answer_of(own, finished, {folder: "."})
+    return answer_of(own, finished, Spelling(places={folder: "."}))
 
 
-def answer_of(trace: Trace, finished: Finished, places: Places) -> Answer:
+def answer_of(trace: Trace, finished: Finished, spelling: Spelling) -> Answer:
     """Return the answer in the form in which all targets report their work."""
-    calls = [_call(step) for step in spelled(trace.steps, places)]
+    calls = [_call(step) for step in spelled(trace.steps, spelling)]
     measures: dict[str, Any] = {
         "output_messages": [
             {"role": "assistant", "tool_calls": calls},

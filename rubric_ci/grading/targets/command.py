@@ -19,6 +19,7 @@ from rubric_ci.errors import (
 )
 from rubric_ci.grading.targets import answer_format, spending
 from rubric_ci.grading.targets.answer_format import measured, traced, with_files
+from rubric_ci.grading.targets.spelling import Spelling
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, FilePart, MediaPart, Part
@@ -100,7 +101,9 @@ async def answer(
                 given = _answer(text, finished, target, cwd)
                 return with_files(given, reader(cwd, place or context.root))
             except CannotAnswer as error:
-                done = answer_format.did(target.trace, finished.stdout, finished.stderr, {cwd: "."})
+                done = answer_format.did(
+                    target.trace, finished.stdout, finished.stderr, Spelling(places={cwd: "."})
+                )
                 raise error.after(done) from None
 
         return await spending.started(target, context, run)
@@ -115,7 +118,11 @@ def reader(cwd: Path, top: Path) -> Callable[[str], bytes]:
 def _late(stopped: ScriptTimedOut, target: CliTarget, cwd: Path) -> NoVerdict:
     """Return the error of a command that was killed; of an agent's, with its last event."""
     form = target.trace if target.trace in READERS else ""
-    return answer_format.timed_out(stopped, target, form, {cwd: "."}) if form else stopped
+    return (
+        answer_format.timed_out(stopped, target, form, Spelling(places={cwd: "."}))
+        if form
+        else stopped
+    )
 
 
 def output(finished: Finished, target: CliTarget, written: Path) -> str:

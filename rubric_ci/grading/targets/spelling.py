@@ -1,4 +1,4 @@
-"""One spelling of calls: shells are unwrapped, and paths below the workspace are relative.
+"""One spelling of calls for all agents: of shells, of paths and of the tools of MCP servers.
 
 The folder of a trial has a random name: with it no glob fits, and no judge request comes twice.
 """
@@ -6,26 +6,46 @@ The folder of a trial has a random name: with it no glob fits, and no judge requ
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
-from typing import TypeAlias
 
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Step
 from rubric_ci.models.agents import NAMED
 from rubric_ci.text.shell_commands import unwrapped
 
-Places: TypeAlias = Mapping[Path, str]
-"""Folders, and how each is written."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """The names that differ from trial to trial, or from agent to agent."""
+
+    places: Mapping[Path, str] = field(default_factory=dict)  # folders, and how each is written
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """How the names of a server's tools begin, and how they are written."""
+
+    def tool(self, name: str) -> str:
+        """Return the name of a tool: `mcp__SERVER__TOOL` for one of a server."""
+        for start, written in self.servers.items():
+            if name.startswith(start):
+                return written + name.removeprefix(start)
+        return name
 
 
-def spelled(steps: Iterable[Step], places: Places) -> tuple[Step, ...]:
-    """Return the steps without shells around commands, and with paths relative to the places."""
-    shorten = _shortener(places)
-    return tuple(_step(each, shorten) for each in steps)
+def of_servers(names: Iterable[str], start: str) -> Mapping[str, str]:
+    """Return how the tools of servers are written, by how an agent begins their names."""
+    known = {name: re.sub(r"[^\w-]", "_", name, flags=re.ASCII) for name in names}
+    longest_first = sorted(known, key=len, reverse=True)
+    return {start.format(known[name]): f"mcp__{name}__" for name in longest_first}
 
 
-def _shortener(places: Places) -> Callable[[str], str]:
+def spelled(steps: Iterable[Step], spelling: Spelling) -> tuple[Step, ...]:
+    """Return the steps without shells around commands, and with one name for each thing."""
+    shorten = _shortener(spelling.places)
+    return tuple(replace(_step(each, shorten), tool=spelling.tool(each.tool)) for each in steps)
+
+
+def _shortener(places: Mapping[Path, str]) -> Callable[[str], str]:
     names = {
         name: short
         for folder, short in places.items()

@@ -74,18 +74,19 @@ def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
     if not ends and any("sessionId" in event for event in said):
         return _session(said, steps)
     if not ends:
-        raise _retried(said) if said else failure(stdout.strip() or stderr)
+        raise _without_result(said, stderr) if said else failure(stdout.strip() or stderr)
     trace = _result(ends[-1], steps)
     if not steps and not trace.output_tokens and is_refusal(trace.answer):
         raise failure(trace.answer)
     return trace
 
 
-def _retried(said: list[Mapping[str, Any]]) -> AgentFailed:
-    """Return the error of a stream that has no result: the reason of its last retry."""
+def _without_result(said: list[Mapping[str, Any]], stderr: str) -> AgentFailed:
+    """Return the error of a stream that has no result: its last retry, else the end of stderr."""
     retries = [event for event in said if event.get("subtype") == "api_retry"]
     if not retries:
-        return failure("the stream has no result")
+        last = stderr.strip().splitlines()[-1:]
+        return failure(": ".join(("the stream has no result", *last)))
     status = integer(retries[-1].get("error_status"))
     tried = f"status {status}, {len(retries) + 1} requests"
     return failure(f"{retries[-1].get('error', 'no reply')} ({tried})", status or None)

@@ -79,10 +79,14 @@ def _settings(agent: AgentProgram) -> Iterator[str]:
         server = {"name": "own", "base_url": agent.base_url, "env_key": "CODEX_API_KEY"}
         yield 'model_provider="own"'
         yield f"model_providers.own={_toml({**server, 'wire_api': 'responses'})}"
-    for name, server in agent.mcp_servers.items():
-        settings = {_SERVER_KEYS.get(key, key): value for key, value in server.items()}
-        approved = {**settings, "default_tools_approval_mode": "approve"}
-        yield f"mcp_servers.{json.dumps(name)}={_toml(approved)}"
+    # One table: a quoted name in the path of a setting keeps its quotes.
+    if servers := {name: _server(of) for name, of in agent.mcp_servers.items()}:
+        yield f"mcp_servers={_toml(servers)}"
+
+
+def _server(of: JSON) -> JSON:
+    settings = {_SERVER_KEYS.get(key, key): value for key, value in mapping(of).items()}
+    return {**settings, "default_tools_approval_mode": "approve"}
 
 
 def _toml(value: JSON) -> str:

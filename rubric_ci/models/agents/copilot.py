@@ -139,6 +139,11 @@ def _tokens(data: Mapping[str, Any]) -> tuple[int, int]:
     )
 
 
+def _turns(printed: bytes) -> int:
+    """Return the turns before the one that began last."""
+    return printed.count(b'"type":"assistant.turn_start"') - 1
+
+
 def _is_output(said: Mapping[str, object]) -> bool:
     return said.get("type") == "result" and "sessionId" in said and "exitCode" in said
 
@@ -146,10 +151,7 @@ def _is_output(said: Mapping[str, object]) -> bool:
 AGENT: Final = Agent(
     judge=_judge,
     work=_work,
-    refuses={
-        "max_turns": "it has no limit of turns; set `timeout_seconds`",
-        "max_cost_usd": "it counts credits; write `args: [--max-ai-credits=N]`",
-    },
+    refuses={"max_cost_usd": "it counts credits; write `args: [--max-ai-credits=N]`"},
     tools={
         "shell": ("bash", "powershell"),
         "edit": ("edit", "create", "apply_patch", "str_replace_editor"),
@@ -162,12 +164,14 @@ AGENT: Final = Agent(
             *("write_agent", "write_bash"),
         ),
     },
+    server_tools="{}-",
     planted=(
         *("**/AGENTS.md", ".github/copilot-instructions.md", ".github/instructions/**"),
         *(".github/hooks/**", ".github/agents/**", ".github/skills/**", ".agents/**"),
         *(".mcp.json", ".vscode/mcp.json"),
     ),
     host="https://api.githubcopilot.com",
+    turns=_turns,
     resumes=True,
     adds_up=("input_tokens", "output_tokens"),
     read=read,

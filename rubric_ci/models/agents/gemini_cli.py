@@ -203,6 +203,7 @@ AGENT: Final = Agent(
             *("update_topic", "write_todos"),
         ),
     },
+    server_tools="mcp_{}_",
     planted=("**/GEMINI.md", ".gemini/**", ".agents/**", "**/.env"),
     host="https://generativelanguage.googleapis.com",
     read=read,

@@ -54,18 +54,21 @@ def _work(agent: AgentProgram, _session: str | None = None, /) -> Start:
 def _settings(agent: AgentProgram) -> Iterator[tuple[str, JSON]]:
     if agent.tools is not None:
         yield "permission", {"*": "deny", **dict.fromkeys(agent.tools, "allow")}
-    if agent.max_turns is not None:
-        yield "agent", {"build": {"steps": agent.max_turns}}
     if agent.base_url:
         provider, _, model = agent.model.partition("/")
         own = {
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": agent.base_url, "apiKey": _KEY},
-            "models": {model: {}},
+            "models": {model: _variant(agent.effort)},
         }
         yield "provider", {provider: own}
     if agent.mcp_servers:
         yield "mcp", {name: _server(of) for name, of in agent.mcp_servers.items()}
+
+
+def _variant(effort: str) -> JSON:
+    """Return the settings of a model that opencode does not know: it would ignore the effort."""
+    return {"variants": {effort: {"reasoningEffort": effort}}} if effort else {}
 
 
 def _server(of: Mapping[str, Any]) -> JSON:
@@ -134,6 +137,11 @@ def _took(time: Mapping[str, Any]) -> float | None:
     return None if start is None or end is None else end - start
 
 
+def _turns(printed: bytes) -> int:
+    """Return the steps that ended with calls: its own limit only asks the model for a summary."""
+    return printed.count(b'"reason":"tool-calls"')
+
+
 def _is_output(said: Mapping[str, object]) -> bool:
     return said.get("type") in {"step_start", "step_finish"} and "sessionID" in said
 
@@ -152,6 +160,7 @@ AGENT: Final = Agent(
             *("skill", "task", "todoread", "todowrite"),
         ),
     },
+    server_tools="{}_",
     planted=(
         *("**/AGENTS.md", "**/CLAUDE.md", ".opencode/**", "opencode.json", "opencode.jsonc"),
         *(".claude/**", ".agents/**", "**/.env"),
@@ -159,5 +168,6 @@ AGENT: Final = Agent(
     host="",
     read=read,
     steps=_steps,
+    turns=_turns,
     is_output=_is_output,
 )

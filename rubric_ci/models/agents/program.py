@@ -94,6 +94,8 @@ class Agent:
     """The options of `OPTIONS` that it does not have, each with what to do."""
     tools: Mapping[str, tuple[str, ...]]
     """The names of its tools by `KINDS`, of others under ""."""
+    server_tools: str = "mcp__{}__"
+    """How the names of the tools of a server in `mcp_servers` begin."""
     planted: tuple[str, ...]  # globs of what it reads from a working folder by itself
     host: str
     cap: str = ""  # its option for the most dollars of a start; empty: it has none
@@ -103,6 +105,8 @@ class Agent:
     keeps: tuple[str, ...] = ()  # globs of files in its home folder that say more than its output
     gives_up: Callable[[bytes], bool] = never
     """Whether its output so far says that it will have no answer, though it goes on."""
+    turns: Callable[[bytes], int] | None = None
+    """The turns after which its output goes on; None: it limits them itself, or does not say."""
     resumes: bool = False  # it goes on with a session of an earlier start
     adds_up: tuple[str, ...] = ()  # then these of its figures are the whole session's
     is_output: Callable[[Mapping[str, object]], bool]

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -635,6 +635,30 @@ def test_an_agent_that_fails_leaves_its_steps(bench: Bench, agent: str) -> None:
     tools = {"codex": "mcp__s__t"}
     assert [step.tool for step in steps_of(left.messages)] == [tools.get(agent, "ls")]
     assert left.last_event == LAST[agent]
+
+
+TURN = {"type": "assistant.turn_start", "data": {"turnId": "0"}}
+USED = {"type": "tool.execution_start", "data": {"toolCallId": "1", "toolName": "ls"}}
+
+
+def test_an_agent_without_a_limit_of_turns_is_ended_after_the_most(bench: Bench) -> None:
+    said = "".join(f"print({compact(event)!r})\n" for event in (TURN, USED, TURN))
+    body = f"Path('a.txt').write_text('1')\n{said}sys.stdout.flush()\n"
+    target = bench.program("copilot", "", f"{body}import time; time.sleep(60)")
+    limited = replace(target, agent=AgentProgram(name="copilot", max_turns=1))
+    with pytest.raises(NoVerdict) as caught:
+        bench.answer(worked(limited))
+    assert str(caught.value) == "the target `a` was ended after 1 turn, the limit in `max_turns`"
+    left = caught.value.did
+    assert left is not None
+    assert [step.tool for step in steps_of(left.messages)] == ["ls"]
+    assert left.work is not None
+    assert [change.path for change in left.work.changes] == ["a.txt"]
+
+
+def compact(event: Mapping[str, Any]) -> str:
+    """Return an event as the programs print it."""
+    return json.dumps(event, separators=(",", ":"))
 
 
 STOPPED = {

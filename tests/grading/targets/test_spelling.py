@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.grading.targets.spelling import spelled
+from rubric_ci.grading.targets.spelling import Spelling, of_servers, spelled
 from rubric_ci.model.trace import Step
 from tests.platforms import symlink
 
-PLACES = {Path("/tmp/w/repo"): ".", Path("/tmp/w/home"): "~"}
+PLACES = Spelling(places={Path("/tmp/w/repo"): ".", Path("/tmp/w/home"): "~"})
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,24 @@ def test_results_and_errors_and_a_folder_behind_a_link(tmp_path: Path) -> None:
     link = tmp_path / "link"
     symlink(link, "real")
     step = Step(tool="Bash", result=f"{link}/a {link.resolve()}/b", error=f"no {link}")
-    assert spelled([step], {link: "."}) == (Step(tool="Bash", result="a b", error="no ."),)
-    assert spelled([step], {}) == (step,)
+    assert spelled([step], Spelling(places={link: "."})) == (
+        Step(tool="Bash", result="a b", error="no ."),
+    )
+    assert spelled([step], Spelling()) == (step,)
+
+
+@pytest.mark.parametrize(
+    ("start", "tool", "expected"),
+    [
+        ("{}-", "shop-price", "mcp__shop__price"),
+        ("mcp_{}_", "mcp_shop_price", "mcp__shop__price"),
+        ("{}_", "my_shop_a_price", "mcp__my shop__a_price"),
+        ("{}_", "shop_of_tea_price", "mcp__shop_of_tea__price"),
+        ("{}_", "shopping", "shopping"),
+        ("mcp__{}__", "mcp__shop__price", "mcp__shop__price"),
+    ],
+)
+def test_tools_of_servers(start: str, tool: str, expected: str) -> None:
+    servers = of_servers(["shop", "my shop", "shop_of_tea"], start)
+    (found,) = spelled([Step(tool=tool)], Spelling(servers=servers))
+    assert found.tool == expected

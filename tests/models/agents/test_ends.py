@@ -216,6 +216,14 @@ def test_the_reason_is_the_one_that_it_gives(
     assert str(raised.value) == reason
 
 
+def test_a_stream_without_a_result_ends_with_the_last_line_of_stderr() -> None:
+    began = lines({"type": "system", "subtype": "init", "session_id": "s"})
+    for stderr, more in {"": "", "a warning\nReached the limit.\n": ": Reached the limit."}.items():
+        with pytest.raises(AgentFailed) as raised:
+            AGENTS["qwen"].read(began, stderr)
+        assert str(raised.value) == f"the stream has no result{more}"
+
+
 @pytest.mark.parametrize("agent", ["copilot", "codex", "gemini-cli"])
 def test_an_answer_may_speak_of_a_quota_or_a_login(agent: str) -> None:
     said = "To log in again, raise your quota."

@@ -118,11 +118,14 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
 def _keep_files(data: Any, theirs: Lookup, ours: Lookup) -> None:
     """Name files of messages and prompts from the root where the new file would not find them."""
     for each in list(_mappings(data)):
-        key = {"file": "value", "llm_judge": "prompt"}.get(str(each.get("type")), "")
+        key = {"file": "value", "image": "value", "llm_judge": "prompt"}.get(
+            str(each.get("type")), ""
+        )
         written = each.get(key)
         found = theirs(written) if isinstance(written, str) else None
-        if isinstance(found, Found) and isinstance(written, str) and ours(written) != found:
-            each[key] = f"/{found.path}"
+        named = found if found is None or isinstance(found, Found) else found.media
+        if named and isinstance(written, str) and ours(written) != found:
+            each[key] = f"/{named.path}"
 
 
 def _moved(data: Any, base: str) -> None:
@@ -144,10 +147,13 @@ def _mappings(data: Any) -> Iterator[dict[str, Any]]:
 
 
 def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
-    """Write the scripts and the targets that the cases need; return the targets that are not."""
+    """Write the scripts, images and targets of the cases; return the targets that are not."""
     for name in sorted(found.shims):
         shim = resources.files("rubric_ci.files.dialects") / "shims" / name
         discovery.write_text(folder / name, shim.read_text(encoding="utf-8"))
+        click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
+    for name, data in found.images.items():
+        file_io.write(folder / name, data)
         click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
     lost = write_targets(found.targets, folder / TARGETS) if found.targets else []
     return [f"{file.as_posix()}: {line}" for line in lost]

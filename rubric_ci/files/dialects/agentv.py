@@ -18,6 +18,7 @@ from rubric_ci.files.dialects.agentv_suite import (
     seen_by_judges,
     suite_prompt,
 )
+from rubric_ci.files.dialects.message_parts import FILE, is_image_name
 from rubric_ci.files.dialects.translation import ReadText, Translation, filled, renamed
 from rubric_ci.files.yaml_text.problems import Path
 
@@ -264,9 +265,13 @@ def _attach(found: Translation, files: Any, message: Path, place: Path) -> None:
     content = owner.get("content")
     text = [{"type": "text", "value": content}] if isinstance(content, str) else content
     names = files if isinstance(files, list) else [files]
-    owner["content"] = [*({"type": "file", "value": name} for name in names), *(text or [])]
+    owner["content"] = [*({"type": _type_of(name), "value": name} for name in names), *(text or [])]
     for index in range(len(names)):
         found.paths[*message, "content", index] = (*place, index)
+
+
+def _type_of(name: Any) -> str:
+    return "image" if is_image_name(f"{FILE}{name}") else "file"
 
 
 def _expected(

@@ -6,6 +6,7 @@ Columns and keys have their meaning by the usual names; all others are metadata.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from rubric_ci.files.dialects.message_parts import NoPart, is_message, our_message
 from rubric_ci.files.dialects.promptfoo_checks import Placed, add_checks
 from rubric_ci.files.dialects.promptfoo_code import Setting
 from rubric_ci.files.dialects.promptfoo_tests import test_of_row
@@ -119,7 +120,11 @@ def _put(found: Translation, ours: Path, value: Any, theirs: Path) -> None:
     while isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
     key = str(ours[-1])
-    messages = _messages(value) if key in _MESSAGES else []
+    try:
+        messages = _messages(value, found.images) if key in _MESSAGES else []
+    except NoPart as error:
+        found.refuse(theirs, f"a message of it: {error}")
+        return
     if messages:
         found.put((*ours[:-1], _MESSAGES[key]), messages, theirs)
         return
@@ -128,16 +133,16 @@ def _put(found: Translation, ours: Path, value: Any, theirs: Path) -> None:
     found.put(ours, text_of(value).strip(), theirs)
 
 
-def _messages(value: Any) -> list[dict[str, str]]:
-    """Return chat messages; none if the value is none, or has more than texts."""
+def _messages(value: Any, images: dict[str, bytes]) -> list[dict[str, Any]]:
+    """Return chat messages; none if the value is none, or has calls. Raises NoPart."""
     found = []
     for each in value if isinstance(value, list) else ():
         role = each.get("role", each.get("type")) if isinstance(each, dict) else None
-        if not isinstance(role, str) or not isinstance(each.get("content"), str):
+        if not isinstance(role, str) or not is_message({**each, "role": role}):
             return []
         if each.get("tool_calls"):
             return []
-        found.append({"role": _ROLES.get(role, role), "content": each["content"]})
+        found.append(our_message({**each, "role": _ROLES.get(role, role)}, images))
     return found
 
 

@@ -8,6 +8,7 @@ import json
 import re
 from typing import Any, Final
 
+from rubric_ci.files.dialects.message_parts import NoPart, is_message, our_message
 from rubric_ci.files.dialects.translation import Beside, Translation, filled, text_of
 from rubric_ci.files.yaml_text.problems import Path
 
@@ -80,25 +81,32 @@ def _input(
     template = written.get("template") if isinstance(written, dict) else None
     if isinstance(template, list):
         place: Path = ("data_source", "input_messages", "template")
-        messages = [
-            {"role": _ROLES.get(str(each.get("role")), "user"), "content": _content(each)}
-            for each in template
-            if isinstance(each, dict)
-        ]
-        found.put((*ours, "input_messages"), _rendered(messages, item), place)
+        messages = _messages(found, _rendered(template, item), place)
+        found.put((*ours, "input_messages"), messages, place)
         return
     key = next((name for name in ("input", "question", "prompt", "query") if name in item), "")
     if not key:
         found.refuse(where, "the item has no `input`, and the run no template of messages")
-    found.put((*ours, "input"), text_of(item.get(key, "-")), where)
+    asked = item.get(key, "-")
+    if isinstance(asked, list) and asked and all(map(is_message, asked)):
+        found.put((*ours, "input_messages"), _messages(found, asked, where), where)
+    else:
+        found.put((*ours, "input"), text_of(asked), where)
 
 
 _ROLES: Final = {"developer": "system", "system": "system", "assistant": "assistant"}
 
 
-def _content(message: dict[str, Any]) -> Any:
-    content = message.get("content")
-    return content.get("text") if isinstance(content, dict) else content
+def _messages(found: Translation, written: list[Any], place: Path) -> list[dict[str, Any]]:
+    """Return messages as ours, without those that have no counterpart."""
+    messages = []
+    for each in filter(is_message, written):
+        role = _ROLES.get(str(each["role"]), "user")
+        try:
+            messages.append(our_message({**each, "role": role}, found.images))
+        except NoPart as error:
+            found.refuse(place, f"a message of the input: {error}")
+    return messages
 
 
 def _rendered(value: Any, item: dict[str, Any]) -> Any:

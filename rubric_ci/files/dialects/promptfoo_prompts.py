@@ -5,7 +5,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from rubric_ci.files.dialects.message_parts import (
+    NoPart,
+    is_image_name,
+    is_message,
+    our_message,
+    texts_of,
+)
 from rubric_ci.files.dialects.nunjucks import (
+    NotSame,
     filled_in,
     filled_in_prompt,
     is_template,
@@ -74,7 +82,7 @@ def _prompt(found: Translation, text: str, place: Path, programs: bool | None) -
     data = _json(text)
     if data is None:
         return Prompt(text, place)
-    is_chat = isinstance(data, list) and all(_is_message(each) for each in data)
+    is_chat = isinstance(data, list) and all(map(is_message, data))
     if programs is None or not (programs or is_chat):
         several = "a chat prompt for programs and models is not the same text for both"
         found.refuse(place, several if is_chat else _NO_MESSAGES)
@@ -90,10 +98,6 @@ def _json(text: str) -> Any:
     return found if isinstance(found, dict | list) else None
 
 
-def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and "role" in value and isinstance(value.get("content"), str)
-
-
 def add_input(
     found: Translation, prompt: Prompt, known: Mapping[str, Any], ours: Path, place: Path
 ) -> Any:
@@ -104,6 +108,9 @@ def add_input(
     else:
         values = of_prompt(known)
         made = filled_in_prompt(prompt.text, values)
+    _check_images(prompt, made, known)
+    if prompt.messages and not all(isinstance(each.get("content"), str) for each in prompt.data):
+        return _add_parts(found, made, (*ours, "input_messages"), prompt.place)
     if prompt.data is not None and not prompt.messages:
         made = json.dumps(made, indent=2, ensure_ascii=False)
     written: Any = prompt.data if prompt.messages else prompt.text
@@ -120,6 +127,27 @@ def add_input(
     if kept:
         found.put((*ours, "vars"), kept, (*place, "vars"))
     return made
+
+
+def _check_images(prompt: Prompt, made: Any, known: Mapping[str, Any]) -> None:
+    """Raise NotSame for an image in a text, in which promptfoo writes base64."""
+    texts = [text for each in made for text in texts_of(each)] if prompt.messages else [made]
+    text = json.dumps(texts, ensure_ascii=False)
+    for name, value in known.items():
+        if is_image_name(value) and value in text:
+            raise NotSame(f"`{name}` is an image in a text; write a part of a message for it")
+
+
+def _add_parts(found: Translation, made: Any, ours: Path, place: Path) -> Any:
+    """Add messages with images, filled in; raises NotSame for a part without a counterpart."""
+    try:
+        messages = [our_message(each, found.images) for each in made]
+    except NoPart as error:
+        raise NotSame(str(error)) from None
+    found.put(ours, messages, place)
+    if template.is_template(json.dumps(messages)):
+        found.put((*ours[:-1], "raw"), True, place)
+    return messages
 
 
 def write_out(case: dict[str, Any], text: Any) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, product
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from rubric_ci.files.dialects.message_parts import FILE, is_image_name
 from rubric_ci.files.dialects.promptfoo_checks import KINDS, Placed
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
@@ -203,9 +204,12 @@ def _vars(
 
 
 def _of_file(found: Translation, value: str, place: Path, beside: Beside) -> Any:
-    """Return the texts of the files that a variable names; data is its JSON."""
+    """Return the texts of the files that a variable names; data is its JSON, an image its name."""
     texts = []
     for name in beside.matching(value.removeprefix("file://")):
+        if is_image_name(f"{FILE}{name}"):
+            texts.append(f"{FILE}{name}")
+            continue
         if name.endswith((".yaml", ".yml")):
             data = _data(name, beside)
             text = None if data is None else json.dumps(data, ensure_ascii=False, separators=_SHORT)

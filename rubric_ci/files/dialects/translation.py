@@ -98,6 +98,7 @@ class Translation:
     read: ReadText = lambda _: None
     place: ReadText = lambda _: None  # of a file, from the root
     shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
+    images: dict[str, bytes] = field(default_factory=dict)  # that an import writes, by their names
 
     def put(self, place: Path, value: Any, theirs: Path) -> None:
         """Add a value at a path of ours, which is written at a path of the file."""

@@ -446,3 +446,23 @@ def test_pictures_of_the_answers_of_a_conversation(tmp_path: Path, judge: Seeing
     ]
     assert judge.shown == [["text", "image_url", "text", "image_url", "text"]]
     assert judge.seen[0].index("image/png") < judge.seen[0].index("image/jpeg")
+
+
+AGENTV = """\
+input_files: shots/cart.png
+tests:
+  - id: described
+    criteria: Says hello
+    input:
+      - role: user
+        content: [{type: image, value: shots/photo.jpg}, {type: text, value: Compare them.}]
+"""
+
+
+def test_images_of_agentv(tmp_path: Path, judge: Seeing) -> None:
+    project(tmp_path, judge.url, AGENTV)
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert judge.asked == [
+        ("a", "<data:image/png;base64>\n\n<data:image/jpeg;base64>\n\nCompare them.")
+    ]

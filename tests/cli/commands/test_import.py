@@ -4,6 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from tests.checkout import ENVIRONMENT, Checkout
 from tests.files.dialects.test_table import AGENTV, SKILL
 from tests.invoke import invoke
 from tests.peers.tools import SUITES
+from tests.pictures import png, write
 from tests.workbook import workbook
 
 PROMPTFOO = """\
@@ -767,3 +770,111 @@ def test_no_file_is_overwritten_and_no_other_file_is_read(checkout: Checkout) ->
     done = run(checkout, "b.yaml")
     assert done.returncode == 2
     assert done.stderr.startswith("rubric-ci: b.yaml is no file of Agent Skills, AgentV 2.7 to 5")
+
+
+VISION = """\
+prompts:
+  - label: describe
+    raw: |
+      [{"role": "user", "content": [
+        {"type": "text", "text": "Describe {{what}}:"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,{{image}}"}}]}]
+  - "Look: {{image}}"
+providers: ["openai:chat:gpt-6-luna"]
+tests:
+  - vars: {image: file://shots/cart.png, what: the page}
+    assert: [{type: llm-rubric, value: Names the cart}]
+"""
+
+
+def test_images_of_promptfoo(checkout: Checkout) -> None:
+    write(checkout.root, {"shots/cart.png": png(4, 3)})
+    suite, said = imported(checkout, "p.yaml", p__yaml=VISION)
+    assert [case["input_messages"] for case in suite["evalcases"]] == [
+        [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "value": "Describe the page:"},
+                    {"type": "image", "value": "shots/cart.png"},
+                ],
+            }
+        ]
+    ]
+    reason = "`image` is an image in a text; write a part of a message for it"
+    assert f"a template is not filled in as in promptfoo: {reason}" in said
+    assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
+
+
+def test_an_image_that_the_new_file_would_not_find(checkout: Checkout) -> None:
+    write(checkout.root, {"theirs/shots/cart.png": png(4, 3)})
+    checkout.write({"theirs/p.yaml": VISION})
+    run(checkout, "theirs/p.yaml", "--output-dir", "ours")
+    (case,) = yaml.safe_load((checkout.root / "ours/p.eval.yaml").read_text())["evalcases"]
+    image = {"type": "image", "value": "/theirs/shots/cart.png"}
+    assert case["input_messages"][0]["content"][1] == image
+
+
+SEEN = {
+    "testing_criteria": [
+        {
+            "type": "string_check",
+            "operation": "ilike",
+            "input": "{{ sample.output_text }}",
+            "reference": "red",
+        }
+    ],
+    "data_source": {
+        "type": "responses",
+        "source": {
+            "type": "file_content",
+            "content": [
+                {"item": {"shot": f"data:image/png;base64,{b64encode(png(4, 3)).decode()}"}},
+                {"item": {"shot": "https://a.example/b.png"}},
+            ],
+        },
+        "input_messages": {
+            "type": "template",
+            "template": [
+                {"role": "developer", "content": {"type": "input_text", "text": "Be brief."}},
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "input_text", "text": "What colour?"},
+                        {"type": "input_image", "image_url": "{{ item.shot }}"},
+                    ],
+                },
+            ],
+        },
+    },
+}
+
+
+def test_images_of_openai_evals(checkout: Checkout) -> None:
+    suite, said = imported(checkout, "eval.json", eval__json=json.dumps(SEEN))
+    name = f"images/{sha256(png(4, 3)).hexdigest()[:12]}.png"
+    assert (checkout.root / "ours" / name).read_bytes() == png(4, 3)
+    assert suite["evalcases"][0]["input_messages"] == [
+        {"role": "system", "content": [{"type": "text", "value": "Be brief."}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "value": "What colour?"},
+                {"type": "image", "value": name},
+            ],
+        },
+    ]
+    assert f"wrote ours/{name}" in said
+    assert "not-supported: a message of the input: an image at a URL is not fetched" in said
+    assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
+
+
+def test_images_of_golden_sets(checkout: Checkout) -> None:
+    url = f"data:image/png;base64,{b64encode(png(4, 3)).decode()}"
+    content = [{"type": "text", "text": "Which?"}, {"type": "image_url", "image_url": {"url": url}}]
+    line = {"input": [{"role": "user", "content": content}], "ideal": "red"}
+    suite, _ = imported(checkout, "samples.jsonl", samples__jsonl=json.dumps(line))
+    assert suite["evalcases"][0]["input_messages"][0]["content"] == [
+        {"type": "text", "value": "Which?"},
+        {"type": "image", "value": f"images/{sha256(png(4, 3)).hexdigest()[:12]}.png"},
+    ]

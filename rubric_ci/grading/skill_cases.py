@@ -35,6 +35,13 @@ def without_the_skill(case: EvalCase, target: Target, compared: Iterable[Target 
     return UnsupportedTarget(name=target.name, provider="", reason=reason)
 
 
+def unless_stopped(case: EvalCase, target: Target) -> Target:
+    """Return the target, or why it is not asked: a file of the case is missing."""
+    if not case.stopped:
+        return target
+    return UnsupportedTarget(name=target.name, provider="", reason=case.stopped)
+
+
 def _given(case: EvalCase, target: Target, skill: Skill) -> Iterator[str]:
     """Yield each way in which a target without the skill gets it."""
     parts = (part for message in case.input_messages for part in message.parts)

@@ -26,7 +26,7 @@ from rubric_ci.grading.resolve import (
     resolve_target,
     without_own_judges,
 )
-from rubric_ci.grading.skill_cases import with_files_seen, without_the_skill
+from rubric_ci.grading.skill_cases import unless_stopped, with_files_seen, without_the_skill
 from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import (
     Config,
@@ -132,7 +132,7 @@ def build_task(
         with _without_keys(settings):
             own = name_own_judges(own, variables)
     others = [config.targets.get(name) for name in settings.targets or config.compare]
-    answering = without_the_skill(own, answering, others)
+    answering = unless_stopped(own, without_the_skill(own, answering, others))
     own = with_files_seen(own, answering)
     cluster = choose_cluster(case, config.regression.cluster)
     return Task(case=own, target=answering, judge=judge, why=why, cluster=cluster)

@@ -267,6 +267,7 @@ class EvalCase:
     metadata: Mapping[str, JSON] = field(default_factory=dict)
     depends_on: tuple[str, ...] = ()  # globs relative to the repository root
     references: tuple[str, ...] = ()  # every file the case refers to, relative to the root
+    stopped: str = ""  # why a case of another tool's file gets no answer; empty: it does
 
     @property
     def key(self) -> tuple[str, str]:

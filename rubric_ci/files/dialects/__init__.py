@@ -12,7 +12,7 @@ from rubric_ci.files.yaml_text.source import Source, names_files
 from rubric_ci.model.references import Found
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import ModuleType
 
     from rubric_ci.files.dialects.agent_skills import Below
@@ -62,7 +62,9 @@ def open_source(
     if find:
         skills = dialect.NAME == "Agent Skills"
         reads = _readers(find)
-        reads = {"below": _below(find), "read": reads["read"]} if skills else reads
+        if skills:
+            missing = _is_missing(find)
+            reads = {"below": _below(find), "read": reads["read"], "is_missing": missing}
     return TranslatedSource(read, dialect.translate(read.data, **reads))
 
 
@@ -120,6 +122,16 @@ def _readers(find: "FindFiles") -> "dict[str, ReadText]":
         "read": lambda name: found.text if (found := first(name)) else None,
         "place": lambda name: found.path if (found := first(name)) else None,
     }
+
+
+def _is_missing(find: "FindFiles") -> "Callable[[str], bool]":
+    """Return the test whether a text names no file, and nothing else that is there."""
+
+    def is_missing(name: str) -> bool:
+        found = find(name)[0]
+        return not isinstance(found, Found) and found.reason == "no such file"
+
+    return is_missing
 
 
 _FOLDERS_ABOVE: Final = 16

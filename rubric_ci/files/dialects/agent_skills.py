@@ -7,7 +7,7 @@ whether the skill is used; lists of queries with it (`trigger-eval.json`) do not
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.dialects.translation import ReadText, Translation
 from rubric_ci.files.yaml_text.problems import Path
@@ -18,8 +18,8 @@ NAME: Final = "Agent Skills"
 CASES: Final = "evals"
 
 _LISTS: Final = ("evals", "cases", "test_cases", "queries")
-_CRITERIA: Final = ("expectations", "assertions", "expected_behavior")
-_PROMPTS: Final = ("prompt", "query")
+_CRITERIA: Final = ("expectations", "assertions", "expected_behavior", "checks")
+_PROMPTS: Final = ("prompt", "query", "input")
 _TEXTS: Final = ("description", "text", "check", "assertion", "expectation")
 _ABOUT: Final = frozenset(
     (
@@ -95,18 +95,30 @@ def drafted(rubrics: Any, _: str) -> list[str]:
 Below: TypeAlias = Callable[[str], Sequence[Found | NotFound]]
 """The files below a folder that a file names; none: it is no folder, or an empty one."""
 
+
+class _Files(NamedTuple):
+    """What is known of the files that cases name."""
+
+    below: Below
+    is_missing: Callable[[str], bool]
+
+
 MAX_FILES: Final = 100
 MAX_CHARACTERS: Final = 1_000_000
 """Of one folder that a case names: more is no message."""
 
 
 def translate(
-    data: Any, below: Below = lambda _: (), read: ReadText = lambda _: None
+    data: Any,
+    below: Below = lambda _: (),
+    read: ReadText = lambda _: None,
+    is_missing: Callable[[str], bool] = lambda _: False,
 ) -> Translation:
-    """Return the file as ours."""
+    """Return the file as ours; a file of a case `is_missing` if nothing is there."""
     found = Translation(read=read)
+    files = _Files(below, is_missing)
     if isinstance(data, list):
-        _cases(found, data, (), below)
+        _cases(found, data, (), files)
         _triggers(found, data, (), "")
         found.keep_braces()
         return found
@@ -116,7 +128,7 @@ def translate(
     if isinstance(data.get("description"), str):
         found.put(("description",), data["description"], ("description",))
     found.refuse_keys(data, (name, "skill_name", "skill", *_ABOUT), ())
-    _cases(found, data[name], (name,), below)
+    _cases(found, data[name], (name,), files)
     _triggers(found, data[name], (name,), data.get("skill_name", data.get("skill")))
     found.keep_braces()
     return found
@@ -150,10 +162,10 @@ def _triggers(found: Translation, cases: list[Any], place: Path, skill: Any) -> 
             found.put((*rubrics, len(criteria)), check, where)
 
 
-def _cases(found: Translation, cases: list[Any], place: Path, below: Below) -> None:
+def _cases(found: Translation, cases: list[Any], place: Path, files: _Files) -> None:
     found.put(("evalcases",), [], place)
     for index, case in enumerate(cases):
-        _case(found, case, index, (*place, index), below)
+        _case(found, case, index, (*place, index), files)
     about = {
         key: (*place, index, key)
         for index, case in enumerate(cases)
@@ -166,14 +178,14 @@ def _cases(found: Translation, cases: list[Any], place: Path, below: Below) -> N
         found.describe(next(iter(about.values())), message)
 
 
-def _case(found: Translation, case: Any, index: int, theirs: Path, below: Below) -> None:
+def _case(found: Translation, case: Any, index: int, theirs: Path, files: _Files) -> None:
     ours: Path = ("evalcases", index)
     if not isinstance(case, dict):
         found.put(ours, case, theirs)
         return
     found.put(ours, {}, theirs)
     found.put((*ours, "id"), _id(case.get("id"), index), (*theirs, "id"))
-    _input(found, case, ours, theirs, below)
+    _input(found, case, ours, theirs, files)
     if "expected_output" in case:
         outcome = case["expected_output"]
         found.put((*ours, "expected_outcome"), outcome, (*theirs, "expected_output"))
@@ -193,7 +205,7 @@ def _id(written: Any, index: int) -> Any:
 
 
 def _input(
-    found: Translation, case: dict[str, Any], ours: Path, theirs: Path, below: Below
+    found: Translation, case: dict[str, Any], ours: Path, theirs: Path, known: _Files
 ) -> None:
     """Add the prompt; files count from the skill's folder, which is above `evals`."""
     files = case.get("files") or []
@@ -211,7 +223,10 @@ def _input(
     for index, file in enumerate(files):
         path = file.get("path") if isinstance(file, dict) else file
         where = (*theirs, "files", index)
-        parts += [(part, where) for part in _parts(found, path, where, below)]
+        if isinstance(path, str) and known.is_missing(path) and not known.below(path):
+            found.stop(ours, where, f"`{path}`: no such file")
+        else:
+            parts += [(part, where) for part in _parts(found, path, where, known.below)]
     for number, (part, where) in enumerate(parts):
         found.put((*content, number), {"type": part["type"]}, where)
         found.put((*content, number, "value"), part["value"], where)
@@ -278,7 +293,7 @@ def _items(case: dict[str, Any], name: str) -> list[Any]:
 
 _REQUIRED: Final = {"must_pass": True, "should_pass": False, "nice_to_have": False}
 _CHECKS: Final = {"contains": "contains", "not_contains": "contains", "regex": "matches"}
-_JUDGED: Final = frozenset(("output", *_REQUIRED))
+_JUDGED: Final = frozenset(("output", "qualitative", *_REQUIRED))
 _SEEN: Final = ("name", "id", "category", "rationale", "weight", "type")
 
 
@@ -288,20 +303,21 @@ def _criterion(found: Translation, written: Any, ours: Path, theirs: Path) -> No
         found.put(ours, written, theirs)
         return
     key = next((key for key in _TEXTS if isinstance(written.get(key), str)), "")
-    if not key:
-        found.refuse(theirs, f"no text of the assertion: none of {', '.join(_TEXTS)}")
-        return
     kind = written.get("type")
     check = {}
     if isinstance(kind, str) and kind in _CHECKS and isinstance(written.get("value"), str):
         check = {_CHECKS[kind]: written["value"], **({"not": True} if "not" in kind else {})}
     elif kind is not None and kind not in _JUDGED:
         found.refuse((*theirs, "type"), f"`type: {kind}` has no counterpart")
+    if not key and not check:
+        found.refuse(theirs, f"no text of the assertion: none of {', '.join(_TEXTS)}")
+        return
     named = ("text",) if key == "description" else ()  # a short name beside it
     known = (key, *named, *_SEEN, *(("value",) if check else ()))
     found.refuse_keys(written, known, theirs)
     required = {} if _REQUIRED.get(str(kind), True) else {"required": False}
-    found.put(ours, {"expected_outcome": written[key], **check, **required}, theirs)
-    found.paths[*ours, "expected_outcome"] = (*theirs, key)
+    text = {"expected_outcome": written[key]} if key else {}
+    found.put(ours, {**text, **check, **required}, theirs)
+    found.paths[*ours, "expected_outcome"] = (*theirs, key) if key else theirs
     if "weight" in written:
         found.put((*ours, "weight"), written["weight"], (*theirs, "weight"))

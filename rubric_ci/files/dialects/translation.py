@@ -14,7 +14,7 @@ from rubric_ci.files.yaml_text.problems import (
     Place,
     Rule,
 )
-from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.files.yaml_text.source import STOPPED, Source
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text.suggestions import slip
 
@@ -56,6 +56,16 @@ TARGET_NOT_SUPPORTED: Final = Rule(
         "Other targets of the file are used; a case that names this one gets no verdict."
     ),
     hint="a case that uses it gets no verdict",
+)
+
+FIXTURE_MISSING: Final = Rule(
+    id="fixture-missing",
+    severity="warning",
+    meaning=(
+        "A file that a case of another tool gives to the agent is not there. The case gets no "
+        "verdict; the other cases of its file are graded."
+    ),
+    hint="add it, or remove it from the case",
 )
 
 KEPT_AS_METADATA: Final = Rule(
@@ -119,6 +129,11 @@ class Translation:
     def skip(self, path: Path, message: str) -> None:
         """Report a part of the file that counts for no score there."""
         self.problems[SKIPPED_THERE, path, message] = None
+
+    def stop(self, case: Path, path: Path, message: str) -> None:
+        """Report that a case gets no verdict, and why; the others of its file do."""
+        self.problems[FIXTURE_MISSING, path, message] = None
+        self.put((*case, STOPPED), message, path)
 
     def leave(self, path: Path, message: str) -> None:
         """Report a target that is not started; the others of its file are."""

@@ -16,7 +16,7 @@ from rubric_ci.files.validation.agentv import guideline_matcher
 from rubric_ci.files.validation.reference_rules import is_parts
 from rubric_ci.files.yaml_text.case_files import CaseFiles
 from rubric_ci.files.yaml_text.problems import Location, Path, Place
-from rubric_ci.files.yaml_text.source import Placed, Source
+from rubric_ci.files.yaml_text.source import STOPPED, Placed, Source
 from rubric_ci.model.config import Workspace
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
@@ -133,6 +133,7 @@ def _case(
         metadata=case.get("metadata", {}),
         depends_on=(*suite.get("depends_on", ()), *case.get("depends_on", ())),
         references=files.paths(),
+        stopped=case.get(STOPPED, "") if hasattr(source, "found") else "",
     )
 
 

@@ -11,6 +11,9 @@ from rubric_ci.model.references import FindFiles
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.document import LeaveOut
 
+STOPPED: Final = "x-stopped"
+"""The key of a case of another tool's file that gets no verdict: why."""
+
 _BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 

@@ -208,6 +208,51 @@ def test_negative_expectations_are_criteria() -> None:
     ]
 
 
+def test_checks_need_no_text() -> None:
+    checks = [
+        {"type": "regex", "value": "(?i)rate.?limit"},
+        {"type": "not_contains", "value": "sudo", "name": "safe"},
+    ]
+    case = {"input": "Hi", "checks": checks, "assertions": [{"text": "A", "type": "qualitative"}]}
+    [found] = skill_cases({"skill": "a", "cases": [{"prompt": "Hi", **case}]})["evalcases"]
+    assert found["rubrics"] == [
+        {"expected_outcome": "A"},
+        {"matches": "(?i)rate.?limit"},
+        {"contains": "sudo", "not": True},
+    ]
+    [found] = skill_cases({"skill_name": "a", "evals": [case]})["evalcases"]
+    assert found["input"] == "Hi"
+
+
+def test_a_missing_file_stops_its_case_only(repository: Checkout) -> None:
+    written = [
+        {"prompt": "Read it", "expected_output": "Reads", "files": ["evals/gone.md", "there.md"]},
+        {"prompt": "Hi", "assertions": [{"type": "contains", "value": "hello"}]},
+    ]
+    target = "{name: default, provider: mock, response: hello}"
+    repository.commit(
+        {
+            "evals/evals.json": json.dumps({"skill_name": "a", "evals": written}),
+            "there.md": "There.",
+            "rubric-ci.yaml": f"judge: {{model: openai/x}}\ntargets: [{target}]\n",
+        }
+    )
+    checked = invoke(repository.root, ENVIRONMENT, "validate", "evals/evals.json")
+    assert checked.returncode == 0
+    assert checked.stdout.splitlines()[0] == (
+        "evals/evals.json:1:91: warning: fixture-missing: `evals/gone.md`: no such file; "
+        "add it, or remove it from the case"
+    )
+    run = invoke(repository.root, {**ENVIRONMENT, "OPENAI_API_KEY": "x"}, "run", "evals/evals.json")
+    assert run.returncode == 3, run.stderr
+    report = json.loads((repository.root / ".rubric-ci/report.json").read_text("utf-8"))
+    assert [(case["outcome"], case["reason"]) for case in report["cases"]] == [
+        ("errored", "target default is not started: `evals/gone.md`: no such file"),
+        ("graded", "score 1.00 reaches 0.80; no points lost"),
+    ]
+    assert report["totals"]["calls"] == 0
+
+
 def test_braces_in_criteria_are_text() -> None:
     case = {"prompt": "Hi", "expectations": ["Writes {{ name }}"]}
     assert skill_cases({"skill_name": "a", "evals": [case]})["raw"] is True

@@ -48,6 +48,7 @@ NO_VERDICT_DEPENDS_ON = {
     "EvalCase.conversation_id": "cases are grouped by it in statistics",
     "EvalCase.note": "carried for people",
     "EvalCase.metadata": "carried for people",
+    "EvalCase.stopped": "the missing file is no part of the messages, so one that is added is",
     "Media.size": "the digest is that of the bytes",
     "Media.width": "as its size",
     "Media.height": "as its size",

@@ -317,6 +317,7 @@ class Skipped:
 
 
 NOT_GRADABLE: Final = "not gradable for an untrusted change"
+ADOPTED: Final = "adopted"  # the type of an evaluator with the marks of another tool
 """How the reason of such a case begins."""
 
 

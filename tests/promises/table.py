@@ -143,8 +143,9 @@ _OWN_REQUESTS: Final = DoesNotApply(
 _NOTHING_SENT: Final = DoesNotApply("nothing is sent or started: the results are there")
 _OWN_CACHE: Final = DoesNotApply("the tool is started each time, and caches by itself")
 _OWN_JUDGE: Final = DoesNotApply("the tool marks the answers; no judge request is sent")
-_NO_EVALS: Final = Refused(
-    "this folder holds no eval file", "the tool judges: there is no rubric of ours to mark"
+_NO_RUBRIC: Final = Refused(
+    "has results that csv judged: there is no rubric to mark",
+    "the judge of the tool is checked with its own commands",
 )
 _ONE_ANSWER: Final = Refused(
     "variants are made of one answer, and not of a conversation",
@@ -223,7 +224,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
         title="labelled",
         says="`judge label` shows and keeps the whole answer.",
         page="calibration.md",
-        but=_tools(_NO_EVALS),
+        but=_tools(_NO_RUBRIC),
     ),
     "calibrate": Promise(
         title="calibrated",
@@ -235,13 +236,13 @@ PROMISES: Final[Mapping[str, Promise]] = {
         title="probed",
         says="`probe` takes away what a criterion quotes, and the criterion notices it.",
         page="probe.md",
-        but={**_tools(_NO_EVALS), "scripted": _ONE_ANSWER, "simulated": _ONE_ANSWER},
+        but={**_tools(_NO_RUBRIC), "scripted": _ONE_ANSWER, "simulated": _ONE_ANSWER},
     ),
     "rejudge": Promise(
         title="judged again",
         says="`baseline rejudge` marks the kept answers; no target is asked.",
         page="nights.md",
-        but=_tools(_NO_EVALS),
+        but=_tools(_NO_RUBRIC),
     ),
     "sentinel": Promise(
         title="watched by the sentinel",

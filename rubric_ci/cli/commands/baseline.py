@@ -16,7 +16,7 @@ from rubric_ci.gate.comparison.reference import part
 from rubric_ci.gate.comparison.reference_folder import Acceptance, accept, keep, replace_reports
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.gate.report.redaction import without_secrets
-from rubric_ci.gate.report.report_file import read_report
+from rubric_ci.gate.report.report_file import check_ours, read_report
 from rubric_ci.grading.resolve import Task, judge_info
 from rubric_ci.grading.setup import build_context
 from rubric_ci.grading.tasks import build_tasks
@@ -76,6 +76,7 @@ def _now() -> str:
 def rejudge_report(settings: RejudgeSettings) -> ExitCode:
     """Mark every kept answer, write the report again, and print what was left out."""
     present = read_baseline(settings.report).report
+    check_ours(present, settings.report)
     opened = load_project((), open_project(settings.config, settings.policy_from))
     show_policy(opened)
     show_problems(opened.diagnostics)

@@ -8,7 +8,7 @@ import click
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ExitCode
 from rubric_ci.files.project.loaded_project import load_project, open_project, show_problems
-from rubric_ci.gate.report.report_file import check_whole, read_report
+from rubric_ci.gate.report.report_file import check_ours, check_whole, read_report
 from rubric_ci.model.command_settings import LabelSettings
 from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.report import RunReport
@@ -26,10 +26,11 @@ def label(settings: LabelSettings) -> ExitCode:
             "label needs a terminal: it reads key presses",
             "run it by hand; `rubric-ci judge calibrate` reads the labels anywhere",
         )
+    report = read_report(settings.report)
+    check_ours(report, settings.report)
     loaded = load_project(settings.paths, open_project(settings.config))
     show_problems(loaded.diagnostics)
     cases = [case for file in loaded.files for case in file.cases]
-    report = read_report(settings.report)
     if settings.sample:
         check_whole(report)  # a part of the suite is no random sample of it
     if report.covers:

@@ -14,8 +14,9 @@ from rubric_ci.errors import CannotAnswer, CannotConfigure, CannotFindEvals, Can
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.gate.policy.checkout import allowed_hosts, show_policy
-from rubric_ci.gate.report.report_file import read_report
+from rubric_ci.gate.report.report_file import check_ours, read_report
 from rubric_ci.gate.selection.changed_cases import open_selected
+from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.grading.targets import recorded
@@ -47,7 +48,7 @@ HEAD = "HEAD"
 
 def probe(settings: ProbeSettings) -> ExitCode:
     """Print the figures of every examined criterion and write `probe.json`."""
-    loaded, selection = open_selected(settings.as_run())
+    loaded, selection = _opened(settings)
     show_problems(loaded.diagnostics)
     loaded.check_valid()
     show_policy(loaded)
@@ -64,6 +65,16 @@ def probe(settings: ProbeSettings) -> ExitCode:
     found = measure(subjects, judging)
     _show(found, judging, settings)
     return _exit_code(found, settings)
+
+
+def _opened(settings: ProbeSettings) -> tuple[LoadedProject, Selection]:
+    """Return the chosen cases; without an eval file the report says whether a tool judged."""
+    try:
+        return open_selected(settings.as_run())
+    except CannotFindEvals:
+        if settings.report.exists():
+            check_ours(read_report(settings.report), settings.report)
+        raise
 
 
 def _judging(loaded: LoadedProject, settings: ProbeSettings) -> Judging:

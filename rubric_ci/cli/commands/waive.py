@@ -26,8 +26,9 @@ from rubric_ci.git import plumbing, process
 from rubric_ci.model.command_settings import WaiveSettings
 from rubric_ci.model.defaults import REPORT, WAIVERS
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.results import ADOPTED
 from rubric_ci.model.waivers import Waiver
-from rubric_ci.services.adoption.adopted_report import TYPE, cases_of
+from rubric_ci.services.adoption.adopted_report import cases_of
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
 
@@ -115,7 +116,7 @@ def _waiver(settings: WaiveSettings, case: EvalCase, criterion: str) -> Waiver:
         case=case.id,
         criterion=criterion,
         file=case.file,
-        tool=next((spec.name for spec in case.evaluators if spec.type == TYPE), ""),
+        tool=next((spec.name for spec in case.evaluators if spec.type == ADOPTED), ""),
         reason=settings.reason,
         owner=settings.owner,
         until=settings.until.isoformat(),

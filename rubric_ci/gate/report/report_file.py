@@ -6,6 +6,8 @@ from rubric_ci.errors import CannotReadReport
 from rubric_ci.files.project import discovery
 from rubric_ci.gate.report import json_format
 from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import ADOPTED, Graded
+from rubric_ci.text.numbers import listed
 
 
 def read_report(path: Path) -> RunReport:
@@ -31,6 +33,18 @@ def check_measured(report: RunReport) -> None:
         raise CannotReadReport(
             "this report is of a replayed run: its marks are recorded, not measured",
             "run the whole suite without --replay",
+        )
+
+
+def check_ours(report: RunReport, path: Path) -> None:
+    """Raise CannotReadReport if another tool marked every case of a report."""
+    every = [each for case in report.cases if isinstance(case, Graded) for each in case.evaluators]
+    if every and all(each.type == ADOPTED for each in every):
+        tools = listed(list(dict.fromkeys(each.name for each in every)))
+        raise CannotReadReport(
+            f"{path.as_posix()} has results that {tools} judged: there is no rubric to mark",
+            f"check the judge of {tools} with its own commands, or write eval files for "
+            "`rubric-ci run`: `rubric-ci import` writes them from the cases of many tools",
         )
 
 

@@ -23,6 +23,7 @@ from rubric_ci.model.evals import EvalCase, Message, RubricSpec, TextPart
 from rubric_ci.model.gate import FailOn, GateInfo
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import (
+    ADOPTED,
     Assessed,
     CaseResult,
     CriterionResult,
@@ -44,7 +45,6 @@ from rubric_ci.text.numbers import listed
 THEIRS: Final = Thresholds(passing=0.0, borderline=0.0)
 """No threshold: the gates of the criteria that failed decide."""
 
-TYPE: Final = "adopted"
 CaseKey: TypeAlias = tuple[str, str]
 
 
@@ -136,7 +136,7 @@ def cases_of(report: RunReport) -> tuple[EvalCase, ...]:
         for case in report.cases
         if isinstance(case, Graded)
         for whole in case.evaluators
-        if isinstance(whole, Assessed) and whole.type == TYPE
+        if isinstance(whole, Assessed) and whole.type == ADOPTED
     )
 
 
@@ -162,7 +162,7 @@ def _as_case(
         span=_SPAN,
         expected_outcome=expected,
         input_messages=(Message(role="user", parts=(TextPart(question),)),),
-        evaluators=(RubricSpec(name=tool, type=TYPE, rubric=rubric, span=_SPAN),),
+        evaluators=(RubricSpec(name=tool, type=ADOPTED, rubric=rubric, span=_SPAN),),
         tags=tags,
     )
 
@@ -189,7 +189,7 @@ def _result(sample: Sample, about: Adopted, waived: Set[str]) -> CaseResult:
 
 def _errored(sample: Sample, about: Adopted) -> Errored:
     lost = tuple(
-        Unassessed(name=name, type=TYPE, weight=check.weight, line=1, reason=check.error)
+        Unassessed(name=name, type=ADOPTED, weight=check.weight, line=1, reason=check.error)
         for name, check in _named(sample.checks)
         if check.error
     )
@@ -215,7 +215,7 @@ def _graded(sample: Sample, about: Adopted) -> Graded:
     score, remark = _score(sample)
     whole = Assessed(
         name=about.tool,
-        type=TYPE,
+        type=ADOPTED,
         weight=1.0,
         line=1,
         score=score,

@@ -9,10 +9,10 @@ import pytest
 
 from rubric_ci.errors import CannotReadReport, UserError
 from rubric_ci.gate.report import json_format
-from rubric_ci.gate.report.report_file import check_measured, check_whole, read_report
+from rubric_ci.gate.report.report_file import check_measured, check_ours, check_whole, read_report
 from rubric_ci.model.report import ShardInfo
 from rubric_ci.model.scope import Narrowing, Scope
-from tests.sample_reports import a_report, graded
+from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
 
 def test_a_report_is_read(tmp_path: Path) -> None:
@@ -100,3 +100,19 @@ def test_the_whole_suite_is_accepted() -> None:
     check_whole(report)
     check_measured(report)
     assert not report.covers
+
+
+def test_a_report_that_another_tool_judged_has_no_rubric_to_mark() -> None:
+    theirs = a_rubric(a_criterion("x"), name="promptfoo", type="adopted")
+    report = a_report(graded("a", evaluators=(theirs,)))
+    with pytest.raises(CannotReadReport) as caught:
+        check_ours(report, Path("out/report.json"))
+    assert (caught.value.message, caught.value.hint) == (
+        "out/report.json has results that promptfoo judged: there is no rubric to mark",
+        (
+            "check the judge of promptfoo with its own commands, or write eval files for "
+            "`rubric-ci run`: `rubric-ci import` writes them from the cases of many tools"
+        ),
+    )
+    check_ours(a_report(graded("a")), Path("report.json"))
+    check_ours(a_report(), Path("report.json"))

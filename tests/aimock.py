@@ -90,11 +90,11 @@ def missing() -> str:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Aimock]:
+def running(folder: Path, host: str = "127.0.0.1") -> Iterator[Aimock]:
     """Start a server on a free port, and stop it."""
     fixtures, log = folder / "fixtures.json", folder / "log"
     fixtures.write_text(json.dumps({"fixtures": [{**says("unscripted"), "match": {}}]}))
-    command = ["node", str(COMMAND), "-p", "0", "-f", str(fixtures), "--strict"]
+    command = ["node", str(COMMAND), "-p", "0", "-h", host, "-f", str(fixtures), "--strict"]
     # Not a pipe: no process would read it, and a full one stops the server.
     with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as server:
         try:

@@ -172,7 +172,7 @@ def test_a_draft_is_valid_or_the_file_stays(tmp_path: Path, url: str) -> None:
         assert run(tmp_path, "validate") == (0, "2 files checked: no problems\n")
 
 
-def test_labels_measure_it(tmp_path: Path, url: str) -> None:
+def test_labels_measure_it_and_the_gate_refuses_it(tmp_path: Path, url: str) -> None:
     prepare(tmp_path, url, ANSWERED, ONE)
     label = {"file": "a.eval.yaml", "id": "capital", "evaluator": "rubric"}
     answers = {"It is Paris.": True, "It is Lyon.": False}
@@ -182,11 +182,17 @@ def test_labels_measure_it(tmp_path: Path, url: str) -> None:
     ]
     (tmp_path / "labels.jsonl").write_text("\n".join(lines), encoding="utf-8")
     code, output = run(tmp_path, "judge", "calibrate", "labels.jsonl")
-    assert code in {0, 3}, output
-    assert "Names Paris" in output or "rubric-1" in output
-    if code == 0:
-        calibration = json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8"))
-        assert calibration["judge"]["model"] == "openai/smollm2"
+    assert code == 0, output
+    calibration = json.loads((tmp_path / "calibration.json").read_text(encoding="utf-8"))
+    assert calibration["judge"]["model"] == "openai/smollm2"
+    file = tmp_path / "rubric-ci.yaml"
+    config = json.loads(file.read_text(encoding="utf-8")) | {"gate": {"min_kappa": 0.6}}
+    file.write_text(json.dumps(config), encoding="utf-8")
+    code, output = run(tmp_path, "run", "a.eval.yaml")
+    assert code == 2, output
+    # Two labels are too few for any judge.
+    assert "gate.min_kappa requires 0.6" in " ".join(output.split())
+    assert not (tmp_path / ".rubric-ci/report.json").exists()
 
 
 def test_it_probes_the_criteria(tmp_path: Path, url: str) -> None:

@@ -6,11 +6,13 @@
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from rubric_ci.models.agents import AGENTS
 from tests import aimock as scripted
+from tests import podman
 from tests.aimock import Aimock
 from tests.http_server import serving
 from tests.invoke import invoke
@@ -63,13 +65,15 @@ def report(folder: Path, targets: list[dict[str, Any]], asked: dict[str, str]) -
     )
 
 
-def run(folder: Path, targets: list[dict[str, Any]], cases: list[dict[str, Any]]) -> dict[str, Any]:
+def run(
+    folder: Path, targets: list[dict[str, Any]], cases: list[dict[str, Any]], **variables: str
+) -> dict[str, Any]:
     """Run the cases, and return their results by id."""
     (folder / "rubric-ci.yaml").write_text(json.dumps({"targets": targets}))
     (folder / "a.eval.yaml").write_text(
         json.dumps({"evalcases": cases, "execution": {"target": targets[0]["name"]}})
     )
-    done = invoke(folder, programs.environment(folder), "run")
+    done = invoke(folder, {**programs.environment(folder), **variables}, "run")
     assert done.returncode in {0, 3}, done.stdout + done.stderr
     found = json.loads((folder / ".rubric-ci/report.json").read_text())
     return {case["id"]: case for case in found["cases"]}
@@ -170,6 +174,33 @@ def test_copilot_outside_of_its_folder(
     (step,) = case["trace"]["steps"]
     assert error in step.get("error", "") if error else not step.get("error")
     assert ("of the host" in step["result"]) == (not error)
+
+
+CLAUDE = programs.BIN.parent / "@anthropic-ai/claude-code/bin/claude.exe"
+
+
+def test_an_agent_in_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claude Code in an image of podman works in its folder, and sees nothing else of the host."""
+    secret = tmp_path / "secret"
+    secret.write_text("of the host")
+    command = f"cat {secret}; echo 1 > made"
+    programs_of_it = [CLAUDE, Path("/bin/bash")]
+    with (
+        podman.image(tmp_path, monkeypatch, programs_of_it) as image,
+        scripted.running(tmp_path, "0.0.0.0") as server,
+    ):
+        done = (programs.calls("claude-code", command), scripted.says("The answer is 42."))
+        programs.script(server, {"run a command": done})
+        url = f"http://host.containers.internal:{urlsplit(server.url).port}"
+        settings = {"workspace": {"sandbox": {"container": image}}}
+        target = programs.target("claude-code", url, **settings)
+        rubrics = [{"exists": "made"}, {"command": "test -f made"}]
+        case = {"id": "one", "input": "run a command", "rubrics": rubrics}
+        found = run(tmp_path, [target], [case], **podman.environment())["one"]
+    assert (outcome(found), found["verdict"]) == ("The answer is 42.", "pass")
+    (step,) = found["trace"]["steps"]
+    assert "No such file" in step["result"] + step["error"]
+    assert [change["path"] for change in found["file_changes"]] == ["made"]
 
 
 def test_thirty_cases_of_codex_at_a_time(aimock: Aimock, tmp_path: Path) -> None:

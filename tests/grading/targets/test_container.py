@@ -1,21 +1,18 @@
 """A container around a target: the command line, a program that stands for podman, and podman."""
 
-import io
 import json
 import os
-import shutil
 import subprocess
-import tarfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rubric_ci.grading.targets import container
 from rubric_ci.grading.targets.workspace import Folders
 from rubric_ci.model.config import CliTarget, Workspace
-from tests import platforms
+from tests import platforms, podman
 from tests.grading.targets.test_agent import (  # noqa: F401
     Bench,
     _own_temporary_folder,
@@ -36,13 +33,6 @@ if sys.argv[1] == "run":
     words = sys.argv[sys.argv.index("image") + 1:]
     given = dict(w.split("=", 1) for w in sys.argv if w.startswith(("HOME=", "TMPDIR=")))
     sys.exit(subprocess.run(words, env=os.environ | given).returncode)
-"""
-CONF = """\
-[containers]
-default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
-[engine]
-runtime = "runc"
-cgroup_manager = "cgroupfs"
 """
 
 
@@ -100,28 +90,9 @@ def test_it_is_removed_when_the_target_is_killed(
 
 
 @pytest.fixture
-def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """An image with a static shell; skips where podman cannot run it."""
-    if shutil.which("podman") is None or not Path("/bin/busybox").exists():
-        pytest.skip("podman or busybox is not installed (packages podman, busybox-static)")
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        archive.add("/bin/busybox", "bin/busybox")
-        for name in ("sh", "cat", "touch", "sleep", "ls"):
-            link = tarfile.TarInfo(f"bin/{name}")
-            link.type, link.linkname = tarfile.SYMTYPE, "busybox"
-            archive.addfile(link)
-    name = "localhost/rubric-ci-test"
-    subprocess.run(["podman", "import", "-", name], input=packed.getvalue(), check=True)
-    tried = ["podman", "run", "--rm", "--pids-limit=512", name, "true"]
-    tried[-1:] = ["/bin/sh", "-c", ":"]
-    if subprocess.run(tried, check=False, capture_output=True).returncode:
-        (tmp_path / "containers.conf").write_text(CONF)
-        monkeypatch.setenv("CONTAINERS_CONF", str(tmp_path / "containers.conf"))
-        done = subprocess.run(tried, check=False, capture_output=True, text=True)
-        if done.returncode:
-            pytest.skip(f"podman cannot run here: {done.stderr.strip()[-200:]}")
-    return name
+def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with podman.image(tmp_path, monkeypatch) as name:
+        yield name
 
 
 def test_podman(bench: Bench, image: str, tmp_path: Path) -> None:  # noqa: F811
@@ -135,12 +106,11 @@ def test_podman(bench: Bench, image: str, tmp_path: Path) -> None:  # noqa: F811
         workspace=Workspace(copy="shop", container=image),
     )
     bench.files(shop__a="1\n")
-    more: dict[str, Any] = {n: os.environ[n] for n in ("CONTAINERS_CONF",) if n in os.environ}
-    bench.environment |= {**more, "HOME": os.environ["HOME"]}
+    bench.environment |= podman.environment()
     found = bench.answer(target)
     assert found.work is not None
     assert [change.path for change in found.work.changes] == ["made"]
     lines = found.text.split()
     assert (lines[0], lines[-1], "home" in lines) == ("1", "on", False)
-    left = subprocess.run(["podman", "ps", "-aq"], capture_output=True, text=True, check=True)
-    assert left.stdout == ""
+    listed = ["podman", "ps", "--all", "--quiet", "--filter", f"ancestor={image}"]
+    assert subprocess.run(listed, capture_output=True, text=True, check=True).stdout == ""

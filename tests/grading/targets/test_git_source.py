@@ -1,11 +1,14 @@
 """A git repository as workspace: a repository, a bundle and a URL, and an agent that commits."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rubric_ci.model.config import GitSource
+from tests import git_servers
 from tests.checkout import Checkout
 from tests.grading.targets.test_agent import (  # noqa: F401
     Bench,
@@ -41,7 +44,25 @@ def origin(tmp_path: Path) -> Checkout:
     return found
 
 
-@pytest.mark.parametrize("kind", ["repository", "bundle"])
+@contextmanager
+def served(origin: Checkout, kind: str, folder: Path) -> Iterator[dict[str, str]]:
+    """Yield where the repository can be fetched from."""
+    match kind:
+        case "daemon" | "http":
+            server = git_servers.daemon if kind == "daemon" else git_servers.http
+            with server(origin.root.parent) as url:
+                yield {"url": f"{url}/{origin.root.name}"}
+        case "bundle":
+            origin.git("bundle", "create", "-q", str(folder / "shop.bundle"), "main", "wanted")
+            yield {"path": "shop.bundle"}
+        case "mirror":
+            origin.clone(folder.parent / "mirror", "--mirror")
+            yield {"path": "../mirror"}
+        case _:
+            yield {"path": str(origin.root)}
+
+
+@pytest.mark.parametrize("kind", ["repository", "mirror", "bundle", "daemon", "http"])
 @pytest.mark.parametrize(
     ("history", "seen"),
     [
@@ -56,13 +77,11 @@ def test_an_agent_works_in_a_commit(
     history: bool,
     seen: str,
 ) -> None:
-    place = str(origin.root)
-    if kind == "bundle":
-        place = "shop.bundle"
-        origin.git("bundle", "create", "-q", str(bench.root / place), "main", "wanted")
     target = bench.program("claude-code", printed("claude", "ok"), LOOKS)
-    source = GitSource(path=place, commit=origin.git("rev-parse", "wanted"), history=history)
-    found = bench.answer(worked(target, git=source, keep=("diff", "seen")))
+    wanted = origin.git("rev-parse", "wanted")
+    with served(origin, kind, bench.root) as place:
+        source = GitSource(**place, commit=wanted, history=history)
+        found = bench.answer(worked(target, git=source, keep=("diff", "seen")))
     assert found.work is not None
     assert found.work.files[0].text == seen
     assert [(change.path, change.kind) for change in found.work.changes] == [
@@ -95,3 +114,18 @@ def test_a_repository_that_an_agent_makes_is_no_work(bench: Bench) -> None:  # n
     found = bench.answer(worked(target))
     assert found.work is not None
     assert [change.path for change in found.work.changes] == ["a"]
+
+
+def test_a_server_is_asked_once_for_all_trials(
+    bench: Bench,  # noqa: F811
+    origin: Checkout,
+    tmp_path: Path,
+) -> None:
+    target = bench.program("claude-code", printed("claude", "ok"), "Path('a').unlink()")
+    asked: list[str] = []
+    with git_servers.http(tmp_path, asked) as url:
+        source = GitSource(url=f"{url}/origin", commit=origin.git("rev-parse", "wanted"))
+        found = bench.answers(worked(target, git=source), 3)
+    changes = [each.work.changes for each in found if each.work]
+    assert [[(c.path, c.kind) for c in of] for of in changes] == [[("a", "deleted")]] * 3
+    assert asked.count("/origin/info/refs") == 1

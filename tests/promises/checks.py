@@ -88,6 +88,11 @@ def against(bench: Bench) -> None:
     bench.edit(bench.kind.lenient)
     report = graded(bench, *bench.kind.base, "--fail-on", "regression", code=1)
     assert report["comparison"]["regressed"]
+    for case in report["cases"]:  # lenient rubrics excuse no break
+        assert case["change"] in {"broken", "suspected"}
+        if bench.kind.run == ("run",):
+            assert case["verdict"] == "pass"
+            assert case["change_reason"].startswith("under the rubrics of the base: ")
 
 
 def grading_changes(bench: Bench) -> None:

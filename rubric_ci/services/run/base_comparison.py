@@ -7,6 +7,7 @@ So where the rubrics differ, the answers of both sides are marked under the base
 from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
@@ -188,12 +189,16 @@ def _worse_drop(now: Drop | None, then: Drop | None) -> Drop | None:
 
 
 def _worse_of(now: Compared, then: Compared) -> Compared:
-    """Return a break under the base's rubrics, or that a failing case lacks its marks there."""
+    """Return the change under the base's rubrics if it is worse, or if marks are lacking there."""
     told = replace(then, reason=f"under the rubrics of the base: {then.reason or 'worse'}")
-    if then.change == "broken":
+    if _WORSE.get(then.change, 0) > _WORSE.get(now.change, 1):
         return told
     unknown = then.change == "not-comparable" and now.change == "failing-before"
     return told if unknown else now
+
+
+_WORSE: Final[Mapping[Change, int]] = {"unchanged": 0, "flaky": 1, "suspected": 2, "broken": 3}
+"""Which change of a case under either rubrics is shown; others are as `flaky`."""
 
 
 async def _marked_again(

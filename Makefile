@@ -79,7 +79,7 @@ lock: $(READY)
 	$(COMPILE) -o requirements/light.txt
 	$(COMPILE) --extra github -o requirements/github.txt
 	$(COMPILE) --extra judge --extra github -o requirements/judge.txt
-	$(COMPILE) --extra judge --extra github --extra xlsx --group dev -o requirements/dev.txt
+	$(COMPILE) --extra judge --extra github --extra xlsx --extra otel --group dev -o requirements/dev.txt
 	echo 'cyclonedx-bom>=7' | $(COMPILE:pyproject.toml=-) -o requirements/sbom.txt
 	sed -n 's/^litellm==\([0-9.]*\).*/litellm[proxy]==\1/p' requirements/judge.txt | $(COMPILE:pyproject.toml=-) -o requirements/litellm-proxy.txt
 

@@ -61,6 +61,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/dialects/test_agentv_graders.py": """
         files/dialects/agentv_calls files/dialects/agentv_evaluators
         files/dialects/agentv_rubrics""",
+    "cli/commands/test_run_exported.py": """
+        services/publish/evaluation_events services/publish/telemetry""",
     "cli/commands/test_run_tool.py": "services/run/tool",
     "cli/commands/test_run_skills.py": "grading/skill_cases grading/targets/skill",
     "files/assertions/test_mark.py": """
@@ -168,7 +170,8 @@ IMPURE: Final = """
     services/drafting/rewrite services/drafting/select services/probe/probing
     services/publish/authorization
     services/publish/comment services/publish/files services/publish/issue
-    services/publish/workflow services/run/base_comparison services/run/confirmation
+    services/publish/telemetry services/publish/workflow services/run/base_comparison
+    services/run/confirmation
     services/run/finished services/run/announcement services/run/grade services/run/inputs
     services/run/mean_drop services/run/sides services/run/tool system
 """

@@ -14,7 +14,7 @@ from tests.sample_reports import a_report, graded
 
 HEAVY = {
     *("litellm", "openai", "httpx", "aiohttp", "requests", "urllib3", "github"),
-    *("rich", "pydantic", "asyncio", "jinja2", "markdown_it"),
+    *("rich", "pydantic", "asyncio", "jinja2", "markdown_it", "opentelemetry"),
 }
 OF_A_RUN = {  # their classes take longer to create than a file takes to check
     *("rubric_ci.model.report", "rubric_ci.model.results", "rubric_ci.model.config"),
@@ -94,6 +94,18 @@ def test_a_run_without_variables_loads_no_templates(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "run", "--list", "a.eval.yaml")
     assert "rubric_ci.grading.targets.llm" in modules
     assert modules.isdisjoint({"jinja2", "pydantic"})
+
+
+@pytest.mark.parametrize("endpoint", ["", "http://127.0.0.1:9"])
+def test_a_run_loads_opentelemetry_for_an_endpoint_only(tmp_path: Path, endpoint: str) -> None:
+    pytest.importorskip("opentelemetry.exporter", reason="the extra `otel` is not installed")
+    (tmp_path / "a.eval.yaml").write_text(EVAL.replace("[Greets back]", "[{contains: Hello}]"))
+    (tmp_path / "rubric-ci.yaml").write_text(
+        "targets:\n  - {name: default, provider: mock, response: Hello}\n"
+    )
+    own = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
+    modules = loaded(tmp_path, "run", "a.eval.yaml", **own)
+    assert ("opentelemetry" in modules) == bool(endpoint)
 
 
 def test_a_good_file_needs_nothing_that_others_need(tmp_path: Path) -> None:

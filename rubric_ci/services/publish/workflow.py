@@ -20,6 +20,7 @@ from rubric_ci.model.gate import needs_review
 from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.reports.render import annotations, markdown
 from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.services.publish import telemetry
 from rubric_ci.system.runner import in_workflow
 from rubric_ci.text import escape
 from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, error_line
@@ -116,7 +117,7 @@ def publish(
     settings: RunSettings,
     environment: Mapping[str, str],
 ) -> None:
-    """Write outputs, summary and annotations, then post comment and check run."""
+    """Write outputs, summary and annotations, post comment and check run, export spans."""
     workflow = Workflow.of(environment, settings.annotations)
     for line in write_step_outputs(report, written, workflow, settings.page):
         click.echo(escape.log_line(line), err=True)
@@ -126,6 +127,8 @@ def publish(
         click.echo(annotations.render(report), nl=False)
     for line in _post(report, settings, environment):
         click.echo(escape.log_line(line))
+    for line in [] if settings.offline else telemetry.export(report, environment):
+        click.echo(escape.log_line(line), err=True)
 
 
 def write_step_outputs(

@@ -1,0 +1,144 @@
+"""The results of a run as OpenTelemetry spans, sent to the endpoint that the environment names.
+
+The SDK is an extra, and is imported only where an endpoint is set.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from rubric_ci import __version__
+from rubric_ci.model.report import RunReport
+from rubric_ci.model.results import CaseResult, Errored, Skipped
+from rubric_ci.services.publish.evaluation_events import EVENT, about_case, results
+from rubric_ci.system import masking
+from rubric_ci.system.installation import install_command
+from rubric_ci.text import numbers
+
+ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+_EXPORTER: Final = "OTEL_TRACES_EXPORTER"
+_HTTP: Final = "http/protobuf"
+_CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_WITH_CONTENT: Final = ("true", "span_only", "span_and_event")
+_AT_ONCE: Final = 200  # spans of a request
+_NANOSECONDS: Final = 10**9
+
+
+def export(report: RunReport, environment: Mapping[str, str]) -> list[str]:
+    """Send a span for each case; return a line on what was sent, or why nothing was.
+
+    Nothing is wrong with a run whose results cannot be sent.
+    """
+    name, endpoint = _first(environment, ENDPOINTS)
+    disabled = environment.get("OTEL_SDK_DISABLED", "").lower() == "true"
+    if not (endpoint and report.cases) or disabled or environment.get(_EXPORTER) == "none":
+        return []
+    form, protocol = _first(environment, _PROTOCOLS)
+    if protocol not in {"", _HTTP}:
+        return [f"{form} is {protocol}; results are exported with `{form}={_HTTP}` only"]
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    except ImportError:
+        return [f"{name} is set; to export the results: {install_command('otel')}"]
+    host = urlsplit(endpoint).hostname or "the endpoint"
+    try:
+        failure = _send(OTLPSpanExporter(), _spans(report, environment))
+    except Exception as error:  # noqa: BLE001 - of the SDK or of its settings; a run has its verdict
+        failure = f"{type(error).__name__}: {error}"
+    count = numbers.plural(len(report.cases), "span")
+    said = f"results are not exported to {host}: {failure}" if failure else ""
+    return [masking.redact(said or f"exported {count} to {host}")]
+
+
+def _first(environment: Mapping[str, str], names: Sequence[str]) -> tuple[str, str]:
+    """Return the first variable that has a value, and the value."""
+    found = ((name, environment.get(name, "").strip()) for name in names)
+    return next((each for each in found if each[1]), ("", ""))
+
+
+def _send(exporter: Any, spans: Sequence[Any]) -> str:
+    """Send spans in parts; return why the first part failed that did, else ""."""
+    from opentelemetry.sdk.trace.export import SpanExportResult
+
+    with _complaints() as said:
+        for start in range(0, len(spans), _AT_ONCE):
+            done = exporter.export(spans[start : start + _AT_ONCE])
+            if done is not SpanExportResult.SUCCESS:
+                reasons = dict.fromkeys((*said[:1], *said[-1:]))
+                return " ".join(" ".join(reasons or ["no reason given"]).split())[:300]
+        exporter.shutdown()
+    return ""
+
+
+@contextmanager
+def _complaints() -> Iterator[list[str]]:
+    """Collect what the SDK logs, which would print it with a traceback."""
+    said: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("opentelemetry")
+    propagated, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
+    try:
+        yield said
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagated
+
+
+def _spans(report: RunReport, environment: Mapping[str, str]) -> Sequence[Any]:
+    """Return a root span for each case, with an event for each of its criteria."""
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import SpanLimits, TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    kept = InMemorySpanExporter()
+    provider = TracerProvider(
+        resource=Resource.create(_about(report, environment)),
+        span_limits=SpanLimits(max_events=SpanLimits.UNSET),  # an event for every criterion
+        shutdown_on_exit=False,
+    )
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    tracer = provider.get_tracer("rubric-ci", __version__)
+    content = environment.get(_CONTENT, "").lower() in _WITH_CONTENT
+    started = int(datetime.fromisoformat(report.started_at).timestamp() * _NANOSECONDS)
+    for case in report.cases:
+        _span(tracer, case, started, with_content=content)
+    return tuple(kept.get_finished_spans())
+
+
+def _span(tracer: Any, case: CaseResult, started: int, *, with_content: bool) -> None:
+    from opentelemetry.context import Context
+    from opentelemetry.trace import Status, StatusCode
+
+    seconds = None if isinstance(case, Skipped) else case.duration_seconds
+    ended = started + int((seconds or 0) * _NANOSECONDS)
+    facts = masking.redacted(about_case(case, with_content=with_content))
+    span = tracer.start_span(
+        f"evaluate {case.id}", context=Context(), attributes=facts, start_time=started
+    )
+    for each in masking.redacted([*results(case)]):
+        span.add_event(EVENT, each, timestamp=ended)
+    if isinstance(case, Errored):
+        span.set_status(Status(StatusCode.ERROR, masking.redact(case.reason)))
+    span.end(ended)
+
+
+def _about(report: RunReport, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the facts of the run: its judge, and the commit and pipeline that it is of."""
+    named = environment.get("OTEL_SERVICE_NAME") or "service.name=" in environment.get(
+        "OTEL_RESOURCE_ATTRIBUTES", ""
+    )
+    facts = {
+        "service.name": "" if named else "rubric-ci",
+        "service.version": __version__,
+        "rubric_ci.judge": report.judge.model if report.judge else "",
+        "vcs.ref.head.revision": report.metadata.get("head_sha", ""),
+        "cicd.pipeline.run.url.full": report.metadata.get("run_url", ""),
+    }
+    return {key: fact for key, fact in facts.items() if fact}

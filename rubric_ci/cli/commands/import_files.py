@@ -1,5 +1,6 @@
 """`rubric-ci import`: eval files of other tools as files of ours."""
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from importlib import resources
@@ -28,6 +29,7 @@ from rubric_ci.files.dialects import (
     promptfoo,
     workbook,
 )
+from rubric_ci.files.dialects.promptfoo_providers import VARIABLES
 from rubric_ci.files.dialects.translation import Beside, TranslatedSource, Translation
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loader import load
@@ -152,11 +154,19 @@ def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
         shim = resources.files("rubric_ci.files.dialects") / "shims" / name
         discovery.write_text(folder / name, shim.read_text(encoding="utf-8"))
         click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
-    for name, data in found.images.items():
+    for name, data in (*found.images.items(), *_variables(found, _stem(file))):
         file_io.write(folder / name, data)
         click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
     lost = write_targets(found.targets, folder / TARGETS) if found.targets else []
     return [f"{file.as_posix()}: {line}" for line in lost]
+
+
+def _variables(found: Translation, stem: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the file with the variables of each case, if a program reads them."""
+    name = f"{stem}{VARIABLES}"
+    if any(name in each.get("command_template", "") for each in found.targets):
+        cases = {each["id"]: found.variables[each["id"]] for each in found.data["evalcases"]}
+        yield name, json.dumps(cases, ensure_ascii=False, indent=1, default=str).encode()
 
 
 def _translated(file: Path, folder: Path) -> TranslatedSource:
@@ -167,7 +177,10 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
     root = discovery.find_root(file.parent.absolute())
     beside = Beside(
-        lambda name: _text(file.parent / name, root), base, lambda name: _fitting(file.parent, name)
+        lambda name: _text(file.parent / name, root),
+        base,
+        lambda name: _fitting(file.parent, name),
+        _stem(file),
     )
     if (rows := _rows(file, text)) is not None:
         table = csv_table.Table(file.as_posix(), rows, text)

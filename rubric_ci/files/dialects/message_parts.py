@@ -43,13 +43,17 @@ def texts_of(message: Mapping[str, Any]) -> list[str]:
     return [each for each in map(_text, parts) if each is not None]
 
 
+def our_role(role: Any) -> Any:
+    """Return a role as ours; that of a developer is what a system message is for others."""
+    return {"model": "assistant", "developer": "system"}.get(str(role), role)
+
+
 def our_message(message: Mapping[str, Any], images: dict[str, bytes]) -> dict[str, Any]:
     """Return a message as ours; bytes of images are added by the names of new files.
 
     Raises NoPart for a part without a counterpart.
     """
-    content = _content(message)
-    role = {"model": "assistant", "developer": "system"}.get(message["role"], message["role"])
+    content, role = _content(message), our_role(message["role"])
     if isinstance(content, str):
         return {"role": role, "content": content}
     return {"role": role, "content": [_part(each, images) for each in content]}

@@ -83,6 +83,7 @@ def _add_case(found: Translation, test: Test, prompt: Prompt, setting: Setting, 
         found.refuse((*test.place, "vars"), f"a template is not filled in as in promptfoo: {error}")
         found.data["evalcases"].pop()
         return
+    found.variables[name] = known
     add_checks(found, test.assertions, ours, setting._replace(variables=known))
     if not {"rubrics", "evaluators"} & case.keys():
         found.data["evalcases"].pop()

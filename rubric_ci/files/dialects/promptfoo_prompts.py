@@ -10,6 +10,7 @@ from rubric_ci.files.dialects.message_parts import (
     is_image_name,
     is_message,
     our_message,
+    our_role,
     texts_of,
 )
 from rubric_ci.files.dialects.nunjucks import (
@@ -87,6 +88,8 @@ def _prompt(found: Translation, text: str, place: Path, programs: bool | None) -
         several = "a chat prompt for programs and models is not the same text for both"
         found.refuse(place, several if is_chat else _NO_MESSAGES)
         return None
+    if is_chat and not programs:
+        data = [{**each, "role": our_role(each["role"])} for each in data]
     return Prompt(text, place, data, is_chat and not programs)
 
 

@@ -17,7 +17,11 @@ from rubric_ci.files.dialects.promptfoo_models import IDLE, is_model, model_of
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.problems import Path
 
+VARIABLES: Final = ".vars.json"
+"""The end of the name of the file with the variables of each case, for programs."""
+
 _OWN: Final = ("id", "label", "config", "transform")
+_FUNCTION: Final = re.compile(r":\w+$")
 _NO_COUNTERPART: Final = (
     "this provider has no counterpart; define a target of the name `default`: {}"
 )
@@ -159,16 +163,22 @@ def _program(
     language = language_of(file)
     if file == name or language is None:
         return None
-    _needs_no_vars(found, file, place, beside, stops=False)
     found.shims.update(SHIMS.values() if transforms else (SHIMS[language],))
     config = options.get("config")
     if "{{" in json.dumps(config, default=str):
         found.refuse((*place, "config"), "a template in `config` of a program is not filled in")
     given = ["--config", _written(json.dumps(config, default=str))] if config else []
-    argv = (COMMANDS[language], SHIMS[language], *given, join(beside.base, file))
-    return _command(
-        " ".join(map(shlex.quote, argv)), *(shlex.quote(_written(t)) for t in transforms)
-    )
+    variables = ["--vars", f"{beside.stem}{VARIABLES}"] if _reads_vars(file, beside) else []
+    start = map(shlex.quote, (COMMANDS[language], SHIMS[language], *variables))
+    rest = map(shlex.quote, (*given, join(beside.base, file)))
+    words = (*start, *(["{EVAL_ID}"] if variables else []), *rest)
+    return _command(" ".join(words), *(shlex.quote(_written(t)) for t in transforms))
+
+
+def _reads_vars(file: str, beside: Beside) -> bool:
+    """Return True for a program that reads the variables of a test, or passes its context on."""
+    text = beside.read(_FUNCTION.sub("", file)) or ""
+    return bool(re.search(r"\bvars\b", text)) or len(re.findall(r"\bcontext\b", text)) > 1
 
 
 def _written(value: Any) -> str:
@@ -176,15 +186,13 @@ def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str).replace("{", r"\u007b")
 
 
-def _needs_no_vars(
-    found: Translation, command: str, place: Path, beside: Beside, *, stops: bool = True
-) -> bool:
-    """Report a program that reads the variables of a test, which it does not get here."""
-    files = [re.sub(r":\w+$", "", word) for word in command.split()]
+def _needs_no_vars(found: Translation, command: str, place: Path, beside: Beside) -> bool:
+    """Report a command that reads the variables of a test, which it does not get here."""
+    files = [_FUNCTION.sub("", word) for word in command.split()]
     texts = (beside.read(file) for file in files if language_of(file))
     if any(text and re.search(r"\bvars\b", text) for text in texts):
-        found.refuse(place, f"`{command}` reads `vars`, which a program does not get here")
-        return not stops
+        found.refuse(place, f"`{command}` reads `vars`, which a command does not get here")
+        return False
     return True
 
 

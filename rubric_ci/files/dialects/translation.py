@@ -90,6 +90,7 @@ class Beside(NamedTuple):
     read: ReadText = lambda _: None
     base: str = "."  # that folder, from the folder of the new file
     glob: Callable[[str], Sequence[str]] = lambda _: ()
+    stem: str = "cases"  # of the new file
 
     def matching(self, name: str) -> Sequence[str]:
         """Return a name, or the files that fit it as a glob."""
@@ -107,6 +108,7 @@ class Translation:
     judges: dict[str, Path] = field(default_factory=dict)  # of an import: each as JSON
     read: ReadText = lambda _: None
     place: ReadText = lambda _: None  # of a file, from the root
+    variables: dict[str, Any] = field(default_factory=dict)  # of an import: by case, for programs
     shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
     images: dict[str, bytes] = field(default_factory=dict)  # that an import writes, by their names
 

@@ -257,6 +257,53 @@ def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
     assert missed.startswith("nobody")
 
 
+WITH_VARIABLES = """\
+prompts: ["{{q}}"]
+providers: ["file://lookup.EXTENSION"]
+tests:
+  - vars: {q: How long?, place: Rome, days: 30, of: "{{place}}!"}
+    assert: [{type: equals, value: '["How long?","Rome!",30]'}]
+  - vars: {q: How long?, place: Bern, days: 14, of: "{{place}}?"}
+    assert: [{type: equals, value: '["How long?","Bern?",14]'}]
+"""
+LOOKUP = {
+    "js": (
+        "module.exports = class {\n  id() { return 'lookup'; }\n"
+        "  async callApi(prompt, { vars }) {\n"
+        "    return { output: JSON.stringify([prompt, vars.of, vars.days]) };\n  }\n};\n"
+    ),
+    "py": (
+        "import json\ndef call_api(prompt, options, context):\n    v = context['vars']\n"
+        "    said = [prompt, v['of'], v['days']]\n"
+        "    return {'output': json.dumps(said, separators=(',', ':'))}\n"
+    ),
+}
+
+
+@platforms.SHELL
+@pytest.mark.parametrize("extension", ["js", "py"])
+def test_programs_of_promptfoo_get_the_variables_of_a_test(
+    extension: str, checkout: Checkout
+) -> None:
+    written = WITH_VARIABLES.replace("EXTENSION", extension)
+    checkout.commit(
+        {
+            "theirs/promptfooconfig.yaml": written,
+            f"theirs/lookup.{extension}": LOOKUP[extension],
+            "rubric-ci.yaml": "evals: [ours/*.eval.yaml]\n",
+        }
+    )
+    done = run(checkout, "theirs/promptfooconfig.yaml", "--output-dir", "ours")
+    assert (done.returncode, done.stdout.splitlines()[1]) == (
+        0,
+        "wrote ours/promptfooconfig.vars.json",
+    )
+    done = invoke(checkout.root, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    assert [case["verdict"] for case in report["cases"]] == ["pass", "pass"]
+
+
 ANSWERS_IN_JSON = """\
 prompts: ["{{q}}"]
 providers: ["file://echo.EXTENSION"]

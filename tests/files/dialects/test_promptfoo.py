@@ -396,18 +396,20 @@ def test_braces_in_a_check_are_text() -> None:
     assert case["rubrics"] == [{"contains": "{{q}}", "not": True}]
 
 
-CHAT = '[{"role": "system", "content": "In {{a}}"}, {"role": "user", "content": "{{q}}"}]'
+CHAT = '[{"role": "developer", "content": "In {{a}}"}, {"role": "user", "content": "{{q}}"}]'
 
 
 def test_a_program_gets_a_chat_prompt_as_json() -> None:
     files = {"chat.json": CHAT}
     tests = "tests: [{vars: {q: hi, a: Bern}, assert: [{type: is-json}]}]"
     [case], _ = translated(f"providers: [echo]\nprompts: file://chat.json\n{tests}", files)
-    messages = [{"role": "system", "content": "In Bern"}, {"role": "user", "content": "hi"}]
+    messages = [{"role": "developer", "content": "In Bern"}, {"role": "user", "content": "hi"}]
     assert json.loads(case["input"]) == messages
     assert case["input"].startswith("[\n  {\n")
     [case], _ = translated(f"providers: ['openai:a']\nprompts: file://chat.json\n{tests}", files)
-    assert (case["input_messages"], case["vars"]) == (json.loads(CHAT), {"a": "Bern", "q": "hi"})
+    system, user = case["input_messages"]
+    assert system == {"role": "system", "content": "In {{a}}"}
+    assert (user, case["vars"]) == (json.loads(CHAT)[1], {"a": "Bern", "q": "hi"})
 
 
 def test_files_of_prompts_defaults_tests_and_variables() -> None:

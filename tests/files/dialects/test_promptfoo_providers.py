@@ -184,9 +184,25 @@ def test_programs() -> None:
     ]
 
 
-def test_a_program_that_reads_the_variables_is_said() -> None:
-    _, said = imported("providers: ['file://b.js']", {"b.js": "(p, context) => context.vars.q"})
-    assert said == ["providers.0 `b.js` reads `vars`, which a program does not get here"]
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("(p, context) => context.vars.q", "--vars cases.vars.json {EVAL_ID} "),
+        ("(p, { vars }) => vars.q", "--vars cases.vars.json {EVAL_ID} "),
+        ("(p, context) => ask(p, context)", "--vars cases.vars.json {EVAL_ID} "),
+        ("(p, context) => p", ""),
+    ],
+    ids=["of the context", "taken apart", "passed on", "not read"],
+)
+def test_a_program_that_reads_the_variables_gets_them(code: str, words: str) -> None:
+    (target,), said = imported("providers: ['file://b.js']", {"b.js": code})
+    assert said == []
+    assert target["command_template"] == f"node promptfoo_shim.mjs {words}../b.js {{PROMPT}}"
+
+
+def test_a_command_that_reads_the_variables_is_said() -> None:
+    _, said = imported("providers: ['exec:node b.js']", {"b.js": "(p, context) => context.vars.q"})
+    assert said == ["providers.0 `node b.js` reads `vars`, which a command does not get here"]
 
 
 JUDGES: dict[str, tuple[str, list[dict[str, Any]]]] = {

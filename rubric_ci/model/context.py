@@ -4,7 +4,6 @@ from collections.abc import (
     Awaitable,
     Callable,
     Coroutine,
-    Hashable,
     Mapping,
     MutableMapping,
     Sequence,
@@ -12,13 +11,13 @@ from collections.abc import (
 from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from rubric_ci.model.config import Endpoint, JudgeConfig, Target
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.hosts import AllowedHosts
-from rubric_ci.model.llm_calls import ModelCall, ModelCaller
+from rubric_ci.model.llm_calls import ModelCaller
 from rubric_ci.model.media import Media
 from rubric_ci.model.report import Responder
 from rubric_ci.model.results import Answer, Assessment
@@ -29,8 +28,6 @@ from rubric_ci.model.used_by import Accounts
 if TYPE_CHECKING:
     from asyncio import Lock
 
-
-MOST_CHARACTERS: Final = 20_000_000  # of requests that are kept between the estimate and the run
 
 Dependencies: TypeAlias = Callable[[EvalCase, Target], str | None]
 """The digest of the files that an answer depends on; None: their content is not known."""
@@ -83,15 +80,13 @@ class Side:
 
 
 class Prepared:
-    """Assessments and requests that the estimate of the cost made; the run uses each once."""
+    """Assessments of cached marks that the estimate of the cost made; the run uses each once."""
 
     def __init__(self) -> None:
         # The case and the evaluator are kept as well, so that their identities stay theirs.
         self._found: dict[
             tuple[int, int, int, str], tuple[EvalCase, EvaluatorSpec, Answer, Assessment]
         ] = {}
-        self._calls: dict[Hashable, tuple[object, ModelCall]] = {}
-        self._room = MOST_CHARACTERS
 
     def keep(
         self, case: EvalCase, spec: EvaluatorSpec, trial: int, answer: Answer, found: Assessment
@@ -106,22 +101,6 @@ class Prepared:
         name = id(case), id(spec), trial, answer.text
         _, _, judged, found = self._found.pop(name, (None, None, None, None))
         return found if judged == answer else None  # of another target, it may have other messages
-
-    def keep_call(self, name: Hashable, owner: object, call: ModelCall) -> None:
-        """Keep a request that the cache does not answer, if there is room.
-
-        The name holds all that it depends on, objects by their `id`; `owner` keeps those alive.
-        """
-        if name not in self._calls and call.size <= self._room:
-            self._room -= call.size
-            self._calls[name] = (owner, call)
-
-    def take_call(self, name: Hashable) -> ModelCall | None:
-        """Return a request that was kept and forget it, or return None."""
-        _, call = self._calls.pop(name, (None, None))
-        if call:
-            self._room += call.size
-        return call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,19 +66,12 @@ async def _score(
     variables: Mapping[str, str],
 ) -> Assessment | NoVerdict:
     """Return the score of one judge, or why it has none."""
-    about, prepared = f"{case.file}: {case.id}: {spec.name}", context.prepared
-    depends = id(spec), id(judge.endpoint), id(answer.messages), answer.media
-    name = *depends, about, answer.text, *variables.values()
-    call = prepared.take_call(name)
-    if call is None:
-        shown, fence = shown_to(judge), new_fence()
-        write = partial(freeform_call, shown=shown, fence=fence, about=about, more=variables)
-        call = await worked_on(len(answer.text), write, case, answer, spec.prompt, judge)
+    about, shown, fence = f"{case.file}: {case.id}: {spec.name}", shown_to(judge), new_fence()
+    write = partial(freeform_call, shown=shown, fence=fence, about=about, more=variables)
+    call = await worked_on(len(answer.text), write, case, answer, spec.prompt, judge)
     try:
         reply = await request_cached_reply(call, read_freeform_mark, context)
     except NoVerdict as error:
-        if context.lacking is not None:
-            prepared.keep_call(name, (spec, answer.messages), call)
         return error
     return Assessment(
         score=round(reply.value.score, DECIMALS),

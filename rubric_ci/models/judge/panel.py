@@ -7,7 +7,7 @@ it could assess every criterion. Elsewhere the last judge decides.
 """
 
 import secrets
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 
@@ -260,15 +260,10 @@ async def _ask(
             judgement = without_canary(judgement)
         return judgement
 
-    prepared, estimates = request.context.prepared, request.context.lacking is not None
-    call = None if estimates else prepared.take_call(_name(request, criteria, vote))
-    if call is None:
-        call = await worked_on(len(request.material), _call, request, marked, vote)
+    call = await worked_on(len(request.material), _call, request, marked, vote)
     try:
         return await request_cached_reply(call, read, request.context)
     except NoVerdict as error:
-        if estimates:
-            prepared.keep_call(_name(request, criteria, vote), request.rubric, call)
         return error
 
 
@@ -287,13 +282,6 @@ def _call(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> Model
         asked = with_sentence(criteria, request.answer, secrets.token_bytes())
         messages = write(asked, fence=fence)
     return rubric_call(messages, plain, criteria, judge, fence=fence, vote=vote, about=about)
-
-
-def _name(request: PanelRequest, criteria: Sequence[Judged], vote: int) -> Hashable:
-    """Return the name of the call between the estimate and the run."""
-    objects = id(request.rubric), id(request.judge.endpoint)
-    ids = tuple([criterion.id for criterion in criteria])
-    return objects, request.about, vote, ids, request.answer, request.seen, request.media
 
 
 def _spent(votes: Sequence[_Vote]) -> Usage:

@@ -12,7 +12,7 @@ import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
 from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import Prepared, RunContext
+from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
@@ -344,50 +344,6 @@ def estimated(request: PanelRequest) -> None:
     with pytest.raises(NoVerdict):
         asyncio.run(decide(replace(request, context=dry)))
     assert dry.lacking
-
-
-@pytest.mark.parametrize("votes", [1, 3])
-def test_the_run_sends_what_the_estimate_wrote(votes: int) -> None:
-    judge = Judge(always)
-    request = asked(judge, rubric(2), votes=votes)
-    estimated(request)
-    kept = {id(call) for _, call in request.context.prepared._calls.values()}
-    asyncio.run(decide(request))
-    assert {id(call) for call in judge.calls} == kept
-    assert len(kept) == votes
-    asyncio.run(decide(request))  # each is used once
-    assert not kept & {id(call) for call in judge.calls[votes:]}
-
-
-FILES = Part(name="files", title="Files", text="a")
-OTHERS: dict[str, Callable[[PanelRequest], PanelRequest]] = {
-    "answer": lambda request: replace(request, answer="Bye"),
-    "work": lambda request: replace(request, seen=(replace(FILES, text="b"),)),
-    "rubric": lambda request: replace(request, rubric=Rubric((check("r0", "other"),))),
-    "model": lambda request: replace(
-        request, judge=replace(request.judge, endpoint=Endpoint(model="other"))
-    ),
-    "case": lambda request: replace(
-        request, about="b", case=replace(CASE, id="b", expected_outcome="B")
-    ),
-}
-
-
-@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
-def test_an_estimate_of_another_request_is_not_used(
-    change: Callable[[PanelRequest], PanelRequest],
-) -> None:
-    judge = Judge(always)
-    request = asked(
-        judge, rubric(1), facts={"seen": (Part(name="files", title="Files", text="a"),)}
-    )
-    other = change(request)
-    estimated(request)
-    asyncio.run(decide(other))
-    fresh = Judge(always)
-    context = replace(request.context, call_model=fresh, prepared=Prepared())
-    asyncio.run(decide(replace(other, context=context)))
-    assert [(c.key, c.endpoint) for c in judge.calls] == [(c.key, c.endpoint) for c in fresh.calls]
 
 
 def test_each_criterion_that_is_asked_alone_has_its_own_request() -> None:

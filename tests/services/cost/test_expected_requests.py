@@ -2,20 +2,17 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.config import Endpoint, JudgeConfig, MockTarget
-from rubric_ci.model.context import MOST_CHARACTERS, Prepared
+from rubric_ci.model.context import Prepared
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Answer, Assessment, Graded
 from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.services.cost.expected_requests import ExpectedWork
@@ -95,64 +92,6 @@ def test_a_cached_judgement_is_read_once(
     asked, found = ([(c.verdict, c.score) for c in run if isinstance(c, Graded)] for run in runs)
     assert len(asked) == len(tasks)
     assert found == asked
-
-
-def test_a_request_that_the_cache_lacks_is_written_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written = Counter[str]()
-
-    def counted(write: Callable[..., ModelCall]) -> Callable[..., ModelCall]:
-        def call(*given: Any, **named: Any) -> ModelCall:
-            written[named["about"]] += 1
-            return write(*given, **named)
-
-        return call
-
-    for module, name in (
-        ("models.judge.panel", "rubric_call"),
-        ("grading.evaluators.llm_judge", "freeform_call"),
-    ):
-        place = import_module(f"rubric_ci.{module}")
-        monkeypatch.setattr(place, name, counted(getattr(place, name)))
-
-    async def reply(call: ModelCall) -> ModelReply:
-        return ModelReply(text=SCORE if "Score" in str(call.messages) else MARKS)
-
-    cache = Counted()
-    tasks = [
-        Task(
-            case=build_case(id=name, evaluators=(rubric(), FREEFORM)),
-            target=MockTarget(name="m", response=f"Hello {name}"),
-            judge=JUDGE,
-            why="new",
-        )
-        for name in ("one", "two")
-    ]
-    for some in (tasks[:1], tasks):
-        written.clear()
-        context = build_context(tmp_path, call_model=reply, cache=cache, judge=JUDGE)
-        estimate_cost([ExpectedWork(tasks=some, context=context)])
-        asyncio.run(engine.grade(some, context, concurrency=4))
-        assert written == {
-            f"evals/a.eval.yaml: {task.case.id}: {name}": 1
-            for task in some
-            for name in ("Greets", "free")
-        }
-    assert len(cache.texts) == 4
-
-
-def test_too_long_requests_are_not_kept() -> None:
-    def call(length: int) -> ModelCall:
-        message = ChatMessage(role="user", content="x" * length)
-        return ModelCall(endpoint=JUDGE.endpoint, messages=(message,), key="k")
-
-    prepared, half = Prepared(), MOST_CHARACTERS // 2
-    for name, length in (("a", half), ("b", half + 1), ("c", half)):
-        prepared.keep_call(name, None, call(length))
-    assert [bool(prepared.take_call(name)) for name in "abc"] == [True, False, True]
-    prepared.keep_call("d", None, call(MOST_CHARACTERS))
-    assert [bool(prepared.take_call("d")) for _ in range(2)] == [True, False]
 
 
 def test_an_assessment_is_that_of_one_answer() -> None:

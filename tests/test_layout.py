@@ -169,7 +169,7 @@ IMPURE: Final = """
     services/drafting/publish services/drafting/pull_request services/drafting/review
     services/drafting/rewrite services/drafting/select services/probe/probing
     services/publish/authorization
-    services/publish/comment services/publish/files services/publish/issue
+    services/publish/comment services/publish/copies services/publish/files services/publish/issue
     services/publish/telemetry services/publish/workflow services/run/base_comparison
     services/run/confirmation
     services/run/finished services/run/announcement services/run/grade services/run/inputs

@@ -2,15 +2,14 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.answers import reported
+from rubric_ci.model.answers import pictures_of, reported
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import Usage
-from rubric_ci.model.media import Media, Picture
+from rubric_ci.model.media import Picture
 from rubric_ci.model.results import (
     Answer,
     Assessed,
@@ -122,15 +121,10 @@ def pictures(case: EvalCase, answer: Answer) -> tuple[Picture, ...]:
     """Return the images and documents of a case and its answer, as reports have them."""
     if not (case.media or case.reference_media or answer.media):
         return ()
-    every: tuple[tuple[Literal["question", "reference", "answer"], tuple[Media, ...]], ...] = (
-        ("question", case.media),
-        ("reference", case.reference_media),
-        ("answer", answer.media),
-    )
-    return tuple(
-        Picture(of=of, path=each.path, type=each.type, digest=each.digest)
-        for of, media in every
-        for each in media
+    return (
+        *pictures_of("question", case.media),
+        *pictures_of("reference", case.reference_media),
+        *pictures_of("answer", answer.media),
     )
 
 

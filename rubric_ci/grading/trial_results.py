@@ -7,6 +7,7 @@ from dataclasses import replace
 from rubric_ci.model.answers import identity
 from rubric_ci.model.evals import TrialRule
 from rubric_ci.model.llm_calls import NOTHING_USED, Usage
+from rubric_ci.model.media import of_answer
 from rubric_ci.model.results import TIERS, CaseResult, Errored, Graded, Skipped, Trial, kth_best
 from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trials import marks_of
@@ -92,6 +93,7 @@ def _trial(graded: Graded) -> Trial:
         answer=graded.answer,
         trace=graded.trace,
         file_changes=graded.file_changes,
+        media=of_answer(graded.media),
     )
 
 

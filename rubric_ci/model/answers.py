@@ -7,12 +7,13 @@ back is judged as the original was.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import Media, Picture, of_answer
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import CaseTrace, FileChange, Step, Work, steps_of
 
@@ -37,6 +38,10 @@ class HasAnswer(Protocol):
     def file_changes(self) -> tuple[FileChange, ...]:
         """The changes of the workspace."""
 
+    @property
+    def media(self) -> tuple[Picture, ...]:
+        """The images and documents of the answer, and those of the question."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptAnswer:
@@ -45,12 +50,18 @@ class KeptAnswer:
     answer: str
     trace: CaseTrace | None = None
     file_changes: tuple[FileChange, ...] = ()
+    media: tuple[Picture, ...] = ()
 
 
 def kept(answer: Answer) -> KeptAnswer:
     """Return an answer in the form of reports."""
     changes = answer.work.changes if answer.work else ()
-    return KeptAnswer(answer=answer.text, trace=reported(answer), file_changes=changes)
+    return KeptAnswer(
+        answer=answer.text,
+        trace=reported(answer),
+        file_changes=changes,
+        media=pictures_of("answer", answer.media),
+    )
 
 
 def reported(answer: Answer) -> CaseTrace | None:
@@ -79,12 +90,15 @@ def reported(answer: Answer) -> CaseTrace | None:
     )
 
 
-def answer_of(kept: HasAnswer) -> Answer:
-    """Return the answer that a report, a label or a sentinel keeps, with its work."""
+def answer_of(kept: HasAnswer, media: tuple[Media, ...] = ()) -> Answer:
+    """Return the answer that a report, a label or a sentinel keeps, with its work.
+
+    `media` are its images and documents, if it is shown to a judge.
+    """
     text, trace = kept.answer or "", kept.trace
     last: Mapping[str, JSON] = {"role": "assistant", "content": text}
     if trace is None:
-        return Answer(text=text, messages=(last,))
+        return Answer(text=text, messages=(last,), media=media)
     seconds = trace.usage.get("duration_ms")
     return Answer(
         text=text,
@@ -95,24 +109,35 @@ def answer_of(kept: HasAnswer) -> Answer:
         left_out=trace.left_out,
         shortened=trace.shortened,
         last_event=trace.last_event,
+        media=media,
+    )
+
+
+def pictures_of(
+    of: Literal["question", "reference", "answer"], media: Iterable[Media]
+) -> tuple[Picture, ...]:
+    """Return images and documents as a report has them."""
+    return tuple(
+        Picture(of=of, path=each.path, type=each.type, digest=each.digest) for each in media
     )
 
 
 def identity(kept: HasAnswer) -> str:
     """Return the name of an answer: two answers with one text and other work are two answers."""
-    if kept.trace is None and not kept.file_changes:
+    if kept.trace is None and not kept.file_changes and not of_answer(kept.media):
         return kept.answer or ""
     return f"{kept.answer}\n{digest(kept)}"
 
 
 def digest(kept: HasAnswer) -> str:
-    """Return a digest of the work that counts: no durations, usage and explanations."""
+    """Return a digest of the work and images that count: no durations, usage and explanations."""
     trace = kept.trace or CaseTrace()
     steps = [[step.tool, step.arguments, step.result, step.error] for step in trace.steps]
     changes = [asdict(each) for each in kept.file_changes]
     files = [asdict(each) for each in trace.files]
     checks = [asdict(each) for each in trace.checks]
-    text = json.dumps([steps, changes, files, checks, trace.left_out], sort_keys=True)
+    images = [[each.digest for each in found]] if (found := of_answer(kept.media)) else []
+    text = json.dumps([steps, changes, files, checks, trace.left_out, *images], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.media import Picture
 from rubric_ci.model.scoring import MarkValue
 from rubric_ci.model.trace import CaseTrace, FileChange
 
@@ -234,6 +235,11 @@ class SentinelItem:
     mark: MarkValue
     repeats: tuple[MarkValue, ...] = ()  # asked when the reference was measured
     now: tuple[MarkValue, ...] = ()  # asked in this run
+
+    @property
+    def media(self) -> tuple[Picture, ...]:
+        """No images: a reference keeps none, so that an answer with one is not remembered."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,6 +76,15 @@ class Media:
         return f"[{self.kind}: {self.path}]"
 
 
+ReadCopy: TypeAlias = Callable[[Picture], bytes]
+"""The bytes of a picture that a report names; raises CannotReadFile where no copy is kept."""
+
+
+def of_answer(pictures: Iterable[Picture]) -> tuple[Picture, ...]:
+    """Return the pictures of the answer alone."""
+    return tuple(each for each in pictures if each.of == "answer")
+
+
 def with_names(text: str, media: Iterable[Media]) -> str:
     """Return the text of an answer with the names of those images that it does not name."""
     missing = (each.name for each in media if each.name not in text)

@@ -157,6 +157,7 @@ class Trial:
     answer: str | None = None  # for `baseline rejudge`; None: not kept
     trace: CaseTrace | None = None
     file_changes: tuple[FileChange, ...] = ()
+    media: tuple[Picture, ...] = ()  # of the answer
     marks: tuple[MarkValue, ...] = ()  # of each judged criterion, if another trial has the answer
 
 

@@ -11,6 +11,7 @@ from math import fsum
 
 from rubric_ci.model.answers import identity
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.media import of_answer
 from rubric_ci.model.results import (
     TIERS,
     Assessed,
@@ -50,6 +51,7 @@ def trials_of(case: Graded) -> Sequence[Trial]:
             answer=case.answer or None,
             trace=case.trace,
             file_changes=case.file_changes,
+            media=of_answer(case.media),
         ),
     )
 

@@ -5,9 +5,18 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.answers import KeptAnswer, answer_of, digest, identity, kept, reported
+from rubric_ci.model.answers import (
+    KeptAnswer,
+    answer_of,
+    digest,
+    identity,
+    kept,
+    pictures_of,
+    reported,
+)
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import CaseTrace, FileChange, KeptFile, Step, Work, WorkCheck
+from tests.pictures import media, png
 
 
 def answer(*calls: dict[str, Any], **facts: Any) -> Answer:
@@ -128,6 +137,14 @@ def test_equal_texts_with_other_work_are_other_answers() -> None:
     other = kept(answer(CALLS[0]))
     assert identity(plain) == "ok"
     assert len({identity(each) for each in (plain, one, other)}) == 3
+
+
+def test_equal_texts_with_other_images_are_other_answers() -> None:
+    shots = [media("out.png", png(width, 3)) for width in (4, 5)]
+    every = [kept(Answer(text="ok", media=(shot,))) for shot in shots]
+    assert len({identity(each) for each in (*every, KeptAnswer(answer="ok"))}) == 3
+    asked = KeptAnswer(answer="ok", media=pictures_of("question", shots))
+    assert identity(asked) == "ok"  # the images of a question are no part of the answer
 
 
 def test_durations_do_not_make_another_answer() -> None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
@@ -26,10 +27,13 @@ from rubric_ci.model.command_settings import (
     RejudgeSettings,
     RunSettings,
 )
+from rubric_ci.model.defaults import OUTPUT_DIR
+from rubric_ci.model.media import COPIES
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import comparison_section
 from rubric_ci.services.calibration.rejudge_report import Rejudged, expected, rejudge_cases
 from rubric_ci.services.cost.estimate import show_estimate, show_spent
+from rubric_ci.services.publish.copies import copies_in
 from rubric_ci.services.publish.workflow import Workflow, write_lines_to_summary
 from rubric_ci.system import masking
 from rubric_ci.text import escape
@@ -104,9 +108,10 @@ def _ask(
 ) -> Rejudged:
     hosts = allowed_hosts(opened, settings.requests.allowed_hosts, os.environ)
     context = build_context(opened.root, opened.config, settings.requests, os.environ, hosts=hosts)
+    read = copies_in(settings.report.parent / COPIES, Path(OUTPUT_DIR) / COPIES)
     if settings.requests.replay is None:
-        show_estimate(expected(present.cases, tasks, context))
-    asking = rejudge_cases(present.cases, tasks, context, settings.requests.concurrency)
+        show_estimate(expected(present.cases, tasks, context, read))
+    asking = rejudge_cases(present.cases, tasks, context, settings.requests.concurrency, read)
     rejudged = asyncio.run(asking)
     show_spent(context.spent())
     return rejudged

@@ -24,10 +24,13 @@ from rubric_ci.grading.setup import build_context
 from rubric_ci.model.answers import answer_of, identity
 from rubric_ci.model.command_settings import CalibrateSettings
 from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.defaults import OUTPUT_DIR
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import COPIES, ReadCopy
+from rubric_ci.model.results import Answer
 from rubric_ci.services.calibration import cascade, labels
 from rubric_ci.services.calibration.calibration import Calibration, by_mode, to_json
-from rubric_ci.services.calibration.label_file import read_labels
+from rubric_ci.services.calibration.label_file import copies_of, read_labels
 from rubric_ci.services.calibration.labels import TEST, Label, LabelledAnswer, Split
 from rubric_ci.services.calibration.measure import measure_agreement, render
 from rubric_ci.services.calibration.rejudge import (
@@ -40,6 +43,7 @@ from rubric_ci.services.calibration.rejudge import (
     show_not_judged,
 )
 from rubric_ci.services.calibration.required_agreement import NAME, below_minimum
+from rubric_ci.services.publish.copies import copies_in, shown_again
 from rubric_ci.text.escape import log_line
 
 _INCOMPLETE: Final = "some labelled answers have no verdict"
@@ -140,8 +144,9 @@ def _marks(
     hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)
     each = {_answer_key(answer): answer for answer in labelled}
+    read = copies_in(copies_of(settings.labels), Path(OUTPUT_DIR) / COPIES)
     answers = [
-        AnswerToJudge(case=one.case, spec=one.spec, answer=answer_of(one.label), judge=judge)
+        AnswerToJudge(case=one.case, spec=one.spec, answer=_answer(one, read), judge=judge)
         for judge in judges
         for one in each.values()
     ]
@@ -156,6 +161,10 @@ def _marks(
     found = [dict(zip(each, result.marks[n : n + len(each)], strict=True)) for n in starts]
     by_label = [[marks[_answer_key(answer)] for answer in labelled] for marks in found]
     return by_label, bool(result.over_budget)
+
+
+def _answer(each: LabelledAnswer, read: ReadCopy) -> Answer:
+    return answer_of(each.label, shown_again(each.label.media, read))
 
 
 def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:

@@ -11,10 +11,12 @@ from rubric_ci.files.project.loaded_project import load_project, open_project, s
 from rubric_ci.gate.report.report_file import check_ours, check_whole, read_report
 from rubric_ci.model.command_settings import LabelSettings
 from rubric_ci.model.comparison import CaseKey
+from rubric_ci.model.media import COPIES
 from rubric_ci.model.report import RunReport
-from rubric_ci.services.calibration.label_file import draw
+from rubric_ci.services.calibration.label_file import copies_of, draw
 from rubric_ci.services.calibration.label_session import Session, label_answers, questions_of
 from rubric_ci.services.calibration.labels import Draw
+from rubric_ci.services.publish.copies import copies_in, keep_copies
 from rubric_ci.system.output import is_interactive
 from rubric_ci.text.escape import log_line
 
@@ -42,6 +44,8 @@ def label(settings: LabelSettings) -> ExitCode:
             f"{settings.report} has no answer to a case with rubrics of these files",
             "`rubric-ci run` writes the report whose answers are marked",
         )
+    pictures = (each for question in questions for each in question.kept.media)
+    keep_copies(pictures, copies_in(settings.report.parent / COPIES), copies_of(settings.labels))
     session = Session(
         path=settings.labels, by=settings.by or None, split=settings.split, draws=draws
     )

@@ -26,6 +26,7 @@ from rubric_ci.model.command_settings import ProbeSettings
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.media import COPIES
 from rubric_ci.model.results import Answer, CaseResult, Errored, Graded
 from rubric_ci.reports.history.from_report import rate_interval
 from rubric_ci.services.calibration.rejudge import REPLAYED, configured_judge
@@ -34,6 +35,7 @@ from rubric_ci.services.probe import probe_figures
 from rubric_ci.services.probe.figures import Measured
 from rubric_ci.services.probe.probe_variants import Subject
 from rubric_ci.services.probe.probing import Judging, measure
+from rubric_ci.services.publish.copies import copies_in, shown_again
 from rubric_ci.services.publish.workflow import Workflow, annotate
 from rubric_ci.services.run.announcement import announce
 from rubric_ci.services.run.grade import RunInput, expected_work, grade_run, open_sides
@@ -114,7 +116,12 @@ def _answers(
                 found[case.key] = recorded.answer(case, target, context)
     if settings.report.exists() or not found:
         graded = [each for each in read_report(settings.report).cases if isinstance(each, Graded)]
-        found |= {each.key: answer_of(each) for each in graded if each.answer}
+        read = copies_in(settings.report.parent / COPIES)
+        found |= {
+            each.key: answer_of(each, shown_again(each.media, read))
+            for each in graded
+            if each.answer
+        }
     return found
 
 

@@ -9,6 +9,7 @@ from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.model.answers import identity
 from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.media import of_answer
 from rubric_ci.model.report import RemovedCase
 from rubric_ci.model.results import BaseResult, CaseResult, Errored, Graded, Skipped
 from rubric_ci.model.scoring import DECIMALS, MarkValue, Verdict
@@ -143,7 +144,7 @@ def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseRe
                 answer=was.answer if shown else "",
                 trace=was.trace if shown else None,
                 file_changes=was.file_changes if shown else (),
-                media=tuple(each for each in was.media if each.of == "answer") if shown else (),
+                media=of_answer(was.media) if shown else (),
                 source="report",
                 marks=_again(case, was),
             )

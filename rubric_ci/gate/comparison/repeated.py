@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from rubric_ci.model.config import LlmTarget, MockTarget, RecordedTarget, Target
+from rubric_ci.model.media import of_answer
 from rubric_ci.model.results import Graded, Trial, kth_best
 from rubric_ci.model.trials import tier, trials_of
 
@@ -32,8 +33,8 @@ def said(case: Graded, more: Sequence[Graded] = ()) -> list[Hashable]:
     """Return the answers of the first and of the further trials, with their work; None: unknown."""
     if not case.trials:
         return [*map(_said, (case, *more))]
-    known = case.trace is None and not case.file_changes  # the trials keep the texts alone
-    first = [(each.answer, "", "") if known and each.answer else None for each in case.trials]
+    known = case.trace is None and not case.file_changes  # the trials keep no work
+    first = [_answered(each) if known and each.answer else None for each in case.trials]
     return [*first, *map(_said, more)]
 
 
@@ -42,7 +43,11 @@ def _said(case: Graded) -> Hashable:
     work = [(step.tool, step.arguments, step.result) for step in steps]
     if not (case.answer or work or case.file_changes):
         return None
-    return case.answer, repr(work) if work else "", repr(case.file_changes or "")
+    return _answered(case, repr(work) if work else "", repr(case.file_changes or ""))
+
+
+def _answered(answer: Graded | Trial, work: str = "", changes: str = "") -> Hashable:
+    return answer.answer, work, changes, *(each.digest for each in of_answer(answer.media))
 
 
 def counted_once(case: Graded, answers: Sequence[Hashable], target: Target) -> Graded:

@@ -15,6 +15,7 @@ from typing import Final, assert_never
 
 from rubric_ci.model.comparison import Comparison, Drop, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.media import of_answer
 from rubric_ci.model.report import Against
 from rubric_ci.model.results import (
     AnswerSource,
@@ -286,7 +287,7 @@ def _with_details(result: BaseResult, base: Graded | Errored) -> BaseResult:
         answer=base.answer,
         trace=base.trace,
         file_changes=base.file_changes,
-        media=tuple(each for each in base.media if each.of == "answer"),
+        media=of_answer(base.media),
         source="recorded" if base.recorded else asked,
         answered_at=base.answered_at,
         trials=base.trials if isinstance(base, Graded) else (),

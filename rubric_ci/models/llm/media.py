@@ -4,13 +4,25 @@ import hashlib
 from base64 import b64encode
 from typing import Any, TypeAlias
 
-from rubric_ci.errors import CannotReadFile
+from rubric_ci.errors import CannotReadFile, FailureScope
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage
 from rubric_ci.model.media import Media
 from rubric_ci.models.llm.retry import RequestError
 
 Block: TypeAlias = dict[str, Any]
+
+
+class UnreadableFile(RequestError):
+    """An image of a request cannot be read: nothing is sent, and other requests may be."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retryable=False, billed=False, reached=False)
+
+    @property
+    def scope(self) -> FailureScope:
+        """The part that failed: this request."""
+        return "request"
 
 
 def openai_content(message: ChatMessage) -> JSON:
@@ -65,7 +77,7 @@ def _encoded(media: Media) -> str:
     try:
         return b64encode(content(media)).decode("ascii")
     except CannotReadFile as error:
-        raise RequestError(error.message, retryable=False, billed=False, reached=False) from error
+        raise UnreadableFile(error.message) from error
 
 
 def content(media: Media) -> bytes:

@@ -30,6 +30,11 @@ def read_labels(path: Path) -> tuple[Label, ...]:
     return found
 
 
+def copies_of(path: Path) -> Path:
+    """Return the folder with the images of labelled answers, which is committed with the labels."""
+    return path.with_name(f"{path.stem}-media")
+
+
 def write_labels(path: Path, found: Iterable[Label]) -> None:
     """Write the labels, atomically."""
     try:

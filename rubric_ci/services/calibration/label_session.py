@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
-from typing import Literal, TypeAlias, TypeGuard, assert_never
+from typing import Final, Literal, TypeAlias, TypeGuard, assert_never
 
 import click
 
@@ -16,6 +16,7 @@ from rubric_ci.model.answers import KeptAnswer, answer_of, identity
 from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
+from rubric_ci.model.media import of_answer
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored, scale
@@ -24,24 +25,31 @@ from rubric_ci.model.trace import CaseTrace, SeenPart
 from rubric_ci.models.judge.seen import NOTHING, Part, parts_of
 from rubric_ci.services.calibration.agreement import mark_text
 from rubric_ci.services.calibration.attack_corpus import allows
-from rubric_ci.services.calibration.label_file import read_labels, write_labels
+from rubric_ci.services.calibration.label_file import copies_of, read_labels, write_labels
 from rubric_ci.services.calibration.labels import Draw, Label, Split
 from rubric_ci.text.escape import log_line, log_text
 from rubric_ci.text.numbers import plural
 
+_HERE: Final = Path()
+
 
 def render(
-    question: "Question", *, place: str, previous: MarkValue | None, unfolded: bool = False
+    question: "Question",
+    *,
+    place: str,
+    previous: MarkValue | None,
+    unfolded: bool = False,
+    copies: Path = _HERE,
 ) -> str:
     """Return the screen; `place` is the progress, `previous` the mark given before.
 
     The work of an agent is folded: a line says how much there is, and a key shows it.
     """
-    return "\n".join(_lines(question, place, previous, unfolded=unfolded))
+    return "\n".join(_lines(question, place, previous, copies, unfolded=unfolded))
 
 
 def _lines(
-    question: "Question", place: str, known: MarkValue | None, *, unfolded: bool
+    question: "Question", place: str, known: MarkValue | None, copies: Path, *, unfolded: bool
 ) -> Iterator[str]:
     case, criterion, answer = question.case, question.criterion, question.kept.answer
     work = _work(question.kept)
@@ -50,6 +58,7 @@ def _lines(
     yield from _block("Expected outcome", case.expected_outcome)
     yield from _block("Reference answer", case.reference_answer)
     yield from _block("Answer", answer or "(empty)")
+    yield from _block("Images and documents of the answer", _copies(question.kept, copies))
     if unfolded:
         for part in work:
             yield from _block(part.heading, part.text)
@@ -62,6 +71,12 @@ def _lines(
         yield f"Marked before: {mark_text(known)}"
     fold = f" · w {'fold' if unfolded else 'show'} the work" if work else ""
     yield f"{_keys(criterion)} · c cannot assess{fold} · s skip · b back · q quit"
+
+
+def _copies(kept: KeptAnswer, folder: Path) -> str:
+    """Return the file of each image, which a person opens."""
+    lines = (f"{each.path}: {(folder / each.file).as_posix()}" for each in kept.media)
+    return "\n".join(lines)
 
 
 def _work(kept: KeptAnswer) -> Sequence[Part]:
@@ -228,8 +243,13 @@ def questions_of(
 def _subject(result: Graded | Errored, spec: RubricSpec) -> KeptAnswer:
     """Return the subject of a rubric: the answer, with its work if a criterion is about that."""
     if not spec.is_about_work and is_of_text(spec.rubric):
-        return KeptAnswer(answer=result.answer)
-    return KeptAnswer(answer=result.answer, trace=result.trace, file_changes=result.file_changes)
+        return KeptAnswer(answer=result.answer, media=of_answer(result.media))
+    return KeptAnswer(
+        answer=result.answer,
+        trace=result.trace,
+        file_changes=result.file_changes,
+        media=of_answer(result.media),
+    )
 
 
 def label_answers(questions: Sequence[Question], session: Session) -> int:
@@ -244,7 +264,8 @@ def label_answers(questions: Sequence[Question], session: Session) -> int:
         question = questions[at]
         mark = _mark(question, session, labels)
         place = f"{at + 1:,} of {len(questions):,}"
-        match _ask(question, place, mark, keys, unfolded=unfolded):
+        copies = copies_of(session.path)
+        match _ask(question, place, mark, keys, copies, unfolded=unfolded):
             case "quit":
                 break
             case "work":
@@ -288,10 +309,16 @@ def _draw_of(question: Question, session: Session) -> Draw | None:
 
 
 def _ask(
-    question: Question, place: str, mark: MarkValue | None, keys: Iterator[str], *, unfolded: bool
+    question: Question,
+    place: str,
+    mark: MarkValue | None,
+    keys: Iterator[str],
+    copies: Path,
+    *,
+    unfolded: bool,
 ) -> Choice:
     click.clear()
-    click.echo(render(question, place=place, previous=mark, unfolded=unfolded))
+    click.echo(render(question, place=place, previous=mark, unfolded=unfolded, copies=copies))
     return read_mark(question.criterion, keys)
 
 
@@ -312,6 +339,7 @@ def _add(question: Question, mark: MarkValue, session: Session, labels: _Labels)
         answer=question.kept.answer,
         trace=question.kept.trace,
         file_changes=question.kept.file_changes,
+        media=question.kept.media,
         marks={},
         split=session.split,
         by=session.by,

@@ -1,9 +1,9 @@
 """Label files: marks that a person gave to recorded answers, one JSON line per answer.
 
 A line has the keys `{"file", "id", "evaluator", "answer", "marks"}` and may have `"split"`, `"by"`
-and `"draw"`, and for criteria about work `"trace"` and `"file_changes"` as a report has them. It
-contains the answer, so that labels stay valid when answers are recorded again. Missing marks are
-left out.
+and `"draw"`; for criteria about work `"trace"` and `"file_changes"`, and of an answer with images
+`"media"`, as a report has them. It contains the answer, so that labels stay valid when answers are
+recorded again. Missing marks are left out.
 """
 
 import json
@@ -17,13 +17,14 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import Picture
 from rubric_ci.model.scoring import MarkValue
 from rubric_ci.model.trace import CaseTrace, FileChange
 from rubric_ci.services.calibration.attack_corpus import allows
 
 _KEYS = ("file", "id", "evaluator", "answer", "marks")
 _SPLIT = "split"
-_WORK = ("trace", "file_changes")
+_WORK = ("trace", "file_changes", "media")
 _OPTIONAL = ("split", "by", "draw", *_WORK)
 
 Split: TypeAlias = Literal["test", "tune"]
@@ -59,6 +60,7 @@ class Label:
     draw: Draw | None = None  # None: the answer was not drawn at random
     trace: CaseTrace | None = None  # None: no criterion is about work
     file_changes: tuple[FileChange, ...] = ()
+    media: tuple[Picture, ...] = ()  # of the answer
 
     @property
     def case(self) -> str:
@@ -144,7 +146,7 @@ def _value(label: Label, key: str) -> JSON:
     match value:
         case Draw() | CaseTrace():
             return asdict(value)
-        case (FileChange(), *_):
+        case (FileChange() | Picture(), *_):
             return [asdict(each) for each in value]
     return value
 
@@ -160,13 +162,17 @@ def _label(line: str) -> Label | str:
     try:
         work = _work(value)
     except Mismatch as error:
-        return f"trace and file_changes must be those of a report: {error}"
+        return f"trace, file_changes and media must be those of a report: {error}"
     return Label(**{**value, **draw, **work})
 
 
 def _work(value: Mapping[str, JSON]) -> Mapping[str, Any]:
     """Return the work of a line; raises Mismatch."""
-    kinds = {"trace": CaseTrace, "file_changes": tuple[FileChange, ...]}
+    kinds = {
+        "trace": CaseTrace,
+        "file_changes": tuple[FileChange, ...],
+        "media": tuple[Picture, ...],
+    }
     written = {name: json.dumps(value[name]) for name in _WORK if name in value}
     return {name: typed_json.value_of(kinds[name], text) for name, text in written.items()}
 

@@ -1,8 +1,9 @@
 """Judge the stored answers of a report again; no target is asked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from rubric_ci.errors import CannotReadFile
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, is_of_text, needs_judge
 from rubric_ci.grading.trial_results import median_trial
@@ -11,12 +12,14 @@ from rubric_ci.model.comparison import CaseKey, Sentinel
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import every_evaluator
+from rubric_ci.model.media import Picture, ReadCopy
 from rubric_ci.model.results import Answer, CaseResult, Graded
 from rubric_ci.model.trials import trials_of
 from rubric_ci.services.calibration.rejudge import given
 from rubric_ci.services.calibration.sentinel import measure
 from rubric_ci.services.calibration.sentinel import measured_tasks as sentinel_tasks
 from rubric_ci.services.cost.expected_requests import ExpectedWork
+from rubric_ci.services.publish.copies import shown_again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +32,19 @@ class Rejudged:
 
 
 async def rejudge_cases(
-    cases: Sequence[CaseResult], tasks: Sequence[Task], context: RunContext, concurrency: int
+    cases: Sequence[CaseResult],
+    tasks: Sequence[Task],
+    context: RunContext,
+    concurrency: int,
+    read: ReadCopy,
 ) -> Rejudged:
-    """Mark every kept answer of every case; a case without a judge stays as it is."""
+    """Mark every kept answer of every case; a case without a judge stays as it is.
+
+    `read` returns the copies of images in answers.
+    """
     graded = [case for case in cases if isinstance(case, Graded)]
-    problems = _problems(graded, tasks)
-    asked = list(_asked(graded, tasks))
+    problems = _problems(graded, tasks, read)
+    asked = list(_asked(graded, tasks, read))
     results = await grade([task for _, task in asked], context, concurrency=concurrency)
     if len(results) < len(asked):
         raise KeyboardInterrupt
@@ -49,31 +59,36 @@ async def rejudge_cases(
 
 
 def expected(
-    cases: Sequence[CaseResult], tasks: Sequence[Task], context: RunContext
+    cases: Sequence[CaseResult], tasks: Sequence[Task], context: RunContext, read: ReadCopy
 ) -> tuple[ExpectedWork, ...]:
     """Return the requests to the judge: marks of the kept answers, and a new sentinel."""
     graded = [case for case in cases if isinstance(case, Graded)]
-    again = [task for _, task in _asked(graded, tasks)]
+    again = [task for _, task in _asked(graded, tasks, read)]
     watched = sentinel_tasks({task.case.key: task for task in again}.values())
     uncached = replace(context, cache=None)
     return tuple(ExpectedWork(tasks=each, context=uncached) for each in (again, watched) if each)
 
 
-def _problems(graded: Sequence[Graded], tasks: Sequence[Task]) -> Mapping[CaseKey, str]:
+def _problems(
+    graded: Sequence[Graded], tasks: Sequence[Task], read: ReadCopy
+) -> Mapping[CaseKey, str]:
     by_case = {task.case.key: task for task in tasks}
-    return {case.key: _why_not(case, by_case.get(case.key)) for case in graded}
+    return {case.key: _why_not(case, by_case.get(case.key), read) for case in graded}
 
 
-def _asked(graded: Sequence[Graded], tasks: Sequence[Task]) -> Iterator[tuple[Graded, Task]]:
+def _asked(
+    graded: Sequence[Graded], tasks: Sequence[Task], read: ReadCopy
+) -> Iterator[tuple[Graded, Task]]:
     """Yield each case that the judge marks, once for each kept answer."""
-    by_case, problems = {task.case.key: task for task in tasks}, _problems(graded, tasks)
+    by_case, problems = {task.case.key: task for task in tasks}, _problems(graded, tasks, read)
     for case in graded:
         if not problems[case.key] and needs_judge(by_case[case.key].case):
             for trial in trials_of(case):
-                yield case, _task(by_case[case.key], answer_of(trial))
+                again = answer_of(trial, shown_again(trial.media, read))
+                yield case, _task(by_case[case.key], again)
 
 
-def _why_not(case: Graded, task: Task | None) -> str:
+def _why_not(case: Graded, task: Task | None, read: ReadCopy) -> str:
     """Return why the answers of a case cannot be marked; empty: they can."""
     if task is None:
         return "the eval files no longer have it"
@@ -87,7 +102,16 @@ def _why_not(case: Graded, task: Task | None) -> str:
         for spec in every_evaluator(task.case.evaluators):
             if not is_of_text(spec):
                 return f"the evaluator `{spec.name}` needs the work, which the report does not have"
-    return ""
+    return next(_gone((each for trial in trials_of(case) for each in trial.media), read), "")
+
+
+def _gone(pictures: Iterable[Picture], read: ReadCopy) -> Iterator[str]:
+    """Yield why each picture that has no copy cannot be shown again."""
+    for each in pictures:
+        try:
+            read(each)
+        except CannotReadFile as error:
+            yield error.message
 
 
 def _task(task: Task, answer: Answer) -> Task:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import comb
-from typing import Final
+from typing import Final, TypeGuard
 
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task
@@ -13,6 +13,7 @@ from rubric_ci.model.comparison import Sentinel, SentinelItem
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import RubricSpec
+from rubric_ci.model.media import of_answer
 from rubric_ci.model.results import Answer, Assessed, CaseResult, Graded
 from rubric_ci.model.scoring import ASSERTION, MarkValue
 from rubric_ci.services.calibration.rejudge import given
@@ -28,6 +29,8 @@ LEVEL: Final = 0.005
 
 def choose(cases: Sequence[CaseResult]) -> tuple[SentinelItem, ...]:
     """Return at most `ITEMS` marks, spread over kinds of marks, criteria and cases.
+
+    Answers with images are left out: a reference keeps no images to show again.
 
     The rarest combination so far is taken first; a digest decides between equal ones, so that the
     choice depends on the cases only.
@@ -67,7 +70,7 @@ def _tail(least: int, drawn: int, marked: int, total: int) -> float:
 
 def _candidates(cases: Sequence[CaseResult]) -> Iterator[tuple[str, SentinelItem]]:
     """Yield the kind and the item of each criterion that a judge marked."""
-    for case in (case for case in cases if isinstance(case, Graded)):
+    for case in filter(_can_be_shown_again, cases):
         for result in case.evaluators:
             if isinstance(result, Assessed) and result.judge and result.weight > 0:
                 for criterion in (c for c in result.criteria if c.kind != ASSERTION):
@@ -81,6 +84,10 @@ def _candidates(cases: Sequence[CaseResult]) -> Iterator[tuple[str, SentinelItem
                         mark=criterion.mark,
                     )
                     yield criterion.kind, item
+
+
+def _can_be_shown_again(case: CaseResult) -> TypeGuard[Graded]:
+    return isinstance(case, Graded) and not of_answer(case.media)
 
 
 def _common(

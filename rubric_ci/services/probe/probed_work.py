@@ -22,17 +22,17 @@ def without_quoted(answer: Answer, quote: str, other: Answer) -> Iterator[Varian
     left = _without(whole, quote)
     if left == whole:
         return
-    yield _variant(left, "work-dropped", f"without {_dropped(whole, left)}")
+    yield _variant(answer, left, "work-dropped", f"without {_dropped(whole, left)}")
     failed = _with_failures(whole, quote)
     if failed != whole and _without(failed, quote) == failed:
-        yield _variant(failed, "call-failed", "the call failed")
+        yield _variant(answer, failed, "call-failed", "the call failed")
     of_other = kept(other)
     if of_other.trace and _without(of_other, quote) == of_other:
         changed = replace(whole, trace=of_other.trace, file_changes=of_other.file_changes)
-        yield _variant(changed, "other-work", "the work of another case")
+        yield _variant(answer, changed, "other-work", "the work of another case")
     none = _emptied(whole)
     if none != left:
-        yield _variant(none, "no-work", "without any work")
+        yield _variant(answer, none, "no-work", "without any work")
 
 
 def _without(whole: KeptAnswer, quote: str) -> KeptAnswer:
@@ -82,5 +82,8 @@ def _holds(text: str, quote: str) -> bool:
     return bool(own and wanted) and (wanted in own or own in wanted)
 
 
-def _variant(changed: KeptAnswer, family: str, change: str) -> Variant:
-    return Variant(family=family, text=changed.answer, change=change, did=answer_of(changed))
+def _variant(answer: Answer, changed: KeptAnswer, family: str, change: str) -> Variant:
+    files = changed.trace.files if changed.trace else ()
+    texts = [changed.answer, *map(file_text, files)]
+    shown = tuple(each for each in answer.media if any(each.name in text for text in texts))
+    return Variant(family=family, text=changed.answer, change=change, did=answer_of(changed, shown))

@@ -5,8 +5,7 @@ import shutil
 import sys
 import tempfile
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -15,15 +14,15 @@ from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.files.project import discovery
 from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.defaults import REPORT_FILES, ReportFormat
-from rubric_ci.model.media import COPIES, INLINED, Media, Picture
+from rubric_ci.model.media import COPIES, INLINED, Picture
 from rubric_ci.model.report import RunReport
-from rubric_ci.models.llm.media import content
 from rubric_ci.reports.render import formats
+from rubric_ci.services.publish.copies import copies_in
 from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.system import file_io
 from rubric_ci.system.output import use_color
 
-_HINT = "choose another folder with --output-dir"
+HINT = "choose another folder with --output-dir"
 NARROWEST, WIDEST = 60, 140  # columns of the table
 
 
@@ -37,7 +36,7 @@ def check_folder(settings: RunSettings) -> None:
             pass
     except OSError as error:
         raise CannotWriteFile(
-            f"{folder}: cannot write reports to this folder: {error.strerror}", _HINT
+            f"{folder}: cannot write reports to this folder: {error.strerror}", HINT
         ) from error
 
 
@@ -66,7 +65,7 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
         except OSError as error:
             raise CannotWriteFile(
                 f"{path}: cannot write the report: {error.strerror}",
-                _HINT,
+                HINT,
             ) from error
         written.append(path)
     return tuple(written)
@@ -74,39 +73,22 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
 
 def _inline(folder: Path) -> Callable[[Picture], str]:
     """Return a function that makes a `data:` URI of a copy, up to the limit of the page."""
-    left = [INLINED]
+    read, left = copies_in(folder / COPIES), [INLINED]
     known: dict[str, str] = {}
 
     def inline(picture: Picture) -> str:
         if picture.file not in known:
             try:
-                data = file_io.read_own(folder / COPIES / picture.file, shown=picture.path)
+                data = read(picture)
             except CannotReadFile:
                 return ""
-            is_copy = sha256(data).hexdigest() == picture.digest
-            if len(data) > left[0] or not is_copy:
+            if len(data) > left[0]:
                 return ""
             left[0] -= len(data)
             known[picture.file] = f"data:{picture.type};base64,{b64encode(data).decode('ascii')}"
         return known[picture.file]
 
     return inline
-
-
-def write_copies(pictures: Mapping[str, Media], folder: Path) -> None:
-    """Write a copy of each image and document, for the page and for people who get the folder."""
-    for name, media in pictures.items():
-        path = folder / COPIES / name
-        if path.exists():
-            continue
-        try:
-            discovery.check_place(path.parent)
-            file_io.write(path, content(media))
-        except CannotReadFile:  # of a replay, which has the digest only
-            continue
-        except OSError as error:
-            message = f"{path}: cannot write a copy of {media.path}: {error.strerror}"
-            raise CannotWriteFile(message, _HINT) from error
 
 
 def show_report(report: RunReport, written: Sequence[Path], settings: RunSettings) -> None:

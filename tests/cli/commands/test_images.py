@@ -466,3 +466,80 @@ def test_images_of_agentv(tmp_path: Path, judge: Seeing) -> None:
     assert judge.asked == [
         ("a", "<data:image/png;base64>\n\n<data:image/jpeg;base64>\n\nCompare them.")
     ]
+
+
+KEPT = """\
+evalcases:
+  - {id: chart, input: Draw a chart., rubrics: [{id: says, expected_outcome: Says hello}]}
+"""
+SHOT = f"{sha256(png(40, 30)).hexdigest()}.png"
+LOST = (
+    f"shots/cart.png cannot be shown again: there is no copy `{SHOT}` beside the report or the "
+    "labels"
+)
+
+
+def without_copies(root: Path) -> None:
+    (root / ".rubric-ci/media" / SHOT).unlink()
+
+
+def test_each_trial_keeps_its_pictures_and_is_judged_again_with_them(
+    tmp_path: Path, judge: Seeing
+) -> None:
+    draws(tmp_path, judge.url, "shots/cart.png")
+    invoke(tmp_path, ENVIRONMENT, "run", "--trials", "3")
+    (case,) = cases(tmp_path)
+    assert [[each["digest"] for each in trial["media"]] for trial in case["trials"]] == [
+        [SHOT.removesuffix(".png")]
+    ] * 3
+    report = json.loads((tmp_path / ".rubric-ci/report.json").read_text())
+    assert not (report.get("sentinel") or {}).get("items")
+    judge.shown.clear()
+    again = invoke(tmp_path, ENVIRONMENT, "baseline", "rejudge", ".rubric-ci/report.json")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert judge.shown == [["text", "image_url", "text"]] * 3
+    judge.shown.clear()
+    without_copies(tmp_path)
+    again = invoke(tmp_path, ENVIRONMENT, "baseline", "rejudge", ".rubric-ci/report.json")
+    assert (again.returncode, judge.shown) == (2, [])
+    assert LOST in again.stderr
+
+
+LABEL = {
+    "file": "evals/a.eval.yaml",
+    "id": "chart",
+    "evaluator": "rubric",
+    "answer": "hello, the chart:\n\n[image: shots/cart.png]",
+    "marks": {"says": True},
+    "media": [
+        {
+            "of": "answer",
+            "path": "shots/cart.png",
+            "type": "image/png",
+            "digest": SHOT.removesuffix(".png"),
+        }
+    ],
+}
+
+
+def test_a_label_is_judged_with_its_pictures(tmp_path: Path, judge: Seeing) -> None:
+    draws(tmp_path, judge.url, "shots/cart.png")
+    text = {**LABEL, "answer": "hello", "media": []}
+    lines = "".join(f"{json.dumps(each)}\n" for each in (LABEL, text))
+    write(
+        tmp_path,
+        {
+            "evals/a.eval.yaml": KEPT.encode(),
+            "labels.jsonl": lines.encode(),
+            f"labels-media/{SHOT}": png(40, 30),
+        },
+    )
+    words = ("judge", "calibrate", "labels.jsonl")
+    done = invoke(tmp_path, ENVIRONMENT, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert judge.shown == [["text", "image_url", "text"]]
+    (tmp_path / "labels-media" / SHOT).unlink()
+    done = invoke(tmp_path, ENVIRONMENT, *words)
+    assert done.returncode == 3
+    assert LOST in done.stderr
+    assert judge.answers[-1] == "hello"  # the other answer is judged all the same

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.comparison import repeated
+from rubric_ci.model.answers import pictures_of
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
@@ -19,6 +20,7 @@ from rubric_ci.model.config import (
 from rubric_ci.model.results import Graded, Trial
 from rubric_ci.model.scoring import Verdict
 from rubric_ci.model.trace import CaseTrace, FileChange, Step
+from tests.pictures import media, png
 from tests.sample_reports import graded
 
 LONG = "an answer that is too long to be given twice by chance"
@@ -58,6 +60,13 @@ def test_equal_answers_count_once(target: Target, long: str, short: str) -> None
     """Two draws of a short answer, like a label, are often equal; two of a long one are not."""
     assert counted(of_trials(*[("f", LONG)] * 3), target) == long
     assert counted(of_trials(*[("f", "no")] * 3), target) == short
+
+
+def test_equal_texts_with_other_images_count_each() -> None:
+    case = of_trials(*[("f", LONG)] * 3)
+    shots = (pictures_of("answer", [media("out.png", png(width, 3))]) for width in (4, 5, 5))
+    trials = tuple(replace(t, media=m) for t, m in zip(case.trials, shots, strict=True))
+    assert counted(replace(case, trials=trials), COMMAND) == "ff"
 
 
 def test_a_service_is_not_known_to_vary() -> None:

@@ -90,8 +90,11 @@ def test_gemini() -> None:
 def test_a_file_that_changed_is_not_sent() -> None:
     changed = replace(CART, read=lambda: png(5, 5))
     asked = replace(call("openai/a"), messages=(message_of("user", [changed]),))
-    with pytest.raises(RequestError, match=r"^shots/cart.png has changed since the run began$"):
+    with pytest.raises(RequestError, match=r"^shots/cart.png has changed") as error:
         openai_http.chat_body(asked)
+    assert str(error.value) == "shots/cart.png has changed since the run began"
+    assert error.value.scope == "request"  # other requests are sent
+    assert error.value.usage.calls == 0
 
 
 def key(*parts: str | Media) -> str:

@@ -70,7 +70,7 @@ def test_dump_then_parse_is_the_identity(labels: list[Label]) -> None:
         pytest.param(
             '{"id": "a"}',
             "a label has the keys file, id, evaluator, answer, marks, and may have split, by, "
-            "draw, trace, file_changes",
+            "draw, trace, file_changes, media",
             id="keys",
         ),
         pytest.param(

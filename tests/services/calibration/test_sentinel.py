@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
+from rubric_ci.model.answers import pictures_of
 from rubric_ci.model.comparison import SentinelItem
 from rubric_ci.model.results import Graded
 from rubric_ci.model.scoring import MarkValue
 from rubric_ci.services.calibration import sentinel
+from tests.pictures import media, png
 from tests.sample_reports import a_criterion, a_rubric, errored, graded
 
 
@@ -86,4 +88,14 @@ def test_few_marks_are_all_chosen_and_scripts_are_not() -> None:
     assert sorted((each.id, each.criterion, each.answer) for each in chosen) == [
         ("a", "c0", "answer a"),
         ("a", "c1", "answer a"),
+    ]
+
+
+def test_an_answer_with_images_is_not_remembered() -> None:
+    shot = media("out.png", png(4, 3))
+    drawn = replace(judged("b", True), media=pictures_of("answer", [shot]))
+    asked = replace(judged("c", True), media=pictures_of("question", [shot]))
+    assert sorted(each.id for each in sentinel.choose([judged("a", True), drawn, asked])) == [
+        "a",
+        "c",
     ]

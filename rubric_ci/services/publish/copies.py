@@ -1,0 +1,79 @@
+"""Copies of images and documents beside reports and labels: written, and shown again."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.files.project import discovery
+from rubric_ci.model.media import COPIES, Media, Picture, ReadCopy, of_answer
+from rubric_ci.model.media_headers import media_of
+from rubric_ci.models.llm.media import content
+from rubric_ci.system import file_io
+
+
+def write_copies(pictures: Mapping[str, Media], folder: Path, hint: str) -> None:
+    """Write a copy of each image and document, for the page and for people who get the folder."""
+    for name, media in pictures.items():
+        path = folder / COPIES / name
+        if path.exists():
+            continue
+        try:
+            _write(path, content(media))
+        except CannotReadFile:  # of a replay, which has the digest only
+            continue
+        except OSError as error:
+            message = f"{path}: cannot write a copy of {media.path}: {error.strerror}"
+            raise CannotWriteFile(message, hint) from error
+
+
+def copies_in(*folders: Path) -> ReadCopy:
+    """Return what reads the copy of a picture in the first of the folders of copies that has it."""
+
+    def read(picture: Picture) -> bytes:
+        for folder in folders:
+            try:
+                data = file_io.read_own(folder / picture.file, shown=picture.path)
+            except CannotReadFile:
+                continue
+            if sha256(data).hexdigest() == picture.digest:
+                return data
+        return no_copy(picture)
+
+    return read
+
+
+def no_copy(picture: Picture) -> bytes:
+    """Raise CannotReadFile: there is no copy of a picture to show again."""
+    reason = f"there is no copy `{picture.file}` beside the report or the labels"
+    raise CannotReadFile(f"{picture.path} cannot be shown again: {reason}", reason=reason)
+
+
+def shown_again(pictures: Iterable[Picture], read: ReadCopy) -> tuple[Media, ...]:
+    """Return the pictures of an answer with their copies; one without fails when it is shown."""
+    return tuple(_media(each, partial(read, each)) for each in of_answer(pictures))
+
+
+def _media(picture: Picture, again: Callable[[], bytes]) -> Media:
+    lost = Media(path=picture.path, type=picture.type, digest=picture.digest, size=0, read=again)
+    try:
+        return media_of(picture.path, again(), again) or lost
+    except CannotReadFile:
+        return lost
+
+
+def keep_copies(pictures: Iterable[Picture], read: ReadCopy, folder: Path) -> None:
+    """Write the pictures that can be read into another folder of copies."""
+    for each in pictures:
+        path = folder / each.file
+        if not path.exists():
+            try:
+                _write(path, read(each))
+            except CannotReadFile:
+                continue
+
+
+def _write(path: Path, data: bytes) -> None:
+    discovery.check_place(path.parent)
+    file_io.write(path, data)

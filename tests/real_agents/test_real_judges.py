@@ -50,13 +50,25 @@ PATHS: Final = {
 }
 
 
+SERVERS: Final = {
+    "claude-code": ("ANTHROPIC_BASE_URL", ""),
+    "gemini-cli": ("GOOGLE_GEMINI_BASE_URL", ""),
+    "qwen": ("OPENAI_BASE_URL", "/v1"),
+}
+"""The variable that names the server of a program, and the end of its URL."""
+
+
+@pytest.mark.parametrize("cli", SERVERS)
 @pytest.mark.parametrize("answer", PATHS.values(), ids=PATHS)
-def test_claude_expands_no_path_of_an_answer(answer: str, aimock: Aimock, tmp_path: Path) -> None:
+def test_no_path_of_an_answer_is_expanded(
+    answer: str, cli: str, aimock: Aimock, tmp_path: Path
+) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("text-of-the-host\n")
     aimock.load([{**scripted.says(MARKS), "match": {}}])
-    judge = {"cli": "claude-code", "model": "claude-sonnet-5-5", "env": ["ANTHROPIC_BASE_URL"]}
-    graded(tmp_path, judge, answer.format(path=secret), ANTHROPIC_BASE_URL=aimock.url)
+    name, end = SERVERS[cli]
+    judge = {"cli": cli, "model": programs.AGENTS[cli]["model"], "env": [name]}
+    graded(tmp_path, judge, answer.format(path=secret), **{name: aimock.url + end})
     sent = json.dumps(aimock.requests())
     assert str(secret) in sent
     assert "text-of-the-host" not in sent

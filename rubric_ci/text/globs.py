@@ -5,8 +5,10 @@ advance along the path together, so the time is linear in the length of the path
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
+from functools import cache
+from typing import Final, NamedTuple, TypeAlias
 
 Matches: TypeAlias = Callable[[str], bool]
 
@@ -17,12 +19,83 @@ _CLASS = re.compile(r"\[!?\]?[^]/]*\]")
 _OTHER = re.compile(r"\*\*/|\*\*|.", re.DOTALL)
 
 
+class TooManyComparisons(Exception):
+    """Globs and paths are too many to test each glob on each path."""
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("there are too many globs and files to test each glob on each file")
+
+
+class _Glob(NamedTuple):
+    first: str  # every path that fits begins with it
+    last: str  # and ends with it
+    fits: Matches
+
+    def matches(self, path: str) -> bool:
+        """Return True if the path matches, or a folder above it that the glob names."""
+        return path.startswith(self.first) and path.endswith(self.last) and self.fits(path)
+
+
+class Comparisons:
+    """How many paths may still be looked at: a limit for many globs and many paths together."""
+
+    MOST: Final = 200_000  # tests of a path by all parts of a glob, a few seconds
+    WHOLE: Final = 32  # looks: such a test
+
+    def __init__(self) -> None:
+        """Begin with all of them."""
+        self._left = self.MOST * self.WHOLE
+
+    def spend(self, looks: int) -> None:
+        """Count paths that are looked at; raise TooManyComparisons."""
+        self._left -= looks
+        if self._left < 0:
+            raise TooManyComparisons
+
+
+class PathIndex:
+    """Paths that many globs are tested on."""
+
+    def __init__(self, paths: Iterable[str], comparisons: Comparisons) -> None:
+        """Index the paths; their order is lost."""
+        self.paths = tuple(sorted(paths))
+        self._comparisons = comparisons
+        self._of_glob = cache(self._of_one)
+
+    def matching(self, globs: Sequence[str]) -> tuple[str, ...]:
+        """Return the paths that match, in order; raise TooManyComparisons."""
+        added = [self._of_glob(glob) for glob in globs if not glob.startswith("!")]
+        self._comparisons.spend(sum(map(len, added)))
+        found = sorted(set[str]().union(*added))
+        if len(added) == len(globs):
+            return tuple(found)
+        self._comparisons.spend(len(found) * len(globs) * Comparisons.WHOLE)
+        return tuple(filter(matcher(globs), found))
+
+    def _of_one(self, glob: str) -> tuple[str, ...]:
+        first = _compile(glob).first
+        start = bisect_left(self.paths, first)
+        end = bisect_right(self.paths, first + chr(0x10FFFF), start)
+        return tuple(matching(glob, self.paths[start:end], self._comparisons))
+
+
+def matching(glob: str, paths: Iterable[str], comparisons: Comparisons) -> Iterator[str]:
+    """Yield the paths that match a glob, which takes none away; raise TooManyComparisons."""
+    first, last, fits = _compile(glob)
+    for path in paths:
+        may = path.startswith(first) and path.endswith(last)
+        comparisons.spend(Comparisons.WHOLE if may else 1)
+        if may and fits(path):
+            yield path
+
+
 def matcher(globs: Iterable[str]) -> Matches:
     """Return a predicate on paths; the last glob that fits a path decides.
 
     A glob without wildcards in its last part names a file, or a folder and all below it.
     """
-    rules = [(not glob.startswith("!"), _compile(glob.removeprefix("!"))) for glob in globs]
+    rules = [(not glob.startswith("!"), _compile(glob.removeprefix("!")).matches) for glob in globs]
 
     def matches(path: str) -> bool:
         return next((adds for adds, fits in reversed(rules) if fits(path)), False)
@@ -30,7 +103,7 @@ def matcher(globs: Iterable[str]) -> Matches:
     return matches
 
 
-def _compile(glob: str) -> Matches:
+def _compile(glob: str) -> _Glob:
     plain = glob.removeprefix("./").rstrip("/")
     folder = plain.removesuffix("/**")  # the folder itself as well: a submodule is one path
     whole = folder != plain or not re.search(r"[*?[]", plain.rsplit("/", 1)[-1])
@@ -38,12 +111,7 @@ def _compile(glob: str) -> Matches:
     last = "" if whole or not others else others[-1]
     tokens = (*_tokens(folder), _END)
     takes = tuple(map(_takes, tokens))
-
-    def matches(path: str) -> bool:
-        may = path.startswith(first) and path.endswith(last)
-        return may and _fits(tokens, takes, path, whole=whole)
-
-    return matches
+    return _Glob(first, last, lambda path: _fits(tokens, takes, path, whole=whole))
 
 
 def _tokens(glob: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import takewhile
 from os import environ
 from pathlib import Path
@@ -27,6 +27,7 @@ from rubric_ci.model.references import Found as Resolved
 from rubric_ci.system.model_list import known_models
 
 if TYPE_CHECKING:
+    from rubric_ci.files.project.near_files import GlobsOfFiles
     from rubric_ci.files.validation.gate_rules import Sizes
     from rubric_ci.files.validation.project_rules import Winner
     from rubric_ci.files.validation.waiver_rules import States
@@ -270,9 +271,13 @@ class Checker:
         return near_file(reference, os.path.realpath(folder), os.path.realpath(self.project.root))
 
     def _find_nearest_path(self, glob: str) -> str | None:
-        from rubric_ci.files.project.near_files import nearest_path
+        return self._globs.nearest(glob)
 
-        return nearest_path(self.project.root, glob)
+    @cached_property
+    def _globs(self) -> "GlobsOfFiles":
+        from rubric_ci.files.project.near_files import GlobsOfFiles
+
+        return GlobsOfFiles(self.project.root)
 
     def _read(self, name: str) -> bytes | None:
         try:

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project.file_kinds import foreign_tool
 from rubric_ci.system import file_io
-from rubric_ci.text.globs import matcher
+from rubric_ci.text.globs import Comparisons, matching
 from rubric_ci.text.numbers import listed, plural
 from rubric_ci.text.suggestions import did_you_mean, nearest
 
@@ -86,19 +86,43 @@ def _upwards(folder: str, top: str) -> Iterator[str]:
 FROM_ROOT: Final = "globs count from the root of the repository"
 
 
-def nearest_path(root: Path, glob: str) -> str | None:
-    """Return a hint with the nearest existing path, or None if the glob matches a file.
+class GlobsOfFiles:
+    """Globs on the files of a repository, whose folders are listed once."""
 
-    A glob that takes files away (`!glob`) need not match any.
-    """
-    if glob.startswith("!"):
-        return None
-    root = root.resolve()
-    parts = [part for part in glob.split("/") if part not in {"", "."}]
-    known = _existing(root, parts)
-    if any(map(matcher([glob]), _paths(root, "/".join(known)))):
-        return None
-    return _hint(root, parts, known)
+    def __init__(self, root: Path) -> None:
+        """Look below `root`."""
+        self._root, self._comparisons = root.resolve(), Comparisons()
+        self._walks: dict[str, tuple[list[str], Iterator[str]]] = {}
+
+    def nearest(self, glob: str) -> str | None:
+        """Return a hint with the nearest existing path, or None if the glob matches a file.
+
+        A glob that takes files away (`!glob`) need not match any. Raises TooManyComparisons.
+        """
+        if glob.startswith("!"):
+            return None
+        parts = [part for part in glob.split("/") if part not in {"", "."}]
+        known = _existing(self._root, parts)
+        found = matching(glob, self._below("/".join(known)), self._comparisons)
+        return None if any(found) else self._hint(parts, known)
+
+    def _below(self, known: str) -> Iterator[str]:
+        """Yield the files at or below a path; no further than the glob needs that goes furthest."""
+        seen, others = self._walks.setdefault(known, ([], _paths(self._root, known)))
+        yield from seen
+        for path in others:
+            self._comparisons.spend(Comparisons.WHOLE)
+            seen.append(path)
+            yield path
+
+    def _hint(self, parts: list[str], known: list[str]) -> str:
+        folder = self._root.joinpath(*known)
+        names = sorted(_names_in(folder))[:MAX_NAMES] if folder.is_dir() else []
+        missing, *rest = parts[len(known) :] or [""]
+        self._comparisons.spend(len(names) * Comparisons.WHOLE)
+        if close := get_close_matches(missing, names, n=1):  # names of three letters are close too
+            return did_you_mean("/".join([*known, *close, *rest]))
+        return f"the nearest existing path is `{'/'.join(known)}`" if known else FROM_ROOT
 
 
 def _existing(root: Path, parts: list[str]) -> list[str]:
@@ -111,15 +135,6 @@ def _existing(root: Path, parts: list[str]) -> list[str]:
             break
         known.append(part)
     return known
-
-
-def _hint(root: Path, parts: list[str], known: list[str]) -> str:
-    folder = root.joinpath(*known)
-    names = sorted(_names_in(folder)) if folder.is_dir() else []
-    missing, *rest = parts[len(known) :] or [""]
-    if close := get_close_matches(missing, names, n=1):  # names of three letters are close too
-        return did_you_mean("/".join([*known, *close, *rest]))
-    return f"the nearest existing path is `{'/'.join(known)}`" if known else FROM_ROOT
 
 
 def _paths(root: Path, name: str, above: tuple[str, ...] = ()) -> Iterator[str]:

@@ -10,6 +10,7 @@ from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.gate_rules import CaseName, FindSizes
 from rubric_ci.files.yaml_text.problems import Path, Problem, Rule
 from rubric_ci.files.yaml_text.recordings import read_recording
+from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import did_you_mean, nearest, suggest
 
@@ -25,7 +26,10 @@ Winners: TypeAlias = Callable[[], Mapping[str, Winner]]
 """The names of targets that another file defines with precedence."""
 
 NearestPath: TypeAlias = Callable[[str], str | None]
-"""A glob to a hint with the nearest existing path, or to None if it matches a file."""
+"""A glob to a hint with the nearest existing path, or to None if it matches a file.
+
+It raises TooManyComparisons.
+"""
 
 TARGET_SHADOWED: Final = Rule(
     id="target-shadowed",
@@ -118,10 +122,17 @@ def _unmatched(owner: Any, path: Path, nearest_path: NearestPath) -> Iterator[Pr
     for key in owner if isinstance(owner, dict) else ():
         if isinstance(key, str) and snake_case(key) == "depends_on":
             for index, glob in enumerate(_list(owner, key)):
-                hint = nearest_path(glob) if isinstance(glob, str) else None
-                if hint is not None:
-                    message = f"no file matches `{glob}`"
-                    yield Problem(DEPENDS_ON_UNMATCHED, (*path, key, index), message, hint)
+                yield from _of_glob(glob, (*path, key, index), nearest_path)
+
+
+def _of_glob(glob: Any, path: Path, nearest_path: NearestPath) -> Iterator[Problem]:
+    try:
+        hint = nearest_path(glob) if isinstance(glob, str) else None
+    except TooManyComparisons as error:
+        yield Problem(DEPENDS_ON_UNMATCHED, path, f"`{glob}` is not looked up: {error}")
+        return
+    if hint is not None:
+        yield Problem(DEPENDS_ON_UNMATCHED, path, f"no file matches `{glob}`", hint)
 
 
 def _list(owner: Any, key: str) -> list[Any]:

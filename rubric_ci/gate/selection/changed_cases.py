@@ -1,6 +1,6 @@
 """Select the cases that a change affects: compare the working tree with git's objects."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os.path import realpath
@@ -17,7 +17,7 @@ from rubric_ci.files.project.loaded_project import (
     load_evals,
     open_project,
 )
-from rubric_ci.files.project.near_files import nearest_path
+from rubric_ci.files.project.near_files import GlobsOfFiles
 from rubric_ci.files.project.project import Project
 from rubric_ci.gate.policy.checkout import policy_notes, under_policy
 from rubric_ci.gate.selection.compare_cases import (
@@ -50,6 +50,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.scope import EVERY_CASE, Narrowing, Scope
 from rubric_ci.models.judge.prompt import PROMPT_VERSION
 from rubric_ci.text import escape
+from rubric_ci.text.globs import TooManyComparisons
 
 
 def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
@@ -274,12 +275,18 @@ def dependency_notes(loaded: LoadedProject, eval_files: Iterable[str]) -> tuple[
     owners: dict[str, str] = {}
     for glob, owner in _globs(loaded, eval_files):
         owners.setdefault(glob, owner)
-    hints = ((glob, nearest_path(loaded.root, glob)) for glob in owners)
-    return tuple(
-        f"No file matches `{glob}` under `depends_on` of {owners[glob]}: {hint}"
-        for glob, hint in hints
-        if hint is not None
-    )
+    return tuple(_unmatched(owners, GlobsOfFiles(loaded.root)))
+
+
+def _unmatched(owners: Mapping[str, str], files: GlobsOfFiles) -> Iterator[str]:
+    for glob, owner in owners.items():
+        try:
+            hint = files.nearest(glob)
+        except TooManyComparisons as error:
+            yield f"Not every glob under `depends_on` is looked up: {error}."
+            return
+        if hint is not None:
+            yield f"No file matches `{glob}` under `depends_on` of {owner}: {hint}"
 
 
 def _globs(loaded: LoadedProject, eval_files: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -7,12 +7,13 @@ These are the files that its scripts and its target's command name or get, and t
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
+from itertools import islice
 
 from rubric_ci.files.project.links import ancestors, named_paths
 from rubric_ci.gate.selection.fingerprint import files
 from rubric_ci.model.config import CliTarget, LlmTarget, Target
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
-from rubric_ci.text.globs import matcher
+from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons
 
 
 class ChangedPaths:
@@ -20,34 +21,40 @@ class ChangedPaths:
 
     def __init__(self, paths: Iterable[str], compared: Collection[str] = ()) -> None:
         """Leave `compared` out, eval files and configuration: their content is compared instead."""
-        self._paths = tuple(paths)
+        self._comparisons = Comparisons()
+        self._index = PathIndex(paths, self._comparisons)
+        self._paths = self._index.paths
         self._others = tuple(path for path in self._paths if path not in compared)
         self._below = _by_folder(self._paths)
         self._matching = cache(self._match)
 
     def reason(self, case: EvalCase, target: Target) -> str:
         """Return the changed files that the case depends on, as a reason; empty: none."""
-        hits = {hit for file in _named(case, target) for hit in self._near(file)}
-        hits.update(self._matching((*case.depends_on, *(target.depends_on or ()))))
-        if hits or not depends_on_everything(target):
-            return changed(sorted(hits))
+        own = {hit for file in _named(case, target) for hit in self._near(file)}
+        try:
+            self._comparisons.spend(len(own))
+            found = self._matching((*case.depends_on, *(target.depends_on or ())))
+        except TooManyComparisons as error:
+            return f"its `depends_on` is not compared: {error}"
+        if own or found.paths or not depends_on_everything(target):
+            return found.told(own)
         why = f", and target `{target.name}` depends on every file"
         return changed(self._others) + why if self._others else ""
 
     def at(self, words: Iterable[str], globs: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the changed paths at or below one of the words, or that match a glob.
 
-        The root, ".", has every path below it.
+        The root, ".", has every path below it. Globs that cannot be tested match every path.
         """
         hits = {hit for word in words for hit in (self._paths if word == "." else self._near(word))}
-        return tuple(sorted(hits.union(self._matching(tuple(globs)))))
+        return tuple(sorted(hits.union(self._tested(tuple(globs)))))
 
     def concerns(self, target: Target) -> bool:
         """Return True if the target depends on a changed file for every case."""
         words = [*command_words(target)]
         if isinstance(target, LlmTarget) and target.prompt:
             words.append(target.prompt.path)
-        globs = self._matching(tuple(target.depends_on or ()))
+        globs = self._tested(tuple(target.depends_on or ()))
         everything = depends_on_everything(target) and self._others
         return bool(globs or everything) or any(any(self._near(word)) for word in words)
 
@@ -56,8 +63,26 @@ class ChangedPaths:
         yield from self._below.get(file, ())
         yield from (above for above in ancestors(file) if above in self._below.get(above, ()))
 
-    def _match(self, globs: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(filter(matcher(globs), self._paths)) if globs else ()
+    def _tested(self, globs: tuple[str, ...]) -> tuple[str, ...]:
+        try:
+            return self._matching(globs).paths
+        except TooManyComparisons:
+            return self._paths
+
+    def _match(self, globs: tuple[str, ...]) -> "_Matching":
+        return _Matching(self._index.matching(globs))
+
+
+class _Matching:
+    """Changed paths that many cases depend on, and what each of these cases adds to them."""
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        self.paths, self._known = paths, frozenset(paths)
+
+    def told(self, own: Collection[str]) -> str:
+        """Return these paths and those of a case as a reason."""
+        more = [path for path in own if path not in self._known]
+        return changed(sorted([*self.paths[:2], *more])[:2], len(self.paths) + len(more))
 
 
 def depends_on_everything(target: Target) -> bool:
@@ -65,11 +90,12 @@ def depends_on_everything(target: Target) -> bool:
     return target.depends_on is None
 
 
-def changed(paths: Collection[str]) -> str:
-    """Return the first paths and the number of the others, as a reason."""
-    names = [f"`{path}`" for path in paths]
-    if len(names) > 2:
-        return f"{names[0]} and {len(names) - 1:,} more files changed"
+def changed(paths: Collection[str], count: int | None = None) -> str:
+    """Return the first paths and the number of the others, of `count`, as a reason."""
+    names = [f"`{path}`" for path in islice(paths, 2)]
+    total = len(paths) if count is None else count
+    if total > 2:
+        return f"{names[0]} and {total - 1:,} more files changed"
     return f"{' and '.join(names)} changed" if names else ""
 
 

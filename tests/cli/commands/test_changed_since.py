@@ -5,6 +5,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from rubric_ci.text.globs import Comparisons
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
@@ -193,3 +196,31 @@ def test_a_calibration_that_decides_the_mode_of_the_judge(checkout: Checkout) ->
     checkout.write({"calibration.json": chosen % "isolated"})
     listed = run(checkout, "--list", "--changed-since", "main").stdout
     assert listed.startswith("evals/a.yaml:2  one  default  judge changed\n1 case\n")
+
+
+def test_globs_and_changed_files_that_are_too_many(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A case is never skipped because its globs could not be compared."""
+    monkeypatch.setattr(Comparisons, "MOST", 20)
+    cases = [
+        {
+            "id": f"c{n}",
+            "input": "Hi",
+            "rubrics": [{"contains": "H"}],
+            "depends_on": [f"src/*[0-9{n}]"],
+        }
+        for n in range(30)
+    ]
+    checkout.commit(FILES | {"evals/a.yaml": json.dumps({"evalcases": cases})})
+    checkout.commit({f"src/f{n}": "" for n in range(9)})
+    done = run(checkout, "evals", "--changed-since", "HEAD~1")
+    too_many = "there are too many globs and files to test each glob on each file"
+    why = {case["id"]: case["why"] for case in report(checkout)["cases"]}
+    assert why["c0"] == "`src/f0` and 8 more files changed"
+    assert why["c29"] == f"its `depends_on` is not compared: {too_many}"
+    assert f"Not every glob under `depends_on` is looked up: {too_many}." in " ".join(
+        done.stdout.split()
+    )
+    checked = invoke(checkout.root, ENVIRONMENT, "validate", "evals")
+    assert f"depends-on-unmatched: `src/*[0-929]` is not looked up: {too_many}" in checked.stdout

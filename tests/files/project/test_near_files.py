@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.files.project.near_files import near_file, nearest_path
+from rubric_ci.files.project.near_files import GlobsOfFiles, near_file
 from tests import platforms
 
 NEAR = {
@@ -74,7 +74,7 @@ def linked(tree: Path, tmp_path: Path) -> Path:
     ],
 )
 def test_a_glob_that_matches(tree: Path, glob: str) -> None:
-    assert nearest_path(tree, glob) is None
+    assert GlobsOfFiles(tree).nearest(glob) is None
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_a_glob_that_matches(tree: Path, glob: str) -> None:
     ],
 )
 def test_a_glob_that_matches_nothing(tree: Path, glob: str, hint: str) -> None:
-    assert nearest_path(tree, glob) == hint
+    assert GlobsOfFiles(tree).nearest(glob) == hint
 
 
 @pytest.mark.parametrize("glob", ["src/**", "**/main.py", "linked/**", "linked/app/*.py", "**"])
 def test_a_glob_that_matches_through_a_link(linked: Path, glob: str) -> None:
-    assert nearest_path(linked, glob) is None
+    assert GlobsOfFiles(linked).nearest(glob) is None
 
 
 @pytest.mark.parametrize(
@@ -110,4 +110,4 @@ def test_a_glob_that_matches_through_a_link(linked: Path, glob: str) -> None:
     ],
 )
 def test_a_glob_that_matches_nothing_behind_a_link(linked: Path, glob: str, hint: str) -> None:
-    assert nearest_path(linked, glob) == hint
+    assert GlobsOfFiles(linked).nearest(glob) == hint

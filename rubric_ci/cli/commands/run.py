@@ -14,7 +14,8 @@ from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.history.detectable import show_power
-from rubric_ci.services.cost.expected_requests import check_prices, models_to_ask
+from rubric_ci.services.cost.estimate import check_prices
+from rubric_ci.services.cost.expected_requests import models_to_ask
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import (
     Workflow,
@@ -93,10 +94,10 @@ def grade_inputs(
     """Announce the cost and grade; `clock` is the monotonic time of the start."""
     with open_sides(inputs) as (opened, sides):
         work = expected_work(opened, sides)
-        if not inputs.context.offline:
-            check_prices(work, inputs.settings.requests.max_cost_usd)
         announced = announce(work, sides, opened)
         _show(announced, opened)
+        if not inputs.context.offline:
+            check_prices(work, announced.estimate, inputs.settings.requests.max_cost_usd)
         graded = grade_run(opened, sides, models_to_ask(work), run)
     report = finish(
         inputs,

@@ -250,16 +250,16 @@ def _limit(call: ModelCall) -> int:
     )
 
 
-def priced(endpoint: Endpoint, price_of: PriceOf) -> Prices:
+def priced(endpoint: Endpoint, price_of: PriceOf, name: str = "") -> Prices:
     """Return the prices of a model; raises CannotConfigure if they are unknown.
 
-    Without prices, a maximum cost could not be enforced.
+    Without prices, a maximum cost could not be enforced. `name` is what it is in the run.
     """
     prices = price_of(endpoint)
     if prices is None:
         prices_of_it = "set input_cost_per_token and output_cost_per_token of the model, or "
         raise CannotConfigure(
-            f"{endpoint.model} has no known price, so a maximum cost cannot be enforced",
+            f"{name or endpoint.model} has no known price, so a maximum cost cannot be enforced",
             f"{'' if endpoint.command else prices_of_it}use --max-calls",
         )
     return prices

@@ -9,7 +9,9 @@ import click
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import CostEstimate
 from rubric_ci.model.usage import Usage
-from rubric_ci.services.cost.expected_requests import ExpectedWork
+from rubric_ci.models.llm.budget import priced
+from rubric_ci.models.llm.model_info import prices_of
+from rubric_ci.services.cost.expected_requests import ExpectedWork, check_targets
 from rubric_ci.services.cost.judgements import JudgeEstimate, estimate_cost, estimate_lines
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.services.cost.target_requests import AnswerEstimate, estimate_answers
@@ -80,6 +82,16 @@ def estimate_work(
         answers=[a for side in work for a in estimate_answers(side, known, batched=batched)],
         judgements=estimate_cost(work, batched=batched, preflight=preflight, last=known),
     )
+
+
+def check_prices(work: Sequence[ExpectedWork], found: Estimate, most_dollars: float | None) -> None:
+    """Raise CannotConfigure for a target or judge of the estimate that fits no cap in dollars."""
+    if most_dollars is None:
+        return
+    check_targets(work)
+    for each in found.judgements:
+        if each.estimate.requests:
+            priced(each.judge.endpoint, prices_of, f"the judge {each.judge.endpoint.model}")
 
 
 def show_estimate(work: Sequence[ExpectedWork]) -> None:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import assert_never
 
-from rubric_ci.errors import NoVerdict, OverBudget
+from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
 from rubric_ci.grading.evaluators.llm_judge import llm_judge
 from rubric_ci.grading.evaluators.rubric import for_judges, rubric
 from rubric_ci.grading.limits import Deadline
@@ -27,13 +27,15 @@ from rubric_ci.model.config import (
     RecordedTarget,
     RunnerTarget,
     UnsupportedTarget,
+    with_model,
 )
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.results import Answer
-from rubric_ci.models.llm.budget import check_start
+from rubric_ci.models.llm.budget import check_start, priced
 from rubric_ci.models.llm.client import identity
+from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.system import coroutines
 
 
@@ -115,15 +117,27 @@ async def _keep_cached(
             dry.prepared.keep(case, spec, dry.trial, answer, found)
 
 
-def check_prices(sides: Sequence[ExpectedWork], most_dollars: float | None) -> None:
-    """Raise CannotConfigure for a target that has to answer and fits no cap in dollars."""
-    if most_dollars is None:
-        return
+def check_targets(sides: Sequence[ExpectedWork]) -> None:
+    """Raise CannotConfigure for a target or user that has to answer and fits no cap in dollars."""
     for side in sides:
         for task in side.tasks:
-            price = spending.price_of(task.target) if task.case.evaluators else None
-            if price and price.most is None and not price.obeys and _lacks_answer(side, task):
-                check_start(price)
+            try:
+                _check(task)
+            except CannotConfigure:
+                if _lacks_answer(side, task):
+                    raise
+
+
+def _check(task: Task) -> None:
+    target, user = task.target, task.case.simulated_user
+    if not task.case.evaluators:
+        return
+    if isinstance(target, LlmTarget):
+        priced(target.endpoint, prices_of, f"{target.endpoint.model} of the target `{target.name}`")
+    elif price := spending.price_of(target):
+        check_start(price)
+    if user and (player := with_model(task.judge, user.model)):
+        priced(player.endpoint, prices_of, f"{player.endpoint.model}, the simulated user,")
 
 
 def models_to_ask(sides: Sequence[ExpectedWork]) -> tuple[Endpoint, ...]:

@@ -4,12 +4,14 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from tests import platforms
 from tests.checkout import Checkout
+from tests.http_server import serving
 from tests.models.agents.cli_outputs import CLAUDE, printed
 from tests.sample_project import Project
 
@@ -245,6 +247,49 @@ def test_a_change_does_not_set_the_price_of_a_start(
     policy = ("--policy-from=base", f"--changed-since={base}")
     found, _, said = bench.graded(*policy, "--max-cost-usd=0.6")
     assert (found, len(bench.started())) == (status, started), said
+
+
+ASKED = "api_key: none, api_base: URL"
+PRICED = f"{ASKED}, input_cost_per_token: 0.000001, output_cost_per_token: 0.000001"
+TALK = "simulated_user: {persona: Ada, goal: It}, rubrics: [{contains: It}]"
+
+
+@pytest.mark.parametrize(
+    ("judge", "target", "case", "named"),
+    [
+        (ASKED, PRICED, "input: Hi, rubrics: [Greets]", "the judge openai/judge"),
+        (PRICED, ASKED, "input: Hi, rubrics: [Greets]", "openai/answers of the target `default`"),
+        (ASKED, PRICED, TALK, "openai/judge, the simulated user,"),
+    ],
+    ids=["judge", "target", "user"],
+)
+def test_a_model_without_a_price_is_refused_before_any_request(
+    bench: Bench, judge: str, target: str, case: str, named: str
+) -> None:
+    """Also before the preflight, which asks each model whether it is there."""
+    seen: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            self.send_error(404)
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+    bench.write("evals/a.eval.yaml", f"evalcases: [{{id: a, {case}}}]\n")
+    with serving(Handler) as server:
+        config = (
+            f"judge: {{model: openai/judge, {judge}}}\n"
+            f"targets: [{{name: default, model: openai/answers, {target}}}]\n"
+        )
+        bench.write("rubric-ci.yaml", config.replace("URL", f'"{server.url}/v1"'))
+        status, _, said = bench.graded("--max-cost-usd=1")
+    assert (status, seen) == (2, []), said
+    assert said.endswith(
+        f"rubric-ci: {named} has no known price, so a maximum cost cannot be enforced\n"
+        "  set input_cost_per_token and output_cost_per_token of the model, or use --max-calls\n"
+    )
 
 
 def test_a_batch_is_one_start(bench: Bench) -> None:

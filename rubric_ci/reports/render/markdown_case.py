@@ -17,6 +17,7 @@ from rubric_ci.reports.render import comparison_section, usage_text, wording
 from rubric_ci.text import escape, numbers
 
 LONGEST_TEXT = 400  # characters of a question, an expected outcome or an answer
+MOST_FILES = 10  # images and documents of a case
 ICONS: Mapping[wording.CaseStatus, str] = {
     "pass": "✅",
     "borderline": "🟡",
@@ -38,10 +39,17 @@ class Links:
     def place(self, file: str, line: int, shown: str = "") -> str:
         """Return a line of a file as a link, or as plain text without a server."""
         text = shown or f"{numbers.shortened(file, 200)}:{line}"
+        return self._linked(file, text, f"#L{line}")
+
+    def file(self, file: str) -> str:
+        """Return a file of the repository as a link, or as plain text without a server."""
+        return self._linked(file, numbers.shortened(file, 200), "")
+
+    def _linked(self, file: str, text: str, line: str) -> str:
         if not self.blob or ".." in file.replace("\\", "/").split("/"):
             return escape.markdown(text)  # `..` would lead to another page of the server
         target = f"{escape.link_target(self.blob)}/{escape.path_target(file)}"
-        return f"[{escape.markdown(text)}]({target}#L{line})"
+        return f"[{escape.markdown(text)}]({target}{line})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +142,17 @@ def _texts(case: Graded, detail: Detail) -> Iterator[str]:
         shown.append(f"**Answer**, compared with the {noun}: {differs}")
     elif "Answer" in parts:
         shown.append(_text("Answer", parts["Answer"]))
+    if files := list(_files(case, detail.links)):
+        shown.append(f"**Images and documents**: {' · '.join(numbers.counted(files, MOST_FILES))}")
     if shown and detail.shows_texts:
         yield "<br>\n".join(shown)
+
+
+def _files(case: Graded, links: Links) -> Iterator[str]:
+    """Yield the images and documents; those of an answer are not at the commit."""
+    for each in case.media:
+        own = escape.code_span(numbers.shortened(each.path, 200))
+        yield f"{each.of} {own if each.of == 'answer' else links.file(each.path)}"
 
 
 def _text(title: str, text: str) -> str:

@@ -2,12 +2,16 @@
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from rubric_ci.model.answers import pictures_of
 from rubric_ci.model.results import CaseResult
 from rubric_ci.reports.render import annotations, formats, markdown, terminal, wording
+from rubric_ci.reports.render.markdown_case import Links
+from tests.pictures import media, png
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
 TEXTS: dict[str, Any] = {"question": "Why?", "expected_outcome": "A reason."}
@@ -121,3 +125,19 @@ def test_markdown_omits_them_before_reasons_are_cut() -> None:
     assert "Omitted to keep this short: questions, expected outcomes and answers. The" in text
     assert "r" * 600 in text
     assert "**Question**" not in text
+
+
+def test_a_comment_links_the_images_of_a_case_at_the_commit() -> None:
+    shot, answer = media("shots/my cart.png", png(4, 3)), media("out/a|b.png", png(5, 5))
+    found = (*pictures_of("question", [shot]), *pictures_of("answer", [answer]))
+    hostile = replace(found[0], path="../../evil/x](http://a.example).png")
+    report = a_report(graded("a", "fail", a_criterion(), **TEXTS, media=(*found, hostile)))
+    text = markdown.render(
+        report, links=Links(blob="https://github.example/acme/shop/blob/0a1b2c3")
+    )
+    line = next(line for line in text.splitlines() if "Images and documents" in line)
+    assert line == (
+        "**Images and documents**: question [shots/my cart.png]"
+        "(https://github.example/acme/shop/blob/0a1b2c3/shots/my%20cart.png) · "
+        "answer `out/a|b.png` · question ../../evil/x\\](http:&#8203;//a.example).png"
+    )

@@ -28,6 +28,11 @@ _TEXT: Final = ("text", "input_text", "output_text")
 _LEFT_OUT: Final = ("reasoning", "thinking", "redacted_thinking", "refusal")
 _CALLS: Final = ("tool_call", "tool_use", "function_call")
 _RESULTS: Final = ("tool_call_response", "tool_result", "function_call_output")
+_KEYS_OF_PARTS: Final = {
+    **dict.fromkeys(("functionCall", "toolUse"), "call"),
+    **dict.fromkeys(("functionResponse", "toolResult"), "result"),
+    "reasoningContent": "left out",
+}
 _MESSAGES: Final = ("messages", "input_messages", "output_messages", "chat_history", "history")
 _CHOICES: Final = ("choices", "candidates", "generations", "message", "messages", "output")
 _ANSWERS: Final = ("output", "answer", "response", "result", "text", "content", "completion")
@@ -273,7 +278,7 @@ def _kind(part: Mapping[str, Any]) -> str:
     known |= {**dict.fromkeys(_CALLS, "call"), **dict.fromkeys(_RESULTS, "result")}
     if kind in known:
         return known[kind]
-    for key, meaning in (("functionCall", "call"), ("functionResponse", "result")):
+    for key, meaning in _KEYS_OF_PARTS.items():
         if key in part:
             return meaning
     if not kind and isinstance(part.get("text"), str):
@@ -283,22 +288,28 @@ def _kind(part: Mapping[str, Any]) -> str:
 
 def _call(value: Any) -> Call:
     call = mapping(mapping(value).get("tool_call", value))
-    inner = mapping(call.get("function", call.get("functionCall"))) or call
+    inner = _inner(call, "function", "functionCall", "toolUse")
     arguments = next(
         (inner[key] for key in ("arguments", "args", "input", "parameters") if key in inner), None
     )
     name = str(inner.get("name") or call.get("name") or call.get("tool") or "unknown")
-    return Call(str(call.get("id") or call.get("call_id") or ""), name, decoded(arguments))
+    ids = (call.get("id"), call.get("call_id"), inner.get("toolUseId"))
+    return Call(str(next(filter(None, ids), "")), name, decoded(arguments))
 
 
 def _result(part: Mapping[str, Any]) -> ChatMessage:
-    inner = mapping(part.get("functionResponse")) or part
+    inner = _inner(part, "functionResponse", "toolResult")
     keys = ("response", "result", "output", "content")
     value = next((inner[key] for key in keys if key in inner), "")
-    of = next((part[key] for key in ("tool_use_id", "call_id", "id") if part.get(key)), "")
+    names = ("tool_use_id", "call_id", "id", "toolUseId")
+    of = next((inner[key] for key in names if inner.get(key)), "")
     return ChatMessage(
         role="tool", text=as_text(value), result_of=str(of), name=str(inner.get("name") or "")
     )
+
+
+def _inner(part: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    return next((mapping(part[key]) for key in keys if mapping(part.get(key))), part)
 
 
 def _named(value: Mapping[str, Any], names: Sequence[str]) -> str | None:

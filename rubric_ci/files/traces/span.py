@@ -60,13 +60,16 @@ class Span:
     rest: Mapping[str, JSON] = field(default_factory=dict)  # of question and answer: no text of it
 
     def with_facts(self, other: "Span") -> "Span":
-        """Return the span with what another record says about it."""
-        step, more = (self, other) if self.is_step else (other, self)
+        """Return the span with what another record says about it, which may be one message."""
+        step, more = (other, self) if other.is_step and not self.is_step else (self, other)
+        asked, said = step.question or more.question, step.answer or more.answer
+        if not step.is_step:
+            asked, said = (*step.question, *more.question), (*step.answer, *more.answer)
         return replace(
             step,
             parent=step.parent or more.parent,
-            question=step.question or more.question,
-            answer=step.answer or more.answer,
+            question=asked,
+            answer=said,
             attributes={**more.attributes, **step.attributes},
             measures={**more.measures, **step.measures},
             tags=(*step.tags, *more.tags),

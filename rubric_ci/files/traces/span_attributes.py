@@ -21,6 +21,14 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 _INPUTS: Final = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt")
 _OUTPUTS: Final = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion")
+_INPUT_VALUES: Final = (
+    *("input.value", "langfuse.observation.input", "traceloop.entity.input"),
+    *("ai.prompt.messages", "ai.prompt", "ai.toolCall.args"),
+)
+_OUTPUT_VALUES: Final = (
+    *("output.value", "langfuse.observation.output", "traceloop.entity.output"),
+    *("ai.response.text", "ai.toolCall.result"),
+)
 _EVENT_ROLES: Final = ("system", "user", "assistant", "tool")  # until conventions 1.36
 _CONTENT: Final = (
     *("gen_ai.input.", "gen_ai.output.", "gen_ai.system_instr", "gen_ai.tool.def"),
@@ -40,7 +48,7 @@ def read(found: Attributes, name: str = "", events: Iterable[Event] = ()) -> Spa
         kind=kind,
         question=_question(nested, said),
         answer=_answer(nested, said),
-        tool=_tool(nested, name) if kind == "tool" else None,
+        tool=_tool(nested, name, said) if kind == "tool" else None,
         measures=_measures(nested),
         attributes={key: each for key, each in found.items() if not key.startswith(_CONTENT)},
         feedback=tuple(_feedback(facts) for event, facts in said if event == _EVALUATION),
@@ -83,14 +91,18 @@ def _question(nested: Attributes, events: Iterable[Event]) -> tuple[chat.ChatMes
     before = (chat.ChatMessage(role="system", text=texts),) if texts else ()
     asked = _first(nested, _INPUTS)
     asked = asked or tuple(each for event in events for each in _asked(*event))
-    asked = asked or chat.question(at(nested, "input.value")).messages
-    return (*before, *asked)
+    return (*before, *(asked or chat.question(_value(nested, _INPUT_VALUES)).messages))
 
 
 def _answer(nested: Attributes, events: Iterable[Event]) -> tuple[chat.ChatMessage, ...]:
     said = _first(nested, _OUTPUTS)
     said = said or tuple(each for event in events for each in _chosen(*event))
-    return said or chat.answer(at(nested, "output.value")).messages
+    return said or chat.answer(_value(nested, _OUTPUT_VALUES)).messages
+
+
+def _value(nested: Attributes, paths: Iterable[str]) -> JSON:
+    """Return the first value of these paths that is not empty; None: there is none."""
+    return next(filter(None, (at(nested, each) for each in paths)), None)
 
 
 def _first(nested: Attributes, paths: Iterable[str]) -> tuple[chat.ChatMessage, ...]:
@@ -114,22 +126,28 @@ def _asked(name: str, facts: Attributes) -> Iterator[chat.ChatMessage]:
     """Yield the message of an event of the conventions before 1.37."""
     role = name.removeprefix("gen_ai.").removesuffix(".message")
     if role in _EVENT_ROLES and name.endswith(".message"):
-        yield from chat.question([{**facts, "role": role}]).messages
+        content = decoded(facts.get("content"))
+        yield from chat.question([{**facts, "content": content, "role": role}]).messages
 
 
 def _chosen(name: str, facts: Attributes) -> Iterator[chat.ChatMessage]:
     if name == "gen_ai.choice":
-        message = mapping(decoded(facts.get("message"))) or facts
-        yield from chat.answer({**message, "role": "assistant"}).messages
+        message = decoded(facts.get("message", facts.get("content")))
+        whole = message if isinstance(message, dict) else {"content": message}
+        yield from chat.question([{**whole, "role": "assistant"}]).messages
 
 
-def _tool(nested: Attributes, name: str) -> Step:
-    arguments = at(nested, "gen_ai.tool.call.arguments") or at(nested, "input.value")
-    result = at(nested, "gen_ai.tool.call.result") or at(nested, "output.value")
+def _tool(nested: Attributes, name: str, events: Iterable[Event]) -> Step:
+    """Return the call of a tool: of attributes, else of events, whose choice is the result."""
+    given = dict(events)
+    content = given.get("gen_ai.tool.message", {}).get("content")
+    said = chat.last_text([each for event in given.items() for each in _chosen(*event)])
     return Step(
         tool=str(at(nested, "gen_ai.tool.name") or at(nested, "tool.name") or name),
-        arguments=decoded(arguments),
-        result=as_text(result),
+        arguments=decoded(
+            _value(nested, ("gen_ai.tool.call.arguments", *_INPUT_VALUES)) or content
+        ),
+        result=as_text(_value(nested, ("gen_ai.tool.call.result", *_OUTPUT_VALUES)) or said),
     )
 
 

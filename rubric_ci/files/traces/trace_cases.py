@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from rubric_ci.files.traces import chat_messages as chat
-from rubric_ci.files.traces.span import ROOT, Feedback, Span
+from rubric_ci.files.traces.span import Feedback, Span
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Step
@@ -46,57 +46,58 @@ class TraceCase:
 
 
 class Traces:
-    """The spans of a file by their traces; facts that come later are joined to their span."""
+    """The spans of a file by their traces; facts in other records are joined to their span."""
 
     def __init__(self) -> None:
         self._traces: dict[str, _Steps] = defaultdict(dict)
-        self._loose: list[Span] = []  # facts about a span whose trace is not named
+        self._facts: dict[tuple[str, str], Span] = {}  # by trace and span, which may be unknown
 
     def add(self, span: Span) -> None:
         """Add a span, or facts about one."""
-        if not span.trace:
-            self._loose.append(span)
-            return
-        known = self._traces[span.trace].get(span.id)
-        self._traces[span.trace][span.id] = known.with_facts(span) if known else span
+        if span.is_step:
+            known = self._traces[span.trace].get(span.id)
+            self._traces[span.trace][span.id] = known.with_facts(span) if known else span
+        else:
+            key = span.trace, span.id
+            known = self._facts.get(key)
+            self._facts[key] = known.with_facts(span) if known else span
 
     def cases(self) -> Iterator[TraceCase | LeftOut]:
         """Yield the cases of all traces, in the order of the file."""
-        self._join()
-        for steps in self._traces.values():
-            yield from _cases(steps)
+        about = self._join()
+        for trace, steps in self._traces.items():
+            yield from _cases(steps, about.pop(trace, None))
+        for facts in about.values():
+            yield LeftOut(facts.line, "only scores or messages, without their span")
 
-    def _join(self) -> None:
-        """Join facts to the span that has their id in any trace."""
+    def _join(self) -> dict[str, Span]:
+        """Join facts to their spans; return those about a trace as a whole, or an unknown span."""
         owners = {
-            name: steps
-            for steps in self._traces.values()
-            if self._loose
+            (trace, name): (steps, span.id)
+            for whole, steps in self._traces.items()
             for span in steps.values()
-            for name in (span.id, span.row)
-            if name
+            for name in filter(None, (span.id, span.row))
+            for trace in ("", whole)
+            if self._facts
         }
-        for facts in self._loose:
-            steps = owners.get(facts.id, {})
-            for key, span in steps.items():
-                if facts.id in {span.id, span.row}:
-                    steps[key] = span.with_facts(facts)
-        self._loose = []
+        about: dict[str, Span] = {}
+        for (trace, name), facts in self._facts.items():
+            if found := owners.get((trace, name)):
+                steps, key = found
+                steps[key] = steps[key].with_facts(facts)
+            else:
+                whole = trace or name
+                about[whole] = about[whole].with_facts(facts) if whole in about else facts
+        return about
 
 
-def _cases(steps: _Steps) -> Iterator[TraceCase | LeftOut]:
-    about = steps.get(ROOT)
-    known = {key: span for key, span in steps.items() if span.is_step}
-    if not known:
-        line = about.line if about else next(iter(steps.values())).line
-        yield LeftOut(line, "only scores or messages, without their span")
-        return
+def _cases(steps: _Steps, about: Span | None) -> Iterator[TraceCase | LeftOut]:
     children: dict[str, list[Span]] = defaultdict(list)
-    for span in known.values():
-        children[span.parent if span.parent in known else ""].append(span)
+    for span in steps.values():
+        children[span.parent if span.parent in steps else ""].append(span)
     roots = sorted(children.pop("", []), key=lambda span: span.started)
     if not roots:
-        yield LeftOut(next(iter(known.values())).line, "spans that are each other's parent")
+        yield LeftOut(next(iter(steps.values())).line, "spans that are each other's parent")
     for number, root in enumerate(roots):
         own = root.with_facts(about) if about and number == 0 else root
         yield _case(own, [own, *_below(root, children)])

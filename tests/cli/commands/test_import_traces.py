@@ -39,6 +39,8 @@ STEP = {**UNTIMED, "duration_ms": 1000.0}
     [
         ("otlp", records.otlp_with_attributes, STEP),
         ("otlp", records.otlp_with_events, UNTIMED),
+        ("otlp", records.otlp_with_old_events, STEP),
+        ("otlp", records.otlp_with_old_logs, UNTIMED),
         ("langfuse", records.langfuse_download, STEP),
         ("langfuse", records.langfuse_rows, STEP),
         ("langsmith", records.langsmith_runs, STEP),
@@ -47,7 +49,8 @@ STEP = {**UNTIMED, "duration_ms": 1000.0}
         ("braintrust", records.braintrust_rows, STEP),
     ],
     ids=[
-        *("otlp attributes", "otlp events", "langfuse download", "langfuse rows", "langsmith"),
+        *("otlp attributes", "otlp log records", "otlp old events", "otlp old log records"),
+        *("langfuse download", "langfuse rows", "langsmith"),
         *("phoenix spans", "phoenix data frame", "braintrust"),
     ],
 )

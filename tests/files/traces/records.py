@@ -128,6 +128,55 @@ def otlp_with_events() -> str:
     )
 
 
+def otlp_with_old_events() -> str:
+    """Messages as events of spans, as conventions before 1.37 and Strands Agents have them."""
+
+    def event(name: str, **found: Any) -> dict[str, Any]:
+        written = {key: json.dumps(each) for key, each in found.items()}
+        return {"name": f"gen_ai.{name}", "attributes": attributes(written)}
+
+    call = [{"toolUse": {"toolUseId": "c1", "name": "find", "input": {"order": 7}}}]
+    result = [{"toolResult": {"toolUseId": "c1", "content": [{"text": RESULT}]}}]
+    asked = [
+        event("system.message", content=[{"text": SYSTEM}]),
+        event("user.message", content=[{"text": QUESTION}]),
+    ]
+    choice = event("choice", message=[{"text": ANSWER}])
+    called = [event("assistant.message", content=call), event("tool.message", content=result)]
+    done = [
+        event("tool.message", content={"order": 7}),
+        event("choice", message=[{"text": RESULT}]),
+    ]
+    chat = {"gen_ai.operation.name": "chat", **USAGE}
+    return lines(
+        otlp_log(ROOT, "gen_ai.evaluation.result", EVALUATION),
+        otlp_span(TOOL, ROOT, 1, TOOL_FACTS, events=done),
+        otlp_span(MODEL, ROOT, 2, chat, events=[*asked, *called, choice]),
+        otlp_span(ROOT, "", 0, {}, events=[*asked, choice]),
+    )
+
+
+def otlp_with_old_logs() -> str:
+    """A log record for each message, with its content in the body."""
+
+    def record(name: str, **found: Any) -> dict[str, Any]:
+        export = otlp_log(MODEL, f"gen_ai.{name}", {})
+        export["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]["body"] = any_value(found)
+        return export
+
+    message = {"role": "assistant", "content": ANSWER}
+    return lines(
+        record("system.message", content=SYSTEM),
+        record("user.message", content=QUESTION),
+        record("assistant.message", tool_calls=[CALL]),
+        record("tool.message", id="c1", content=RESULT),
+        record("choice", index=0, finish_reason="stop", message=message),
+        otlp_log(ROOT, "gen_ai.evaluation.result", EVALUATION),
+        otlp_span(MODEL, ROOT, 2, {"gen_ai.operation.name": "chat", **USAGE}),
+        otlp_span(ROOT, "", 0, {}),
+    )
+
+
 def langfuse_download() -> str:
     """A trace as the page downloads it: one JSON text over many lines."""
     trace = {

@@ -245,7 +245,10 @@ def _fitting(folder: Path, glob: str) -> list[str]:
     """Return the files below a folder that fit a glob, by their names from it."""
     if Path(glob).is_absolute() or ".." in Path(glob).parts:
         return []
-    return sorted(each.relative_to(folder).as_posix() for each in folder.glob(glob))
+    try:
+        return sorted(each.relative_to(folder).as_posix() for each in folder.glob(glob))
+    except ValueError:  # a text with `**` in a word is no glob
+        return []
 
 
 def _text(path: Path, root: Path) -> str | None:

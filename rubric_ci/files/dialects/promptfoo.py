@@ -14,7 +14,12 @@ from rubric_ci.files.dialects.nunjucks import NotSame, is_template, resolved
 from rubric_ci.files.dialects.promptfoo_checks import add_checks
 from rubric_ci.files.dialects.promptfoo_code import Setting, transform_of
 from rubric_ci.files.dialects.promptfoo_prompts import Prompt, add_input, prompts_of, write_out
-from rubric_ci.files.dialects.promptfoo_providers import add_judge, add_targets, runs_programs
+from rubric_ci.files.dialects.promptfoo_providers import (
+    add_judge,
+    add_options,
+    add_targets,
+    runs_programs,
+)
 from rubric_ci.files.dialects.promptfoo_tests import Test, tests_of
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.problems import Path
@@ -25,12 +30,12 @@ _SUITE: Final = frozenset(("prompts", "providers", "targets", "tests", "defaultT
 _IDLE: Final = frozenset(
     (
         *("description", "$schema", "tags", "metadata", "outputPath", "sharing", "derivedMetrics"),
-        *("commandLineOptions", "assertionTemplates", "writeLatestResults", "version"),
+        *("commandLineOptions", "assertionTemplates", "writeLatestResults", "version", "tracing"),
     )
 )
 """Keys that decide about no answer and no verdict."""
 
-_DECIDING: Final = ("extensions", "nunjucksFilters", "redteam", "tracing")
+_DECIDING: Final = ("extensions", "nunjucksFilters", "redteam")
 _OPTIONS: Final = frozenset(
     ("maxConcurrency", "showProgressBar", "cache", "delay", "timeoutMs", "maxEvalTimeMs")
 )
@@ -55,7 +60,9 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
     prompts = list(prompts_of(found, data.get("prompts") or ["{{input}}"], beside, programs))
     found.put(("evalcases",), [], ("tests",))
     taken: Counter[str] = Counter()
+    options = []
     for test in tests_of(found, data, beside):
+        options.append(test.settings)
         own = transform_of(found, *test.transform, beside.base)
         setting = Setting(
             {}, beside.base, test.threshold, (*transforms, *own), beside.read, test.judge
@@ -66,6 +73,7 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
             taken[name] += 1
             unique = name if taken[name] == 1 else f"{name}-{taken[name]}"
             _add_case(found, test, prompt, setting._replace(variables=variables), unique)
+    add_options(found, options)
     add_judge(found)
     return found
 

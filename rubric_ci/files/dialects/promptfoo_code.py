@@ -19,6 +19,11 @@ COMMANDS: Final = {"javascript": "node", "python": "python3"}
 KEYS: Final = ("type", "value", "metric", "weight", "description", "transform")
 """The keys of each assertion."""
 
+DECIDING: Final = (
+    *("provider", "rubricPrompt", "contextTransform", "config", "threshold", "assert"),
+)
+"""The keys that decide about a verdict in some of them."""
+
 _FUNCTION: Final = re.compile(r":\w+$")
 
 
@@ -61,7 +66,7 @@ def check_of(
     """Return a check by code for the shim; a file is named from the folder of the eval file."""
     plain = kind.removeprefix("not-")
     value = assertion.get("value")
-    found.refuse_keys(assertion, (*KEYS, "threshold", "config"), place)
+    found.skip_keys(assertion, (*KEYS, "threshold", "config"), DECIDING, place)
     if not isinstance(value, str):
         found.refuse((*place, "value"), f"`{kind}` has no text of code")
         return None

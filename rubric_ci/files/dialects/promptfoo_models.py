@@ -66,7 +66,7 @@ _NOT_CHAT: Final = (
 _AGENTS: Final = re.compile(
     r"anthropic:claude-(?:agent-sdk|code)|openai:(?:codex|agents)|browser$|mcp$|langfuse"
 )
-_SETTINGS: Final[Mapping[str, str]] = {
+SETTINGS: Final[Mapping[str, str]] = {
     **{
         key: key
         for key in (
@@ -89,10 +89,12 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "apiVersion": "api_version",
     "region": "aws_region_name",
     "projectId": "vertex_project",
+    "project": "vertex_project",
+    "headers": "extra_headers",
 }
 """Settings that a request here has as well, by promptfoo's names."""
 
-_INNER: Final = ("generationConfig", "options")
+_INNER: Final = ("generationConfig", "options", "passthrough")
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}|\$(\w+)|\{\{\s*env\.(\w+)\s*\}\}")
 
 
@@ -121,10 +123,10 @@ def model_of(found: Translation, options: Mapping[str, Any], place: Path) -> dic
     config = given if isinstance(given, dict) else {}
     base = {"api_base": models.base} if models.base else {}
     target = {"model": f"{models.prefix}{rest}", **base}
-    return {**target, **_settings(found, config, (*place, "config"), start)}
+    return {**target, **settings_of(found, config, (*place, "config"), start)}
 
 
-def _settings(
+def settings_of(
     found: Translation, config: Mapping[str, Any], place: Path, start: str
 ) -> dict[str, Any]:
     """Return the settings of a request; what has no counterpart is reported."""
@@ -132,18 +134,20 @@ def _settings(
     for key, value in config.items():
         where = (*place, key)
         if key in _INNER and isinstance(value, dict):
-            settings |= _settings(found, value, where, start)
+            settings |= settings_of(found, value, where, start)
         elif key in ("apiKey", "apiKeyEnvar"):
             if variable := _key(key, value):
                 settings["api_key"] = f"${{{{ {variable} }}}}"
             else:
                 message = "a key is not copied: set the variable of the provider in its place"
                 found.skip(where, message)
-        elif key in _SETTINGS:
+        elif start == "vertex" and key in ("region", "location"):
+            settings["vertex_location"] = value
+        elif key in SETTINGS:
             if (made := _value(key, value, start)) is None:
                 found.refuse(where, f"`{key}` has a template, or is in another file")
             else:
-                settings[_SETTINGS[key]] = made
+                settings[SETTINGS[key]] = made
         elif key == "reasoning" and isinstance(value, dict) and {*value} == {"effort"}:
             settings["reasoning_effort"] = value["effort"]
         elif key in _OF_SERVICE:

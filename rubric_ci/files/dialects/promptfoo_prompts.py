@@ -51,7 +51,8 @@ def prompts_of(
         place: Path = ("prompts", index) if isinstance(written, list) else ("prompts",)
         text = item.get("raw", item.get("id")) if isinstance(item, dict) else item
         if isinstance(item, dict):
-            found.refuse_keys(item, ("id", "raw", "label", "display"), place)
+            known = ("id", "raw", "label", "display")
+            found.skip_keys(item, known, ("function", "provider", "config", "prefix"), place)
         texts = list(_texts(text, beside)) if isinstance(text, str) else []
         if not texts:
             found.refuse(place, _NOT_TEXT)

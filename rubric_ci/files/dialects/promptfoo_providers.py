@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from posixpath import join
 from typing import Any, Final
 
+from rubric_ci.files.dialects.promptfoo_checks import Placed
 from rubric_ci.files.dialects.promptfoo_code import (
     COMMANDS,
     SHIMS,
     language_of,
     transform_of,
 )
-from rubric_ci.files.dialects.promptfoo_models import IDLE, is_model, model_of
+from rubric_ci.files.dialects.promptfoo_models import IDLE, is_model, model_of, settings_of
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.problems import Path
 
@@ -21,6 +22,7 @@ VARIABLES: Final = ".vars.json"
 """The end of the name of the file with the variables of each case, for programs."""
 
 _OWN: Final = ("id", "label", "config", "transform")
+_DECIDING: Final = ("prompts", "env", "inputs", "modelName")
 _FUNCTION: Final = re.compile(r":\w+$")
 _NO_COUNTERPART: Final = (
     "this provider has no counterpart; define a target of the name `default`: {}"
@@ -56,6 +58,22 @@ def runs_programs(targets: Sequence[Mapping[str, Any]]) -> bool | None:
     """Return True if all targets are programs, False if none is, None if some are."""
     programs = {target.get("provider") == "cli" for target in targets} or {False}
     return programs.pop() if len(programs) == 1 else None
+
+
+def add_options(found: Translation, options: Sequence[Mapping[str, Placed]]) -> None:
+    """Add the settings of requests that every test has to the models."""
+    shared = dict(options[0]) if options else {}
+    for placed in (each for of_test in options for each in of_test.items()):
+        key, (value, place) = placed
+        if any(other.get(key, (None, ()))[0] != value for other in options):
+            shared.pop(key, None)
+            found.refuse(place, f"`{key}` of some tests has no counterpart: a target has one")
+    for key, (value, place) in shared.items():
+        models = [target for target in found.targets if "model" in target]
+        for target in models:
+            target.update(settings_of(found, {key: value}, place[:-1], ""))
+        if not models:
+            found.skip(place, f"`{key}` is for models, and there is none")
 
 
 def add_judge(found: Translation) -> None:
@@ -122,9 +140,7 @@ def _target(
 ) -> dict[str, Any] | None:
     """Return the settings of a provider; None, and a report, without a counterpart."""
     name = str(options.get("id", ""))
-    for key in options:
-        if key not in (*_OWN, *IDLE):
-            found.refuse((*place, key), f"`{key}` of a provider has no counterpart")
+    found.skip_keys(options, (*_OWN, *IDLE), _DECIDING, place)
     if name == "echo":
         found.shims.add(SHIMS["python"])
         return _command(f"{COMMANDS['python']} {SHIMS['python']} --echo")

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.dialects.message_parts import FILE, is_image_name
 from rubric_ci.files.dialects.promptfoo_checks import KINDS, Placed
+from rubric_ci.files.dialects.promptfoo_models import SETTINGS
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
 from rubric_ci.files.yaml_text.document import Document
@@ -32,6 +33,7 @@ class Test(NamedTuple):
     threshold: float | None
     transform: Placed  # None: without one
     judge: Placed  # None: the judge of the run
+    settings: Mapping[str, Placed]  # of requests
 
 
 def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[Test]:
@@ -144,6 +146,7 @@ def _merged(
         threshold=threshold,
         transform=next(written, (None, ())),
         judge=options.get("provider", (None, ())),
+        settings={key: each for key, each in options.items() if key in SETTINGS},
     )
 
 
@@ -167,7 +170,7 @@ def _options(found: Translation, test: Mapping[str, Any], place: Path) -> dict[s
     if not isinstance(options, dict):
         found.refuse((*place, "options"), "`options` is a mapping")
         return {}
-    found.refuse_keys(options, (*_OPTIONS, "timeout"), (*place, "options"))
+    found.refuse_keys(options, (*_OPTIONS, "timeout", *SETTINGS), (*place, "options"))
     return {str(key): (value, (*place, "options", key)) for key, value in options.items()}
 
 

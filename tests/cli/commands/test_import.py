@@ -304,6 +304,18 @@ def test_programs_of_promptfoo_get_the_variables_of_a_test(
     assert [case["verdict"] for case in report["cases"]] == ["pass", "pass"]
 
 
+def test_a_text_with_stars_in_a_word_is_no_glob(checkout: Checkout) -> None:
+    text = (
+        "prompts: ['Read **notes**x.md']\nproviders: [echo]\ntests: [{assert: [{type: is-json}]}]"
+    )
+    checkout.commit({"promptfooconfig.yaml": text})
+    done = run(checkout, "promptfooconfig.yaml")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (
+        1,
+        "no case of promptfooconfig.yaml is imported",
+    )
+
+
 ANSWERS_IN_JSON = """\
 prompts: ["{{q}}"]
 providers: ["file://echo.EXTENSION"]

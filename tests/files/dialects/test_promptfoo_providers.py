@@ -56,6 +56,9 @@ def test_a_model(written: str, target: dict[str, Any]) -> None:
     assert (targets, said) == ([{"name": written, **target}], [])
 
 
+SHARED = {"temperature": 0, "max_tokens": 9}
+TWO = "tests: [{{vars: {{q: a}}}}, {{vars: {{q: b}}, options: {}}}]"
+OF_SOME = "`temperature` of some tests has no counterpart: a target has one"
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "of a request": (
         "{temperature: 0, max_tokens: 9, seed: 1, response_format: {type: json_object}}",
@@ -77,6 +80,8 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
         "{generationConfig: {temperature: 0, maxOutputTokens: 9}}",
         {"temperature": 0, "max_tokens": 9},
     ),
+    "passed through": ("{passthrough: {reasoning_effort: none}}", {"reasoning_effort": "none"}),
+    "headers": ("{headers: {X-Title: shop}}", {"extra_headers": {"X-Title": "shop"}}),
     "an effort": ("{reasoning: {effort: low}}", {"reasoning_effort": "low"}),
     "without effect on answers": ("{maxRetries: 3, showThinking: false}", {}),
     "of a service, which a model ignores": ("{url: a, method: POST}", {}),
@@ -88,6 +93,50 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
 def test_settings(config: str, settings: dict[str, Any]) -> None:
     [target], said = imported(f"providers: [{{id: 'openai:a', label: shop, config: {config}}}]")
     assert (target, said) == ({"name": "shop", "model": "openai/a", **settings}, [])
+
+
+def test_the_region_of_vertex_is_a_location() -> None:
+    config = "{projectId: shop, region: europe-west1}"
+    [target], said = imported(f"providers: [{{id: 'vertex:a', config: {config}}}]")
+    assert said == []
+    assert target == {
+        "name": "vertex:a",
+        "model": "vertex_ai/a",
+        "vertex_project": "shop",
+        "vertex_location": "europe-west1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("tests", "settings", "said"),
+    [
+        ("defaultTest: {options: {temperature: 0, max_tokens: 9}}", SHARED, []),
+        (
+            f"defaultTest: {{options: {{temperature: 0}}}}\n{TWO.format('{temperature: 1}')}",
+            {},
+            [
+                f"defaultTest.options.temperature {OF_SOME}",
+                f"tests.1.options.temperature {OF_SOME}",
+            ],
+        ),
+        (TWO.format("{temperature: 1}"), {}, [f"tests.1.options.temperature {OF_SOME}"]),
+    ],
+    ids=["of every test", "of one test another", "of one test"],
+)
+def test_settings_in_the_options_of_tests(
+    tests: str, settings: dict[str, Any], said: list[str]
+) -> None:
+    text = f"prompts: [a]\nproviders: ['openai:a']\n{tests}"
+    found = promptfoo.translate(Document("", text).data)
+    problems = [
+        f"{'.'.join(map(str, path))} {message}"
+        for rule, path, message in found.problems
+        if rule is NOT_SUPPORTED
+    ]
+    assert (found.targets, problems) == (
+        [{"name": "openai:a", "model": "openai/a", **settings}],
+        said,
+    )
 
 
 LOST = {
@@ -104,7 +153,7 @@ LOST = {
     ),
     "prompts of its own": (
         "[{id: 'openai:a', prompts: [b]}]",
-        "providers.0.prompts `prompts` of a provider has no counterpart",
+        "providers.0.prompts `prompts` has no counterpart",
     ),
     "an agent": (
         "['anthropic:claude-agent-sdk']",

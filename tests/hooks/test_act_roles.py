@@ -78,18 +78,19 @@ STRANGERS = {  # green, nothing was asked, and nothing is new in the cache: no s
     POSTS: REPORT,
 }
 STARTS = "night: checkout cache/restore cache/restore"
+SAVES = "cache/save cache/save"
 FETCHES = "publish: checkout download-artifact"
 QUEUE = CACHE.format("heads/gh-readonly-queue/main/pr-7-0123456")
 NOTHING = Row()
 """A workflow that starts, and skips every job."""
 DIGESTED = "grade: checkout cache/restore digest of the cache"
 DEFAULT_BRANCH = Row(  # all of it is in the cache, which is not saved again
-    jobs=(f"{DIGESTED} rubric-ci upload-artifact",), kept="artifact"
+    jobs=(f"{DIGESTED} rubric-ci upload-artifact {PAGES}",), kept="artifact"
 )
 MOVES = "reference: download-artifact cache/restore rubric-ci"  # there is none that it could move
 PUSHED = replace(DEFAULT_BRANCH, jobs=(*DEFAULT_BRANCH.jobs, MOVES))
 FIRST_PUSH = Row(
-    jobs=(f"{DIGESTED} rubric-ci cache/save upload-artifact", MOVES),
+    jobs=(f"{DIGESTED} rubric-ci cache/save upload-artifact {PAGES}", MOVES),
     judged="hello x1, hello again x1",
     kept="artifact, refs/heads/main/.rubric-ci_cache",
 )
@@ -97,15 +98,13 @@ SHARDS = Row(
     jobs=(
         "plan: checkout rubric-ci",
         "1: checkout rubric-ci upload-artifact",
-        "merge: download-artifact rubric-ci",
+        f"merge: download-artifact rubric-ci {PAGES}",
     ),
     judged="hello x1, hello again x1",
     kept="artifact",
 )
 NIGHT = Row(  # the first of the reference: 3 trials and 5 of the sentinel
-    jobs=(
-        f"{STARTS} rubric-ci rubric-ci rubric-ci upload-artifact cache/save cache/save rubric-ci",
-    ),
+    jobs=(f"{STARTS} rubric-ci rubric-ci rubric-ci upload-artifact {PAGES} {SAVES} rubric-ci",),
     judged="hello x8, hello again x8",
     kept="artifact, refs/heads/main/.rubric-ci_history.sqlite, "
     "refs/heads/main/.rubric-ci_reference",
@@ -242,7 +241,8 @@ def warm(cold: Scene, shared: Path) -> Scene:
     def push(folder: Path) -> None:
         did, log = cold.play("evals-default-branch.yml", ROLES["push"])
         assert did == FIRST_PUSH, log
-        (cold.scratch / "kept/caches").rename(folder)  # artifacts belong to their run
+        (cold.scratch / "kept/caches").rename(folder)
+        shutil.rmtree(cold.scratch / "kept")  # artifacts belong to their run
 
     shutil.copytree(once(shared / "warm", push), cold.scratch / "kept/caches")
     return cold
@@ -296,8 +296,8 @@ def test_a_cache_of_a_pull_request_does_not_hide_that_of_main(warm: Scene) -> No
 def test_an_outage_moves_no_reference(cold: Scene) -> None:
     cold.judge.out = True
     did, log = cold.play("evals-default-branch.yml", ROLES["push"])
-    assert did.jobs == (f"{DIGESTED} rubric-ci=3 cache/save",), log
-    assert "artifact" not in did.kept
+    assert did.jobs == (f"{DIGESTED} rubric-ci=3 cache/save {PAGES}",), log
+    assert not (cold.scratch / "kept/rubric-ci-report").exists()  # report.html alone
 
 
 def test_a_night_without_a_report_publishes_nothing(cold: Scene) -> None:

@@ -155,6 +155,31 @@ def test_a_workflow_follows_the_one_that_keeps_its_report(reads: str, keeps: str
     assert kept["name"] == fetched["name"]
 
 
+def grading(path: str) -> list[dict[str, Any]]:
+    """Return the steps that grade what is shown: a shard is a part of it."""
+    steps = (step for job in jobs(path) for step in job.get("steps", ()))
+    found = [step for step in steps if step.get("with", {}).get("command") in SHOWING]
+    return [step for step in found if "shard" not in step["with"]]
+
+
+SHOWING = {"run", "report merge"}
+
+
+@pytest.mark.parametrize("path", [*filter(grading, map(str, (*EXAMPLES, *CALLED)))])
+def test_a_workflow_that_grades_uploads_its_page_which_is_linked(path: str) -> None:
+    for step in grading(path):
+        assert step["with"]["page"] == "report.html"
+        place = f"${{{{ steps.{step['id']}.outputs.page }}}}"
+        (upload,) = [
+            each
+            for each in steps_of(Path(path), "actions/upload-artifact@")
+            if each["path"] == place
+        ]
+        assert not upload["archive"]
+    for comment in (each for each in steps_of(Path(path), "rubric-ci/") if "pull-request" in each):
+        assert comment["page"] == "report.html"
+
+
 @pytest.mark.parametrize(
     "name", ["evals-validate.yml", "evals-gate.yml", "evals-gate-fork-safe.yml"]
 )

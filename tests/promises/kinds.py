@@ -145,6 +145,7 @@ class Kind:
 
     files: Mapping[str, str | bytes]
     made: tuple[str, ...] = ()  # the command that writes the eval file
+    graded_by: Edit | None = None  # what is then added to it, of a kind without rubrics
     worse: Edit = ("program.py", '["GOOD"]', '["BAD"]')
     worse_is_text: bool = False  # that a stranger may write: no program or setting
     lenient: Edit = ("evals/a.eval.yaml", "Greets", "Anything goes")
@@ -196,6 +197,17 @@ SHEET = [
     ["id", "question", "rubrics"],
     *([f"c{n}", f"Say it to {n}", "Greets"] for n in range(CASES)),
 ]
+RUNS = [
+    {
+        "id": f"{n}" * 8,
+        "run_type": "chain",
+        "name": "greet",
+        "inputs": {"question": f"Say it to {n}"},
+        "outputs": {"output": f"hello {SAID}"},
+    }
+    for n in range(CASES)
+]
+TRACED = "evals/traces.eval.yaml"
 SIDE = "provider: cli, command_template: '%s {ROOT}/program.py', workspace: {copy: shop}"
 
 KINDS: Mapping[str, Kind] = {
@@ -279,6 +291,17 @@ KINDS: Mapping[str, Kind] = {
         asks=("evals/cases.csv", "Say it", "Say that"),
     ),
     "golden": imported("golden.jsonl", "\n".join(map(json.dumps, GOLDEN))),
+    "trace": Kind(
+        files={
+            "rubric-ci.yaml": config(f"  - {{name: default, {CLI}}}\n"),
+            "traces.jsonl": "\n".join(map(json.dumps, RUNS)),
+        },
+        made=("import", "traces.jsonl", "--output-dir", "evals"),
+        graded_by=(TRACED, "evalcases:", "rubrics: [Greets]\nevalcases:"),
+        worse=("evals/traces.answers.jsonl", '"hello', '"bye'),
+        lenient=(TRACED, "Greets", "Anything goes"),
+        asks=(TRACED, "Say it", "Say that"),
+    ),
     "workbook": imported("cases.xlsx", workbook(Cases=SHEET)),
     "picture": one(
         MODEL,
@@ -323,6 +346,8 @@ class Bench:
         if kind.made:
             done = bench(*kind.made)
             assert done.returncode == 0, done.stderr
+        if kind.graded_by:
+            bench.edit(kind.graded_by)
         checkout.commit()
         for remote in (("update-ref", "refs/remotes/origin/main", "HEAD"), SYMBOLIC):
             checkout.git(*remote)

@@ -118,6 +118,11 @@ KINDS: Final[Mapping[str, KindRow]] = {
         page="dialects.md",
         covers=_named("dialect", "golden_sets", "github_models", "openai_evals", "promptfoo"),
     ),
+    "trace": KindRow(
+        title="recorded trace, imported",
+        page="traces.md",
+        covers=_named("trace", "otlp", "langfuse", "langsmith", "phoenix", "braintrust"),
+    ),
     "workbook": KindRow(
         title="workbook, imported", page="dialects.md", covers=_named("dialect", "workbook")
     ),

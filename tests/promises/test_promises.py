@@ -15,6 +15,7 @@ import pytest
 
 from rubric_ci.files import dialects
 from rubric_ci.files.parsing.program_targets import PROGRAMS
+from rubric_ci.files.traces import FORMATS
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.model import config, evals
 from rubric_ci.models.agents import AGENTS
@@ -116,6 +117,7 @@ def test_every_kind_of_the_program_has_a_row() -> None:
         *(f"tool:{name}" for name in TOOLS),
         *(f"dialect:{m.__name__.rpartition('.')[2]}" for m in modules if marks & vars(m).keys()),
         *(f"table:{suffix}" for suffix in SUFFIXES),
+        *(f"trace:{name}" for name in FORMATS),
         *(f"case:{each.name}" for each in fields(evals.EvalCase)),
         *(f"part:{each.__name__}" for each in get_args(evals.Part)),
         *(f"config:{each.name}" for each in fields(config.Config)),

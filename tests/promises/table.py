@@ -134,6 +134,7 @@ KINDS: Final[Mapping[str, KindRow]] = {
 }
 NO_KINDS: Final = frozenset(("target:UnsupportedTarget",)).union(  # `validate` refuses it
     _named("case", "id", "written_id", "file", "span", "references", "depends_on"),  # where it is
+    _named("case", "stopped"),  # it gets no answer
     _named("case", "input_messages", "expected_outcome", "expected_messages", "evaluators"),
     _named("case", "target", "tags", "trials", "conversation_id", "note", "metadata"),
     _named("part", "TextPart", "FilePart", "DataPart"),  # texts

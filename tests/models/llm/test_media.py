@@ -129,6 +129,28 @@ def test_what_models_take(
     assert (takes_media(endpoint, CART), takes_media(endpoint, BILL)) == (image, document)
 
 
+REPLY = {
+    "id": "1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "choices": [
+        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "x"}}
+    ],
+    "usage": {"prompt_tokens": 912, "completion_tokens": 1, "total_tokens": 913},
+}
+
+
+def test_litellm() -> None:
+    with answering(Body(content=json.dumps(REPLY).encode())) as server:
+        options = {"api_base": f"{server.url}/v1", "api_key": "k"}
+        endpoint = Endpoint(model="mistral/mistral-medium-latest", options=options)
+        reply = asyncio.run(request(replace(call("mistral/any"), endpoint=endpoint)))
+    (sent,) = map(json.loads, server.requests)
+    assert sent["messages"] == openai_http.chat_body(call("openai/a"))["messages"]
+    assert reply.usage.input_tokens == 912  # with those of the image, as the provider counts them
+
+
 REFUSALS = {
     "llama.cpp": (500, "image input is not supported - hint: if this is unexpected, you may need"),
     "OpenAI": (400, "Invalid content type. image_url is only supported by certain models."),

@@ -1,0 +1,163 @@
+"""What commands, scripts, tables and judges of other kinds get of the images of a case."""
+
+import json
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.answer_judge import judging
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.cli.commands.test_images import CONFIG, DRAWING, Seeing, cases, flat
+from tests.invoke import invoke
+from tests.pictures import JPEG, RED, png, write
+
+pytestmark = pytest.mark.timeout(120)
+
+CART = sha256(png(40, 30)).hexdigest()
+FILES = {"shots/cart.png": png(40, 30), "shots/photo.jpg": JPEG}
+SHOWN = """\
+evalcases:
+  - id: cart
+    input: [{{type: image, value: /shots/cart.png}}, {{type: text, value: What is it?}}]
+    {graded}
+"""
+COMMAND = """\
+import hashlib, pathlib, sys
+print(hashlib.sha256(pathlib.Path(sys.argv[1]).read_bytes()).hexdigest())
+"""
+BATCH = """\
+import hashlib, json, pathlib, sys
+for line in sys.stdin:
+    case = json.loads(line)
+    digest = hashlib.sha256(pathlib.Path(case["files"][0]).read_bytes()).hexdigest()
+    print(json.dumps({"id": case["id"], "text": digest}))
+"""
+SCRIPT = """\
+import hashlib, json, pathlib, sys
+given = json.load(sys.stdin)
+data = pathlib.Path(given["input_files"][0]).read_bytes()
+print(json.dumps({"score": float(hashlib.sha256(data).hexdigest() == given["config"]["digest"])}))
+"""
+
+
+def project(root: Path, config: str, files: dict[str, str]) -> None:
+    (root / ".git").mkdir()
+    written = {name: text.encode() for name, text in files.items()}
+    write(root, {**FILES, **written, "rubric-ci.yaml": config.encode()})
+
+
+@pytest.mark.parametrize(
+    ("program", "options"),
+    [(COMMAND, 'command_template: "{python} given.py {FILES}"'),
+     (BATCH, 'provider_batching: true, command_template: "{python} given.py"')],
+    ids=["command", "batch"],
+)  # fmt: skip
+def test_a_command_reads_the_image(tmp_path: Path, program: str, options: str) -> None:
+    options = options.replace("{python}", sys.executable)
+    graded = f"rubrics: [{{id: read, equals: {CART}}}]"
+    evals = SHOWN.format(graded=graded)
+    config = f"targets: [{{name: default, provider: cli, {options}}}]\n"
+    project(tmp_path, config, {"evals/a.eval.yaml": evals, "given.py": program})
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_script_reads_the_image(tmp_path: Path) -> None:
+    script = f"script: [{sys.executable}, given.py], cwd: /, digest: {CART}"
+    graded = f"evaluators: [{{name: seen, type: code_judge, {script}}}]"
+    evals = SHOWN.format(graded=graded)
+    config = "targets: [{name: default, provider: mock, response: hello}]\n"
+    project(tmp_path, config, {"evals/a.eval.yaml": evals, "given.py": SCRIPT})
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+PAGES = """\
+messages:
+  - role: user
+    content: [{type: image, value: "/shots/{{ shot }}"}]
+evalcases: pages.csv
+"""
+ROWS = """\
+id,shot,input,rubrics
+one,cart.png,What is it?,Says hello
+two,photo.jpg,And this?,Says hello
+"""
+
+
+@pytest.fixture
+def judge() -> Iterator[Seeing]:
+    server = Seeing(targets={"a": lambda _: "hello"})
+    with judging(server):
+        yield server
+
+
+def test_a_table_with_an_image_in_each_row(tmp_path: Path, judge: Seeing) -> None:
+    files = {"evals/a.eval.yaml": PAGES, "evals/pages.csv": ROWS}
+    project(tmp_path, CONFIG.format(url=judge.url, judge=""), files)
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(judge.asked) == [
+        ("a", "<data:image/jpeg;base64>", "And this?"),
+        ("a", "<data:image/png;base64>", "What is it?"),
+    ]
+    assert judge.shown == [["text", "image_url", "text"]] * 2
+    assert [each["media"][0]["path"] for each in cases(tmp_path)] == [
+        "shots/cart.png",
+        "shots/photo.jpg",
+    ]
+
+
+class Opinion(Seeing):
+    """A judge that gives a score; it keeps what it was shown."""
+
+    def reply(self, request: dict[str, Any]) -> str:
+        if request["model"] != "judge":
+            return "hello"
+        text, kinds = flat(request["messages"][1]["content"])
+        self.shown.append(kinds)
+        self.seen.append(text)
+        return json.dumps({"score": 0.9, "reasoning": "It does.", "hits": [], "misses": []})
+
+
+@pytest.mark.parametrize("prompt", ["", ', prompt: "Is {{ candidate_answer }} right?"'])
+def test_an_opinion_sees_the_image(tmp_path: Path, prompt: str) -> None:
+    evals = SHOWN.format(graded=f"evaluators: [{{name: seen, type: llm_judge{prompt}}}]")
+    judge = Opinion()
+    with judging(judge):
+        config = CONFIG.format(url=judge.url, judge="")
+        project(tmp_path, config, {"evals/a.eval.yaml": evals})
+        done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert judge.shown == [["text", "image_url", "text"]]
+    before, after = judge.seen[0].split("<data:image/png;base64>")
+    assert before.rstrip().endswith("shots/cart.png")
+    assert after.lstrip().startswith("</data_")
+
+
+def test_the_images_of_both_sides_of_a_change(checkout: Checkout, judge: Seeing) -> None:
+    target = f"command_template: '{sys.executable} draw.py chart.png'"
+    config = CONFIG.format(url=judge.url, judge="").partition("targets:")[0]
+    case = "evalcases: [{id: chart, input: Draw a chart., rubrics: [Says hello]}]\n"
+    write(checkout.root, {"chart.png": png(40, 30)})
+    checkout.commit(
+        {
+            ".gitignore": ".rubric-ci/\n",
+            "rubric-ci.yaml": f"{config}targets: [{{name: default, provider: cli, {target}}}]\n",
+            "evals/a.eval.yaml": case,
+            "draw.py": DRAWING,
+        }
+    )
+    write(checkout.root, {"chart.png": JPEG})
+    (checkout.root / "draw.py").write_text(DRAWING.replace("hello", "Hello"))
+    invoke(checkout.root, ENVIRONMENT, "run", "--against", "HEAD", "--reports", "json,html")
+    (found,) = cases(checkout.root)
+    sides = [side["media"][0]["digest"] for side in (found["before"], found)]
+    assert sides == [sha256(png(40, 30, RED)).hexdigest(), sha256(JPEG).hexdigest()]
+    page = (checkout.root / ".rubric-ci/report.html").read_text()
+    assert all(f"media/{digest}" in page for digest in sides)
+    assert page.index("<small>before</small>") < page.index("<small>now</small>")

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from posixpath import join, normpath
@@ -184,7 +185,8 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     )
     if (rows := _rows(file, text)) is not None:
         table = csv_table.Table(file.as_posix(), rows, text)
-        return TranslatedSource(table, golden_sets.translate(table.data, beside))
+        asked = _question(table.columns)
+        return TranslatedSource(table, golden_sets.translate_table(table.data, beside, asked))
     finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
     beside_lines = discovery.sidecar_of(file)
     sidecar = discovery.read_text(beside_lines) if beside_lines else None
@@ -208,6 +210,16 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         "or GitHub Models, no table and no golden set",
         "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
     )
+
+
+def _question(columns: Sequence[str]) -> str:
+    """Return the column with the questions, which a person names; empty: its name says it."""
+    known = not columns or golden_sets.has_question(columns)
+    if known or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return ""
+    choices = click.Choice([each for each in columns if each])
+    asked: str = click.prompt("Which column is the question?", type=choices)
+    return asked
 
 
 def _rows(file: Path, text: str) -> Iterable[list[Cell]] | None:

@@ -19,7 +19,7 @@ class Table:
             found = HeaderAndRows([], [], [error.problem])
         self.text_problems: list[tuple[str, LocatedProblem]] = [(file, p) for p in found.problems]
         self._places = [[cell.place for cell in row] for row in found.rows]
-        self._names = [cell.text for cell in found.header]
+        self.columns = [cell.text for cell in found.header]
         self.data: Any = found.texts
 
     @property
@@ -40,7 +40,7 @@ class Table:
         if not path:
             return (1, 1, 1, 2)
         row = self._places[int(path[0])]
-        column = self._names.index(str(path[1])) if path[1:2] and path[1] in self._names else 0
+        column = self.columns.index(str(path[1])) if path[1:2] and path[1] in self.columns else 0
         return row[min(column, len(row) - 1)]
 
     def written(self, path: Path) -> str | None:  # noqa: ARG002 - a cell is a text

@@ -3,7 +3,7 @@
 Columns and keys have their meaning by the usual names; all others are metadata.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from rubric_ci.files.dialects.message_parts import NoPart, is_message, our_message
@@ -13,6 +13,7 @@ from rubric_ci.files.dialects.promptfoo_tests import test_of_row
 from rubric_ci.files.dialects.translation import Beside, Translation, text_of
 from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt, usual_names
 from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import slip
 
 NAME: Final = "golden set"
@@ -58,21 +59,47 @@ def translate_json(data: Any, beside: Beside) -> Translation:
     return found
 
 
-def translate(rows: Sequence[Mapping[str, Any]], beside: Beside, place: Path = ()) -> Translation:
+def translate_table(rows: Sequence[Mapping[str, str]], beside: Beside, asked: str) -> Translation:
+    """Return the rows of a table as cases; the column `asked` is the question, if it is named."""
+    columns = list(rows[0]) if rows else []
+    if columns and not asked and not has_question(columns):
+        found = Translation()
+        found.put(("evalcases",), [], ())
+        names = listed([f"`{each}`" for each in columns if each])
+        hint = f"rename the right one of {names} to `input`"
+        found.refuse((), f"no column is known as the question; {hint}")
+        return found
+    return translate(rows, beside, question=asked)
+
+
+def has_question(columns: Iterable[str]) -> bool:
+    """Return True if a column has a usual name of the question."""
+    return any(spelt(each) in USUAL["input"] for each in columns)
+
+
+def translate(
+    rows: Sequence[Mapping[str, Any]], beside: Beside, place: Path = (), question: str = ""
+) -> Translation:
     """Return the rows as cases; `place` is the path of their list."""
     found = Translation()
     found.put(("evalcases",), [], place)
+    usual = {**USUAL, "input": (*USUAL["input"], *([spelt(question)] if question else ()))}
     for index, row in enumerate(rows):
-        _case(found, row, index, beside, place)
+        _case(found, row, index, beside, place, usual)
     found.keep_braces()
     return found
 
 
 def _case(
-    found: Translation, row: Mapping[str, Any], index: int, beside: Beside, place: Path
+    found: Translation,
+    row: Mapping[str, Any],
+    index: int,
+    beside: Beside,
+    place: Path,
+    usual: Mapping[str, Sequence[str]],
 ) -> None:
     where: Path = (*place, index)
-    names = {ours: _named(row, theirs) for ours, theirs in USUAL.items()}
+    names = {ours: _named(row, theirs) for ours, theirs in usual.items()}
     if not names["input"]:
         found.refuse(where, f"the row has no text in {', '.join(USUAL['input'])}")
         return

@@ -117,8 +117,29 @@ def recognise_lines(cases: Any) -> Problem | None:
             message = f"the file is written for {tool}: its lines have `{key}` and no `rubrics`"
             hint = _GOLDEN if tool == "Inspect" else _LINE_HINT
             return Problem(OTHER_TOOL, ("evalcases", 0, key), message, hint, at_key=True)
-    return None
+    return recognise_records(lines, ("evalcases", 0))
 
+
+def recognise_records(lines: list[Any], path: Path) -> Problem | None:
+    """Return the one problem of records that `import` reads: questions and reference answers."""
+    from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt
+
+    found: dict[str, str] = {}
+    for line in lines:
+        keys = {spelt(str(key)): str(key) for key in line} if isinstance(line, dict) else {}
+        named = [next((k for k in USUAL[of] if k in keys), "") for of in _RECORD]
+        if not all(named) or not _OF_CASE.isdisjoint(keys):
+            return None
+        found |= {name: keys[name] for name in named if name not in _RECORD or "id" not in keys}
+    if not found:
+        return None
+    listed = " and ".join(f"`{key}`" for key in found)
+    message = f"the file is a golden set: its records have {listed}, and no `rubrics`"
+    return Problem(OTHER_TOOL, path, message, _GOLDEN)
+
+
+_RECORD: Final = ("input", "expected_output")
+_OF_CASE: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 
 _LINES: Final = {"vars": "promptfoo", "item": "OpenAI Evals", "target": "Inspect"}
 _OWN: Final = frozenset(("id", "rubrics", "expected_outcome", "outcome", "evaluators", "execution"))

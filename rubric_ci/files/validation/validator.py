@@ -189,6 +189,10 @@ def _mentions(source: Source, word: str) -> bool:
 
 
 def _other_tool(source: Source) -> Problem | None:
+    if isinstance(source.data, list):
+        from rubric_ci.files.validation.other_tools import recognise_records
+
+        return recognise_records(source.data, (0,))
     if not isinstance(source.data, dict):
         return None
     if "evalcases" in source.data:

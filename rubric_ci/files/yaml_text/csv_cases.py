@@ -202,9 +202,17 @@ def spelt(name: str) -> str:
 
 
 def header_and_rows(found: Iterable[list[Cell]]) -> HeaderAndRows:
-    """Return the rows that have a text; raises Broken as reading them does."""
+    """Return the rows that have a text, none under a header that names a column twice.
+
+    Raises Broken as reading them does.
+    """
     filled = [row for row in found if any(cell.text.strip() for cell in row)]
     header = [cell._replace(text=cell.text.strip()) for cell in filled[0]] if filled else []
+    names = [cell.text for cell in header]
+    twice = [cell for at, cell in enumerate(header) if cell.text and cell.text in names[:at]]
+    if twice:
+        reasons = ((cell.place, f"the column `{cell.text}` occurs twice") for cell in twice)
+        return HeaderAndRows(header, [], [Broken(*at[:2], why).problem for at, why in reasons])
     problems = []
     for row in filled[1:]:
         if len(row) != len(header):

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 import yaml
 
@@ -314,6 +315,56 @@ def test_a_text_with_stars_in_a_word_is_no_glob(checkout: Checkout) -> None:
         1,
         "no case of promptfooconfig.yaml is imported",
     )
+
+
+def test_a_column_that_occurs_twice(checkout: Checkout) -> None:
+    checkout.commit({"a.csv": "question,answer,question,\na,b,c,\n", "b.csv": "input,,\nHi,,\n"})
+    done = run(checkout, "a.csv")
+    assert (done.returncode, done.stdout.splitlines()[:2]) == (
+        1,
+        [
+            "no case of a.csv is imported",
+            (
+                "a.csv:1:17: case-file: the column `question` occurs twice; correct the file, or "
+                "its name under `evalcases`"
+            ),
+        ],
+    )
+    assert run(checkout, "b.csv").stdout.startswith("wrote b.eval.yaml: 1 case")
+
+
+TABLE = {"notes.csv": "text,gold\nHow long?,30 days\n"}
+
+
+def test_a_table_without_a_known_question_is_not_guessed(checkout: Checkout) -> None:
+    checkout.commit(TABLE)
+    done = run(checkout, "notes.csv")
+    assert (done.returncode, done.stdout.splitlines()[1]) == (
+        1,
+        (
+            "notes.csv:1:1: not-supported: no column is known as the question; rename the right "
+            "one of `text`, `gold` to `input`; remove it, or write the file for rubric-ci "
+            "(docs/evals.md)"
+        ),
+    )
+
+
+@platforms.TERMINALS
+def test_a_person_says_which_column_is_the_question(checkout: Checkout) -> None:
+    checkout.commit(TABLE)
+    command = pexpect.spawn(
+        sys.executable,
+        ["-m", "rubric_ci", "import", "notes.csv"],
+        cwd=str(checkout.root),
+        env=ENVIRONMENT,
+        encoding="utf-8",
+        timeout=60,
+    )
+    command.expect_exact("Which column is the question? (text, gold): ")
+    command.sendline("text")
+    command.expect(pexpect.EOF)
+    (case,) = yaml.safe_load((checkout.root / "notes.eval.yaml").read_text())["evalcases"]
+    assert case == {"id": "row-1", "input": "How long?", "metadata": {"gold": "30 days"}}
 
 
 ANSWERS_IN_JSON = """\

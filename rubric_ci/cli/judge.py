@@ -95,6 +95,13 @@ def label(**options: Any) -> None:
     is_flag=True,
     help="Fit `margin` of a cascade of judges to the labels; writes no calibration.json.",
 )
+@_calibration(
+    "--tolerance",
+    type=click.FloatRange(min=0, max=1),
+    metavar="SHARE",
+    default=0.05,
+    help="With --cascade, share of verdicts that may be wrong beyond the second judge's.",
+)
 @_calibration("--seed", default=0, metavar="N", help="Random seed for the confidence intervals.")
 @request_options.requests
 def calibrate(**options: Any) -> None:

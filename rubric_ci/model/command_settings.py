@@ -273,6 +273,7 @@ class CalibrateSettings:
     split: Literal["test", "tune"] = "test"  # of the labels
     seed: int = 0  # of the intervals
     cascade: bool = False  # fit the margin of the configured cascade
+    tolerance: float = 0.05  # verdicts of it that may be wrong in addition to its last judge's
     requests: RequestOptions = _REQUESTS
 
 

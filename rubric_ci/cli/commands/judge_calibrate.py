@@ -98,7 +98,8 @@ def _fit_cascade(
     if not complete:
         raise CannotCalibrate("no labelled answer has every mark", "mark every criterion of some")
     models = [each.model for each in judge.endpoints]
-    click.echo(cascade.render(cascade.fit(complete), models, len(labelled) - len(complete)))
+    found = cascade.fit(complete, settings.tolerance)
+    click.echo(cascade.render(found, models, len(labelled) - len(complete)))
     if settings.requests.replay:
         click.echo(REPLAYED)
     return ExitCode.NO_VERDICT if len(every) < len(labelled) else ExitCode.OK

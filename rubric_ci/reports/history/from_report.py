@@ -158,11 +158,13 @@ def rate_interval(
     (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n) (Wilson, "Probable Inference", Journal of
     the American Statistical Association 22, 1927). With clusters, n is divided by the design
     effect, the variance between clusters over that of independent cases (Kish, Survey Sampling,
-    1965); where all values are equal it is unknown, and n is the number of clusters. With weights,
-    n is (Σ w)² / Σ w².
+    1965); where all values are equal it is unknown, and n is the number of clusters. A few clusters
+    measure that variance roughly, so that z is Student's t over clusters. With weights, n is
+    (Σ w)² / Σ w².
     """
-    p, n = _mean(clusters, weights), _effective(clusters, weights)
-    z = significance.Z
+    p, n = _mean(clusters, weights), effective(clusters, weights)
+    k, alone = len(clusters), all(len(cluster) == 1 for cluster in clusters)
+    z = significance.Z if alone else significance.t_quantile(max(1, k - 1))
     middle = p + z * z / (2 * n)
     reach = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
@@ -172,7 +174,7 @@ def rate_interval(
 def rate_variance(clusters: Sequence[Sequence[float]]) -> float:
     """Return p (1 - p) / n of a share of 0/1 values, with the n of `rate_interval`."""
     p = _mean(clusters)
-    return p * (1 - p) / _effective(clusters)
+    return p * (1 - p) / effective(clusters)
 
 
 def _clipped(value: float, low: float, high: float) -> Interval:
@@ -192,7 +194,7 @@ def _alike(clusters: Sequence[Sequence[float]]) -> Sequence[Sequence[float]]:
     return [[1.0] * len(cluster) for cluster in clusters]
 
 
-def _effective(
+def effective(
     clusters: Sequence[Sequence[float]], weights: Sequence[Sequence[float]] = ()
 ) -> float:
     """Return the number of independent cases that are worth as much."""

@@ -1,7 +1,8 @@
 """The margin of a cascade, fitted to people's labels, and the error of its verdicts."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import fsum, inf
+from math import ceil, fsum, inf, sqrt
 from operator import attrgetter
 
 from rubric_ci.model.dataclass import dataclass
@@ -11,10 +12,11 @@ from rubric_ci.model.scoring import Thresholds
 from rubric_ci.models.judge.panel import is_sure
 from rubric_ci.models.judge.voting import moves_to_change
 from rubric_ci.reports.history.from_report import rate_interval
+from rubric_ci.reports.history.record import Interval
 from rubric_ci.services.calibration.labels import LabelledAnswer
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
-from rubric_ci.text.statistics.significance import PERCENT
+from rubric_ci.text.statistics.significance import PERCENT, Z
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +29,13 @@ class CascadeAnswer:
     last_wrong: bool
     weight: float = 1.0  # answers of a report that this one stands for
 
-    def wrong(self, margin: int) -> bool:
-        """Return True if the cascade gives another verdict than the person."""
-        return self.last_wrong if self.moves <= margin else self.first_wrong
+    def wrong(self, margin: int | None) -> bool:
+        """Return True if the cascade gives another verdict than the person.
+
+        Without a margin, the last judge is always asked.
+        """
+        asked = margin is None or self.moves <= margin
+        return self.last_wrong if asked else self.first_wrong
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +43,8 @@ class CascadeFit:
     """The fitted margin. `left_out` is the share of wrong verdicts with each case not fitted."""
 
     answers: tuple[CascadeAnswer, ...]
-    margin: int
+    tolerance: float
+    margin: int | None  # None: no margin is shown to be as good
     left_out: float
     interval: tuple[float, float]  # 95 %, of `left_out`
 
@@ -73,28 +80,58 @@ def compared(
     )
 
 
-def fit(answers: Sequence[CascadeAnswer]) -> CascadeFit:
-    """Return the smallest margin with no more wrong verdicts than the last judge alone has."""
+def fit(answers: Sequence[CascadeAnswer], tolerance: float) -> CascadeFit:
+    """Return the smallest margin that is shown to be as good as the last judge alone.
+
+    Its verdicts may be wrong more often by `tolerance`, at the upper end of the interval.
+    """
     wrong, weights = [], []
     for case in dict.fromkeys(each.case for each in answers):
         of_case = [each for each in answers if each.case == case]
         others = [each for each in answers if each.case != case]
-        margin = _margin(others or answers)
+        margin = fitted(others or answers, tolerance)
         wrong.append([float(each.wrong(margin)) for each in of_case])
         weights.append([each.weight for each in of_case])
-    found = rate_interval(wrong, weights if len({each.weight for each in answers}) > 1 else ())
+    found = rate_interval(wrong, weights if _weighed(answers) else ())
     return CascadeFit(
         answers=tuple(answers),
-        margin=_margin(answers),
+        tolerance=tolerance,
+        margin=fitted(answers, tolerance),
         left_out=found.value,
         interval=(found.low or 0.0, found.high or 0.0),
     )
 
 
-def _margin(answers: Sequence[CascadeAnswer]) -> int:
-    most = _share(answers, lambda each: each.last_wrong)
+def fitted(answers: Sequence[CascadeAnswer], tolerance: float) -> int | None:
+    """Return the smallest margin within the tolerance; None: there is none."""
     margins = _margins(answers)
-    return next((m for m in margins if _share(answers, _wrong(m)) <= most), margins[-1])
+    return next((m for m in margins if most_more_wrong(answers, m) <= tolerance), None)
+
+
+def most_more_wrong(answers: Sequence[CascadeAnswer], margin: int) -> float:
+    """Return the upper end of the interval of the verdicts that the last judge would have right.
+
+    It is less those that it would have wrong: a paired difference, of which the intervals of both
+    shares are added (Newcombe, "Improved confidence intervals for the difference between binomial
+    proportions based on paired data", Statistics in Medicine 17, 1998).
+    """
+    lost = _interval(answers, lambda each: each.wrong(margin) and not each.last_wrong)
+    won = _interval(answers, lambda each: each.last_wrong and not each.wrong(margin))
+    reach = sqrt(((lost.high or 1.0) - lost.value) ** 2 + (won.value - (won.low or 0.0)) ** 2)
+    return lost.value - won.value + reach
+
+
+def _interval(answers: Sequence[CascadeAnswer], holds: Callable[[CascadeAnswer], bool]) -> Interval:
+    cases: dict[str, list[CascadeAnswer]] = defaultdict(list)
+    for each in answers:
+        cases[each.case].append(each)
+    values = [[float(holds(each)) for each in case] for case in cases.values()]
+    weights = [[each.weight for each in case] for case in cases.values()]
+    return rate_interval(values, weights if _weighed(answers) else ())
+
+
+def _weighed(answers: Sequence[CascadeAnswer]) -> bool:
+    return len({each.weight for each in answers}) > 1
 
 
 def _wrong(margin: int) -> Callable[[CascadeAnswer], bool]:
@@ -120,16 +157,30 @@ def _lines(found: CascadeFit, models: Sequence[str], incomplete: int) -> Iterato
     if incomplete:
         yield f"{incomplete:,} more are not counted: the person or a judge gave not every mark"
     yield ""
-    yield "margin  second judge asked  wrong verdicts"
+    yield "margin  second judge asked  wrong verdicts  more than second, at most"
     for margin in _margins(answers):
         asked = _percent(answers, _asks_last(margin))
-        yield f"{margin:>6}  {asked:>18}  {_percent(answers, _wrong(margin)):>14}"
+        more = f"{100 * most_more_wrong(answers, margin):.0f} %"
+        yield f"{margin:>6}  {asked:>18}  {_percent(answers, _wrong(margin)):>14}  {more:>25}"
     for name, asked, judge in (("first", "0 %", "first_wrong"), ("second", "100 %", "last_wrong")):
         yield f"{name:>6}  {asked:>18}  {_percent(answers, attrgetter(judge)):>14}"
     yield ""
-    asked = _percent(answers, _asks_last(found.margin))
+    yield _conclusion(found)
+
+
+def _conclusion(found: CascadeFit) -> str:
+    tolerance = f"{100 * found.tolerance:g} %"
+    if found.margin is None:
+        needed = f"{ceil(Z * Z / found.tolerance - Z * Z):,} do" if found.tolerance else "none do"
+        return (
+            f"no margin: {numbers.plural(len(found.answers), 'labelled answer')} do not show that "
+            f"at most {tolerance} more of the verdicts are wrong than by the second judge alone "
+            f"({PERCENT} interval); where the judges never differ, {needed}. Label more answers, "
+            "raise `--tolerance`, or use the second judge alone"
+        )
+    asked = _percent(found.answers, _asks_last(found.margin))
     low, high = found.interval
-    yield (
+    return (
         f"set `margin: {found.margin}`: the second judge is asked for {asked} of the answers, and "
         f"{100 * found.left_out:.0f} % of the verdicts are not the person's ({PERCENT} interval "
         f"{100 * low:.0f} to {100 * high:.0f} %, each case left out of the fit)"

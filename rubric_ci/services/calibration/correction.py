@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from math import fsum, sqrt
 from statistics import fmean
 from typing import Final
@@ -25,8 +24,6 @@ from rubric_ci.services.calibration.label_file import is_eligible, judge_text, j
 from rubric_ci.services.calibration.labels import Draw, Label, of_split, rubric_of
 from rubric_ci.text.statistics import judge_errors
 from rubric_ci.text.statistics.significance import Z, t_quantile
-
-MANY: Final = 1000  # degrees of freedom; above, Student's t is the normal distribution
 
 FAR: Final = 2  # standard errors
 
@@ -109,12 +106,7 @@ def _quantile(parts: Sequence[tuple[float, int]]) -> float:
     if not total:
         return 0.0
     freedom = total**2 / fsum(part**2 / max(1, each) for part, each in parts)
-    return _t(min(MANY, max(1, int(freedom))))
-
-
-@cache
-def _t(freedom: int) -> float:
-    return t_quantile(freedom)
+    return t_quantile(max(1, int(freedom)))
 
 
 def _share(stratum: Stratum) -> float:

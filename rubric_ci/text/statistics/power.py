@@ -22,14 +22,13 @@ from math import ceil, comb, erfc, exp, fsum, lcm, lgamma, log, log1p, sqrt
 from typing import Final
 
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.text.statistics.significance import SIGNIFICANT, Z, t_quantile
+from rubric_ci.text.statistics.significance import MANY_FREEDOM, SIGNIFICANT, Z, t_quantile
 
 POWER: Final = 0.8
 LOSS: Final = 0.5
 LEAST: Final = 8  # clusters; with six or seven, sign flips are too coarse for this formula
 MOST_CASES: Final = 100_000
 MANY_AFFECTED: Final = 24  # clusters; above, the sum of their sign flips is about normal
-MANY: Final = 1000  # clusters; above, Student's t is the normal distribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +153,7 @@ def _lighter(clusters: int) -> float:
     A sum by the root of its own squares has lighter tails than a normal value: with Student's t of
     k - 1 degrees of freedom it is t √(k / (k - 1 + t²)).
     """
-    if clusters > MANY:
+    if clusters > MANY_FREEDOM:
         return 1.0
     t = t_quantile(clusters - 1)
     return clusters / (clusters - 1 + t * t) * (t / Z) ** 2

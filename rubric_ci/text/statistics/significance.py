@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import atan, comb, cos, erfc, fsum, pi, prod, sin, sqrt
 from statistics import NormalDist
@@ -15,6 +16,7 @@ Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # standard errors of a no
 STEPS = 100  # scores are compared in hundredths; the sum of the differences stays exact
 MOST_STEPS: Final = 50_000  # of all differences: beyond, the steps are larger, which take less time
 LEAST: Final = 2.0**-1022  # no p-value is 0, however small
+MANY_FREEDOM: Final = 1000  # degrees of freedom; above, Student's t is the normal distribution
 MANY = 500  # differing cases; above this the sum is compared with a normal distribution
 _BETS: Final = (0.25, 0.5, 0.75, 1.0)
 Observation: TypeAlias = tuple[float, float]
@@ -119,8 +121,11 @@ def least_clusters(level: float) -> int:
     return clusters
 
 
+@cache
 def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
     """Return the half-width, in standard errors, that contains `confidence` of Student's t."""
+    if freedom > MANY_FREEDOM:
+        return NormalDist().inv_cdf((1 + confidence) / 2)
     low, high = 0.0, 1e3
     while high - low > 1e-9:
         middle = (low + high) / 2
@@ -130,6 +135,8 @@ def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
 
 def t_p_value(t: float, freedom: int) -> float:
     """Return the two-sided p-value of a value of Student's t, and at least the rounding error."""
+    if freedom > MANY_FREEDOM:
+        return max(LEAST, erfc(abs(t) / sqrt(2)))
     return max(2.0**-52, 1.0 - _probability(abs(t), freedom))
 
 

@@ -138,12 +138,12 @@ def calibrate(project: Project, *options: str) -> CompletedProcess[str]:
 def test_the_margin_is_fitted_to_labels(project: Project, judge: AnswerJudge) -> None:
     configure(project, judge, "cascade", "yes", "one")
     labelled(project)
-    ran = invoke(
-        project.root, clean_environment(), "judge", "calibrate", "labels.jsonl", "--cascade"
-    )
+    ran = calibrate(project, "--cascade", "--tolerance", "0.2")
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines()[0] == "openai/yes then openai/one: 24 labelled answers"
     assert "set `margin: 1`: the second judge is asked for 100 % of the answers" in ran.stdout
+    few = calibrate(project, "--cascade")
+    assert "no margin: 24 labelled answers do not show that at most 5 % more " in few.stdout
     assert not (project.root / "calibration.json").exists()
 
 

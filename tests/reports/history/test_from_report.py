@@ -66,10 +66,11 @@ RATES = {
     "independent cases": ([[1.0]] * 10 + [[0.0]] * 10, (0.2993, 0.7007)),
     "clusters of equal cases count as their number less one": (
         [[1.0] * 5] * 2 + [[0.0] * 5] * 2,
-        (0.1253, 0.8747),
+        (0.0608, 0.9392),
     ),
-    "one cluster": ([[1.0, 0.0]], (0.0546, 0.9454)),
-    "all pass in two clusters": ([[1.0] * 10] * 2, (0.3424, 1.0)),
+    "many clusters": ([[1.0] * 2, [0.0] * 2] * 600, (0.4717, 0.5283)),
+    "one cluster": ([[1.0, 0.0]], (0.0015, 0.9985)),
+    "all pass in two clusters": ([[1.0] * 10] * 2, (0.0122, 1.0)),
 }
 
 

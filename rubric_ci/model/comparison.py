@@ -32,6 +32,7 @@ class SuspectCounts:
     suspects: int
     confirmed: int  # broken
     undecided: int  # of those not confirmed, the ones with too few trials
+    flipped: int = 0  # of those not confirmed, the ones that repeat an answer
     further_trials: int  # of a suspect that is not confirmed, at most
     p_values: tuple[float, float] | None = None  # range of the confirmed, adjusted for all cases
 

@@ -7,7 +7,9 @@ suspects count as p = 1: stopping early can only accept, so that asking suspects
 stages, needs no correction.
 
 The test assumes that, without a change, trials of the reference and of the head are exchangeable:
-same judge, prompt and rubric, and every trial judged by itself. The further trials of a suspect
+same judge, prompt and rubric, and every trial judged by itself. Equal answers count once, so that a
+case of which a side repeats one answer is never broken by itself; the mean shows what many such
+cases lose. The further trials of a suspect
 are of its night, so they cannot show whether the night or the case is worse. Against a pinned
 reference a case is broken once two nights in a row are worse: the second tests only the cases that
 were worse in the first.
@@ -18,6 +20,7 @@ from math import fsum
 from statistics import median_low
 from typing import Final
 
+from rubric_ci.gate.comparison import repeated
 from rubric_ci.model.comparison import CaseKey, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import CaseResult, Graded, Trial
@@ -37,6 +40,7 @@ class Pair:
 
     head: tuple[Observation, ...]
     reference: tuple[Observation, ...]
+    repeats: bool = False  # a side has one answer, however often it was asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,7 @@ class Tested:
     level: float
     p_values: Mapping[CaseKey, float]  # adjusted for all cases, or for those of the night before
     undecided: frozenset[CaseKey]
+    repeating: frozenset[CaseKey] = frozenset()  # suspects of which a side repeats one answer
     before: frozenset[CaseKey] | None = None  # worse the night before; None: one run decides
 
     def worse(self, key: CaseKey) -> bool:
@@ -58,9 +63,22 @@ class Tested:
 
 
 def pair(head: Graded, reference: Graded, config: RegressionConfig) -> Pair:
-    """Return the trials of both, of the reference `reference_trials` at most."""
-    pooled = first_trials(reference)[: config.reference_trials]
-    return Pair(head=observations(trials_of(head)), reference=observations(pooled))
+    """Return the trials of both, of the reference `reference_trials` at most.
+
+    Equal answers of a side count once. A recorded answer was not drawn, and counts each time.
+    """
+    sides = trials_of(head), first_trials(reference)[: config.reference_trials]
+    if head.recorded:
+        return Pair(head=observations(sides[0]), reference=observations(sides[1]))
+    here, there = map(repeated.each_once, sides)
+    return Pair(
+        head=observations(here),
+        reference=observations(there),
+        repeats=any(
+            len(once) == 1 and len(every) >= repeated.ENOUGH
+            for once, every in zip((here, there), sides, strict=True)
+        ),
+    )
 
 
 def pools_enough(reference: Sequence[CaseResult], config: RegressionConfig) -> bool:
@@ -84,7 +102,7 @@ def further_trials(
     """Return how many more trials a case needs: those up to the next stage for a suspect, else 0.
 
     A suspect is asked up to `confirm` trials; one that still is a suspect, up to twice as many, as
-    is a case that was worse in the night before.
+    is a case that was worse in the night before. One that repeats an answer is asked no more.
     """
     if not isinstance(head, Graded) or not isinstance(reference, Graded):
         return 0
@@ -94,8 +112,8 @@ def further_trials(
         return max(0, 2 * stage - trials)
     if trials >= stage and head.further_trials:
         stage *= 2
-    missing = max(0, stage - trials)
-    return missing if _is_suspect(pair(head, reference, config), config.tolerance) else 0
+    missing, found = max(0, stage - trials), pair(head, reference, config)
+    return missing if _is_suspect(found, config.tolerance) and not found.repeats else 0
 
 
 def confirm_cases(
@@ -112,7 +130,8 @@ def confirm_cases(
     adjusted = dict(zip(suspects, significance.holm(p_values, len(pairs)), strict=True))
     level = config.false_alarms / 2
     open_ones = [key for key, p_value in adjusted.items() if p_value > level]
-    undecided = {key for key in open_ones if _too_few(pairs[key], len(pairs), level)}
+    repeating = {key for key in open_ones if pairs[key].repeats}
+    undecided = {key for key in open_ones if _too_few(pairs[key], len(pairs), level)} - repeating
     repeated = _tested_again(pairs, before or frozenset(), config)
     again = {key for key, p_value in repeated.items() if p_value <= AGAIN * config.false_alarms}
     shown = {key: repeated[key] for key in again if adjusted.get(key, 1.0) > level}
@@ -120,6 +139,7 @@ def confirm_cases(
         level=level,
         p_values={**adjusted, **shown},
         undecided=frozenset(undecided - again),
+        repeating=frozenset(repeating - again),
         before=before,
     )
 

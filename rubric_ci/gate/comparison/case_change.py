@@ -76,6 +76,9 @@ def _tested(after: Graded, before: Graded, found: Compared, rules: ChangeRules) 
         return Compared(change="broken", reason=f"confirmed: {facts}", suspected=True)
     if rules.tested.worse(key):
         return Compared(change="flaky", reason=f"suspected in this night: {facts}", suspected=True)
+    if key in rules.tested.repeating:
+        why = "by equal answers, which count once: it may be chance"
+        return Compared(change="flaky", reason=f"flipped: {seen}, {why}", suspected=True)
     word = "undecided, too few trials" if key in rules.tested.undecided else "not confirmed"
     return Compared(change="flaky", reason=f"{word}: {facts}", suspected=True)
 

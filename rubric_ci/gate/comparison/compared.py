@@ -251,6 +251,7 @@ def _suspects(
         suspects=len(suspects),
         confirmed=len(found),
         undecided=len(tested.undecided),
+        flipped=len(tested.repeating),
         further_trials=max((c.further_trials for c in cleared), default=0),
         p_values=(min(found), max(found)) if found else None,
     )

@@ -347,7 +347,7 @@ def _slide(slide: SlowSlide) -> str:
 
 def _suspects(found: SuspectCounts) -> str:
     """Return the outcome of the suspects: "3 suspects, 2 cleared by 7 more trials, …"."""
-    cleared = found.suspects - found.confirmed - found.undecided
+    cleared = found.suspects - found.confirmed - found.undecided - found.flipped
     parts = [numbers.plural(found.suspects, "suspect")]
     if cleared:
         more = found.further_trials
@@ -356,6 +356,8 @@ def _suspects(found: SuspectCounts) -> str:
     if found.confirmed:
         ends = dict.fromkeys(f"{p:.2g}" for p in found.p_values or ())
         parts.append(f"{found.confirmed:,} confirmed (p = {' to '.join(ends)})")
+    if found.flipped:
+        parts.append(f"{found.flipped:,} flipped by equal answers, which count once")
     if found.undecided:
         parts.append(f"{found.undecided:,} undecided (too few trials: `run --baseline` adds them)")
     return ", ".join(parts)

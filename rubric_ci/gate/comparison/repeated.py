@@ -58,8 +58,28 @@ def counted_once(case: Graded, answers: Sequence[Hashable], target: Target) -> G
     for number, (trial, answer) in enumerate(zip(trials_of(case), answers, strict=True)):
         once = answer is not None and not (varies(target) and len(trial.answer or "") <= SHORT)
         groups.setdefault(answer if once else number, []).append(trial)
-    each = (kth_best(group, len(group) // 2 + 1) for group in groups.values())
-    return replace(case, trials=tuple(each))
+    return replace(case, trials=tuple(map(_lower_median, groups.values())))
+
+
+def each_once(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """Return one trial of each answer that a report keeps, with its work.
+
+    Whether its target varies is not known there, so that equal short answers count each time.
+    """
+    groups: dict[Hashable, list[Trial]] = {}
+    for number, trial in enumerate(trials):
+        groups.setdefault(_kept(trial) or number, []).append(trial)
+    return tuple(map(_lower_median, groups.values()))
+
+
+def _kept(trial: Trial) -> Hashable:
+    if not trial.answer or len(trial.answer) <= SHORT:
+        return None
+    return trial.answer, repr(trial.trace or ""), repr(trial.file_changes or "")
+
+
+def _lower_median(trials: Sequence[Trial]) -> Trial:
+    return kth_best(trials, len(trials) // 2 + 1)
 
 
 def is_fixed(case: Graded, once: Graded) -> bool:

@@ -258,3 +258,47 @@ def test_a_case_that_was_worse_is_asked_again_whatever_its_first_trials() -> Non
     for confirm, more in ((1, 0), (2, 3)):
         few = replace(CONFIG, confirm=confirm)
         assert alarm_budget.further_trials(case("a", 1), then, few, worse_before=True) == more
+
+
+def repeating(name: str, *, passes: int = 0, fails: int = 0, **changes: Any) -> Graded:
+    """Return a case each verdict of which has one answer."""
+    found = case(name, passes, fails, **changes)
+    trials = [replace(t, answer=f"An answer that is longer than a label, {t.verdict}") for t in
+              found.trials]  # fmt: skip
+    return replace(found, trials=tuple(trials))
+
+
+def test_a_case_that_repeats_an_answer_is_never_broken_by_itself() -> None:
+    then = a_report(*(repeating(f"c{n}", passes=15) for n in range(20)))
+    now = a_report(repeating("c0", fails=20, further_trials=17),
+                   *(repeating(f"c{n}", passes=3) for n in range(1, 20)))  # fmt: skip
+    found = compared(now, then)
+    assert found.cases[0].change == "flaky"
+    assert found.cases[0].change_reason == (
+        "flipped: 20 fail of 20 here, 15 pass of 15 in the baseline, by equal answers, which count "
+        "once: it may be chance"
+    )
+    assert whole(found).suspects == SuspectCounts(
+        false_alarms=0.05, suspects=1, confirmed=0, undecided=0, flipped=1, further_trials=17
+    )
+    assert "1 suspect, 1 flipped by equal answers, which count once" in list(phrases.figures(found))
+    assert not whole(found).regressed
+    lost = a_report(*(repeating(f"c{n}", fails=3) if n < 8 else repeating(f"c{n}", passes=3)
+                      for n in range(20)))  # fmt: skip
+    assert whole(compared(lost, then)).regressed  # the mean shows what many of them lose
+
+
+@pytest.mark.parametrize(
+    ("head", "more"),
+    [
+        pytest.param(repeating("a", fails=3), 0, id="three equal answers"),
+        pytest.param(case("a", 0, 3), 7, id="texts are not kept"),
+        pytest.param(case("a", 0, 1), 9, id="one answer"),
+        pytest.param(repeating("a", fails=3, recorded=True), 7, id="recorded, so not drawn"),
+    ],
+)
+def test_who_repeats_an_answer_is_asked_no_more(head: Graded, more: int) -> None:
+    for was in (case("a", 15), repeating("a", passes=15)):
+        assert alarm_budget.further_trials(head, was, CONFIG) == (
+            more if was.trials[0].answer is None or head.recorded else 0
+        )

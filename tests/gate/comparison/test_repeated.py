@@ -109,3 +109,27 @@ def test_equal_texts_after_different_work_are_different_answers() -> None:
 def test_a_recorded_answer_is_a_part_of_the_change() -> None:
     case = replace(of_trials(*[("f", LONG)] * 3), recorded=True)
     assert counted(case, COMMAND) == "fff"
+
+
+@pytest.mark.parametrize(
+    ("trials", "verdicts"),
+    [
+        pytest.param([("f", LONG)] * 3, "f", id="equal"),
+        pytest.param([("f", LONG), ("p", LONG), ("p", LONG)], "p", id="the judge differs"),
+        pytest.param([("f", LONG), ("p", LONG)], "f", id="the lower of two"),
+        pytest.param([("f", LONG), ("p", f"{LONG}.")], "fp", id="other answers"),
+        pytest.param([("f", "no")] * 3, "fff", id="a label"),
+        pytest.param([("f", None)] * 3, "fff", id="texts are not kept"),
+    ],
+)
+def test_a_trial_of_each_answer_of_a_report(
+    trials: list[tuple[str, str | None]], verdicts: str
+) -> None:
+    found = repeated.each_once(of_trials(*trials).trials)
+    assert "".join(trial.verdict[0] for trial in found) == verdicts
+
+
+def test_the_work_is_a_part_of_the_answer_of_a_report() -> None:
+    one = Trial(verdict="fail", score=0.0, answer=LONG, trace=CaseTrace(steps=(Step(tool="a"),)))
+    other = replace(one, trace=CaseTrace(steps=(Step(tool="b"),)))
+    assert len(repeated.each_once([one, one, other])) == 2

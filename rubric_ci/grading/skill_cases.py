@@ -51,17 +51,26 @@ def _given(case: EvalCase, target: Target, skill: Skill) -> Iterator[str]:
     own = target.workspace if isinstance(target, CliTarget) else None
     workspace = case.workspace or own
     copied = normpath(workspace.copy) if workspace and workspace.copy else ""
-    if copied and (copied == "." or f"{skill.path}/".startswith(f"{copied}/")):
+    if copied and (holds := _how_it_holds(f"{copied}/", skill)):
         yield (
-            f"its workspace `{copied}` holds the skill `{skill.path}` that it is to lack; copy a "
+            f"its workspace `{copied}` {holds} the skill `{skill.path}` that it is to lack; copy a "
             "folder without it"
         )
 
 
+def _how_it_holds(folder: str, skill: Skill) -> str:
+    if folder == "./" or f"{skill.path}/".startswith(folder):
+        return "holds"
+    return "is a part of" if _is_part(folder, skill) else ""
+
+
 def _is_of(part: FilePart, skill: Skill) -> bool:
-    below = part.path.startswith(f"{skill.path}/")
-    inputs = part.path.startswith(f"{skill.path}/evals/")
-    return (below and not inputs) or part.text.strip() == skill.text.strip()
+    return _is_part(part.path, skill) or part.text.strip() == skill.text.strip()
+
+
+def _is_part(path: str, skill: Skill) -> bool:
+    """Return True for a path below the skill that is none of its evals and their inputs."""
+    return path.startswith(f"{skill.path}/") and not path.startswith(f"{skill.path}/evals/")
 
 
 def with_files_seen(case: EvalCase, target: Target) -> EvalCase:

@@ -158,6 +158,11 @@ def test_a_change_of_the_skill_selects_its_cases(checkout: Checkout) -> None:
     [
         (f"{REFUNDED}/SKILL.md", "shop", f"the case gives it `{REFUNDED}/SKILL.md` of the skill"),
         ("shop/agent.py", ".", f"its workspace `.` holds the skill `{REFUNDED}`"),
+        (
+            "shop/agent.py",
+            f"{REFUNDED}/scripts",
+            f"its workspace `{REFUNDED}/scripts` is a part of the skill `{REFUNDED}`",
+        ),
     ],
 )
 def test_a_target_that_gets_the_skill_that_it_is_to_lack(

@@ -212,7 +212,7 @@ def test_thirty_cases_of_codex_at_a_time(aimock: Aimock, tmp_path: Path) -> None
     assert {outcome(case) for case in cases.values()} == {"The answer is 42."}
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot", "gemini-cli"])
+@pytest.mark.parametrize("agent", programs.AGENTS)
 def test_a_conversation(agent: str, aimock: Aimock, tmp_path: Path) -> None:
     """An agent that resumes has the result of its tool in the second turn."""
     first, second = scripted.says("The name is Ada."), scripted.says("It was Ada.")
@@ -226,13 +226,14 @@ def test_a_conversation(agent: str, aimock: Aimock, tmp_path: Path) -> None:
     )
     turns = [{"input": "read the name"}, {"input": "which one was it"}]
     case = {"id": "talk", "turns": turns, "rubrics": [{"min_words": 0}]}
-    found = run(tmp_path, [programs.target(agent, aimock.url)], [case])["talk"]
+    with programs.recording(aimock.url) as server:
+        found = run(tmp_path, [programs.target(agent, server.url)], [case])["talk"]
     assert "It was Ada." in outcome(found)
     resumes = AGENTS[agent].resumes
     alone = f"each turn got the texts before it: {agent} resumes no session"
     assert found["trace"]["notes"][-1:] == ["the turns are one session" if resumes else alone]
-    asked = [r for r in aimock.requests() if "which one was it" in json.dumps(r["messages"][-1])]
-    assert ("Ada-of-the-tool" in json.dumps(asked[-1]["messages"])) == resumes
+    asked = [body for body in server.bodies if "which one was it" in body]
+    assert ("Ada-of-the-tool" in asked[-1]) == resumes
     used = found["trace"]["usage"]
     assert used["token_usage"] == {"input": 300, "output": 60}
     assert round(used.get("cost_usd", 0), 4) == (0.0012 if agent == "claude-code" else 0)

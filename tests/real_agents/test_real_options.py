@@ -9,7 +9,8 @@ import pytest
 from rubric_ci.models.agents import AGENTS
 from tests import aimock as scripted
 from tests.aimock import Aimock
-from tests.real_agents import programs
+from tests.http_server import serving
+from tests.real_agents import mcp_server, programs
 from tests.real_agents.test_real_agents import outcome, report
 
 pytestmark = [
@@ -60,6 +61,18 @@ def test_they_reach_the_server(agent: str, aimock: Aimock, tmp_path: Path) -> No
     sent = "".join(recorder.bodies).replace('": ', '":')
     assert EFFORT.get(agent, "") in sent
     assert trace.format(folder=tmp_path) in sent
+
+
+@pytest.mark.parametrize("agent", programs.AGENTS)
+def test_a_server_of_tools_with_a_url(agent: str, aimock: Aimock, tmp_path: Path) -> None:
+    asked = programs.tool(TOOL.get(agent, "mcp__shop__price"), {"article": "tea"})
+    programs.script(aimock, {"say the price": (asked, scripted.says("It is 4."))})
+    with programs.recording(aimock.url) as model, serving(mcp_server.OverHttp) as server:
+        shop = {"url": f"{server.url}/mcp", "headers": {"X-Shop": "tea"}}
+        target = programs.target(agent, model.url, mcp_servers={"shop": shop})
+        (case,) = report(tmp_path, [target], {"one": "say the price"}).values()
+    (step,) = case["trace"]["steps"]
+    assert (step["tool"], step["result"], step["error"]) == ("mcp__shop__price", "tea: 4", "")
 
 
 @pytest.mark.parametrize(

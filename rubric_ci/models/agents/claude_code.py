@@ -62,8 +62,16 @@ def _work(agent: AgentProgram, session: str | None = None, /) -> Start:
             *(*option(_CAP, agent.max_cost_usd), *agent.args),
         ),
         environment={"ANTHROPIC_BASE_URL": agent.base_url} if agent.base_url else {},
-        files={_SERVERS: json.dumps({"mcpServers": servers})} if servers else {},
+        files={_SERVERS: json.dumps({"mcpServers": _typed(servers)})} if servers else {},
     )
+
+
+def _typed(servers: Mapping[str, JSON]) -> JSON:
+    """Return servers with a type where they have a URL: it would leave them out without a word."""
+    return {
+        name: {"type": "http", **of} if "url" in (of := mapping(given)) else of
+        for name, given in servers.items()
+    }
 
 
 def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:

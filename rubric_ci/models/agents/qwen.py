@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from rubric_ci.model.agent_program import AgentProgram
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Trace
 from rubric_ci.models.agents import claude_code
 from rubric_ci.models.agents.program import (
@@ -15,6 +16,7 @@ from rubric_ci.models.agents.program import (
     Files,
     Start,
     finish_of,
+    mapping,
     option,
 )
 
@@ -55,9 +57,19 @@ def _work(agent: AgentProgram, _session: str | None = None, /) -> Start:
         ),
         files={
             **_SETTINGS,
-            **({_SERVERS: json.dumps({"mcpServers": servers})} if servers else {}),
+            **({_SERVERS: json.dumps({"mcpServers": _named(servers)})} if servers else {}),
         },
     )
+
+
+def _named(servers: Mapping[str, JSON]) -> JSON:
+    """Return servers with `httpUrl` for a URL: its `url` is one of server-sent events."""
+    return {
+        name: {
+            "httpUrl" if key == "url" and of.get("type") != "sse" else key: of[key] for key in of
+        }
+        for name, of in ((name, mapping(of)) for name, of in servers.items())
+    }
 
 
 def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:

@@ -96,6 +96,23 @@ def added(agent: str, **options: object) -> tuple[list[str], dict[str, str]]:
             ["--mcp-config", "{home}/mcp.json"],
             {"mcp.json": MCP},
         ),
+        (
+            "claude-code",
+            "mcp_servers",
+            {"shop": {"url": URL}},
+            ["--mcp-config", "{home}/mcp.json", "Bash,mcp__shop"],
+            {"mcp.json": f'{{"mcpServers": {{"shop": {{"type": "http", "url": "{URL}"}}}}}}'},
+        ),
+        *(
+            (
+                "qwen",
+                "mcp_servers",
+                {"shop": {"url": URL, **kind}},
+                ["--mcp-config", "{home}/mcp.json"],
+                {"mcp.json": f'{{"mcpServers": {{"shop": {{"{key}": "{URL}"'},
+            )
+            for key, kind in (("httpUrl", {}), ("url", {"type": "sse"}))
+        ),
         *((agent, "args", ("--x", "1"), ["--x", "1"], {}) for agent in AGENTS),
     ],
 )

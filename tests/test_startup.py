@@ -96,6 +96,16 @@ def test_a_run_without_variables_loads_no_templates(tmp_path: Path) -> None:
     assert modules.isdisjoint({"jinja2", "pydantic"})
 
 
+def test_a_run_without_images_loads_nothing_for_them(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text(EVAL.replace("[Greets back]", "[{contains: Hello}]"))
+    (tmp_path / "rubric-ci.yaml").write_text(
+        "targets:\n  - {name: default, provider: mock, response: Hello}\n"
+    )
+    modules = loaded(tmp_path, "run", "--reports", "json,markdown,html", "a.eval.yaml")
+    found = {name for name in modules if "media" in name or name.endswith(".copies")}
+    assert found == {"rubric_ci.model.media"}  # the value
+
+
 @pytest.mark.parametrize("endpoint", ["", "http://127.0.0.1:9"])
 def test_a_run_loads_opentelemetry_for_an_endpoint_only(tmp_path: Path, endpoint: str) -> None:
     pytest.importorskip("opentelemetry.exporter", reason="the extra `otel` is not installed")

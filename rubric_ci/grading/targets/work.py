@@ -24,11 +24,9 @@ from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec, every_evaluator
 from rubric_ci.model.media import MOST_BYTES as MOST_MEDIA
 from rubric_ci.model.media import MOST_BYTES_OF_CASE, Media
-from rubric_ci.model.media_headers import media_of
 from rubric_ci.model.references import MEDIA_STARTS
 from rubric_ci.model.rubric import Assertion
 from rubric_ci.model.trace import FileChange, KeptFile, Work, WorkCheck
-from rubric_ci.models.llm.media import content
 from rubric_ci.system import file_io, processes
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, clean_environment
@@ -69,6 +67,8 @@ def work_left(before: Path, work: Path, keep: Sequence[str], sandbox: str = "") 
 
 def put_inputs(case: EvalCase, work: Path) -> None:
     """Copy the images and documents of a case into the folder; raises CannotAnswer."""
+    from rubric_ci.models.llm.media import content  # few cases have one
+
     for each in case.media:
         path = work / input_name(each)
         try:
@@ -112,7 +112,11 @@ def _media(name: str, path: Path) -> Iterator[Media]:
             data: bytes = file.read(MOST_MEDIA)
     except OSError:
         return
-    if data.startswith(MEDIA_STARTS) and (media := media_of(name, data, partial(bytes, data))):
+    if not data.startswith(MEDIA_STARTS):
+        return
+    from rubric_ci.model.media_headers import media_of  # few files are one
+
+    if media := media_of(name, data, partial(bytes, data)):
         yield media
 
 

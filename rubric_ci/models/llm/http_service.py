@@ -11,7 +11,6 @@ from rubric_ci.model.config import Endpoint, HttpRequest
 from rubric_ci.model.json_value import JSON, Missing, value_at
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.media import SUFFIXES, Media
-from rubric_ci.model.media_headers import media_of
 from rubric_ci.model.references import MEDIA_STARTS
 from rubric_ci.model.usage import Usage
 from rubric_ci.models.llm import direct_http
@@ -66,9 +65,11 @@ def _reply(data: bytes, http: HttpRequest) -> tuple[str, tuple[Media, ...]]:
 
 def _whole(data: bytes) -> tuple[str, tuple[Media, ...]]:
     """Return a reply that is the answer: a text, an image or a document."""
-    if data.startswith(MEDIA_STARTS) and (media := media_of("answer", data, partial(bytes, data))):
-        suffix = SUFFIXES[media.type][0]
-        return "", (replace(media, path=f"answer{suffix}"),)
+    if data.startswith(MEDIA_STARTS):
+        from rubric_ci.model.media_headers import media_of  # few replies are one
+
+        if media := media_of("answer", data, partial(bytes, data)):
+            return "", (replace(media, path=f"answer{SUFFIXES[media.type][0]}"),)
     try:
         return data.decode(), ()
     except ValueError as error:

@@ -9,6 +9,7 @@ from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ChatMessage
+from rubric_ci.model.media import Media
 from rubric_ci.model.report import CostEstimate
 from rubric_ci.model.results import Answer
 from rubric_ci.models.judge.freeform import freeform_messages
@@ -17,7 +18,6 @@ from rubric_ci.models.judge.shown import shown_to
 from rubric_ci.models.judge.voting import PANEL, grouped, most_per_request
 from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.direct import provider_with_entry
-from rubric_ci.models.llm.media_tokens import estimated
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.models.llm.preflight import MOST_TOKENS, PROMPT_TOKENS
 from rubric_ci.services.cost.expected_requests import ExpectedWork, models_to_ask
@@ -267,10 +267,18 @@ def _request(
     answers: int = 1,
 ) -> TokenEstimate:
     characters = sum(len(message.content) for message in messages)
-    shown = [each for message in messages for each in message.media]
-    pictures = estimated(shown, judge.endpoint.model) if shown else 0
+    pictures = _pictures(judge, [each for message in messages for each in message.media])
     return TokenEstimate(
         requests=1,
         input_tokens=characters // CHARACTERS + answers * ANSWER_TOKENS + pictures,
         output_tokens=output_tokens,
     )
+
+
+def _pictures(judge: JudgeConfig, shown: Sequence[Media]) -> int:
+    """Return the tokens of images and documents."""
+    if not shown:
+        return 0
+    from rubric_ci.models.llm.media_tokens import estimated  # few requests have one
+
+    return estimated(shown, judge.endpoint.model)

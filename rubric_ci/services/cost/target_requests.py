@@ -24,7 +24,6 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import CostEstimate
 from rubric_ci.model.used_by import UsedBy
 from rubric_ci.models.llm.budget import Prices
-from rubric_ci.models.llm.media_tokens import estimated
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.cost.judgements import ANSWER_TOKENS, CHARACTERS
@@ -213,7 +212,11 @@ def _of_length(asked: _Asked, target: LlmTarget, prices: Prices) -> Cost:
 
 def _pictures(case: EvalCase, target: LlmTarget) -> int:
     """Return the tokens of images and documents, which every turn sends again."""
-    return estimated(case.media, target.endpoint.model) if case.media else 0
+    if not case.media:
+        return 0
+    from rubric_ci.models.llm.media_tokens import estimated  # few cases have one
+
+    return estimated(case.media, target.endpoint.model)
 
 
 def _turns(case: EvalCase) -> int:

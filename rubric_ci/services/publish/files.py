@@ -17,7 +17,6 @@ from rubric_ci.model.defaults import REPORT_FILES, ReportFormat
 from rubric_ci.model.media import COPIES, INLINED, Picture
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import formats
-from rubric_ci.services.publish.copies import copies_in
 from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.system import file_io
 from rubric_ci.system.output import use_color
@@ -73,13 +72,15 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
 
 def _inline(folder: Path) -> Callable[[Picture], str]:
     """Return a function that makes a `data:` URI of a copy, up to the limit of the page."""
-    read, left = copies_in(folder / COPIES), [INLINED]
+    left = [INLINED]
     known: dict[str, str] = {}
 
     def inline(picture: Picture) -> str:
         if picture.file not in known:
+            from rubric_ci.services.publish.copies import copies_in  # few reports have one
+
             try:
-                data = read(picture)
+                data = copies_in(folder / COPIES)(picture)
             except CannotReadFile:
                 return ""
             if len(data) > left[0]:

@@ -41,7 +41,6 @@ from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.services.calibration.correction import with_correction
 from rubric_ci.services.cost.last_run import keep
 from rubric_ci.services.probe.probe_figures import PROBE, with_figures
-from rubric_ci.services.publish.copies import write_copies
 from rubric_ci.services.publish.files import HINT
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case
@@ -86,7 +85,10 @@ def finish(
         used_by=inputs.context.accounts.list(),
         totals=totals(report.cases, beyond),
     )
-    write_copies(inputs.context.pictures, settings.output_dir, HINT)
+    if inputs.context.pictures:
+        from rubric_ci.services.publish.copies import write_copies  # few runs have one
+
+        write_copies(inputs.context.pictures, settings.output_dir, HINT)
     report = _with_probe(report, settings.output_dir / PROBE)
     report = without_secrets(report, masking.redactor())
     report = with_correction(report, inputs.loaded)

@@ -40,6 +40,14 @@ class TraceChoice(NamedTuple):
     mask: tuple[str, ...] = ()
 
 
+class Chosen(NamedTuple):
+    """The wanted cases, masked."""
+
+    cases: list[TraceCase]
+    left_out: Counter[str]  # by the option that leaves them out
+    masked: Counter[str]  # texts in these cases, by kind
+
+
 class Output(NamedTuple):
     """The files that an import of traces writes."""
 
@@ -62,13 +70,15 @@ def import_traces(files: Sequence[Path], output: Output, choice: TraceChoice) ->
         if path.exists():
             raise CannotWriteFile(f"{path} exists already", "remove it, or set --output-dir")
     found, faults, left_out = _read(files, choice)
-    cases, more = _chosen(found, choice, conditions)
-    left_out.update(more)
-    _say_read(files, len(found) + left_out.total() - more.total(), left_out, faults)
-    if not cases:
+    traces = len(found) + left_out.total()
+    chosen = _chosen(found, choice, conditions)
+    _say_read(files, traces, left_out + chosen.left_out, faults)
+    if chosen.masked:
+        click.echo(log_line(f"masked: {_counted(chosen.masked, ', ')}"))
+    if not chosen.cases:
         click.echo("no trace is imported")
         return ExitCode.GATE
-    lost = _write(cases, output, written.Origin(_named(files), choice.form))
+    lost = _write(chosen.cases, output, written.Origin(_named(files), choice.form))
     for line in lost:
         click.echo(log_line(line))
     command = f"rubric-ci generate rubrics {output.eval_file.as_posix()}"
@@ -120,8 +130,8 @@ def _lines(file: Path) -> Iterator[str]:
 
 def _chosen(
     found: Sequence[TraceCase], choice: TraceChoice, conditions: Sequence[trace_choice.Condition]
-) -> tuple[list[TraceCase], Counter[str]]:
-    """Return the wanted cases, masked, and how many are left out by which option."""
+) -> Chosen:
+    """Return the wanted cases."""
     fitting = trace_choice.chosen(found, conditions)
     masked = [_masked(case, choice.mask) for case in fitting]
     cases = [case for case, _ in masked]
@@ -138,10 +148,7 @@ def _chosen(
     )
     names = {id(case) for case in kept}
     counts = sum((count for case, count in masked if id(case) in names), Counter[str]())
-    if counts:
-        shown = ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items()))
-        click.echo(log_line(f"masked: {shown}"))
-    return kept, +left_out
+    return Chosen(kept, +left_out, Counter(dict(sorted(counts.items()))))
 
 
 def _masked(case: TraceCase, kinds: Iterable[str]) -> tuple[TraceCase, Counter[str]]:
@@ -158,8 +165,11 @@ def _say_read(
     unread = f", {numbers.plural(len(faults), 'line')} not read" if faults else ""
     click.echo(log_line(f"read {_named(files)}: {numbers.plural(traces, 'trace')}{unread}"))
     if left_out:
-        shown = "; ".join(f"{number:,} {reason}" for reason, number in left_out.items())
-        click.echo(log_line(f"left out: {shown}"))
+        click.echo(log_line(f"left out: {_counted(left_out, '; ')}"))
+
+
+def _counted(counts: Counter[str], between: str) -> str:
+    return between.join(f"{number:,} {name}" for name, number in counts.items())
 
 
 def _write(cases: Sequence[TraceCase], output: Output, origin: written.Origin) -> list[str]:
@@ -172,7 +182,7 @@ def _write(cases: Sequence[TraceCase], output: Output, origin: written.Origin) -
     text = as_yaml(found.data)
     discovery.write_text(output.eval_file, text)
     silent = len(cases) - len(lines)
-    without = f", {silent:,} of them without an answer" if silent and lines else ""
+    without = f", {silent:,} of them without an answer to grade" if silent and lines else ""
     said = f"wrote {output.eval_file.as_posix()}: {numbers.plural(len(cases), 'case')}{without}"
     click.echo(log_line(said))
     if not lines:

@@ -7,6 +7,7 @@ and OpenInference. Reasoning is no part of an answer and is left out.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from sys import intern  # the instructions of a program are in all of its traces
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt
@@ -248,7 +249,7 @@ def _parts(value: JSON, role: str, name: str) -> Iterator[ChatMessage]:
     """Yield the results of a content as messages of a tool, then the message itself."""
     if not isinstance(value, list):
         if value not in (None, ""):
-            yield ChatMessage(role=role, text=_as_text(value), name=name)
+            yield ChatMessage(role=role, text=intern(_as_text(value)), name=name)
         return
     texts: list[str] = []
     calls: list[Call] = []
@@ -269,7 +270,8 @@ def _parts(value: JSON, role: str, name: str) -> Iterator[ChatMessage]:
             case kind:
                 raise NotAChat(f"a message has a part of type `{kind}`, which is not imported")
     if texts or calls:
-        yield ChatMessage(role=role, text="\n".join(texts), calls=tuple(calls), name=name)
+        text = intern("\n".join(texts))
+        yield ChatMessage(role=role, text=text, calls=tuple(calls), name=name)
 
 
 def _kind(part: Mapping[str, Any]) -> str:

@@ -162,7 +162,7 @@ def test_secrets_and_personal_data_are_in_no_file(checkout: Checkout) -> None:
 def test_what_is_known_of_a_trace_is_kept(checkout: Checkout) -> None:
     checkout.write({"traces.jsonl": SIX})
     done = run(checkout, "traces.jsonl")
-    assert "wrote traces.eval.yaml: 6 cases, 1 of them without an answer\n" in done.stdout
+    assert "wrote traces.eval.yaml: 6 cases, 1 of them without an answer to grade\n" in done.stdout
     first, second, _, failed, *_ = written(checkout)
     assert first == {
         "id": "trace-00000000",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from posixpath import dirname, join, normpath
-from typing import Any
+from typing import Any, Final
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
 from rubric_ci.files.assertions import assertion_table
@@ -18,6 +18,7 @@ from rubric_ci.model.config import (
     JudgeConfig,
     LlmTarget,
     Target,
+    UnsupportedTarget,
     with_model,
     with_named_model,
 )
@@ -38,6 +39,8 @@ from rubric_ci.text.model_names import misnamed
 from rubric_ci.text.suggestions import suggest
 
 DEFAULT_TARGET = "default"
+
+_DEEPEST: Final = 5  # aliases of aliases
 
 
 def choose_cases(
@@ -77,6 +80,33 @@ def choose_target(case: EvalCase, config: Config, override: str = "") -> Target:
     undefined = "define one under `targets` in rubric-ci.yaml"
     hint = suggest(name, targets, most=0) if targets else undefined
     raise CannotConfigure(f"{asker}: there is no target `{name}`", hint)
+
+
+def without_aliases(target: Target, config: Config, variables: Variables) -> Target:
+    """Return the target that an alias and its judge's alias stand for; raises CannotConfigure."""
+    found = _named_by(target, config, variables)
+    judge = config.targets.get(found.judge_target)
+    if judge is not None:
+        found = replace(found, judge_target=_end_of(judge, config, variables).name)
+    return found
+
+
+def _named_by(target: Target, config: Config, variables: Variables) -> Target:
+    end = _end_of(target, config, variables)
+    return end if end is target else replace(end, name=target.name)
+
+
+def _end_of(target: Target, config: Config, variables: Variables) -> Target:
+    """Return the target at the end of a chain of aliases that variables name."""
+    for _ in range(_DEEPEST):
+        if not isinstance(target, UnsupportedTarget) or not target.alias:
+            return target
+        name = variables.look_up(target.alias)
+        if name not in config.targets:
+            message = f"target `{target.name}`: {target.alias} is `{name}`, which is no target"
+            raise CannotConfigure(message, suggest(name, config.targets, most=0))
+        target = config.targets[name]
+    raise CannotConfigure(f"target `{target.name}`: its aliases name each other", "fix one of them")
 
 
 def choose_cluster(case: EvalCase, rule: str) -> str:

@@ -24,6 +24,7 @@ from rubric_ci.grading.resolve import (
     needs_judge,
     resolve_judge,
     resolve_target,
+    without_aliases,
     without_own_judges,
 )
 from rubric_ci.grading.skill_cases import unless_stopped, with_files_seen, without_the_skill
@@ -147,6 +148,8 @@ def _setup(
     case: EvalCase, target: Target, config: Config, settings: RunSettings, variables: Variables
 ) -> tuple[Target, JudgeConfig | None]:
     """Return target and judge of a case, with the environment variables that are needed."""
+    with _without_keys(settings):
+        target = without_aliases(target, config, variables)
     judge = choose_judge(config, target, settings.judge)
     if judge and settings.votes:
         judge = replace(judge, votes=settings.votes)

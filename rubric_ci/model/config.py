@@ -268,6 +268,7 @@ class UnsupportedTarget:
     name: str
     provider: str
     reason: str = ""  # empty: this version does not support the provider
+    alias: str = ""  # the variable with the name of the target that it stands for
     judge_target: str = ""
     depends_on: tuple[str, ...] | None = None
 

@@ -38,6 +38,9 @@ COMMAND_KEYS: Final = ("cli", "command", "model", "env", "concurrency", "timeout
 NOT_STARTED: Final = "not-supported"
 """In place of the provider of a target without a counterpart, which is kept by its name."""
 
+ALIAS: Final = "x-alias"
+"""The key of such a target that stands for another one: the variable that has its name."""
+
 AGENTV_AGENTS: Final = frozenset(
     (
         NOT_STARTED,

@@ -1,7 +1,7 @@
 """Targets of AgentV 2.7 to 4, `.agentv/targets.yaml`: aliases, and health checks in their spelling.
 
-An alias (`use_target`) is the target that it names, under its own name. Files without either are
-ours already.
+An alias (`use_target`) is the target that it names, under its own name; a variable names it when
+cases are run. Files without either are ours already.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any, Final
 from rubric_ci.files.dialects.agentv_providers import add_healthcheck
 from rubric_ci.files.dialects.translation import Translation
 from rubric_ci.files.yaml_text.problems import Path
-from rubric_ci.model.model_facts import NOT_STARTED
+from rubric_ci.model.model_facts import ALIAS, NOT_STARTED
 
 _ALIASES: Final = ("use_target", "useTarget")
 _DEEPEST: Final = 5  # aliases of aliases
@@ -46,8 +46,9 @@ def _target(found: Translation, targets: list[Any], named: Mapping[str, int], in
     ours: Path = ("targets", index)
     found.put(ours, {}, ours)
     at = _end_of(targets, named, index)
-    if at is None:
-        _without_end(found, targets[index], ours)
+    variable = _VARIABLE.fullmatch(_alias(targets[index if at is None else at]))
+    if at is None or variable:
+        _without_end(found, targets[index], ours, variable[1] if variable else "")
         return
     own = {"name"} & targets[index].keys()
     for key, value in targets[at].items():
@@ -59,24 +60,25 @@ def _target(found: Translation, targets: list[Any], named: Mapping[str, int], in
         add_healthcheck(found, check, ours, ("targets", at, "healthcheck"))
 
 
-def _without_end(found: Translation, target: dict[str, Any], ours: Path) -> None:
-    """Keep the name of an alias whose target is not known; only a case that uses it stops."""
+def _without_end(found: Translation, target: dict[str, Any], ours: Path, variable: str) -> None:
+    """Keep the name of an alias whose target is not known yet, or not at all."""
     name = _alias(target)
-    variable = _VARIABLE.fullmatch(name)
-    what = f"the variable `{variable[1]}` names it" if variable else f"there is no target `{name}`"
     for key in {"name"} & target.keys():
         found.put((*ours, key), target[key], (*ours, key))
     place = next((*ours, key) for key in _ALIASES if key in target)
     found.put((*ours, "provider"), NOT_STARTED, place)
-    hint = "name the target itself"
-    found.leave(place, f"the alias `{target.get('name')}` is not used: {what}; {hint}")
+    if variable:
+        found.put((*ours, ALIAS), variable, place)
+        return
+    why = f"there is no target `{name}`; name the target itself"
+    found.leave(place, f"the alias `{target.get('name')}` is not used: {why}")
 
 
 def _end_of(targets: list[Any], named: Mapping[str, int], index: int) -> int | None:
     """Return the target at the end of a chain of aliases; None: there is none."""
     for _ in range(_DEEPEST):
         name = _alias(targets[index])
-        if not name:
+        if not name or _VARIABLE.fullmatch(name):
             return index
         if name not in named:
             return None

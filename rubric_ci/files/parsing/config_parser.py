@@ -35,7 +35,7 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.hosts import IdentitySource, WorkloadIdentity
-from rubric_ci.model.model_facts import AGENTV_AGENTS, COMMAND_TIMEOUT, NOT_STARTED
+from rubric_ci.model.model_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, NOT_STARTED
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.model.scoring import Thresholds
 from rubric_ci.text.model_names import ALIASES
@@ -206,8 +206,9 @@ def _target(data: dict[str, Any], file: str, lookup: Lookup) -> Target:
             return MockTarget(**shared, response=response, depends_on=depends_on or ())
         case provider if provider in AGENTV_AGENTS:
             reason = f"see `rubric-ci validate {file}`" if provider == NOT_STARTED else ""
+            alias = data.get(ALIAS, "") if is_of_agentv(file) else ""
             return UnsupportedTarget(
-                **shared, provider=provider, reason=reason, depends_on=depends_on
+                **shared, provider=provider, reason=reason, alias=alias, depends_on=depends_on
             )
         case provider:
             http, prompt = provider == "http", _prompt(data, lookup)

@@ -1,11 +1,15 @@
 """Targets files of AgentV 2.7 to 4: aliases, health checks, and targets that stop no others."""
 
+from pathlib import Path
+
 import pytest
 
 from rubric_ci.files.dialects import open_config
 from rubric_ci.files.project.loader import LoadedTargets, load_targets
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.model.config import CliTarget, MockTarget, Target, UnsupportedTarget
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.invoke import invoke
 
 FILE = ".agentv/targets.yaml"
 
@@ -54,11 +58,10 @@ def test_a_health_check_has_the_spelling_of_agentv() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("'${{ AGENT }}'", "the variable `AGENT` names it"),
         ("missing", "there is no target `missing`"),
         ("default", "there is no target `default`"),
     ],
-    ids=["by a variable", "of nothing", "of itself"],
+    ids=["of nothing", "of itself"],
 )
 def test_an_alias_without_a_target_stops_its_cases_only(name: str, reason: str) -> None:
     found = loaded(f"- {{name: default, use_target: {name}}}\n{MOCK}")
@@ -70,6 +73,45 @@ def test_an_alias_without_a_target_stops_its_cases_only(name: str, reason: str) 
     rule = f"{FILE}:2:19: warning: target-not-supported"
     message = f"the alias `default` is not used: {reason}; name the target itself; {OF_ALIAS}"
     assert said(found) == [f"{rule}: {message}"]
+
+
+NAMED = """\
+targets:
+  - {name: default, use_target: agent}
+  - {name: agent, use_target: '${{ AGENT_TARGET }}', judge_target: unused}
+  - {name: shop, provider: mock, response: hello}
+  - {name: again, use_target: '${{ AGENT_TARGET }}'}
+"""
+SUITE = """\
+tests: [{id: a, input: Hi, criteria: Greets, assert: [{type: contains, value: hello}]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "status", "printed"),
+    [
+        ({"AGENT_TARGET": "shop"}, 0, "1 pass"),
+        (
+            {"AGENT_TARGET": "shpo"},
+            2,
+            "target `default`: AGENT_TARGET is `shpo`, which is no target",
+        ),
+        ({"AGENT_TARGET": "again"}, 2, "target `again`: its aliases name each other"),
+        ({}, 2, "the environment variable AGENT_TARGET is not set"),
+    ],
+    ids=["a target", "none", "itself", "not set"],
+)
+def test_a_variable_names_a_target(
+    variables: dict[str, str], status: int, printed: str, tmp_path: Path
+) -> None:
+    checkout = Checkout.create(tmp_path)
+    config = "env: {allow: [AGENT_TARGET]}\n"
+    checkout.commit({FILE: NAMED, "a.eval.yaml": SUITE, "rubric-ci.yaml": config})
+    checked = invoke(checkout.root, ENVIRONMENT, "validate", FILE, "a.eval.yaml", "--strict")
+    assert checked.returncode == 0, checked.stdout
+    done = invoke(checkout.root, {**ENVIRONMENT, **variables}, "run", "a.eval.yaml")
+    assert done.returncode == status, done.stderr
+    assert printed in done.stdout + done.stderr
 
 
 BROKEN = "- {name: broken, provider: cli}\n"

@@ -304,9 +304,18 @@ def without_own_judges(case: EvalCase) -> EvalCase:
 
 
 def name_own_judges(case: EvalCase, variables: Variables) -> EvalCase:
-    """Substitute environment variables in the judge models of the case's evaluators."""
+    """Substitute environment variables in the judge models of the case's evaluators.
+
+    Raises CannotConfigure for a variable that is not set, and for a model without its provider.
+    """
     who = f"{case.file}:{case.span.line}: case `{case.id}`"
-    return _with_models(case, lambda model: str(_substituted(model, who, variables)))
+    return _with_models(case, lambda model: _own_model(model, who, variables) if model else "")
+
+
+def _own_model(model: str, who: str, variables: Variables) -> str:
+    name = str(_substituted(model, who, variables))
+    _check_provider(Endpoint(model=name), who)
+    return name
 
 
 def _with_models(case: EvalCase, change: Callable[[str], str]) -> EvalCase:

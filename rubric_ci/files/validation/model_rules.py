@@ -152,11 +152,13 @@ def model_problems(
 
 
 def evaluator_model_problems(data: Any, models: Callable[[], Models]) -> Iterator[Problem]:
-    """Yield the models of evaluators in an eval file that ended, or end soon."""
-    for path, name in _evaluator_models(data):
+    """Yield the models of an eval file without provider, and those that ended or end soon."""
+    for path, name in _named_models(data):
         yield from _unsafe_name(name, path)
-        if "/" in name and "${{" not in name:
-            yield from _end(name, path, models())
+        if "${{" in name:
+            continue
+        wrong = [*provider_problems({"model": name}, path, path, models().providers)]
+        yield from wrong or _end(name, path, models())
 
 
 def _unsafe(settings: Mapping[str, Any], path: Path, named: bool) -> Iterator[Problem]:
@@ -192,14 +194,16 @@ def _is_plain(value: Any, pattern: re.Pattern[str]) -> bool:
     return bool(pattern.fullmatch(_VARIABLE.sub("x", str(value))))
 
 
-def _evaluator_models(data: Any) -> Iterator[tuple[Path, str]]:
-    """Yield the `model` of every evaluator and aggregator."""
-    for path, evaluator in written_evaluators(data):
-        for place in ((), ("aggregator",)):
-            owner = evaluator.get("aggregator") if place else evaluator
-            model = owner.get("model") if isinstance(owner, dict) else None
-            if isinstance(model, str):
-                yield (*path, *place, "model"), model
+def _named_models(data: Any) -> Iterator[tuple[Path, str]]:
+    """Yield the `model` of every evaluator, aggregator and simulated user."""
+    owners: list[tuple[Path, Any]] = [*written_evaluators(data)]
+    owners += [((*at, "aggregator"), each.get("aggregator")) for at, each in owners]
+    cases = mappings(data, "evalcases")
+    owners += [((*at, "simulated_user"), case.get("simulated_user")) for at, case in cases]
+    for path, owner in owners:
+        model = owner.get("model") if isinstance(owner, dict) else None
+        if isinstance(model, str):
+            yield (*path, "model"), model
 
 
 def _end(name: str, place: Path, known: Models) -> Iterator[Problem]:

@@ -45,7 +45,7 @@ def _judge(model: str) -> Start:
 
 def _work(agent: AgentProgram, _session: str | None = None, /) -> Start:
     tools = () if agent.tools is None else agent.tools or ("none",)
-    servers = agent.mcp_servers
+    servers = {name: _server(mapping(of)) for name, of in agent.mcp_servers.items()}
     return Start(
         argv=(
             *(*_RUN, "--approval-mode", "yolo", *option("-m", agent.model)),
@@ -57,19 +57,16 @@ def _work(agent: AgentProgram, _session: str | None = None, /) -> Start:
         ),
         files={
             **_SETTINGS,
-            **({_SERVERS: json.dumps({"mcpServers": _named(servers)})} if servers else {}),
+            **({_SERVERS: json.dumps({"mcpServers": servers})} if servers else {}),
         },
     )
 
 
-def _named(servers: Mapping[str, JSON]) -> JSON:
-    """Return servers with `httpUrl` for a URL: its `url` is one of server-sent events."""
-    return {
-        name: {
-            "httpUrl" if key == "url" and of.get("type") != "sse" else key: of[key] for key in of
-        }
-        for name, of in ((name, mapping(of)) for name, of in servers.items())
-    }
+def _server(of: Mapping[str, JSON]) -> JSON:
+    """Return a server with `httpUrl` for a URL: its `url` is one of server-sent events."""
+    if "url" not in of or of.get("type") == "sse":
+        return {**of}
+    return {"httpUrl": of["url"], **{key: value for key, value in of.items() if key != "url"}}
 
 
 def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:

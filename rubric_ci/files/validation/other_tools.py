@@ -34,7 +34,8 @@ def recognise(data: Any, file: str = "FILE") -> Problem | None:
     """Return the one problem of a file that another tool or version reads, if it is recognised."""
     if not isinstance(data, dict) or any(map(_means_evalcases, data)):
         return None
-    if found := _of_models(data, file) or _of_openai(data, file):
+    inner = [each[0] for each in data.values() if isinstance(each, list) and each]
+    if found := _of_models(data, file) or _of_openai(data, file) or _of_traces([data, *inner], ()):
         return found
     tests = data.get("tests")
     keys = _keys_of(tests)
@@ -110,6 +111,8 @@ _WRITTEN_FOR: Final = "the file is written for "
 def recognise_lines(cases: Any) -> Problem | None:
     """Return the one problem of JSON Lines in which every line is a case of another tool."""
     lines = cases if isinstance(cases, list) else []
+    if found := _of_traces(lines[:1], ("evalcases", 0)):
+        return found
     for key, tool in _LINES.items():
         if lines and all(
             isinstance(line, dict) and key in line and _OWN.isdisjoint(line) for line in lines
@@ -124,6 +127,8 @@ def recognise_records(lines: list[Any], path: Path) -> Problem | None:
     """Return the one problem of records that `import` reads: questions and reference answers."""
     from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt
 
+    if traces := _of_traces(lines[:1], path):
+        return traces
     found: dict[str, str] = {}
     for line in lines:
         keys = {spelt(str(key)): str(key) for key in line} if isinstance(line, dict) else {}
@@ -138,6 +143,25 @@ def recognise_records(lines: list[Any], path: Path) -> Problem | None:
     return Problem(OTHER_TOOL, path, message, _GOLDEN)
 
 
+def _of_traces(records: list[Any], path: Path) -> Problem | None:
+    """Return the problem of traces, by the first record of the file."""
+    likely = [each for each in records if isinstance(each, dict) and not _TRACE.isdisjoint(each)]
+    if not likely:
+        return None
+    from rubric_ci.files.traces import format_of  # few files have traces
+
+    if form := next(filter(None, map(format_of, likely)), ""):
+        message = f"the file has traces ({form}), and no cases"
+        return Problem(OTHER_TOOL, path, message, "`rubric-ci import` makes cases of them")
+    return None
+
+
+_TRACE: Final = frozenset(
+    (
+        *("resourceSpans", "resourceLogs", "observations", "traceId", "trace_id", "run_type"),
+        *("span_kind", "root_span_id"),
+    )
+)
 _RECORD: Final = ("input", "expected_output")
 _OF_CASE: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 

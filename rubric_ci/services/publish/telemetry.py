@@ -4,16 +4,16 @@ The SDK is an extra, and is imported only where an endpoint is set.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from rubric_ci import __version__
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Errored, Skipped
-from rubric_ci.services.publish.evaluation_events import EVENT, about_case, results
+from rubric_ci.services.publish.evaluation_events import EVENT, Facts, about_case, results
 from rubric_ci.system import masking
 from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers
@@ -21,11 +21,16 @@ from rubric_ci.text import numbers
 ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _EXPORTER: Final = "OTEL_TRACES_EXPORTER"
+_EVENTS: Final = "OTEL_LOGS_EXPORTER"
 _HTTP: Final = "http/protobuf"
 _CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _WITH_CONTENT: Final = ("true", "span_only", "span_and_event")
 _AT_ONCE: Final = 200  # spans of a request
 _NANOSECONDS: Final = 10**9
+
+
+_Add: TypeAlias = Callable[[Any, Facts, int], None]
+"""Adds the facts of a result to a span, at a time in nanoseconds."""
 
 
 def export(report: RunReport, environment: Mapping[str, str]) -> list[str]:
@@ -46,7 +51,12 @@ def export(report: RunReport, environment: Mapping[str, str]) -> list[str]:
         return [f"{name} is set; to export the results: {install_command('otel')}"]
     host = urlsplit(endpoint).hostname or "the endpoint"
     try:
-        failure = _send(OTLPSpanExporter(), _spans(report, environment))
+        spans, events = _recorded(report, environment)
+        failure = _send(OTLPSpanExporter(), spans)
+        if events and not failure:
+            from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+
+            failure = _send(OTLPLogExporter(), events)
     except Exception as error:  # noqa: BLE001 - of the SDK or of its settings; a run has its verdict
         failure = f"{type(error).__name__}: {error}"
     count = numbers.plural(len(report.cases), "span")
@@ -60,14 +70,12 @@ def _first(environment: Mapping[str, str], names: Sequence[str]) -> tuple[str, s
     return next((each for each in found if each[1]), ("", ""))
 
 
-def _send(exporter: Any, spans: Sequence[Any]) -> str:
-    """Send spans in parts; return why the first part failed that did, else ""."""
-    from opentelemetry.sdk.trace.export import SpanExportResult
-
+def _send(exporter: Any, records: Sequence[Any]) -> str:
+    """Send spans or events in parts; return why the first part failed that did, else ""."""
     with _complaints() as said:
-        for start in range(0, len(spans), _AT_ONCE):
-            done = exporter.export(spans[start : start + _AT_ONCE])
-            if done is not SpanExportResult.SUCCESS:
+        for start in range(0, len(records), _AT_ONCE):
+            done = exporter.export(records[start : start + _AT_ONCE])
+            if done.name != "SUCCESS":
                 reasons = dict.fromkeys((*said[:1], *said[-1:]))
                 return " ".join(" ".join(reasons or ["no reason given"]).split())[:300]
         exporter.shutdown()
@@ -90,29 +98,32 @@ def _complaints() -> Iterator[list[str]]:
         logger.propagate = propagated
 
 
-def _spans(report: RunReport, environment: Mapping[str, str]) -> Sequence[Any]:
-    """Return a root span for each case, with an event for each of its criteria."""
+def _recorded(report: RunReport, environment: Mapping[str, str]) -> tuple[list[Any], list[Any]]:
+    """Return a root span for each case, and an event for each of its criteria.
+
+    Events are those of the spans, which every receiver of traces shows, or log records on demand,
+    as the conventions have them.
+    """
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import SpanLimits, TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     kept = InMemorySpanExporter()
-    provider = TracerProvider(
-        resource=Resource.create(_about(report, environment)),
-        span_limits=SpanLimits(max_events=SpanLimits.UNSET),  # an event for every criterion
-        shutdown_on_exit=False,
-    )
+    resource = Resource.create(_about(report, environment))
+    limits = SpanLimits(max_events=SpanLimits.UNSET)  # an event for every criterion
+    provider = TracerProvider(resource=resource, span_limits=limits, shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(kept))
     tracer = provider.get_tracer("rubric-ci", __version__)
+    add, events = _log_records(resource) if environment.get(_EVENTS) == "otlp" else (_on_span, list)
     content = environment.get(_CONTENT, "").lower() in _WITH_CONTENT
     started = int(datetime.fromisoformat(report.started_at).timestamp() * _NANOSECONDS)
     for case in report.cases:
-        _span(tracer, case, started, with_content=content)
-    return tuple(kept.get_finished_spans())
+        _span(tracer, case, started, add, with_content=content)
+    return list(kept.get_finished_spans()), events()
 
 
-def _span(tracer: Any, case: CaseResult, started: int, *, with_content: bool) -> None:
+def _span(tracer: Any, case: CaseResult, started: int, add: _Add, *, with_content: bool) -> None:
     from opentelemetry.context import Context
     from opentelemetry.trace import Status, StatusCode
 
@@ -123,10 +134,33 @@ def _span(tracer: Any, case: CaseResult, started: int, *, with_content: bool) ->
         f"evaluate {case.id}", context=Context(), attributes=facts, start_time=started
     )
     for each in masking.redacted([*results(case)]):
-        span.add_event(EVENT, each, timestamp=ended)
+        add(span, each, ended)
     if isinstance(case, Errored):
         span.set_status(Status(StatusCode.ERROR, masking.redact(case.reason)))
     span.end(ended)
+
+
+def _on_span(span: Any, facts: Facts, time: int) -> None:
+    span.add_event(EVENT, facts, timestamp=time)
+
+
+def _log_records(resource: Any) -> tuple[_Add, Callable[[], list[Any]]]:
+    """Return what adds an event as a log record, and what returns all of them."""
+    from opentelemetry._logs import LogRecord
+    from opentelemetry.sdk._logs import LoggerProvider
+    from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
+    from opentelemetry.trace import set_span_in_context
+
+    kept = InMemoryLogRecordExporter()
+    provider = LoggerProvider(resource=resource, shutdown_on_exit=False)
+    provider.add_log_record_processor(SimpleLogRecordProcessor(kept))
+    logger = provider.get_logger("rubric-ci", __version__)
+
+    def add(span: Any, facts: Facts, time: int) -> None:
+        context = set_span_in_context(span)
+        logger.emit(LogRecord(timestamp=time, context=context, event_name=EVENT, attributes=facts))
+
+    return add, lambda: list(kept.get_finished_logs())
 
 
 def _about(report: RunReport, environment: Mapping[str, str]) -> dict[str, str]:

@@ -87,7 +87,9 @@ class Receiver:
         )
 
         found = []
-        for body in self.bodies:
+        for path, body in zip(self.paths, self.bodies, strict=True):
+            if path != "/v1/traces":
+                continue
             request = MessageToDict(ExportTraceServiceRequest.FromString(body))
             found.extend(request["resourceSpans"])
         return found
@@ -96,6 +98,18 @@ class Receiver:
         for resource in self.resource_spans():
             for scope in resource["scopeSpans"]:
                 yield from scope["spans"]
+
+    def log_records(self) -> Iterator[dict[str, Any]]:
+        from google.protobuf.json_format import MessageToDict
+        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
+            ExportLogsServiceRequest,
+        )
+
+        for path, body in zip(self.paths, self.bodies, strict=True):
+            if path == "/v1/logs":
+                request = MessageToDict(ExportLogsServiceRequest.FromString(body))
+                for resource in request["resourceLogs"]:
+                    yield from resource["scopeLogs"][0]["logRecords"]
 
 
 def facts(written: dict[str, Any]) -> dict[str, Any]:
@@ -176,6 +190,35 @@ def test_a_run_sends_a_span_per_case_and_an_event_per_criterion(
         "rubric_ci.kind": "code_judge",
         "rubric_ci.gated": False,
     }
+
+
+def test_events_are_log_records_on_demand(
+    checkout: Checkout, receiver: tuple[Receiver, str]
+) -> None:
+    found, url = receiver
+    done = run(checkout, **{ENDPOINT: url, "OTEL_LOGS_EXPORTER": "otlp"})
+    assert "exported 3 spans to 127.0.0.1\n" in done.stderr
+    assert found.paths == ["/v1/traces", "/v1/logs"]
+    spans = {each["spanId"]: each["name"] for each in found.spans()}
+    assert not any("events" in each for each in found.spans())
+    assert [
+        (each["eventName"], spans[each["spanId"]], facts(each)["gen_ai.evaluation.name"])
+        for each in found.log_records()
+    ] == [
+        ("gen_ai.evaluation.result", "evaluate order", "day"),
+        ("gen_ai.evaluation.result", "evaluate order", "thanks"),
+        ("gen_ai.evaluation.result", "evaluate script", "lint"),
+    ]
+
+
+def test_a_file_of_the_checkout_names_no_endpoint(
+    checkout: Checkout, receiver: tuple[Receiver, str]
+) -> None:
+    found, url = receiver
+    named = f"{ENDPOINT}={url}\n"
+    checkout.write({".env": named, ".otel/.env": named, "otel.yaml": f"endpoint: {url}\n"})
+    run(checkout)
+    assert found.bodies == []
 
 
 def test_question_and_answer_are_sent_on_demand_without_secrets_and_can_be_imported(

@@ -1,13 +1,17 @@
 """A stranger's pull request under act: graded with the key when a person asks, else not at all."""
 
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.checkout import Checkout
+from tests.answer_judge import AnswerJudge, judging
+from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import runner
+from tests.invoke import invoke
 from tests.services.publish.words import LATER, GitHub, github
 
 pytestmark = [
@@ -18,32 +22,42 @@ pytestmark = [
     ),
 ]
 
-FILES = {
-    "rubric-ci.yaml": (
-        "evals: [evals/*.yaml]\ntargets: [{name: default, provider: mock, response: Hello}]\n"
-    ),
-    "evals/a.yaml": (
-        "evalcases:\n  - id: greeting\n    input: Hi\n    rubrics: [{contains: Hello}]\n"
-    ),
-    ".gitignore": ".rubric-ci/\n",
-}
+CONFIG = """\
+evals: [evals/*.yaml]
+judge:
+  model: openai/judge
+  api_base: "URL/v1"
+  api_key: ${{ OPENAI_API_KEY }}
+  input_cost_per_token: 0.000001
+  output_cost_per_token: 0.000001
+targets: [{name: default, provider: mock, response: hello}]
+"""
+EVALS = """\
+rubrics: [Greets]
+evalcases:
+  - {id: greeting, input: Hi}
+  - {id: farewell, input: Hi again}
+"""
+FILES = {"rubric-ci.yaml": CONFIG, "evals/a.yaml": EVALS, ".gitignore": ".rubric-ci/\n"}
 HOSTILE = {
-    "evals/a.yaml": FILES["evals/a.yaml"].replace("input: Hi", "input: Ho"),
+    "evals/a.yaml": EVALS.replace("input: Hi", "input: Ho"),
     "sitecustomize.py": "import pathlib; pathlib.Path('pwned').touch()\n",
     "rubric_ci.py": "import pathlib; pathlib.Path('pwned').touch()\n",
     ".gitattributes": "* filter=eve\n",
 }
 URL = "https://github.com/acme/app.git"
+KEY = "sk-of-the-job"  # also of the runs that filled the cache
 
 
 class Shop:
     """A checkout of the default branch, and a remote that has a stranger's commit as well."""
 
-    def __init__(self, folder: Path, hub: GitHub) -> None:
-        self.hub = hub
+    def __init__(self, folder: Path, hub: GitHub, judge: AnswerJudge) -> None:
+        self.hub, self.judge = hub, judge
         self.checkout = Checkout.create(folder / "shop")
-        self.checkout.commit(FILES)
-        remote = self.checkout.clone(folder / "remote.git", "--bare")
+        files = {name: text.replace("URL", judge.url) for name, text in FILES.items()}
+        self.checkout.commit(files)
+        self.remote = remote = self.checkout.clone(folder / "remote.git", "--bare")
         remote.git("config", "uploadpack.allowAnySHA1InWant", "true")
         stranger = remote.clone(folder / "stranger")
         self.sha = stranger.commit(HOSTILE)
@@ -65,14 +79,30 @@ class Shop:
             payload=payload | known,
             published=published,
             environ={"GITHUB_API_URL": self.hub.url, **self.elsewhere},
-            secrets={"GITHUB_TOKEN": "the-token-of-the-job", "OPENAI_API_KEY": "sk-of-the-job"},
+            secrets={"GITHUB_TOKEN": "the-token-of-the-job", "OPENAI_API_KEY": KEY},
         )
+
+    @property
+    def graded(self) -> list[str]:
+        """The cases whose result the last comment shows."""
+        return re.findall(r"^\| `(\w+)`", self.hub.comments[-1], re.MULTILINE)
+
+    def judge_before(self) -> None:
+        """Keep the judgements of the commit as a run on the default branch would."""
+        self.checkout.git("fetch", "--quiet", str(self.remote.root), self.sha)
+        command = ("run", "--untrusted", self.sha, "--output-dir", "out")
+        done = invoke(self.checkout.root, ENVIRONMENT | {"OPENAI_API_KEY": KEY}, *command)
+        assert done.returncode == 0, done.stderr
+        cache = self.checkout.root / ".rubric-ci/cache"
+        kept = "kept/caches/refs/heads/main/.rubric-ci_cache/rubric-ci-base-1/kept"
+        shutil.move(cache, self.checkout.root.parent / kept)
+        shutil.rmtree(self.checkout.root / "out")
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Shop]:
-    with github() as hub:
-        yield Shop(tmp_path, hub)
+    with github() as hub, judging() as judge:
+        yield Shop(tmp_path, hub, judge)
 
 
 def comment(login: str = "ana", body: str = "/rubric-ci run") -> dict[str, Any]:
@@ -93,6 +123,46 @@ def test_a_person_asks_and_the_commit_is_graded(shop: Shop, published: Checkout)
     assert (check["head_sha"], check["conclusion"]) == (shop.sha, "success")
     assert shop.checkout.git("status", "--porcelain") == ""
     assert list(shop.checkout.root.rglob("pwned")) == []
+    assert shop.graded == ["greeting", "farewell"]
+
+
+def test_a_person_adds_the_label(shop: Shop, published: Checkout) -> None:
+    shop.hub.labels, shop.hub.hung = [("2026-11-01T10:00:00Z", "ana", "rubric-ci")], {"rubric-ci"}
+    payload = {"action": "labeled", "label": {"name": "rubric-ci"}, "pull_request": {"number": 7}}
+    job = shop.run("pull_request_target", payload, published)
+    assert job.succeeded, job.log
+    assert shop.hub.checks[0]["head_sha"] == shop.sha
+    assert "DELETE /repos/acme/app/issues/7/labels/rubric-ci" in shop.hub.writes
+    assert (shop.graded, len(shop.judge.seen)) == (["greeting", "farewell"], 2)
+
+
+def test_another_label_starts_no_job(shop: Shop, published: Checkout) -> None:
+    payload = {"action": "labeled", "label": {"name": "bug"}, "pull_request": {"number": 7}}
+    job = shop.run("pull_request_target", payload, published)
+    assert (job.succeeded, shop.hub.writes) == (True, [])
+
+
+def test_one_case_is_graded_and_a_rerun_asks_the_judge_again(
+    shop: Shop, published: Checkout
+) -> None:
+    shop.judge_before()
+    asked = []
+    for said in ("run gre*", "rerun"):
+        shop.judge.seen.clear()
+        shop.hub.said, shop.hub.reactions = f"/rubric-ci {said}", 0  # each is a comment of its own
+        job = shop.run("issue_comment", comment(body=shop.hub.said), published)
+        assert job.succeeded, job.log
+        asked.append((shop.graded, len(shop.judge.seen)))
+    assert asked == [(["greeting"], 0), (["greeting", "farewell"], 2)]
+
+
+@pytest.mark.parametrize("case", ["$(touch${IFS}pwned)", "';touch${IFS}pwned;'", "--help"])
+def test_a_word_is_no_command(case: str, shop: Shop, published: Checkout) -> None:
+    shop.hub.said = f"/rubric-ci run {case}"
+    job = shop.run("issue_comment", comment(body=shop.hub.said), published)
+    assert f"case={case}" in job.log
+    assert list(shop.checkout.root.parent.rglob("pwned")) == []
+    assert (shop.hub.comments, shop.judge.seen) == ([], []), job.log
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {

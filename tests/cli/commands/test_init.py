@@ -123,7 +123,7 @@ def test_a_public_repository_gets_a_workflow_for_strangers(
     assert "Strangers: make an environment `rubric-ci`" in done.stdout
     text = path.read_text(encoding="utf-8")
     steps = yaml.safe_load(text)["jobs"]["grade"]["steps"]
-    assert steps[2].get("env") == env
+    assert steps[3].get("env") == env
     assert text.count(f"rubric-ci/rubric-ci@v{__version__}\n") == 3
     assert "actions/checkout@de0fac2e" in text
 

@@ -18,6 +18,7 @@ from rubric_ci.git.process import Repository
 from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Entry
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.references import (
+    NO_SUCH_FILE,
     Found,
     Lookup,
     NotFound,
@@ -64,7 +65,7 @@ class Snapshot:
                 content = None if found is None else self._content(found)
                 if found is not None and content is not None:
                     return self._found(found, content)
-            return NotFound("no such file")
+            return NotFound(NO_SUCH_FILE)
 
         return resolve
 

@@ -7,6 +7,9 @@ if TYPE_CHECKING:  # few files refer to one
     from rubric_ci.model.media import Media
 
 
+NO_SUCH_FILE: Final = "no such file"
+
+
 class Found(NamedTuple):
     """A file of the repository."""
 
@@ -25,7 +28,7 @@ def why_no_path(reference: str) -> NotFound | None:
     """Return why a text cannot be the path of a file; None: it can."""
     if len(reference) > MOST_CHARACTERS:
         return NotFound(f"has more than {MOST_CHARACTERS:,} characters")
-    return NotFound("no such file") if "\0" in reference else None
+    return NotFound(NO_SUCH_FILE) if "\0" in reference else None
 
 
 def file_text(data: bytes, errors: str = "strict") -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rubric_ci.files.yaml_text import source
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import Source, names_files
-from rubric_ci.model.references import Found
+from rubric_ci.model.references import NO_SUCH_FILE, Found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,7 +129,7 @@ def _is_missing(find: "FindFiles") -> "Callable[[str], bool]":
 
     def is_missing(name: str) -> bool:
         found = find(name)[0]
-        return not isinstance(found, Found) and found.reason == "no such file"
+        return not isinstance(found, Found) and found.reason == NO_SUCH_FILE
 
     return is_missing
 

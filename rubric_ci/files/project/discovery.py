@@ -10,6 +10,7 @@ from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_
 from rubric_ci.files.yaml_text.source import GIT_LFS, LFS_POINTER
 from rubric_ci.model.references import (
     MOST_CHARACTERS,
+    NO_SUCH_FILE,
     Found,
     Lookup,
     NotFound,
@@ -120,7 +121,7 @@ def lookup(root: Path, eval_path: Path) -> Lookup:
     def find(reference: str) -> Found | NotFound:
         if refused := why_no_path(reference):
             return refused
-        reason = "no such file"
+        reason = NO_SUCH_FILE
         for candidate in _candidates(reference, folder, top):
             real = os.path.realpath(candidate)
             if not os.path.lexists(candidate):

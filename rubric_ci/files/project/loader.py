@@ -22,12 +22,12 @@ from rubric_ci.model.config import Config, Target, UnsupportedTarget
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.model_facts import Models
-from rubric_ci.model.references import FindFiles, Lookup, NotFound
+from rubric_ci.model.references import NO_SUCH_FILE, FindFiles, Lookup, NotFound
 
 
 def no_files(_: str) -> NotFound:
     """Find no file."""
-    return NotFound("no such file")
+    return NotFound(NO_SUCH_FILE)
 
 
 class LoadedConfig(NamedTuple):

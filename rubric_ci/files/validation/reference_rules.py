@@ -14,7 +14,8 @@ from rubric_ci.files.yaml_text.problems import (
     with_cases,
     with_evaluator,
 )
-from rubric_ci.model.references import Found, Lookup, NearFile, NotFound
+from rubric_ci.files.yaml_text.source import GIT_LFS, LFS_POINTER
+from rubric_ci.model.references import NO_SUCH_FILE, Found, Lookup, NearFile, NotFound
 from rubric_ci.text.suggestions import did_you_mean, suggest
 
 if TYPE_CHECKING:  # few files have one
@@ -140,7 +141,11 @@ def _blind(prompt: Prompt, where: str) -> Problem:
 
 def missing_file(path: Path, name: str, found: NotFound, near_file: NearFile) -> Problem:
     """Return the problem of a file that cannot be used, with the one that was probably meant."""
-    return Problem(FILE_MISSING, path, f"`{name}`: {found.reason}", did_you_mean(near_file(name)))
+    if name.startswith(("http://", "https://")):
+        message = f"`{name}` is a URL, which is not fetched"
+        return Problem(FILE_MISSING, path, message, "save the file in the repository, and name it")
+    near = near_file(name) if found.reason == NO_SUCH_FILE else ""
+    return Problem(FILE_MISSING, path, f"`{name}`: {found.reason}", did_you_mean(near))
 
 
 def _lone_parts(messages: Iterable[tuple[Path, dict[str, Any]]]) -> Iterator[Problem]:
@@ -169,7 +174,10 @@ def _file_problems(
     media: list[tuple[Path, Media]] = []
     for each in files:
         found = lookup(each.name)
-        if not isinstance(found, Found) and found.media is None:
+        if isinstance(found, Found) and found.text.startswith(LFS_POINTER.decode()):
+            message = f"`{each.name}` is a pointer of Git LFS, not the file"
+            yield Problem(GIT_LFS, each.path, message)
+        elif not isinstance(found, Found) and found.media is None:
             if each.kind == "image" and found.reason == NOT_TEXT:
                 yield not_an_image(each.path, each.name)
             else:

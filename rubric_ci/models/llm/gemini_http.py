@@ -9,8 +9,9 @@ from typing import Final
 from urllib.parse import quote
 
 from rubric_ci.model.config import Endpoint
-from rubric_ci.model.json_value import JSON
+from rubric_ci.model.json_value import JSON, value_at
 from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply
+from rubric_ci.model.media import Media
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
 from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
@@ -141,8 +142,21 @@ def _read(call: ModelCall, reply: Mapping[str, JSON]) -> ModelReply:
         text=text,
         finish=finish,
         usage=usage(tokens.read, tokens.written, cost_of(call.endpoint, tokens)),
+        media=_media(call, reply),
         model=text_of(reply.get("modelVersion")),
     )
+
+
+def _media(call: ModelCall, reply: Mapping[str, JSON]) -> tuple[Media, ...]:
+    """Return the images of an answer; a judge's have no meaning. Raises RequestError."""
+    parts = value_at(reply, "/candidates/0/content/parts")
+    listed = parts if isinstance(parts, list) and not call.output_schema else ()
+    found = [each["inlineData"] for each in listed if "inlineData" in each]
+    if not found:
+        return ()
+    from rubric_ci.models.llm.reply_media import sent_media  # few models draw
+
+    return sent_media(found, "parts")
 
 
 def _candidate(reply: Mapping[str, JSON]) -> tuple[str, Finish]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from rubric_ci.errors import CannotReadFile
 from rubric_ci.model.config import Endpoint, HttpRequest
 from rubric_ci.model.json_value import JSON, Missing, value_at
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
@@ -94,9 +93,6 @@ def _at(reply: JSON, place: str, key: str) -> JSON:
 
 
 def _media(found: JSON, http: HttpRequest) -> tuple[Media, ...]:
-    from rubric_ci.models.llm.reply_media import reply_media  # few services send images
+    from rubric_ci.models.llm.reply_media import sent_media  # few services send images
 
-    try:
-        return reply_media(found, http.answer_files)
-    except CannotReadFile as error:
-        raise RequestError(error.message, retryable=False) from error
+    return sent_media(found, http.answer_files)

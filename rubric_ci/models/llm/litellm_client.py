@@ -33,6 +33,7 @@ from rubric_ci.models.llm.gateway import (
 )
 from rubric_ci.models.llm.model_info import accepts_schema
 from rubric_ci.models.llm.openai_http import (
+    drawn,
     finish_of,
     max_tokens_param,
     messages,
@@ -164,6 +165,7 @@ def _reply(call: ModelCall, response: Any) -> ModelReply:
         model=gateway.model_of(sent_name(call.endpoint), text_of(getattr(response, "model", None))),
         fingerprint=text_of(getattr(response, "system_fingerprint", None)),
         fallback=gateway.fallback,
+        media=() if call.output_schema else drawn(choice.message.get("images")),
     )
 
 

@@ -15,6 +15,7 @@ from rubric_ci.model.config import Endpoint, OutputMode
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
+from rubric_ci.model.media import Media
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
 from rubric_ci.models.llm.gateway import NO_GATEWAY, GatewayFacts, gateway_facts
@@ -195,7 +196,17 @@ def read_reply(
         model=gateway.model_of(sent_name(call.endpoint), text_of(reply.get("model"))),
         fingerprint=text_of(reply.get("system_fingerprint")),
         fallback=gateway.fallback,
+        media=() if call.output_schema else drawn(choice["message"].get("images")),
     )
+
+
+def drawn(images: JSON) -> tuple[Media, ...]:
+    """Return the images of an answer, as OpenRouter and litellm's proxy add them to a message."""
+    if not images:
+        return ()
+    from rubric_ci.models.llm.reply_media import sent_media  # few models draw
+
+    return sent_media(images, "images")
 
 
 def text_of(value: JSON) -> str:

@@ -11,6 +11,7 @@ from rubric_ci.errors import CannotReadFile
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.media import MOST_BYTES, MOST_BYTES_OF_CASE, TYPES, Media
 from rubric_ci.model.media_headers import media_of
+from rubric_ci.models.llm.retry import RequestError
 
 DATA: Final = "data:"
 _FACTS: Final = ("path", "type", "digest", "size", "width", "height", "pages")
@@ -31,6 +32,14 @@ def reply_media(found: JSON, place: str) -> tuple[Media, ...]:
     )
     check_size(media)
     return media
+
+
+def sent_media(found: JSON, place: str) -> tuple[Media, ...]:
+    """Return the images and documents of a reply; raises RequestError."""
+    try:
+        return reply_media(found, place)
+    except CannotReadFile as error:
+        raise RequestError(error.message, retryable=False) from error
 
 
 def _media(value: JSON, number: int, place: str) -> Media:

@@ -15,6 +15,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, Usage
 from rubric_ci.models.judge.request import ParsedReply, request_valid_reply
+from rubric_ci.models.judge.shown import takes_media
 from rubric_ci.services.drafting.draft_check import Drafted, check_draft, lint
 from rubric_ci.services.drafting.drafting_prompt import Contrast, draft_call
 from rubric_ci.services.drafting.drafting_reply import Draft, Kind, read_draft, validated
@@ -106,13 +107,21 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
     made = Drafted(
         case=case,
         draft=reply.value,
-        warnings=lint(reply.value.rubric, case),
+        warnings=(*_unseen(case, drafter), *lint(reply.value.rubric, case)),
         usage=reply.usage,
     )
     if drafter.check:
         bad = request.contrast.bad if request.contrast else ""
         made = await check_draft(made, context, bad=bad)
     return replace(made, draft=with_checks(made.draft, case.expected_outcome))
+
+
+def _unseen(case: EvalCase, drafter: Drafter) -> Iterator[str]:
+    """Yield a warning about images and documents that the model is not shown."""
+    media = (*case.media, *case.reference_media)
+    if hidden := [each for each in media if not takes_media(drafter.endpoint, each)]:
+        names = ", ".join(f"`{each.path}`" for each in hidden)
+        yield f"draft-unseen: {drafter.endpoint.model} did not see {names}: it takes none of them"
 
 
 async def _cached_or_asked(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple, assert_never
 
 from rubric_ci.model.config import Endpoint, OutputMode
@@ -9,7 +10,8 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
-from rubric_ci.models.judge.prompt import about_fences, background, fenced
+from rubric_ci.models.judge.prompt import Shown, about_fences, background, fenced
+from rubric_ci.models.judge.shown import takes_media
 from rubric_ci.services.drafting.drafting_reply import (
     FEWEST,
     MOST,
@@ -131,7 +133,8 @@ def draft_call(
     contrast: Contrast | None = None,
 ) -> ModelCall:
     """Return the model call; `examples` are cases of the same suite, some of which have rubrics."""
-    written = (case, examples, kind, contrast)
+    shown = partial(takes_media, endpoint)
+    written = (case, examples, kind, contrast, shown)
     schema = draft_schema(kind)
     turn = f"draft {PROMPT_VERSION}, schema {SCHEMA_VERSION}"
     return ModelCall(
@@ -150,11 +153,12 @@ def _messages(
     examples: Sequence[EvalCase],
     kind: Kind,
     contrast: Contrast | None,
+    shown: Shown,
     fence: str,
 ) -> tuple[ChatMessage, ...]:
     parts = [
         *_style(examples, fence),
-        *background(case, fence),
+        *background(case, fence, shown),
         *_contrasted(contrast, fence),
         _FORM.format(forms="\nor ".join(_FORMS[kind])),
         REMINDER,

@@ -5,6 +5,7 @@ from typing import Final
 
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.llm_calls import ModelCall
 from rubric_ci.models.judge.voting import PANEL
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.services.cost.estimate import cost_words
@@ -28,7 +29,7 @@ def request_lines(
     cache = context.cache
     asked = [call for call in calls if cache is None or cache.get(call.key) is None]
     cached = len(calls) - len(asked)
-    read = sum(call.size for call in asked) // CHARACTERS
+    read = sum(call.size for call in asked) // CHARACTERS + sum(map(_pictures, asked))
     written = DRAFT_TOKENS * len(asked)
     prices = prices_of(drafter.endpoint)
     dollars = read * prices.input + written * prices.output if prices else None
@@ -39,6 +40,15 @@ def request_lines(
     )
     if drafter.check and judge:
         yield from _checks(requests, judge)
+
+
+def _pictures(call: ModelCall) -> int:
+    """Return the tokens of the images and documents of a request."""
+    if not call.media:
+        return 0
+    from rubric_ci.models.llm.media_tokens import estimated  # few requests have one
+
+    return estimated(call.media, call.endpoint.model)
 
 
 def _checks(requests: Sequence[DraftRequest], judge: JudgeConfig) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.files.yaml_text.source import LFS_POINTER
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
@@ -151,6 +152,9 @@ evalcases:
           - {type: image, value: /cut.png}
           - {type: image, value: /noise.png}
           - {type: image, value: /big.png}
+          - {type: image, value: /lfs.png}
+          - {type: image, value: "https://a.example/b.png"}
+          - {type: image, value: /.git/in.png}
   - id: two
     rubrics: [Names it]
     input:
@@ -189,7 +193,20 @@ FOUND = [
     ("16:34", "media-file", "`/noise.png` is not an image", TYPES),
     ("17:34", "media-file", "`/big.png` has 21.0 MiB; at most 20 are sent", "make it smaller"),
     (
-        "18:5",
+        "18:34",
+        "git-lfs",
+        "`/lfs.png` is a pointer of Git LFS, not the file",
+        "run `git lfs pull`; in a workflow, `lfs: true` of actions/checkout",
+    ),
+    (
+        "19:34",
+        "file-missing",
+        "`https://a.example/b.png` is a URL, which is not fetched",
+        "save the file in the repository, and name it",
+    ),
+    ("20:34", "file-missing", "`/.git/in.png`: cannot be read: it is in `.git`", PLACES),
+    (
+        "21:5",
         "media-file",
         "3 images and documents have 54.0 MiB; at most 50 are sent with a case",
         "make it smaller",
@@ -207,6 +224,8 @@ def test_validate_names_what_cannot_be_sent(tmp_path: Path) -> None:
         "cut.png": png(4, 3)[:12],
         "noise.png": b"\xff\x00\xfe",
         "big.png": large + bytes(3 * 2**20),
+        "lfs.png": LFS_POINTER + b"v1\noid sha256:00\nsize 9\n",
+        ".git/in.png": png(4, 3),
     }
     write(tmp_path, {**bad, **dict.fromkeys(("a.png", "b.png", "c.png"), large)})
     done = invoke(tmp_path, ENVIRONMENT, "validate", "evals")

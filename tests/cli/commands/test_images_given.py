@@ -161,3 +161,28 @@ def test_the_images_of_both_sides_of_a_change(checkout: Checkout, judge: Seeing)
     page = (checkout.root / ".rubric-ci/report.html").read_text()
     assert all(f"media/{digest}" in page for digest in sides)
     assert page.index("<small>before</small>") < page.index("<small>now</small>")
+
+
+class Drafting(Seeing):
+    """A model that drafts one criterion; it keeps what it was shown."""
+
+    def reply(self, request: dict[str, Any]) -> str:
+        self.shown.append(flat(request["messages"][1]["content"])[1])
+        texts = ("Names the total", "Says what the cart holds", "Greets the customer by name")
+        rubrics = [
+            {"id": f"c{n}", "expected_outcome": text, "weight": 1.0, "required": True}
+            for n, text in enumerate(texts)
+        ]
+        return json.dumps({"rubrics": rubrics})
+
+
+def test_a_draft_is_written_with_the_image(tmp_path: Path) -> None:
+    judge = Drafting()
+    with judging(judge):
+        config = CONFIG.format(url=judge.url, judge="")
+        evals = SHOWN.format(graded="expected_outcome: Names the total")
+        project(tmp_path, config, {"evals/a.eval.yaml": evals})
+        done = invoke(tmp_path, ENVIRONMENT, "generate", "rubrics")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert judge.shown == [["text", "image_url", "text"]]
+    assert "Names the total" in (tmp_path / "evals/a.eval.yaml").read_text()

@@ -178,3 +178,21 @@ def test_another_error_of_a_request_with_images_stays_what_it_is() -> None:
         with pytest.raises(RequestError, match=r"^HTTP 503") as error:
             asyncio.run(request(asked))
     assert error.value.retryable
+
+
+def test_images_that_a_model_draws() -> None:
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{SHOWN}"}}
+    message = {"role": "assistant", "content": "Here.", "images": [image]}
+    chat = {**REPLY, "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    parts = [{"text": "Here."}, {"inlineData": {"mimeType": "image/png", "data": SHOWN}}]
+    drawn = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}
+    replies = {"openai/a": chat, "mistral/a": chat, "gemini/gemini-3.8-flash": drawn}
+    for model, reply in replies.items():
+        with answering(Body(content=json.dumps(reply).encode())) as server:
+            options = {"api_base": server.url, "api_key": "k"}
+            asked = replace(call(model), endpoint=Endpoint(model=model, options=options))
+            found = asyncio.run(request(asked))
+            judged = asyncio.run(request(replace(asked, output_schema={"type": "object"})))
+        assert (found.text, [each.path for each in found.media]) == ("Here.", ["answer-1.png"])
+        assert found.media[0].read() == png(4, 3)
+        assert judged.media == ()

@@ -18,7 +18,9 @@ _KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "optio
 _DECIDING: Final = (
     *("provider", "providers", "prompts", "assertScoringFunction", "providerOutput", "repeat"),
 )
-_OPTIONS: Final = ("transform", "postprocess", "disableDefaultAsserts", "provider")
+_OPTIONS: Final = (
+    *("transform", "postprocess", "disableDefaultAsserts", "provider", "transformVars"),
+)
 
 _Parts: TypeAlias = list[tuple[dict[str, Any], Path]]  # the later one wins
 
@@ -136,18 +138,40 @@ def _merged(
         threshold = _number(found, test, (*place, "threshold"), threshold)
     without = options.get("disableDefaultAsserts", (False, ()))[0] is True
     asserting = parts if without else [default, *parts]
-    lists = [_several(each) for each in values.values()]
+    added = _added(found, *options.get("transformVars", (None, ())))
+    lists = [_several(each) for each in (values | added).values()]
     written = (options[key] for key in ("transform", "postprocess") if options.get(key, ("",))[0])
     return Test(
         name=_name([test for test, _ in reversed(parts)], index),
         place=parts[-1][1],
-        variants=[dict(zip(values, chosen, strict=True)) for chosen in product(*lists)],
+        variants=[dict(zip(values | added, chosen, strict=True)) for chosen in product(*lists)],
         assertions=[each for part in asserting for each in _asserts(found, *part)],
         threshold=threshold,
         transform=next(written, (None, ())),
         judge=options.get("provider", (None, ())),
         settings={key: each for key, each in options.items() if key in SETTINGS},
     )
+
+
+_VALUE: Final = r"""(?:'[^'\\{}]*'|"[^"\\{}]*"|\d{1,9})"""
+_ADDED: Final = re.compile(rf"(\w+)\s*:\s*({_VALUE})\s*(?:,\s*|$)")
+
+
+def _added(found: Translation, code: Any, place: Path) -> dict[str, Any]:
+    """Return the texts and numbers that `{...vars, name: 'text'}` adds; other code is reported."""
+    if code is None:
+        return {}
+    body = str(code).strip()
+    inner = body[1:-1].strip() if body.startswith("{") and body.endswith("}") else ""
+    rest, position, values = inner.removeprefix("...vars").lstrip(" \t\r\n,"), 0, {}
+    while match := _ADDED.match(rest, position):
+        text = match[2]
+        values[match[1]] = int(text) if text.isdigit() else text[1:-1]
+        position = match.end()
+    if not inner.startswith("...vars") or position < len(rest):
+        found.refuse(place, "code that changes variables has no counterpart")
+        return {}
+    return values
 
 
 def _several(value: Any) -> list[Any]:
@@ -217,7 +241,7 @@ def _of_file(found: Translation, value: str, place: Path, beside: Beside) -> Any
             data = _data(name, beside)
             text = None if data is None else json.dumps(data, ensure_ascii=False, separators=_SHORT)
         else:
-            text = beside.read(name) if name.endswith((".txt", ".md", ".json", ".csv")) else None
+            text = None if name.endswith(_NOT_TEXT) else beside.read(name)
         if text is None:
             found.refuse(place, f"`{place[-1]}` is a file that is not read")
             return value
@@ -226,6 +250,11 @@ def _of_file(found: Translation, value: str, place: Path, beside: Beside) -> Any
 
 
 _SHORT: Final = (",", ":")
+_NOT_TEXT: Final = (
+    *(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".pdf"),
+    *(".mp3", ".wav", ".mp4", ".webm", ".mov"),
+)
+"""The ends of names whose files promptfoo runs, or reads as something else than a text."""
 
 
 def _asserts(found: Translation, test: Mapping[str, Any], place: Path) -> list[Placed]:

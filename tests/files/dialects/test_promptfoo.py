@@ -46,7 +46,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     ),
     "a vars transform": (
         "tests: [{options: {transformVars: a}, assert: [{type: contains, value: b}]}]",
-        ["tests.0.options.transformVars `transformVars` has no counterpart"],
+        ["tests.0.options.transformVars code that changes variables has no counterpart"],
     ),
     "scenarios in a file": (
         "scenarios: file://a.yaml",
@@ -410,6 +410,40 @@ def test_a_program_gets_a_chat_prompt_as_json() -> None:
     system, user = case["input_messages"]
     assert system == {"role": "system", "content": "In {{a}}"}
     assert (user, case["vars"]) == (json.loads(CHAT)[1], {"a": "Bern", "q": "hi"})
+
+
+CHANGED_BY_CODE = "code that changes variables has no counterpart"
+
+
+@pytest.mark.parametrize(
+    ("code", "made", "reports"),
+    [
+        ("{ ...vars, q: 'hi', n: 3 }", ["hi 3"], []),
+        ('{...vars, q: "it is",}', ["it is "], []),
+        ("{...vars}", ["old "], []),
+        ("{...vars, q: vars.q.trim()}", ["old "], [CHANGED_BY_CODE]),
+        ("{q: 'hi', ...vars}", ["old "], [CHANGED_BY_CODE]),
+        ("file://vars.js", ["old "], [CHANGED_BY_CODE]),
+    ],
+)
+def test_variables_that_are_added_to_each_test(
+    code: str, made: list[str], reports: list[str]
+) -> None:
+    options = json.dumps({"transformVars": code})
+    cases, said = translated(
+        f"prompts: ['{{{{q}}}} {{{{n}}}}']\ndefaultTest: {{options: {options}}}\n"
+        "tests: [{vars: {q: old}, assert: [{type: is-json}]}]"
+    )
+    filled = [case["input"] if case.get("raw") else _filled(case) for case in cases]
+    assert filled == made
+    assert said == [f"defaultTest.options.transformVars {each}" for each in reports]
+
+
+def _filled(case: dict[str, Any]) -> str:
+    text: str = case["input"]
+    for name, value in case.get("vars", {}).items():
+        text = text.replace(f"{{{{{name}}}}}", str(value))
+    return text
 
 
 def test_files_of_prompts_defaults_tests_and_variables() -> None:

@@ -2,16 +2,18 @@
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
-from rubric_ci.errors import CannotRunScript
+from rubric_ci.errors import CannotReadFile, CannotRunScript
 from rubric_ci.grading.evaluators import scripts
 from rubric_ci.grading.evaluators.scripts import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import SUFFIXES, Media
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.system import processes
 from rubric_ci.system.masking import redact
@@ -33,7 +35,7 @@ async def code_judge(
             "a command, an agent or a model leaves there, not at recorded or fixed answers"
         )
     script_input = payload(case, answer, spec.config, context.root)
-    finished = await run_script(spec, script_input, answer.text, context)
+    finished = await run_script(spec, script_input, answer, context)
     return read_score(finished, spec)
 
 
@@ -59,12 +61,14 @@ def _takes_file(script: str | tuple[str, ...]) -> bool:
 
 
 async def run_script(
-    spec: CodeJudgeSpec, script_input: JSON, answer: str, context: RunContext
+    spec: CodeJudgeSpec, script_input: JSON, answer: Answer, context: RunContext
 ) -> Finished:
     """Run the script with its input on stdin and the answer in the files that it names."""
     with program_folder() as folder:
+        if answer.media:
+            script_input = {**script_input, "answer_files": _images(answer.media, folder)}
         command = Command(
-            script=_fill_placeholders(spec.script, answer, folder),
+            script=_fill_placeholders(spec.script, answer.text, folder),
             cwd=context.root / spec.cwd,
             environment=clean_environment(context.environment, spec.env),
             known=context.environment,
@@ -72,6 +76,21 @@ async def run_script(
             stdin=json.dumps(script_input),  # ASCII only: independent of the script's locale
         )
         return _without_folder(f"{folder}{os.sep}", await processes.run(command))
+
+
+def _images(media: Sequence[Media], folder: Path) -> list[str]:
+    """Write the images and documents of an answer, and return their paths."""
+    from rubric_ci.models.llm.media import content  # few answers have one
+
+    paths = []
+    for number, each in enumerate(media, start=1):
+        path = folder / f"answer-{number}{SUFFIXES[each.type][0]}"
+        try:
+            path.write_bytes(content(each))
+        except CannotReadFile as error:
+            raise CannotRunScript(error.message) from None
+        paths.append(str(path))
+    return paths
 
 
 def _without_folder(folder: str, finished: Finished) -> Finished:

@@ -140,7 +140,7 @@ async def _by_script(
     case: EvalCase, answer: Answer, judge: CodeJudgeSpec, context: RunContext, results: JSON
 ) -> Assessment:
     script_input = {**payload(case, answer, judge.config, context.root), "results": results}
-    finished = await code_judge.run_script(judge, script_input, answer.text, context)
+    finished = await code_judge.run_script(judge, script_input, answer, context)
     found = code_judge.read_score(finished, judge)
     details = {"members": results, "script": found.details}
     return replace(found, score=round(found.score, DECIMALS), details=details)

@@ -90,7 +90,7 @@ async def _prompt_from_script(
 ) -> str:
     """Return the prompt template that a script prints."""
     script_input = payload(case, answer, script.config, context.root)
-    finished = await run_script(script, script_input, answer.text, context)
+    finished = await run_script(script, script_input, answer, context)
     if finished.status != 0 or not finished.stdout.strip():
         raise CannotRunScript(f"the prompt script printed no prompt: {describe_exit(finished)}")
     return finished.stdout

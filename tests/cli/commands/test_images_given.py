@@ -186,3 +186,24 @@ def test_a_draft_is_written_with_the_image(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert judge.shown == [["text", "image_url", "text"]]
     assert "Names the total" in (tmp_path / "evals/a.eval.yaml").read_text()
+
+
+COMPARED = SCRIPT.replace("input_files", "answer_files")
+
+
+def test_a_script_reads_the_image_of_an_answer(tmp_path: Path) -> None:
+    script = f"script: [{sys.executable}, compared.py], cwd: /, digest: {CART}"
+    evals = (
+        "evalcases:\n  - {id: chart, input: Draw it., "
+        f"evaluators: [{{name: same, type: code_judge, {script}}}]}}\n"
+    )
+    command = f"{sys.executable} draw.py shots/cart.png"
+    config = f"targets: [{{name: default, provider: cli, command_template: '{command}'}}]\n"
+    files = {"evals/a.eval.yaml": evals, "draw.py": DRAWING, "compared.py": COMPARED}
+    project(tmp_path, config, files)
+    done = invoke(tmp_path, ENVIRONMENT, "run", "--record", "kept.jsonl")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = invoke(tmp_path, ENVIRONMENT, "run", "--replay", "kept.jsonl")
+    assert done.returncode == 3
+    reason = "same: shots/cart.png cannot be shown: a recording has its digest only"
+    assert cases(tmp_path)[0]["reason"] == reason

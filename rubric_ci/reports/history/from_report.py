@@ -178,7 +178,11 @@ def rate_variance(clusters: Sequence[Sequence[float]]) -> float:
 
 
 def _clipped(value: float, low: float, high: float) -> Interval:
-    return Interval(value=value, low=round(max(0.0, low), 4), high=round(min(1.0, high), 4))
+    return Interval(
+        value=value,
+        low=min(value, round(max(0.0, low), 4)),
+        high=max(value, round(min(1.0, high), 4)),
+    )
 
 
 def _mean(clusters: Sequence[Sequence[float]], weights: Sequence[Sequence[float]] = ()) -> float:

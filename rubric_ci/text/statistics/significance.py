@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from math import atan, comb, cos, erfc, fsum, pi, prod, sin, sqrt
+from math import atan, comb, cos, erfc, exp, fsum, inf, log, pi, sin, sqrt
 from statistics import NormalDist
 from typing import Final, TypeAlias
 
@@ -54,8 +54,14 @@ def bound_of_mean(differences: Sequence[float]) -> float:
     (Waudby-Smith and Ramdas, arXiv:2010.09686), so that it exceeds 1/p with a probability of p.
     """
     sign = 1 if sum(differences) > 0 else -1
-    stakes = (prod(1 + bet * sign * d for d in differences) for bet in _BETS)
-    return 1 / max(1.0, fsum(stakes) / len(_BETS))
+    gains = [_log_product([1 + bet * sign * d for d in differences]) for bet in _BETS]
+    best = max(gains)
+    mean = best + log(fsum(exp(gain - best) for gain in gains) / len(_BETS))
+    return max(LEAST, exp(-max(0.0, mean)))
+
+
+def _log_product(factors: Sequence[float]) -> float:
+    return -inf if min(factors, default=1.0) <= 0 else fsum(map(log, factors))
 
 
 def interval(clusters: Sequence[Sequence[float]], least: float = 0.0) -> tuple[float, float] | None:
@@ -212,7 +218,7 @@ def p_value_below(head: Sequence[Observation], reference: Sequence[Observation])
 
 def least_p_value(head: int, reference: int) -> float:
     """Return the lowest p-value of samples of these sizes: 1 / C(head + reference, head)."""
-    return 1 / comb(head + reference, head)
+    return max(LEAST, float(Fraction(1, comb(head + reference, head))))
 
 
 def _ways(groups: Sequence[tuple[int, int]], chosen: int) -> Counter[int]:

@@ -77,6 +77,8 @@ def question(value: JSON) -> Said:
         return Said()
     if (found := _chat(value)) is not None:
         return Said(tuple(found))
+    if isinstance(value, dict) and value.keys() == {"args", "kwargs"}:
+        return _called(items(value["args"]), mapping(value["kwargs"]))
     if isinstance(value, dict):
         if (key := _named(value, USUAL["input"])) is not None:
             inner = question(value[key])
@@ -85,6 +87,14 @@ def question(value: JSON) -> Said:
         if len(value) == 1:
             return question(next(iter(value.values())))
     return Said((ChatMessage(role="user", text=as_text(value)),))
+
+
+def _called(args: list[JSON], kwargs: Mapping[str, JSON]) -> Said:
+    """Return the messages of a call of a function, as decorators record it."""
+    if not args:
+        return question(dict(kwargs))
+    others = {"args": args[1:], "kwargs": dict(kwargs)}
+    return Said(question(args[0]).messages, others if args[1:] or kwargs else None)
 
 
 def answer(value: JSON) -> Said:

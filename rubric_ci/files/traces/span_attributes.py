@@ -16,9 +16,14 @@ Event: TypeAlias = tuple[str, Attributes]
 
 _EVALUATION: Final = "gen_ai.evaluation.result"
 _KINDS: Final[Mapping[str, Kind]] = {
-    **dict.fromkeys(("chat", "generate_content", "text_completion", "LLM"), "model"),
-    **dict.fromkeys(("execute_tool", "TOOL"), "tool"),
+    **dict.fromkeys(("chat", "generate_content", "text_completion", "llm", "generation"), "model"),
+    **dict.fromkeys(("execute_tool", "tool", "ai.toolcall"), "tool"),
+    "evaluator": "evaluator",
 }
+_KIND_NAMES: Final = (
+    *("gen_ai.operation.name", "openinference.span.kind", "langfuse.observation.type"),
+    *("traceloop.span.kind", "ai.operationId"),
+)
 _INPUTS: Final = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt")
 _OUTPUTS: Final = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion")
 _INPUT_VALUES: Final = (
@@ -79,8 +84,8 @@ def at(nested: Attributes, path: str) -> JSON:
 
 
 def _kind(nested: Attributes) -> Kind:
-    names = (at(nested, "gen_ai.operation.name"), at(nested, "openinference.span.kind"))
-    found: Kind = next((_KINDS[str(name)] for name in names if str(name) in _KINDS), "")
+    names = [str(at(nested, each)).lower() for each in _KIND_NAMES]
+    found: Kind = next((_KINDS[name] for name in names if name in _KINDS), "")
     return "tool" if at(nested, "gen_ai.tool.call") else found
 
 

@@ -50,8 +50,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/dialects/github_models files/dialects/openai_evals
         files/dialects/shims/promptfoo_shim""",
     "cli/commands/test_import_traces.py": """
-        cli/commands/import_traces cli/commands/import_targets text/personal_data
-        files/traces/__init__ files/traces/braintrust files/traces/chat_messages
+        cli/commands/import_traces cli/commands/import_targets
+        files/traces/__init__ files/traces/braintrust
         files/traces/dataset_item files/traces/langfuse files/traces/langsmith
         files/traces/otlp_spans files/traces/phoenix files/traces/span
         files/traces/span_attributes files/traces/trace_cases files/traces/trace_choice

@@ -12,10 +12,13 @@ from rubric_ci.cli.commands.import_targets import as_yaml, write_targets
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.files.dialects.translation import Translation
 from rubric_ci.files.project import discovery
+from rubric_ci.files.project.loader import load
 from rubric_ci.files.traces import trace_choice, trace_file, written
 from rubric_ci.files.traces.trace_cases import LeftOut, TraceCase, Traces
 from rubric_ci.files.traces.trace_file import Fault
+from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
+from rubric_ci.model.diagnostics import Severity
 from rubric_ci.system import file_io, masking
 from rubric_ci.text import numbers, redact
 from rubric_ci.text.escape import log_line
@@ -180,15 +183,23 @@ def _write(cases: Sequence[TraceCase], output: Output, origin: written.Origin) -
     found = Translation(written.eval_file(cases, names, origin, target))
     found.keep_braces()
     text = as_yaml(found.data)
+    problems = _problems(output.eval_file, text)
     discovery.write_text(output.eval_file, text)
     silent = len(cases) - len(lines)
     without = f", {silent:,} of them without an answer to grade" if silent and lines else ""
     said = f"wrote {output.eval_file.as_posix()}: {numbers.plural(len(cases), 'case')}{without}"
     click.echo(log_line(said))
     if not lines:
-        return []
+        return problems
     discovery.write_text(output.answers, "\n".join(lines) + "\n")
     count = numbers.plural(len(lines), "recorded answer")
     click.echo(log_line(f"wrote {output.answers.as_posix()}: {count}"))
     recorded = {"name": target, "provider": "recorded", "answers": output.answers.name}
-    return write_targets([recorded], output.targets)
+    return [*problems, *write_targets([recorded], output.targets)]
+
+
+def _problems(path: Path, text: str) -> list[str]:
+    """Return the errors of the new file, such as that it is too large."""
+    root = discovery.find_root(Path.cwd())
+    checked = load(discovery.from_root(path, root), text, discovery.lookup(root, path))
+    return [headline(each) for each in checked.diagnostics if each.severity is Severity.ERROR]

@@ -68,7 +68,7 @@ class Traces:
         for trace, steps in self._traces.items():
             yield from _cases(steps, about.pop(trace, None))
         for facts in about.values():
-            yield LeftOut(facts.line, "only scores or messages, without their span")
+            yield LeftOut(facts.line, "with scores or messages only, and no span")
 
     def _join(self) -> dict[str, Span]:
         """Join facts to their spans; return those about a trace as a whole, or an unknown span."""
@@ -97,7 +97,7 @@ def _cases(steps: _Steps, about: Span | None) -> Iterator[TraceCase | LeftOut]:
         children[span.parent if span.parent in steps else ""].append(span)
     roots = sorted(children.pop("", []), key=lambda span: span.started)
     if not roots:
-        yield LeftOut(next(iter(steps.values())).line, "spans that are each other's parent")
+        yield LeftOut(next(iter(steps.values())).line, "with spans that are each other's parent")
     for number, root in enumerate(roots):
         own = root.with_facts(about) if about and number == 0 else root
         yield _case(own, [own, *_below(root, children)])
@@ -117,11 +117,11 @@ def _below(root: Span, children: Mapping[str, Sequence[Span]]) -> list[Span]:
 
 def _case(root: Span, spans: Sequence[Span]) -> TraceCase | LeftOut:
     if root.kind == "evaluator":
-        return LeftOut(root.line, "a run of an evaluator")
+        return LeftOut(root.line, "of an evaluator")
     speaking = [span for span in spans if span.kind != "tool"]
     asked = next((span for span in speaking if span.question), None)
     if asked is None:
-        return LeftOut(root.line, "no question")
+        return LeftOut(root.line, "without a question")
     said = root if root.answer else next((s for s in reversed(speaking) if s.answer), root)
     head, _ = chat.split(asked.question)
     return TraceCase(

@@ -1,6 +1,7 @@
 """The records of a trace file: JSON Lines, read line by line, or one JSON text."""
 
 import json
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -129,11 +130,23 @@ def _value(text: str) -> Any:
     if len(text) > MAX_CHARACTERS:
         return Fault(1, _LONG)
     try:
-        value = json.loads(text.removeprefix("\ufeff"))
+        value = json.loads(
+            text.removeprefix("\ufeff"), parse_constant=lambda _: None, parse_float=_finite
+        )
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         return Fault(1, "it is nested too deeply")
     except json.JSONDecodeError as error:
         return Fault(error.lineno, f"it is not JSON: {error.msg.lower()} at column {error.colno}")
+    except UnicodeEncodeError:
+        return Fault(1, "it has an unpaired surrogate, which is no text")
     except ValueError as error:
         return Fault(1, f"it is not JSON: {error}")
     return value if isinstance(value, dict | list) else Fault(1, _NO_OBJECT)
+
+
+def _finite(text: str) -> float | None:
+    """Return a number; None for one that is too large, as for NaN, which JSON does not have."""
+    number = float(text)
+    return number if math.isfinite(number) else None

@@ -231,6 +231,7 @@ IMAGE = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}
         ("braintrust", "[\n{\n},\n{\n}\n", ["5:1: not-read: it is not JSON"]),
         ("braintrust", "\n \n", ["1:1: not-read: the file is empty"]),
         ("langsmith", "[" * 9_000 + "\n", ["1:1: not-read: it is nested too deeply"]),
+        ("langsmith", SIX + '{"a": "\\ud800"}\n', ["7:1: not-read: it has an unpaired surrogate"]),
     ],
     ids=lambda value: None if isinstance(value, str) and len(value) > 30 else str(value)[:40],
 )
@@ -247,8 +248,8 @@ def test_what_cannot_be_read_is_refused_at_its_line(
 
 
 LEFT_OUT = (
-    "1 no question; 1 spans that are each other's parent; "
-    "1 only scores or messages, without their span"
+    "1 without a question; 1 with spans that are each other's parent; "
+    "1 with scores or messages only, and no span"
 )
 
 
@@ -294,6 +295,31 @@ def test_an_item_of_a_dataset_is_a_case_with_its_reference_answer(
     assert (case["id"], case["input"], case["expected_output"]) == ("item-i1", "Hi?", "Hello")
     assert not (checkout.root / "set.answers.jsonl").exists()
     assert not (checkout.root / "targets.yaml").exists()
+
+
+def test_braces_control_characters_and_numbers_that_are_none_are_kept_as_data(
+    checkout: Checkout,
+) -> None:
+    asked = "Fill {{ name }}: \x00 \x85 \u2028 {% x %}"
+    text = runs({"inputs": {"question": asked, "n": float("nan"), "m": 7}})
+    checkout.write({"traces.jsonl": text.replace('"m": 7', '"m": 1e999')})
+    done = run(checkout, "traces.jsonl")
+    assert done.returncode == 0, done.stdout
+    (case,) = written(checkout)
+    assert (case["input"], case["metadata"]["trace"]["input"]) == (asked, {"n": None, "m": None})
+    checked = invoke(checkout.root, ENVIRONMENT, "validate", "traces.eval.yaml")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_what_the_new_file_cannot_hold_is_said(checkout: Checkout) -> None:
+    deep: Any = 1
+    for _ in range(300):
+        deep = [deep]
+    checkout.write({"traces.jsonl": runs({"inputs": {"question": "Hi?", "deep": deep}})})
+    done = run(checkout, "traces.jsonl")
+    assert done.returncode == 1
+    assert "traces.eval.yaml:" in done.stdout
+    assert "yaml-depth" in done.stdout
 
 
 def test_files_of_one_export_are_read_together(checkout: Checkout) -> None:

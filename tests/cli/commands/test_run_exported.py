@@ -18,22 +18,22 @@ from tests.checkout import ENVIRONMENT, Checkout
 from tests.http_server import serving
 from tests.invoke import invoke
 
-EVAL = """\
+EVAL = f"""\
 evalcases:
 - id: order
   input: When does it arrive?
   target: kept
   rubrics:
-  - {id: day, contains: Friday}
-  - {id: thanks, contains: Thank, required: false}
+  - {{id: day, contains: Friday}}
+  - {{id: thanks, contains: Thank, required: false}}
 - id: lost
   input: And now?
   target: kept
-  rubrics: [{contains: x}]
+  rubrics: [{{contains: x}}]
 - id: script
   input: Again?
   target: kept
-  evaluators: [{name: lint, type: code_judge, script: [python, judge.py]}]
+  evaluators: [{{name: lint, type: code_judge, script: [{json.dumps(sys.executable)}, judge.py]}}]
 """
 CONFIG = "targets: [{name: kept, provider: recorded, answers: answers.jsonl}]\n"
 ANSWERS = (

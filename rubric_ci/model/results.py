@@ -1,6 +1,6 @@
 """Results of one case: its answer, the result of each evaluator, and its outcome."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from rubric_ci.model.dataclass import dataclass
@@ -323,3 +323,11 @@ ADOPTED: Final = "adopted"  # the type of an evaluator with the marks of another
 
 
 CaseResult: TypeAlias = Graded | Errored | Skipped
+
+
+def pictures_in(cases: Iterable[CaseResult]) -> tuple[Picture, ...]:
+    """Return the images and documents of cases, of their trials and of the answers of before."""
+    known = [case for case in cases if not isinstance(case, Skipped)]
+    before = [case.before for case in known if case.before]
+    trials = [each for case in known if isinstance(case, Graded) for each in case.trials]
+    return tuple(each for owner in (*known, *trials, *before) for each in owner.media)

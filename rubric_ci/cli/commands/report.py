@@ -12,8 +12,11 @@ from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.report.sharding import merge
 from rubric_ci.model.command_settings import CommentSettings, RunSettings
+from rubric_ci.model.media import COPIES
+from rubric_ci.model.results import pictures_in
 from rubric_ci.services.calibration.correction import with_merged_correction
 from rubric_ci.services.publish.comment import post
+from rubric_ci.services.publish.copies import copies_in, keep_copies
 from rubric_ci.services.publish.files import write_and_show
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.text import escape
@@ -21,9 +24,13 @@ from rubric_ci.text import escape
 
 def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     """Read, merge, write, print and publish."""
-    shards = [read_report(path) for path in find_reports(paths)]
+    found = list(find_reports(paths))
+    shards = [read_report(path) for path in found]
     report = with_merged_correction(merge(shards, settings.fail_on), shards)
     report = with_comparison(report, open_baseline(settings), settings, os.environ)
+    if pictures := pictures_in(report.cases):
+        folders = (path.parent / COPIES for path in found)
+        keep_copies(pictures, copies_in(*folders), settings.output_dir / COPIES)
     written = write_and_show(report, settings)
     publish(report, written, settings, os.environ)
     return exit_code(report)

@@ -10,6 +10,7 @@ from collections import Counter
 from itertools import product
 from typing import Any, Final
 
+from rubric_ci.files.dialects.message_parts import NoPart
 from rubric_ci.files.dialects.nunjucks import NotSame, is_template, resolved
 from rubric_ci.files.dialects.promptfoo_checks import add_checks
 from rubric_ci.files.dialects.promptfoo_code import Setting, transform_of
@@ -89,6 +90,10 @@ def _add_case(found: Translation, test: Test, prompt: Prompt, setting: Setting, 
         text = add_input(found, prompt, known, ours, test.place)
     except NotSame as error:
         found.refuse((*test.place, "vars"), f"a template is not filled in as in promptfoo: {error}")
+        found.data["evalcases"].pop()
+        return
+    except NoPart as error:
+        found.refuse(prompt.place, f"a message of the prompt: {error}")
         found.data["evalcases"].pop()
         return
     found.variables[name] = known

@@ -14,7 +14,6 @@ from rubric_ci.files.dialects.message_parts import (
     texts_of,
 )
 from rubric_ci.files.dialects.nunjucks import (
-    NotSame,
     filled_in,
     filled_in_prompt,
     is_template,
@@ -105,7 +104,7 @@ def _json(text: str) -> Any:
 def add_input(
     found: Translation, prompt: Prompt, known: Mapping[str, Any], ours: Path, place: Path
 ) -> Any:
-    """Add the prompt with the variables that it uses, and return it filled in; raises NotSame."""
+    """Add the prompt with its variables, and return it filled in; raises NotSame and NoPart."""
     if prompt.data is not None:
         made: Any = _filled(prompt.data, known)
         values = dict(known)
@@ -134,20 +133,17 @@ def add_input(
 
 
 def _check_images(prompt: Prompt, made: Any, known: Mapping[str, Any]) -> None:
-    """Raise NotSame for an image in a text, in which promptfoo writes base64."""
+    """Raise NoPart for an image in a text, in which promptfoo writes base64."""
     texts = [text for each in made for text in texts_of(each)] if prompt.messages else [made]
     text = json.dumps(texts, ensure_ascii=False)
     for name, value in known.items():
         if is_image_name(value) and value in text:
-            raise NotSame(f"`{name}` is an image in a text; write a part of a message for it")
+            raise NoPart(f"`{name}` is an image in a text; write a part of a message for it")
 
 
 def _add_parts(found: Translation, made: Any, ours: Path, place: Path) -> Any:
-    """Add messages with images, filled in; raises NotSame for a part without a counterpart."""
-    try:
-        messages = [our_message(each, found.images) for each in made]
-    except NoPart as error:
-        raise NotSame(str(error)) from None
+    """Add messages with images, filled in; raises NoPart for a part without a counterpart."""
+    messages = [our_message(each, found.images) for each in made]
     found.put(ours, messages, place)
     if template.is_template(json.dumps(messages)):
         found.put((*ours[:-1], "raw"), True, place)

@@ -562,3 +562,19 @@ def test_a_label_is_judged_with_its_pictures(tmp_path: Path, judge: Seeing) -> N
     assert done.returncode == 3
     assert LOST in done.stderr
     assert judge.answers[-1] == "hello"  # the other answer is judged all the same
+
+
+def test_merged_reports_have_the_copies_of_the_shards(tmp_path: Path, judge: Seeing) -> None:
+    project(tmp_path, judge.url)
+    for number in (1, 2):
+        words = ("--shard", f"{number}/2", "--output-dir", f"shards/{number}")
+        assert invoke(tmp_path, ENVIRONMENT, "run", *words).returncode == 0
+    done = invoke(tmp_path, ENVIRONMENT, "report", "merge", "shards", "--reports", "json,html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    copies = {path.name for path in (tmp_path / ".rubric-ci/media").iterdir()}
+    assert copies == {
+        f"{each['digest']}" + Path(each["path"]).suffix
+        for case in cases(tmp_path)
+        for each in case["media"]
+    }
+    assert b64encode(png(40, 30)).decode() in (tmp_path / ".rubric-ci/report.html").read_text()

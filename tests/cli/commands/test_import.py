@@ -912,7 +912,7 @@ def test_images_of_promptfoo(checkout: Checkout) -> None:
         ]
     ]
     reason = "`image` is an image in a text; write a part of a message for it"
-    assert f"a template is not filled in as in promptfoo: {reason}" in said
+    assert f"p.yaml:7:5: not-supported: a message of the prompt: {reason}" in said
     assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
 
 

@@ -187,6 +187,14 @@ _TABLES = {
     "scripted": ("cases.py", SCRIPT),
 }
 
+_BARE = (
+    "HEAD",
+    "config",
+    "objects/info/alternates",
+    "hooks/post-checkout",
+    "hooks/post-index-change",
+)
+
 
 def hostile() -> Iterator[tuple[str, Hostile]]:
     """Yield each kind of hostile commit with its name."""
@@ -214,6 +222,9 @@ def hostile() -> Iterator[tuple[str, Hostile]]:
         suite = f"evalcases: {table}\nrubrics: [{{contains: Hello}}]\n"
         files = {"evals/s.yaml": suite} | ({f"evals/{table}": text} if text else {})
         yield f"table {name}", _files(**files)
+    bare = {name: _GIT[name] for name in _BARE}
+    yield "bare repository with alternates", _files(**bare)
+    yield "bare repository in evals", _files(**{f"evals/{name}": bare[name] for name in bare})
     yield "submodule", _submodule
     yield "submodule in the place of evals", _submodule_of_evals
     yield "script of the checkout", _files(**{"evals/polite.sh": PWNED})

@@ -23,8 +23,12 @@ def item_of(record: Mapping[str, Any], asked: str, expected: str) -> Span:
         attributes={"metadata": metadata} if metadata else {},
         rest={
             key: rest
-            for key, rest in (("input", question.rest), ("expected_output", reference.rest))
-            if rest is not None
+            for key, rest in (
+                ("input", question.rest),
+                ("expected_output", reference.rest),
+                ("metadata", metadata),
+            )
+            if rest
         },
         is_item=True,
     )

@@ -8,7 +8,8 @@ from rubric_ci.files.traces.trace_cases import TraceCase
 from rubric_ci.model.json_value import JSON
 
 OUTCOME: Final = "Answers the request correctly and completely"
-"""The expected outcome of a case without a reference answer, until somebody writes a better one."""
+AS_REFERENCE: Final = "Answers the request as the reference answer does"
+"""The expected outcomes of cases, from which rubrics are drafted, until a person writes better."""
 
 _SHORTEST: Final = 8  # characters of a trace's id in the id of its case
 
@@ -61,7 +62,8 @@ def _case(case: TraceCase, name: str, origin: Origin) -> dict[str, Any]:
     alone = len(messages) == 1 and messages[0].keys() == {"role", "content"}
     is_text = alone and messages[0]["role"] == "user" and messages[0]["content"].strip()
     asked = {"input": messages[0]["content"]} if is_text else {"input_messages": messages}
-    known = {"expected_output": case.expected} if case.expected else {"expected_outcome": OUTCOME}
+    known = {"expected_outcome": AS_REFERENCE if case.expected else OUTCOME}
+    known |= {"expected_output": case.expected} if case.expected else {}
     tags = list(
         dict.fromkeys((*case.tags, *(each.tag for each in case.feedback if each.value is not None)))
     )

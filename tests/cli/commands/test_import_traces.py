@@ -279,7 +279,15 @@ def otlp_roots() -> str:
     ("form", "record"),
     [
         ("langfuse", {"id": "i1", "input": {"question": "Hi?"}, "expectedOutput": "Hello"}),
-        ("langsmith", {"id": "i1", "inputs": {"question": "Hi?"}, "outputs": {"answer": "Hello"}}),
+        (
+            "langsmith",
+            {
+                "id": "i1",
+                "inputs": {"question": "Hi?", "user": "ada"},
+                "outputs": {"answer": "Hello"},
+                "metadata": {"split": "test"},
+            },
+        ),
         ("phoenix", {"id": "i1", "input": {"question": "Hi?"}, "output": {"answer": "Hello"}}),
         ("braintrust", {"id": "i1", "input": "Hi?", "expected": "Hello", "metadata": {}}),
     ],
@@ -293,6 +301,10 @@ def test_an_item_of_a_dataset_is_a_case_with_its_reference_answer(
     assert done.returncode == 0, done.stdout + done.stderr
     (case,) = written(checkout, "set")
     assert (case["id"], case["input"], case["expected_output"]) == ("item-i1", "Hi?", "Hello")
+    assert case["expected_outcome"] == "Answers the request as the reference answer does"
+    known = case["metadata"]["trace"]
+    rest = ({"user": "ada"}, {"split": "test"}) if form == "langsmith" else (None, None)
+    assert (known.get("input"), known.get("metadata")) == rest
     assert not (checkout.root / "set.answers.jsonl").exists()
     assert not (checkout.root / "targets.yaml").exists()
 

@@ -209,7 +209,7 @@ def test_each_kind_of_change(
 
 
 def test_every_exempt_field_of_a_case_exists() -> None:
-    told = {"workspace", "conversation_id", "metadata"}
+    told = {"workspace", "conversation_id", "metadata", "stopped"}
     assert {field.name for field in fields(EvalCase)} == (WITH_ROW | NOT_GRADED | told) - {
         "workspace.of_target"
     }

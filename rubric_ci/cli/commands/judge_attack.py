@@ -132,9 +132,9 @@ def images_below(top: Path) -> ReadImage:
 def _shown(attacks: Sequence[Probe], judge: JudgeConfig) -> Sequence[Probe]:
     """Return the answers whose images the judge is shown; raises CannotCalibrate for none."""
     left = [each for each in attacks if _sees(judge, each.media)]
-    if len(left) < len(attacks):
-        names = ", ".join(each.case.id for each in attacks if each not in left)
-        count = plural(len(attacks) - len(left), "answer")
+    if hidden := [each.case.id for each in attacks if not _sees(judge, each.media)]:
+        count = plural(len(hidden), "answer")
+        names = ", ".join(hidden)
         message = f"{count} left out, because {judge.name} is not shown images: {names}"
         if not left:
             raise CannotCalibrate(message, "choose a judge that takes images")

@@ -13,7 +13,7 @@ from rubric_ci.model.command_settings import LabelSettings
 from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.media import COPIES
 from rubric_ci.model.report import RunReport
-from rubric_ci.services.calibration.label_file import copies_of, draw
+from rubric_ci.services.calibration.label_file import ANOTHER, copies_of, draw
 from rubric_ci.services.calibration.label_session import Session, label_answers, questions_of
 from rubric_ci.services.calibration.labels import Draw
 from rubric_ci.services.publish.copies import copies_in, keep_copies
@@ -45,7 +45,8 @@ def label(settings: LabelSettings) -> ExitCode:
             "`rubric-ci run` writes the report whose answers are marked",
         )
     pictures = (each for question in questions for each in question.kept.media)
-    keep_copies(pictures, copies_in(settings.report.parent / COPIES), copies_of(settings.labels))
+    read = copies_in(settings.report.parent / COPIES)
+    keep_copies(pictures, read, copies_of(settings.labels), ANOTHER)
     session = Session(
         path=settings.labels, by=settings.by or None, split=settings.split, draws=draws
     )

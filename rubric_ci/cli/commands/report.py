@@ -17,7 +17,7 @@ from rubric_ci.model.results import pictures_in
 from rubric_ci.services.calibration.correction import with_merged_correction
 from rubric_ci.services.publish.comment import post
 from rubric_ci.services.publish.copies import copies_in, keep_copies
-from rubric_ci.services.publish.files import write_and_show
+from rubric_ci.services.publish.files import HINT, write_and_show
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.text import escape
 
@@ -30,7 +30,7 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     report = with_comparison(report, open_baseline(settings), settings, os.environ)
     if pictures := pictures_in(report.cases):
         folders = (path.parent / COPIES for path in found)
-        keep_copies(pictures, copies_in(*folders), settings.output_dir / COPIES)
+        keep_copies(pictures, copies_in(*folders), settings.output_dir / COPIES, HINT)
     written = write_and_show(report, settings)
     publish(report, written, settings, os.environ)
     return exit_code(report)

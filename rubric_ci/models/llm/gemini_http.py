@@ -151,7 +151,8 @@ def _media(call: ModelCall, reply: Mapping[str, JSON]) -> tuple[Media, ...]:
     """Return the images of an answer; a judge's have no meaning. Raises RequestError."""
     parts = value_at(reply, "/candidates/0/content/parts")
     listed = parts if isinstance(parts, list) and not call.output_schema else ()
-    found = [each["inlineData"] for each in listed if "inlineData" in each]
+    drawn = (each for each in listed if isinstance(each, dict) and not each.get("thought"))
+    found = [each["inlineData"] for each in drawn if "inlineData" in each]
     if not found:
         return ()
     from rubric_ci.models.llm.reply_media import sent_media  # few models draw

@@ -61,10 +61,9 @@ def decoded(text: str, place: str, name: str, *, named: bool = False) -> Media:
     A `name` that is not `named` gets the suffix of its type.
     """
     is_uri = text.startswith(DATA)
+    written = text.partition(",")[2] if is_uri else text
     try:
-        data = b64decode(
-            "".join((text.partition(",")[2] if is_uri else text).split()), validate=True
-        )
+        data = b64decode("".join(written.split()), validate=True)
     except (binascii.Error, ValueError):
         after = " after `data:`" if is_uri else ""
         raise refused(place, f"has no base64{after}") from None

@@ -7,7 +7,7 @@ on one rubric are drawn: a person's marks then give the verdict.
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from rubric_ci.errors import CannotWriteFile, InvalidInput
 from rubric_ci.files.project import discovery
@@ -17,6 +17,8 @@ from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.services.calibration import labels
 from rubric_ci.services.calibration.labels import Draw, Label
+
+ANOTHER: Final = "choose another file with --labels"
 
 
 def read_labels(path: Path) -> tuple[Label, ...]:
@@ -42,7 +44,7 @@ def write_labels(path: Path, found: Iterable[Label]) -> None:
     except OSError as error:
         raise CannotWriteFile(
             f"{path}: cannot write the labels: {error.strerror}",
-            "choose another file with --labels",
+            ANOTHER,
         ) from error
 
 

@@ -20,12 +20,10 @@ def write_copies(pictures: Mapping[str, Media], folder: Path, hint: str) -> None
         if path.exists():
             continue
         try:
-            _write(path, content(media))
+            data = content(media)
         except CannotReadFile:  # of a replay, which has the digest only
             continue
-        except OSError as error:
-            message = f"{path}: cannot write a copy of {media.path}: {error.strerror}"
-            raise CannotWriteFile(message, hint) from error
+        _write(path, data, media.path, hint)
 
 
 def copies_in(*folders: Path) -> ReadCopy:
@@ -63,17 +61,22 @@ def _media(picture: Picture, again: Callable[[], bytes]) -> Media:
         return lost
 
 
-def keep_copies(pictures: Iterable[Picture], read: ReadCopy, folder: Path) -> None:
+def keep_copies(pictures: Iterable[Picture], read: ReadCopy, folder: Path, hint: str) -> None:
     """Write the pictures that can be read into another folder of copies."""
-    for each in pictures:
-        path = folder / each.file
-        if not path.exists():
-            try:
-                _write(path, read(each))
-            except CannotReadFile:
-                continue
+    for each in dict.fromkeys(pictures):
+        try:
+            data = read(each)
+        except CannotReadFile:
+            continue
+        if not (folder / each.file).exists():
+            _write(folder / each.file, data, each.path, hint)
 
 
-def _write(path: Path, data: bytes) -> None:
-    discovery.check_place(path.parent)
-    file_io.write(path, data)
+def _write(path: Path, data: bytes, name: str, hint: str) -> None:
+    """Write a copy of a file; raises CannotWriteFile."""
+    try:
+        discovery.check_place(path.parent)
+        file_io.write(path, data)
+    except OSError as error:
+        message = f"{path}: cannot write a copy of {name}: {error.strerror}"
+        raise CannotWriteFile(message, hint) from error

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.errors import CannotReadFile
+from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.model.answers import pictures_of
 from rubric_ci.model.media import COPIES
 from rubric_ci.services.publish.copies import copies_in, keep_copies, shown_again, write_copies
@@ -23,7 +23,7 @@ def test_a_copy_is_read_again(tmp_path: Path) -> None:
     read = copies_in(tmp_path / "other", tmp_path / COPIES)
     (found,) = shown_again([PICTURE, *pictures_of("question", [CART])], read)
     assert (found, found.read(), found.width) == (CART, png(4, 3), 4)
-    keep_copies([PICTURE], read, tmp_path / "labels-media")
+    keep_copies([PICTURE], read, tmp_path / "labels-media", "")
     assert (tmp_path / "labels-media" / CART.file).read_bytes() == png(4, 3)
 
 
@@ -37,5 +37,13 @@ def test_without_a_copy_it_is_said_when_it_is_shown(tmp_path: Path, there: bytes
     with pytest.raises(CannotReadFile) as error:
         lost.read()
     assert error.value.message == GONE
-    keep_copies([PICTURE], read, tmp_path / "labels-media")
+    keep_copies([PICTURE], read, tmp_path / "labels-media", "")
     assert not (tmp_path / "labels-media").exists()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    write_copies({CART.file: CART}, tmp_path, "")
+    (tmp_path / "labels-media").write_text("a file")
+    with pytest.raises(CannotWriteFile, match="cannot write a copy of out/cart") as error:
+        keep_copies([PICTURE], copies_in(tmp_path / COPIES), tmp_path / "labels-media", "try again")
+    assert error.value.hint == "try again"

@@ -82,6 +82,12 @@ class Command(click.Command):
                 if isinstance(each, Variable) and error.option_name in each.opts:
                     message = f"there is no option {each.opts[0]}; set {variable(ctx, each)}"
                     raise click.UsageError(message, ctx) from error
+            from rubric_ci.cli.command_hints import option_meant
+
+            options = [name for each in self.params for name in each.opts]
+            if meant := option_meant(error.option_name, options):
+                message = f"there is no option {error.option_name}; did you mean {meant}?"
+                raise click.UsageError(message, ctx) from error
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

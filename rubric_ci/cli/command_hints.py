@@ -1,7 +1,7 @@
 """The command that an unknown word means, and the command that people run next."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import click
@@ -45,6 +45,40 @@ NEXT: Final = {
     ("report merge", ExitCode.GATE): "`rubric-ci report comment FILE` posts the merged report",
 }
 """By command and exit code; `init` and `judge label` name theirs with its arguments."""
+
+
+OPTIONS: Final = {
+    **dict.fromkeys(("--filter", "--grep", "--name", "--id", "--cases"), "--case GLOB"),
+    **dict.fromkeys(("--model", "--provider"), "--target NAME, or --judge MODEL"),
+    **dict.fromkeys(("--repeat", "--runs", "--samples", "-n"), "--trials N"),
+    **dict.fromkeys(("--format", "--reporter"), "--reports NAMES"),
+    "--html": "--reports html",
+    "--json": "--reports json",
+    "--junit": "--reports junit",
+    **dict.fromkeys(("--output", "-o", "--out"), "--output-dir FOLDER"),
+    **dict.fromkeys(("--dry-run", "--estimate", "--cost"), "--list"),
+    **dict.fromkeys(("--failed", "--rerun", "--only-failed", "--ff"), "--last-failed"),
+    **dict.fromkeys(("--budget", "--max-cost"), "--max-cost-usd USD"),
+    **dict.fromkeys(("--parallel", "--workers", "--jobs", "-j"), "--concurrency N"),
+    "--timeout": "--max-seconds SECONDS",
+    **dict.fromkeys(("--since", "--diff", "--changed"), "--changed-since REV"),
+}
+"""Options of other tools, and those that do the same here."""
+COMMANDS: Final = {
+    **dict.fromkeys(("eval", "evaluate", "test", "grade", "start"), "run"),
+    **dict.fromkeys(("view", "open", "results"), "show"),
+    **dict.fromkeys(("check", "lint"), "validate"),
+    **dict.fromkeys(("ignore", "skip"), "waive"),
+    **dict.fromkeys(("status", "info"), "doctor"),
+    "diff": "compare",
+}
+"""Commands of other tools, and those that do the same here."""
+
+
+def option_meant(typed: str, known: Collection[str]) -> str:
+    """Return the option of a command that one of another tool means; empty: none is known."""
+    found = OPTIONS.get(typed, "")
+    return found if found.partition(" ")[0] in known else ""
 
 
 def show_next(context: click.Context, code: object) -> None:
@@ -94,6 +128,8 @@ def meant(typed: str, known: tuple[str, ...]) -> list[str]:
         last.setdefault(word, []).append(each)
         groups.setdefault(group or word, []).append(each)
     word = typed.rpartition(" ")[2]
+    if typed in COMMANDS:
+        return [COMMANDS[typed]]
     if word in last:
         return last[word]
     for name, names in ((_joined(typed), whole), (word, last), (_joined(typed), groups)):

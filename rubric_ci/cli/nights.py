@@ -149,7 +149,7 @@ def add(**options: Any) -> None:
 @_history
 @_last(20, shown=True)
 def show(**options: Any) -> None:
-    """Print score, pass rate, cost and unsteady cases."""
+    """Print what changed: score, cost, unsteady cases."""
     from rubric_ci.cli.commands import history as commands
 
     raise SystemExit(commands.show(**options))

@@ -149,7 +149,7 @@ _traces = partial(option, heading="Traces")
 def import_files(
     files: tuple[Path, ...], output_dir: Path | None, form: str | None, kinds: str, **traces: Any
 ) -> None:
-    """Write eval files from files of other tools, and from traces.
+    """Write eval files from spreadsheets, other tools' files, and traces.
 
     FILES are of promptfoo, OpenAI Evals, GitHub Models (`.prompt.yml`), Agent Skills or AgentV,
     CSV tables, sheets (`cases.xlsx#Sheet`), golden sets in JSON or JSON Lines, or traces of

@@ -7,7 +7,8 @@ from typing import Final
 
 SYNONYMS: Final = {
     **dict.fromkeys(("tests", "cases", "test_cases", "evals"), ("evalcases",)),
-    **dict.fromkeys(("criteria", "criterion", "outcome"), ("expected_outcome",)),
+    "criteria": ("rubrics", "expected_outcome"),
+    **dict.fromkeys(("criterion", "outcome"), ("expected_outcome",)),
     **dict.fromkeys(("prompt", "question", "messages"), ("input",)),
     **dict.fromkeys(("reference", "reference_answer", "answer", "expected"), ("expected_output",)),
     **dict.fromkeys(("assert", "assertions", "checks"), ("rubrics",)),

@@ -27,6 +27,7 @@ RUNNER_VARIABLES: Final = ("ACTIONS_*", "GITHUB_*", "RUNNER_*")
 """Variables of the runner, with its tokens: never allowed, even if they are listed."""
 
 _VARIABLE = re.compile(r"\$\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
+_OF_A_WORKFLOW = re.compile(r"\$\{\{\s*((?:secrets|env|vars)\.([A-Za-z_][A-Za-z0-9_]*))\s*\}\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,11 @@ def substitute(value: Any, variables: Variables) -> Any:
     """
     match value:
         case str():
+            if foreign := _OF_A_WORKFLOW.search(value):
+                message = (
+                    f"`{foreign[1]}` is a name of workflows; here, `${{{{ NAME }}}}` is a variable"
+                )
+                raise MissingVariable(message, f"did you mean `${{{{ {foreign[2]} }}}}`?")
             return _VARIABLE.sub(lambda found: variables.look_up(found[1]), value)
         case list() | tuple():
             return type(value)(substitute(item, variables) for item in value)

@@ -104,6 +104,10 @@ _ENTRIES: Final = {
 _LISTS_OF_TEXT: Final = frozenset(
     ("rubrics", "criteria", "tags", "depends_on", "formats", "env", "evals")
 )
+_SEVERAL: Final[dict[str | int, str]] = {
+    "contains": "write `contains_any` or `contains_all`",
+    "judge": "write `judge: {panel: […]}` for several judges",
+}
 _SHORT = 40
 _PLAIN = re.compile(r"[A-Za-z][\w ./-]*")
 
@@ -122,7 +126,7 @@ def hint_for(path: Path, wanted: list[str], value: Any) -> str:
     if wanted == ["object"]:
         listed = not path and isinstance(value, list)
         return _LISTED if listed else _mapping(path, value)
-    return ""
+    return _SEVERAL.get(owner, "") if isinstance(value, list) else ""
 
 
 _LISTED: Final = "write the list under `evalcases`, or name the file there in another file"
@@ -203,6 +207,8 @@ def _number(text: str) -> str:
         return f"write {text} without quotes"
     if re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]{1,2}", text):
         return f"write {float(text)}"
+    if share := re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%", text):
+        return f"write {float(share[1]) / 100:g}"
     amount = re.fullmatch(r"[$€£]\s?([0-9]+(?:\.[0-9]+)?)", text)
     return f"write {amount[1]}" if amount else ""
 

@@ -10,7 +10,7 @@ from rubric_ci.files.yaml_text.problems import Path
 ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
     "a range in words": (("score_range",), ["array"], "6 to 10", "write [6, 10]"),
     "a price": (("budget",), ["number"], "$0.10", "write 0.10"),
-    "a share": (("weight",), ["number"], "50%", ""),
+    "a share": (("weight",), ["number"], "50%", "write 0.5"),
     "one criterion": (("rubrics",), ["array"], "Greets", "write a list: [Greets]"),
     "one that needs quotes": (("tags",), ["array"], "a, b", 'write a list: ["a, b"]'),
     "a long one": (("rubrics",), ["array"], "Greets " * 9, "write a list"),

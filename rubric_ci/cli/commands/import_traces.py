@@ -24,6 +24,7 @@ from rubric_ci.text import numbers, redact
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.personal_data import Masker
 
+_MOST_BYTES: Final = 4 * MAX_CHARACTERS  # of a line, in UTF-8
 _MOST_FAULTS: Final = 20  # that are shown
 _NO_TEXT: Final = {
     **dict.fromkeys((".csv", ".tsv", ".xlsx"), "a table"),
@@ -100,7 +101,7 @@ def _read(
     """Return the cases, the lines that cannot be read, and how many traces are no case, and why."""
     traces, faults = Traces(), []
     for file in files:
-        for each in trace_file.spans(trace_file.records(_lines(file)), choice.form):
+        for each in trace_file.spans(file.name, trace_file.records(_lines(file)), choice.form):
             if isinstance(each, Fault):
                 faults.append(f"{file.as_posix()}:{each.line}:1: not-read: {each.message}")
             else:
@@ -121,9 +122,10 @@ def _lines(file: Path) -> Iterator[str]:
             f"{file.as_posix()} is {kind}; traces are read as JSON or JSON Lines",
             "export or convert it (docs/traces.md)",
         )
-    for number, line in enumerate(file_io.read_lines(file, MAX_CHARACTERS), start=1):
+    for number, line in enumerate(file_io.read_lines(file, _MOST_BYTES), start=1):
         try:
-            yield line.decode()
+            too_long = len(line) > _MOST_BYTES  # it is cut, and refused as what it is
+            yield line.decode(errors="replace" if too_long else "strict")
         except UnicodeDecodeError as error:
             raise CannotReadFile(
                 f"{file.as_posix()}:{number}: byte {error.start} of the line is no UTF-8",
@@ -156,7 +158,7 @@ def _chosen(
 
 def _masked(case: TraceCase, kinds: Iterable[str]) -> tuple[TraceCase, Counter[str]]:
     masker = Masker(kinds, masking.redact)
-    kept = ("trace", "span", "attributes", "started")
+    kept = ("trace", "span", "file", "attributes", "started")
     return redact.redacted(case, masker, kept), +masker.counts
 
 

@@ -44,6 +44,7 @@ class Span:
     parent: str = ""  # "": it is a root, or its parent is unknown
     is_step: bool = True  # False: only facts about a step, or about a trace
     is_item: bool = False  # an item of a dataset
+    file: str = ""
     line: int = 0
     name: str = ""
     kind: Kind = ""

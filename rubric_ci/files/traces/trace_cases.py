@@ -29,6 +29,7 @@ class TraceCase:
 
     trace: str
     span: str
+    file: str
     line: int
     name: str
     started: str
@@ -127,6 +128,7 @@ def _case(root: Span, spans: Sequence[Span]) -> TraceCase | LeftOut:
     return TraceCase(
         trace=root.trace,
         span=root.id,
+        file=root.file,
         line=root.line,
         name=root.name,
         started=root.started,

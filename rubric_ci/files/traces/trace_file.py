@@ -37,15 +37,15 @@ class Fault(NamedTuple):
 Found: TypeAlias = Span | Fault
 
 
-def spans(records: Iterable[Record | Fault], form: str) -> Iterator[Found]:
-    """Yield the spans of records in a format, and the lines that cannot be read."""
+def spans(file: str, records: Iterable[Record | Fault], form: str) -> Iterator[Found]:
+    """Yield the spans of the records of a file, and the lines that cannot be read."""
     for record in records:
         if isinstance(record, Fault):
             yield record
             continue
         try:
             for span in FORMATS[form].read(record.value):
-                yield _named(replace(span, line=record.line))
+                yield _named(replace(span, file=file, line=record.line))
         except (Unreadable, NotAChat, RecursionError) as error:
             yield Fault(record.line, str(error) or "it is nested too deeply")
 

@@ -83,7 +83,7 @@ def _metadata(case: TraceCase, origin: Origin) -> dict[str, Any]:
         for each in case.feedback
         if each.comment
     ]
-    place = {"file": origin.file, "line": case.line, "format": origin.form, "id": case.trace}
+    place = {"file": case.file, "line": case.line, "format": origin.form, "id": case.trace}
     facts = {
         "span": case.span if case.span != case.trace else "",
         "name": case.name,

@@ -340,6 +340,7 @@ def test_files_of_one_export_are_read_together(checkout: Checkout) -> None:
     done = run(checkout, "observations.jsonl", "scores.jsonl", "--output-dir", "evals")
     assert done.stdout.startswith("read observations.jsonl and 1 other file: 1 trace\n")
     (case,) = written(checkout, "evals/observations")
+    assert case["metadata"]["trace"]["file"] == "observations.jsonl"
     assert case["tags"] == ["thumb=up"]
 
 

@@ -52,7 +52,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 def imported(form: str, text: str) -> list[dict[str, Any]]:
     """Return the cases as written, each with its recording, which is read back."""
     traces = Traces()
-    for each in spans(records(text.splitlines(keepends=True)), form):
+    for each in spans("a.json", records(text.splitlines(keepends=True)), form):
         if isinstance(each, Fault):
             assert each.message
         else:

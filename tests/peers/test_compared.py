@@ -108,6 +108,7 @@ AGENTV_FOLDER = FOLDER.parent / "agentv"
 ALIKE = ("checks", "work", "suite", "files")
 STRICTER = {
     "required": "the score stays the mean here; the case fails in both",
+    "required-missed": "the score stays the mean here; the case fails in both",
     "exact-less": "a call too many is a miss here, which a warning says",
 }
 WITHOUT_VERDICT = ("empty", "no-cost")

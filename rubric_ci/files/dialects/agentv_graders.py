@@ -271,8 +271,20 @@ def _each_passes(found: Translation, grader: dict[str, Any], place: Path) -> lis
     found.refuse_keys(grader, (*OPTIONS, *keys, "threshold", "aggregator"), place)
     return [
         ({**_gating(member), "weight": 1.0}, where)
-        for member, where in _listed(grader, place, keys)
+        for member, where in _without_gates(found, _listed(grader, place, keys))
     ]
+
+
+def _without_gates(found: Translation, members: list[Placed]) -> list[Placed]:
+    """Return the members of a set, of which AgentV ignores `required`."""
+    kept: list[Placed] = []
+    for member, where in members:
+        if isinstance(member, dict) and member.get("required"):
+            found.skip((*where, "required"), "AgentV ignores `required` of a member of a set")
+            kept.append(({k: v for k, v in member.items() if k not in _GATE}, where))
+        else:
+            kept.append((member, where))
+    return kept
 
 
 def _gating(member: Any) -> dict[str, Any]:
@@ -307,7 +319,7 @@ def _members(
     found.refuse_keys(grader, (*OPTIONS, *keys, "threshold", "aggregator"), place)
     aggregator = grader.get("aggregator", {"type": "weighted_average"})
     mean = isinstance(aggregator, dict) and aggregator.get("type") == "weighted_average"
-    members = _listed(grader, place, keys)
+    members = _without_gates(found, _listed(grader, place, keys))
     if not mean or not members:
         message = "only the mean of a set, and how many of it pass, have a counterpart"
         found.refuse(place, message)

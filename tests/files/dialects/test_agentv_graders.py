@@ -488,6 +488,10 @@ def test_skills_and_tools_that_are_not_used(
             {"type": "regex", "value": "(?i)yes"},
             "not-supported: `(?i` has another meaning in JavaScript than in RE2",
         ),
+        (
+            {"type": "composite", "assertions": [{"type": "is-json", "required": True}]},
+            "skipped-there: AgentV ignores `required` of a member of a set",
+        ),
         ({"type": "llm-rubric"}, "skipped-there: `llm-rubric` without `value` and `prompt` grades"),
         ({"type": "llm-grader"}, "not-supported: a grader without criteria of its own has no"),
         (

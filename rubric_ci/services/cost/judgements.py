@@ -12,6 +12,7 @@ from rubric_ci.model.llm_calls import ChatMessage
 from rubric_ci.model.media import Media
 from rubric_ci.model.report import CostEstimate
 from rubric_ci.model.results import Answer
+from rubric_ci.model.used_by import UsedBy
 from rubric_ci.models.judge.freeform import freeform_messages
 from rubric_ci.models.judge.prompt import rubric_messages
 from rubric_ci.models.judge.shown import shown_to
@@ -34,6 +35,7 @@ class JudgeEstimate:
     estimate: CostEstimate
     cached: int = 0  # requests that the cache answers, which the estimate leaves out
     most: int = 0  # requests if every verdict takes all votes of `auto`
+    picture_tokens: int = 0  # of the input, by the provider's formula; 0 by the last run's figures
 
 
 CHARACTERS = 4  # per token, in English
@@ -49,6 +51,7 @@ class TokenEstimate:
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    picture_tokens: int = 0  # of the input: for images and documents, by the provider's formula
 
     def __add__(self, other: "TokenEstimate") -> "TokenEstimate":
         """Sum field by field."""
@@ -58,6 +61,7 @@ class TokenEstimate:
             requests=self.requests + other.requests,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+            picture_tokens=self.picture_tokens + other.picture_tokens,
         )
 
     def of(self, requests: int) -> "TokenEstimate":
@@ -66,6 +70,7 @@ class TokenEstimate:
         return TokenEstimate(
             requests=requests,
             input_tokens=self.input_tokens * requests // each,
+            picture_tokens=self.picture_tokens * requests // each,
             output_tokens=self.output_tokens * requests // each,
         )
 
@@ -95,6 +100,7 @@ def estimate_cost(
             estimate=_priced(judge, each.asked, last or {}, batched=batched),
             cached=each.cached,
             most=each.most,
+            picture_tokens=0 if _of_last(judge, last or {}) else each.asked.picture_tokens,
         )
         for judge, each in judged
         if each.asked.requests or each.cached
@@ -191,9 +197,9 @@ def _priced(
     judge: JudgeConfig, tokens: TokenEstimate, last: LastRun, *, batched: bool
 ) -> CostEstimate:
     prices = (batch_prices_of if batched else prices_of)(judge.endpoint)
-    known = last.get(("judge", judge.name, ""))
+    known = _of_last(judge, last)
     cost = None
-    if known and known.usage.calls:
+    if known:
         share = tokens.requests / known.usage.calls
         tokens = TokenEstimate(
             requests=tokens.requests,
@@ -212,6 +218,12 @@ def _priced(
     )
 
 
+def _of_last(judge: JudgeConfig, last: LastRun) -> UsedBy | None:
+    """Return what the last run asked of a judge; None: nothing."""
+    known = last.get(("judge", judge.name, ""))
+    return known if known and known.usage.calls else None
+
+
 def _line(expected: JudgeEstimate) -> str:
     judge, estimate = expected.judge, expected.estimate
     cached = f"; {expected.cached:,} more in the cache" if expected.cached else ""
@@ -221,8 +233,14 @@ def _line(expected: JudgeEstimate) -> str:
     return (
         f"about {numbers.plural(estimate.requests, 'request')} to {judge.endpoint.model}, "
         f"{estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, "
-        f"{_cost(estimate)}{cached}{more}"
+        f"{_formula(expected)}{_cost(estimate)}{cached}{more}"
     )
+
+
+def _formula(expected: JudgeEstimate) -> str:
+    """Return how many of the tokens are of images, which providers count by a formula."""
+    count = expected.picture_tokens
+    return f"{count:,} of them for images by the provider's formula, " if count else ""
 
 
 def _cost(estimate: CostEstimate) -> str:
@@ -272,6 +290,7 @@ def _request(
         requests=1,
         input_tokens=characters // CHARACTERS + answers * ANSWER_TOKENS + pictures,
         output_tokens=output_tokens,
+        picture_tokens=pictures,
     )
 
 

@@ -86,6 +86,7 @@ def test_models_and_judges_are_shown_them(tmp_path: Path, judge: Seeing) -> None
     project(tmp_path, judge.url)
     done = invoke(tmp_path, ENVIRONMENT, "run")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert " of them for images by the provider's formula, price unknown" in done.stderr
     assert sorted(judge.asked) == [
         ("a", "<data:application/pdf;base64>\n\nWho sent it?"),
         ("a", "<data:image/png;base64>\n\nWhat is wrong?"),

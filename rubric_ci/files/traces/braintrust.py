@@ -35,6 +35,9 @@ def _row(row: Mapping[str, Any]) -> Span:
     about = mapping(row.get("span_attributes"))
     kind = _KINDS.get(str(about.get("type")), "")
     identity = str(row.get("span_id") or row.get("id") or "")
+    is_item = "output" not in row
+    if not identity and not is_item:
+        raise Unreadable("a row has no `id`")
     expected = chat.answer(row.get("expected")).messages
     metrics = mapping(row.get("metrics"))
     return Span(
@@ -42,7 +45,7 @@ def _row(row: Mapping[str, Any]) -> Span:
         id=identity,
         row=str(row.get("id") or ""),
         parent=str(next(iter(items(row.get("span_parents"))), "")),
-        is_item="output" not in row,
+        is_item=is_item,
         name=str(about.get("name") or ""),
         kind=kind,
         started=f"{number(metrics.get('start')) or 0:020.6f}",

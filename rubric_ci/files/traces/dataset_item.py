@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubric_ci.files.traces import chat_messages as chat
-from rubric_ci.files.traces.span import Span, Unreadable
+from rubric_ci.files.traces.span import Span
 
 
 def item_of(record: Mapping[str, Any], asked: str, expected: str) -> Span:
     """Return an item from the keys of its question and of its reference answer."""
-    identity = str(record.get("id") or "")
-    if not identity:
-        raise Unreadable("a dataset item has no `id`")
+    identity = str(record.get("id") or "")  # downloads have none
     question = chat.question(record.get(asked))
     reference = chat.answer(record.get(expected))
     metadata = record.get("metadata")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from rubric_ci.files.traces.chat_messages import ChatMessage
 from rubric_ci.model.dataclass import dataclass
@@ -11,7 +11,7 @@ from rubric_ci.model.trace import Step
 
 Kind: TypeAlias = Literal["model", "tool", "evaluator", ""]
 
-ROOT: str = ""
+ROOT: Final = ""
 """The id of what is said about a trace as a whole."""
 
 

@@ -39,13 +39,13 @@ Found: TypeAlias = Span | Fault
 
 def spans(file: str, records: Iterable[Record | Fault], form: str) -> Iterator[Found]:
     """Yield the spans of the records of a file, and the lines that cannot be read."""
-    for record in records:
+    for number, record in enumerate(records, start=1):
         if isinstance(record, Fault):
             yield record
             continue
         try:
             for span in FORMATS[form].read(record.value):
-                yield _named(replace(span, file=file, line=record.line))
+                yield _named(replace(span, file=file, line=record.line), number)
         except (Unreadable, NotAChat, RecursionError) as error:
             yield Fault(record.line, str(error) or "it is nested too deeply")
 
@@ -69,9 +69,11 @@ def detected(lines: Iterable[str]) -> str:
     return format_of(first.value) if isinstance(first, Record) else ""
 
 
-def _named(span: Span) -> Span:
-    """Return an item of a dataset without an id with the number of its line."""
-    return span if span.id or not span.is_item else replace(span, id=f"line-{span.line}")
+def _named(span: Span, number: int) -> Span:
+    """Return a span; an item of a dataset without an id is named by the number of its record."""
+    if span.id or not span.is_item:
+        return span
+    return replace(span, trace=f"item-{number}", id=f"item-{number}")
 
 
 def _of_line(number: int, line: str) -> Iterator[Record | Fault]:

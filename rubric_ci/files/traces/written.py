@@ -30,8 +30,8 @@ def identities(cases: Sequence[TraceCase]) -> list[str]:
     found = []
     for case, name in zip(cases, _cut(names, length), strict=True):
         kind = "item" if case.is_item else "trace"
-        identity = name if name.startswith("line") and case.is_item else f"{kind}-{name}"
-        found.append(identity)
+        own = case.is_item and case.trace.startswith("item-")  # it has no id of its own
+        found.append(case.trace if own else f"{kind}-{name}")
     return _numbered(found)
 
 

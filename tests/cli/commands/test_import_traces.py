@@ -228,6 +228,7 @@ IMAGE = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}
         ("langfuse", lines({"traceId": "t", "type": "SPAN"}), ["1:1: not-read: a trace or an"]),
         ("phoenix", lines({"a": 1}), ["1:1: not-read: it has no `context.trace_id`"]),
         ("braintrust", lines({"a": 1}), ["1:1: not-read: it has no `input`, as a row"]),
+        ("braintrust", lines({"input": "a", "output": 1}), ["1:1: not-read: a row has no `id`"]),
         ("braintrust", "[\n{\n},\n{\n}\n", ["5:1: not-read: it is not JSON"]),
         ("braintrust", "\n \n", ["1:1: not-read: the file is empty"]),
         ("langsmith", "[" * 9_000 + "\n", ["1:1: not-read: it is nested too deeply"]),
@@ -307,6 +308,17 @@ def test_an_item_of_a_dataset_is_a_case_with_its_reference_answer(
     assert (known.get("input"), known.get("metadata")) == rest
     assert not (checkout.root / "set.answers.jsonl").exists()
     assert not (checkout.root / "targets.yaml").exists()
+
+
+@pytest.mark.parametrize("end", ["\n", ""], ids=["lines", "one text"])
+def test_items_without_ids_are_named_by_their_number(checkout: Checkout, end: str) -> None:
+    items = [{"inputs": {"question": f"Hi {n}?"}, "outputs": {"answer": "Yes"}} for n in (1, 2)]
+    checkout.write({"set.json": lines(*items) if end else json.dumps(items)})
+    run(checkout, "set.json", "--from", "langsmith")
+    assert [(case["id"], case["input"]) for case in written(checkout, "set")] == [
+        ("item-1", "Hi 1?"),
+        ("item-2", "Hi 2?"),
+    ]
 
 
 def test_braces_control_characters_and_numbers_that_are_none_are_kept_as_data(

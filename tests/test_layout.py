@@ -173,7 +173,7 @@ IMPURE: Final = """
     services/publish/telemetry services/publish/workflow services/run/base_comparison
     services/run/confirmation
     services/run/finished services/run/announcement services/run/grade services/run/inputs
-    services/run/mean_drop services/run/sides services/run/tool system
+    services/run/kept_trials services/run/mean_drop services/run/sides services/run/tool system
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"

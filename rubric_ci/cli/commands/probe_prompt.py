@@ -37,10 +37,10 @@ from rubric_ci.services.probe.prompt_mutants import (
     outcome,
 )
 from rubric_ci.services.publish.workflow import Workflow, annotate
-from rubric_ci.services.run.confirmation import once
 from rubric_ci.services.run.grade import RunInput
 from rubric_ci.services.run.inputs import open_inputs, select
 from rubric_ci.services.run.sides import Key
+from rubric_ci.services.run.suspect import once
 from rubric_ci.system import coroutines, file_io, masking
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line

@@ -16,7 +16,7 @@ from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.cost.last_run import LastRun, last_run
 from rubric_ci.services.cost.target_requests import estimate_answers
 from rubric_ci.services.run.base_comparison import no_answers
-from rubric_ci.services.run.confirmation import most_further_trials, once
+from rubric_ci.services.run.confirmation import most_further_trials
 from rubric_ci.services.run.grade import (
     RunInput,
     becomes_reference,
@@ -25,6 +25,7 @@ from rubric_ci.services.run.grade import (
     without_models,
 )
 from rubric_ci.services.run.sides import Sides
+from rubric_ci.services.run.suspect import once
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 

@@ -16,8 +16,9 @@ from rubric_ci.model.comparison import Drop, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import GateConfig, is_gating
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded
+from rubric_ci.services.run.kept_trials import hold_against_today
 from rubric_ci.services.run.sides import Key
-from rubric_ci.services.run.suspect import Pair, Suspect
+from rubric_ci.services.run.suspect import Pair, Suspect, once
 
 INTERRUPTED: Final = "the run was interrupted"
 NOT_ASKED: Final = "better by its first trials; it is asked again once it is merged"
@@ -125,6 +126,7 @@ async def _confirm(sides: Sides, found: Confirmed, suspects: Mapping[Key, Suspec
         )
         for key, each in suspects.items()
     }
+    concluded = dict(await hold_against_today(sides, suspects, concluded))
     flipped = {key: each.change for key, each in suspects.items() if each.is_flipped}
     ended = {
         key: replace(each.pair, head=each.head, base=each.base) for key, each in suspects.items()
@@ -242,11 +244,6 @@ def _groups(
             is_head = each.asks_head(most)
             groups[is_head, len(each.more(is_head))].append(each)
     return dict(sorted(groups.items(), reverse=True))
-
-
-def once(task: Task) -> Task:
-    """Return the task with a single trial, for any number that its case asks for."""
-    return replace(task, case=replace(task.case, trials=None))
 
 
 def _trial(task: Task, results: Mapping[Key, CaseResult]) -> CaseResult:

@@ -13,13 +13,12 @@ from typing import Final
 
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.model.comparison import Drop
-from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.gate import is_gating
 from rubric_ci.model.results import CaseResult, Errored, Graded
-from rubric_ci.services.run.confirmation import INTERRUPTED, once
-from rubric_ci.services.run.sides import Key, Sides
-from rubric_ci.services.run.suspect import Pair
+from rubric_ci.services.run.confirmation import INTERRUPTED
+from rubric_ci.services.run.sides import Key, Sides, without_cache
+from rubric_ci.services.run.suspect import Pair, once
 
 MOST: Final = 100  # answers of the base that are asked for again first
 BASE_MOVED: Final = 0.05  # level of the test that the base is worse today
@@ -99,7 +98,7 @@ async def _asked_again(
 ) -> Mapping[Key, Pair]:
     """Return the pairs, of which these have a new answer of the base."""
     tasks = [once(pairs[key].base_task) for key in keys]
-    results = await sides.graded(tasks, _without_cache(sides.base_context))
+    results = await sides.graded(tasks, without_cache(sides.base_context))
     found = dict(pairs)
     for key in keys:
         pair = pairs[key]
@@ -109,11 +108,6 @@ async def _asked_again(
         )
         found[key] = replace(pair, base=result)
     return found
-
-
-def _without_cache(context: RunContext) -> RunContext:
-    """Return it without cached judgements too: an equal answer would have its old marks."""
-    return replace(context, side=replace(context.side, reuse=False), fresh_judgements=True)
 
 
 def _graded(pairs: Mapping[Key, Pair]) -> list[tuple[Graded, Graded]]:

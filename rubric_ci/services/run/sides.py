@@ -252,6 +252,11 @@ class Sides:
         return {case.key: case for case in results}
 
 
+def without_cache(context: RunContext) -> RunContext:
+    """Return it without cached judgements too: an equal answer would have its old marks."""
+    return replace(context, side=replace(context.side, reuse=False), fresh_judgements=True)
+
+
 def checkout_dependencies(change: Change, outputs: Iterable[str]) -> Dependencies:
     """Return the digests of the checkout, which is read when the first one is asked for."""
 

@@ -1,13 +1,18 @@
 """A case that is worse or better than at the base, and its further trials on both sides."""
 
-from dataclasses import field
+from dataclasses import field, replace
 
 from rubric_ci.gate.comparison import repeated, verdicts
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import with_confirming_trials
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.results import CaseResult, Change, Graded
+from rubric_ci.model.results import CaseResult, Change, Graded, Skipped
 from rubric_ci.model.trials import trials_of
+
+
+def once(task: Task) -> Task:
+    """Return the task with a single trial, whatever its case demands."""
+    return replace(task, case=replace(task.case, trials=None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +35,8 @@ class Suspect:
     first_base: Graded
     more_head: list[CaseResult] = field(default_factory=list)
     more_base: list[CaseResult] = field(default_factory=list)
+    today: list[CaseResult] = field(default_factory=list)
+    """Answers of the base that were asked for after kept ones showed a break."""
 
     @property
     def head(self) -> Graded:
@@ -39,7 +46,21 @@ class Suspect:
     @property
     def base(self) -> Graded:
         """The base with its further trials."""
-        return with_confirming_trials(self.first_base, self.more_base)
+        found = with_confirming_trials(self.first_base, self.more_base)
+        spent = (each.usage for each in self.today if not isinstance(each, Skipped))
+        return replace(found, usage=sum(spent, found.usage))
+
+    @property
+    def has_kept_trials(self) -> bool:
+        """True if further trials of the base came from the cache."""
+        return len(self.asked_today) < len(self.more_base)
+
+    @property
+    def asked_today(self) -> list[CaseResult]:
+        """The further trials of the base that were asked for in this run."""
+        return [
+            each for each in self.more_base if not (isinstance(each, Graded) and each.answer_reused)
+        ]
 
     @property
     def counted(self) -> tuple[Graded, Graded]:

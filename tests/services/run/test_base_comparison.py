@@ -452,3 +452,31 @@ def test_a_case_that_is_skipped_when_it_is_marked_again_costs_nothing() -> None:
     assert not isinstance(found, Skipped)
     assert found.usage.calls == 1
     assert found.change_reason == "under the rubrics of the base: not graded: no rubrics"
+
+
+@pytest.mark.parametrize(
+    ("today", "change", "reason"),
+    [
+        ("p", "broken", "confirmed: 6 fail of 6 here, 6 pass of 6 at the base today"),
+        ("f", "failing-before", "not confirmed: 6 fail of 6 here, 6 fail of 6 at the base today"),
+        ("e", "not-comparable", "suspected, and the base gave no new answer: 429"),
+    ],
+)
+def test_a_break_that_kept_answers_show_is_held_against_answers_of_today(
+    today: str, change: str, reason: str
+) -> None:
+    script = Script({"0": "f"}, {"0": "p"}, reused="0", today={"0": today})
+    (case,) = script.compare().results
+    assert (case.change, case.change_reason) == (change, reason)
+    assert script.calls[-6:] == [f"base of today {number}: 0" for number in range(6)]
+    assert isinstance(case, Graded)
+    assert case.before is not None
+    asked = [call for call in script.calls if call.startswith("base")]
+    assert case.before.usage.calls == len(asked)  # as if kept answers had cost a call
+
+
+def test_kept_answers_that_show_no_break_need_no_answer_of_today() -> None:
+    script = Script({"0": "f p"}, {"0": "p"}, reused="0")
+    (case,) = script.compare().results
+    assert case.change == "unchanged"
+    assert not any("today" in call for call in script.calls)

@@ -40,7 +40,7 @@ class HasAnswer(Protocol):
 
     @property
     def media(self) -> tuple[Picture, ...]:
-        """The images and documents of the answer, and those of the question."""
+        """The images and documents of the answer and the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

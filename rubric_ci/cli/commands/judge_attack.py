@@ -116,7 +116,7 @@ def _probes(loaded: LoadedProject, read: ReadImage) -> Sequence[Probe]:
 
 
 def images_below(top: Path) -> ReadImage:
-    """Return what reads an image by its path from the folder of a file of cases."""
+    """Return a reader of images by their path from the folder of a file of cases."""
     real = Path(os.path.realpath(top))
 
     def read(case: EvalCase, name: str) -> Media | None:

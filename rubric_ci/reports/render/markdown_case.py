@@ -149,7 +149,7 @@ def _texts(case: Graded, detail: Detail) -> Iterator[str]:
 
 
 def _files(case: Graded, links: Links) -> Iterator[str]:
-    """Yield the images and documents; those of an answer are not at the commit."""
+    """Yield the images and documents; the commit has no files of an answer."""
     for each in case.media:
         own = escape.code_span(numbers.shortened(each.path, 200))
         yield f"{each.of} {own if each.of == 'answer' else links.file(each.path)}"

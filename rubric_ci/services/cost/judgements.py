@@ -219,7 +219,7 @@ def _priced(
 
 
 def _of_last(judge: JudgeConfig, last: LastRun) -> UsedBy | None:
-    """Return what the last run asked of a judge; None: nothing."""
+    """Return the requests of the last run to a judge; None: there were none."""
     known = last.get(("judge", judge.name, ""))
     return known if known and known.usage.calls else None
 

@@ -27,7 +27,7 @@ def write_copies(pictures: Mapping[str, Media], folder: Path, hint: str) -> None
 
 
 def copies_in(*folders: Path) -> ReadCopy:
-    """Return what reads the copy of a picture in the first of the folders of copies that has it."""
+    """Return a reader of pictures, which takes the first of the folders that has a copy."""
 
     def read(picture: Picture) -> bytes:
         for folder in folders:

@@ -21,6 +21,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalCase, TrialRule
 from rubric_ci.model.results import Assessed, CaseResult, Errored, Graded, Skipped
+from rubric_ci.model.usage import NOTHING_USED
 
 Criterion: TypeAlias = str | Mapping[str, Any]
 """A criterion as an eval file has it: a text, or a mapping with the same keys."""
@@ -50,6 +51,7 @@ class Checks:
         self.results: dict[tuple[str, int], list[CaseResult]] = {}
         self.rules: dict[str, TrialRule] = {}
         self.later: list[Later] = []
+        self.marked = NOTHING_USED  # by `mark`, which is no check
 
     def add(self, item: pytest.Item, number: int, result: CaseResult) -> None:
         """Keep a result for the report, under the test and the number of the check in it."""
@@ -116,10 +118,12 @@ class Rubric:
         question: str | None = None,
         expected_outcome: str | None = None,
     ) -> list[float]:
-        """Return the marks of the criteria, 0 to 1; nothing is asserted, nothing is reported."""
+        """Return the marks of the criteria, 0 to 1; only what they used is in the report."""
         __tracebackhide__ = True
         _, case = self._case(criteria, question, expected_outcome, counts=False)
         result = self._wait_for(case, answer)
+        if not isinstance(result, Skipped):
+            self._checks.marked += result.usage
         if not isinstance(result, Graded):
             raise_ungraded(result)
         assessed = (each for each in result.evaluators if isinstance(each, Assessed))

@@ -171,7 +171,9 @@ class Hooks:
         """Take what the tests of a worker checked."""
         text = getattr(node, "workeroutput", {}).get("rubric_ci")
         if text:
-            self.of_workers.extend(json_format.read(text, "a worker").cases)
+            report = json_format.read(text, "a worker")
+            self.of_workers.extend(report.cases)
+            self.checks.marked += report.beyond_cases
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -179,8 +181,8 @@ class Hooks:
         checked = tuple(self.checks.cases())
         try:
             if self.worker:
-                if checked:
-                    report = self.run.complete(self.run.nothing, checked)
+                if checked or self.checks.marked.calls:
+                    report = self.run.complete(self.run.nothing, checked, self.checks.marked)
                     self.config.workeroutput["rubric_ci"] = "".join(json_format.pieces(report))  # type: ignore[attr-defined]
                 return
             self.final = self._whole((*checked, *self.of_workers))
@@ -198,9 +200,9 @@ class Hooks:
         report = self.run.graded
         if self._folder and (file := shared_report(Path(self._folder.name))).exists():
             report = read_report(file)
-        if checked:
+        if checked or (report and self.checks.marked.calls):
             self.run.choose((), *self._narrowed(tests=True))
-            report = self.run.complete(report or self.run.nothing, checked)
+            report = self.run.complete(report or self.run.nothing, checked, self.checks.marked)
             write_reports(report, self.run.settings)
         if report:
             publish(report, self._written(), self.run.settings, os.environ)

@@ -38,7 +38,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.scope import Narrowing, Scope
-from rubric_ci.model.usage import NOTHING_USED
+from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.services.publish.files import check_folder, write_reports
 from rubric_ci.services.run.base_comparison import Outcome
 from rubric_ci.services.run.finished import finish, remember, with_cases
@@ -217,8 +217,11 @@ class SessionRun:
         target = MockTarget(name=TARGET, response=answer)
         return build_task(case, "", self.inputs.loaded, self.inputs.settings, target=target)
 
-    def complete(self, report: RunReport, cases: Sequence[CaseResult]) -> RunReport:
-        """Return a report with what tests checked."""
+    def complete(
+        self, report: RunReport, cases: Sequence[CaseResult], marked: Usage = NOTHING_USED
+    ) -> RunReport:
+        """Return a report with what tests checked, and what their other marks used."""
+        report = replace(report, beyond_cases=report.beyond_cases + marked)
         seconds = round(monotonic() - self._clock, 3)
         report = with_cases(report, cases, open_baseline(self.settings))
         return replace(report, duration_seconds=seconds)

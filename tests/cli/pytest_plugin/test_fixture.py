@@ -1,6 +1,7 @@
 """Rubrics in tests: real sessions of pytest, with a judge over HTTP that reads the answer."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,7 +96,10 @@ def test_the_report_has_eval_files_and_tests(tests: Suite) -> None:
     tests.write("evals/support.eval.yaml", EVAL)
     tests.write("tests/test_bot.py", CHECKS)
     for arguments in ((), ("-n", "2")):
+        shutil.rmtree(tests.checkout.root / ".rubric-ci", ignore_errors=True)
+        tests.judge.seen.clear()
         session = tests.run("-v", *arguments)
+        assert tests.report()["totals"]["calls"] == len(tests.judge.seen) > 5  # also of `mark`
         cases = _cases(tests)
         assert len(cases) == len(set(cases)) == 10, arguments
         assert "Gate fails: 2 of 8 graded cases fail · 1 case errored" in session.output

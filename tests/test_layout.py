@@ -165,10 +165,10 @@ IMPURE: Final = """
     services/calibration/rejudge services/calibration/rejudge_report
     services/calibration/sentinel services/cost/target_requests services/cost/estimate
     services/cost/judgements services/cost/last_run services/cost/expected_requests services/doctor
-    services/drafting/draft_check services/drafting/drafter services/drafting/expected
-    services/drafting/publish services/drafting/pull_request services/drafting/review
-    services/drafting/rewrite services/drafting/select services/probe/probing
-    services/publish/authorization
+    services/drafting/draft_check services/drafting/drafter services/drafting/drafting_prompt
+    services/drafting/expected services/drafting/publish services/drafting/pull_request
+    services/drafting/review services/drafting/rewrite services/drafting/select
+    services/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
     services/publish/telemetry services/publish/workflow services/run/base_comparison
     services/run/confirmation

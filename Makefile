@@ -181,7 +181,7 @@ $(LOCAL_MODEL)/.ready: Makefile
 # Two of them come without their program until a script of theirs links it.
 AGENTS := .tools/agents
 agents: $(READY) $(NODE_READY) $(AGENTS)/.ready
-	$(BIN)/pytest -q tests/real_agents
+	$(BIN)/pytest -q -n 2 --dist worksteal tests/real_agents
 $(AGENTS)/.ready: Makefile
 	rm -rf $(AGENTS); mkdir -p $(AGENTS)
 	npm install --prefix $(AGENTS) --ignore-scripts --no-audit --no-fund --loglevel=error @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 @github/copilot@1.0.102 opencode-ai@1.18.33 @qwen-code/qwen-code@0.24.4

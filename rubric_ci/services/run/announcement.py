@@ -10,6 +10,7 @@ from rubric_ci.gate.comparison import phrases, verdicts
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.scope import EVERY_CASE
 from rubric_ci.services.calibration import sentinel
 from rubric_ci.services.cost.estimate import Estimate, estimate_work
 from rubric_ci.services.cost.expected_requests import ExpectedWork
@@ -239,9 +240,9 @@ def _case_list(tasks: Sequence[Task], lines: Sequence[str]) -> str:
 
 def _cells(task: Task) -> tuple[str, ...]:
     place = f"{task.case.file}:{task.case.span.line}"
-    return place, task.case.id, task.target.name, task.why
+    return place, task.case.id, task.target.name, "" if task.why == EVERY_CASE else task.why
 
 
 def _row(row: Sequence[str], widths: Sequence[int]) -> str:
     cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
-    return "  ".join([*cells, row[-1]])
+    return "  ".join([*cells, row[-1]]).rstrip()

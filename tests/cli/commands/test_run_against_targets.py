@@ -216,9 +216,9 @@ def prompted(name: str, system: str = "[{type: file, value: prompts/system.md}]"
 
 
 LISTED = """\
-evals/a.yaml:2   one    default  no case filter
-evals/a.yaml:7   two    default  no case filter
-evals/a.yaml:12  three  default  no case filter
+evals/a.yaml:2   one    default
+evals/a.yaml:7   two    default
+evals/a.yaml:12  three  default
 3 cases
 target default: {head}
 base `{commit}` of {date}, {age}: 1 case to answer there, 1 with the answer of the checkout, 1 new

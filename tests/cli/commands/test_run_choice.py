@@ -171,9 +171,9 @@ def test_an_errored_case_is_a_failure_too(project: Project) -> None:
 
 
 LISTED = """\
-evals/a.eval.yaml:2   good   default  no case filter
-evals/a.eval.yaml:7   bad    default  no case filter
-evals/a.eval.yaml:12  worse  default  no case filter
+evals/a.eval.yaml:2   good   default
+evals/a.eval.yaml:7   bad    default
+evals/a.eval.yaml:12  worse  default
 3 cases
 target default: 3 recorded answers, no requests
 """
@@ -184,7 +184,7 @@ targets:
   - {name: default, model: openai/gpt-6.1-sol, api_key: "${{ OPENAI_API_KEY }}"}
 """
 ESTIMATED = """\
-evals/a.eval.yaml:2  greeting  default  no case filter
+evals/a.eval.yaml:2  greeting  default
 1 case
 target default: 2 requests to openai/gpt-6.1-sol, about $0.0060 at 300 tokens an answer
 about 2 requests to openai/gpt-6-luna, """

@@ -52,7 +52,7 @@ def add_graders(
     `seen` is what judges see besides the answer.
     """
     criteria, evaluators = _collected(found, suite, test, theirs)
-    sees = sees_of(seen) if _is_judged([each for each, _ in criteria]) else {}
+    sees = _sees(seen) if _is_judged([each for each, _ in criteria]) else {}
     owner = (*ours, "rubrics")
     if evaluators:
         found.put((*ours, "execution"), {"evaluators": []}, theirs)
@@ -64,7 +64,7 @@ def add_graders(
             owner = (*place, 0, "rubrics")
         taken = ("rubric",) if criteria else ()
         for number, (each, where) in enumerate(_unique(evaluators, taken), len(taken)):
-            found.put((*place, number), _seeing(each, sees_of(seen)), where)
+            found.put((*place, number), _seeing(each, _sees(seen)), where)
     elif criteria and sees:
         found.put(owner, {**sees, "criteria": []}, theirs)
         owner = (*owner, "criteria")
@@ -74,7 +74,7 @@ def add_graders(
         found.put((*owner, number), criterion, place)
 
 
-def sees_of(seen: Sequence[str]) -> dict[str, list[str]]:
+def _sees(seen: Sequence[str]) -> dict[str, list[str]]:
     """Return the setting of a rubric whose judge sees more than the answer; empty: it does not."""
     return {"sees": ["answer", *seen]} if seen else {}
 
@@ -197,7 +197,7 @@ def _collect(
 
 
 def _settings(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
-    """Return what makes a grader an evaluator of its own: a gate, or members that pass or not."""
+    """Return the settings of a grader that is a composite: a gate, or members that pass or not."""
     least = _minimum(found, grader, place)
     of_criterion = kind in CHECKS or kind in CALLS or (kind in RUBRICS and is_one_text(grader))
     gate = {"required_min_score": least} if least and not of_criterion else {}
@@ -230,7 +230,7 @@ def _composite(
     share: float,
     settings: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return a grader as an evaluator of its own, around what it becomes."""
+    """Return a grader as a composite of its criteria and evaluators."""
     own = named({"name": grader.get("type", "rubric"), **grader}, "composite", **settings)
     if "aggregator" not in settings:
         members = _alone(found, test, {**grader, "weight": 1.0}, place)
@@ -245,7 +245,7 @@ def _composite(
 def _alone(
     found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
 ) -> list[dict[str, Any]]:
-    """Return what a grader becomes as evaluators."""
+    """Return a grader as evaluators."""
     criteria: list[Placed] = []
     evaluators: list[Placed] = []
     _collect(found, test, grader, place, 1.0, criteria, evaluators)

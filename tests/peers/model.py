@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
+from itertools import count
 
 from tests.http_server import Server, serving
 
@@ -37,8 +38,14 @@ def reply(text: str) -> str | None:
 
 
 @contextmanager
-def model_server(answers: dict[str, str] | None = None) -> Iterator[Server]:
-    """Serve OpenAI's chat format; `answers` replace some of the answers."""
+def model_server(
+    answers: dict[str, str] | None = None, *, numbered: bool = False
+) -> Iterator[Server]:
+    """Serve OpenAI's chat format; `answers` replace some of the answers.
+
+    With `numbered`, no two answers are equal, as those of most models.
+    """
+    numbers = count(1)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -48,6 +55,8 @@ def model_server(answers: dict[str, str] | None = None) -> Iterator[Server]:
             content = request["messages"][-1]["content"]
             text = content if isinstance(content, str) else content[-1]["text"]
             said = (answers or {}).get(text) or reply(text)
+            if numbered and said and text.strip().removeprefix(SHORTLY) in ANSWERS:
+                said = f"{said} #{next(numbers)}"
             usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
             message = {"role": "assistant", "content": said}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}

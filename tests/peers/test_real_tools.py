@@ -48,11 +48,10 @@ targets:
     only: --sample-id {CASE_IDS}
     graders: [includes]
     env: [OPENAI_BASE_URL, OPENAI_API_KEY]
-regression: {false_alarms: 0.7, further_trials: 1}
+regression: {false_alarms: 0.5, further_trials: 1}
 """
 # NOTE: a tool takes up to four seconds of processor time to start, so a break is confirmed by the
-# fewest trials that a budget allows. The server repeats its answers, so that the case is flipped;
-# `tests/cli/commands/test_run_tool.py` has the default budget.
+# fewest trials that a budget allows; `tests/cli/commands/test_run_tool.py` has the default budget.
 
 
 @pytest.fixture(scope="module")
@@ -81,22 +80,22 @@ def change(tmp_path: Path) -> Checkout:
 
 
 @pytest.mark.parametrize("tool", ["promptfoo", "inspect"])
-def test_a_break_is_found_confirmed_and_gated(
-    tool: str, change: Checkout, tmp_path: Path, server: Server
-) -> None:
-    done = run(change, tmp_path, server, tool)
+def test_a_break_is_found_confirmed_and_gated(tool: str, change: Checkout, tmp_path: Path) -> None:
+    with model_server(numbered=True) as server:
+        done = run(change, tmp_path, server, tool)
     assert done.returncode == 1, done.stdout + done.stderr
     found = {case["id"]: case["change"] for case in report(change)["cases"]}
     assert found == {
-        "refund": "suspected",
+        "refund": "broken",
         "support": "failing-before",
         "invoice": "unchanged" if tool == "promptfoo" else "failing-before",
         "outage": "not-comparable",
     }
     (broken,) = (case for case in report(change)["cases"] if case["id"] == "refund")
-    seen = "flipped: 3 fail of 3 here, 3 pass of 3 at the base, by equal answers, which count once"
+    seen = "confirmed: 3 fail of 3 here, 3 pass of 3 at the base"
     assert broken["change_reason"].startswith(seen)
-    assert (broken["answer"], broken["before"]["answer"]) == ("Soon.", "Refunds take 30 days.")
+    answers = broken["answer"], broken["before"]["answer"]
+    assert [each.partition(" #")[0] for each in answers] == ["Soon.", "Refunds take 30 days."]
 
 
 def run(

@@ -52,11 +52,11 @@ def export(report: RunReport, environment: Mapping[str, str]) -> list[str]:
     host = urlsplit(endpoint).hostname or "the endpoint"
     try:
         spans, events = _recorded(report, environment)
-        failure = _send(OTLPSpanExporter(), spans)
+        failure = _send(OTLPSpanExporter(session=_session()), spans)
         if events and not failure:
             from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 
-            failure = _send(OTLPLogExporter(), events)
+            failure = _send(OTLPLogExporter(session=_session()), events)
     except Exception as error:  # noqa: BLE001 - of the SDK or of its settings; a run has its verdict
         failure = f"{type(error).__name__}: {error}"
     count = numbers.plural(len(report.cases), "span")
@@ -68,6 +68,15 @@ def _first(environment: Mapping[str, str], names: Sequence[str]) -> tuple[str, s
     """Return the first variable that has a value, and the value."""
     found = ((name, environment.get(name, "").strip()) for name in names)
     return next((each for each in found if each[1]), ("", ""))
+
+
+def _session() -> Any:
+    """Return a session that follows no redirect, and for which one is no success."""
+    import requests  # a dependency of the extra
+
+    session = requests.Session()
+    session.max_redirects = 0
+    return session
 
 
 def _send(exporter: Any, records: Sequence[Any]) -> str:

@@ -57,8 +57,8 @@ REASON = "score 0.50 is below 0.60; largest loss: `thanks`: Contains `Thank`: it
 class Receiver:
     """A server of OTLP over HTTP that keeps the bodies it gets."""
 
-    def __init__(self, status: int = 200) -> None:
-        self.status = status
+    def __init__(self, status: int = 200, location: str = "") -> None:
+        self.status, self.location = status, location
         self.bodies: list[bytes] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
@@ -72,6 +72,8 @@ class Receiver:
                 receiver.paths.append(self.path)
                 receiver.headers.append({key.lower(): value for key, value in self.headers.items()})
                 self.send_response(receiver.status)
+                if receiver.location:
+                    self.send_header("location", f"{receiver.location}/v1/traces")
                 self.send_header("content-length", "0")
                 self.end_headers()
 
@@ -283,6 +285,15 @@ def test_an_endpoint_that_refuses_changes_no_verdict(
     (line,) = [each for each in done.stderr.splitlines() if "export" in each]
     assert line.startswith("results are not exported to 127.0.0.1: ")
     assert said in line
+
+
+def test_no_redirect_is_followed(checkout: Checkout, receiver: tuple[Receiver, str]) -> None:
+    found, url = receiver
+    with serving(Receiver(307, url).handler) as server:
+        own = {ENDPOINT: server.url, "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
+        done = run(checkout, "--case", "script", **own)
+    assert (done.returncode, found.bodies) == (0, [])
+    assert "results are not exported to 127.0.0.1: " in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def _loses(answer: str, parts: Sequence[Part]) -> bool:
 def _variants(quote: str) -> Iterator[str]:
     """Yield a quote as it is, as its Markdown reads, and without the signs of cut Markdown."""
     yield quote
-    if _SIGNS.search(quote):
+    if len(quote) <= LONGEST and _SIGNS.search(quote):
         yield _text([*_parts(quote)]).strip()
         yield _INLINE.sub("", quote)
 

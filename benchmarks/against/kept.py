@@ -28,6 +28,7 @@ from rubric_ci.gate.comparison import verdicts
 from rubric_ci.model.comparison import RegressionConfig
 
 CASES: Final = 200
+KEPT: Final = 14  # further trials of the base in the cache
 CONFIG: Final = verdicts.for_cases(RegressionConfig())
 HALF: Final = replace(CONFIG, false_alarms=CONFIG.false_alarms / 2)
 
@@ -55,11 +56,9 @@ def pulled(random: Random, head: Sequence[float], base: Sequence[float], now: Se
     suspects = [n for n, case in enumerate(cases) if case.base.passes and not case.head.passes]
     found = Decision()
     if suspects:
-        confirm(cases, suspects, 1, CONFIG, found)
+        confirm(cases, suspects, 1, CONFIG, found, kept=KEPT if kept else 0)
     if not kept or not found.broken:
-        free = sum(cases[n].base.asked - 1 for n in suspects) if kept else 0
-        return Pulled(found.broken, found.calls - free)
-    calls = found.calls - sum(cases[n].base.asked - 1 for n in suspects)
+        return Pulled(found.broken, found.calls)
     most = verdicts.most_trials(len(found.broken), 1, HALF)
     level = verdicts.level_of(len(found.broken), 1, HALF)
     broken = []
@@ -68,7 +67,7 @@ def pulled(random: Random, head: Sequence[float], base: Sequence[float], now: Se
         side = cases[number].head
         if p_value(side.passed, side.asked, passed, most) <= level:
             broken.append(number)
-    return Pulled(broken, calls + most * len(found.broken))
+    return Pulled(broken, found.calls + most * len(found.broken))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -130,8 +130,12 @@ def confirm(
     trials: int,
     config: RegressionConfig,
     found: Decision,
+    kept: int = 0,
 ) -> None:
-    """Ask the suspects again, and add those that are broken."""
+    """Ask the suspects again, and add those that are broken.
+
+    `kept`: further trials of the base that are in the cache, which come first and cost nothing.
+    """
     level = verdicts.level_of(len(suspects), trials, config)
     most = verdicts.most_trials(len(suspects), trials, config)
     for number in suspects:
@@ -141,9 +145,10 @@ def confirm(
             left = most - (head.asked - start[0]), most - (base.asked - start[1])
             if not any(left) or not is_undecided(head, base, level, left):
                 break
-            side = head if _asks_head(head, base, left) else base
+            free = base.asked - start[1] < min(kept, most)
+            side = head if not free and _asks_head(head, base, left) else base
             side.ask()
-            found.calls += 1
+            found.calls += not free
         if p_value(head.passed, head.asked, base.passed, base.asked) <= level:
             found.broken.append(number)
 

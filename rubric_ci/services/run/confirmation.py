@@ -52,6 +52,9 @@ class Sides(Protocol):
     def base_context(self) -> Any:
         """Where the base is answered."""
 
+    def kept_trials(self, task: Task, first: int, most: int) -> int:
+        """Return how many trials of the base, from `first` on, are in the cache."""
+
     def graded(
         self, tasks: Sequence[Task], context: Any, trials: int = 1
     ) -> Awaitable[Mapping[Key, CaseResult]]:
@@ -221,9 +224,13 @@ async def _ask_again(sides: Sides, suspects: Sequence[Suspect], level: float, mo
 
     A suspect is left alone as soon as no further trial could confirm it, or refute it. The side
     that seems likelier to dissent is asked first: that order saves trials, and the test has those
-    of both sides in the end.
+    of both sides in the end. Kept answers of the base cost nothing, and come first.
     """
     known = max(each.pair.head_task.trials(sides.trials) for each in suspects)
+    suspects = [
+        replace(each, kept=sides.kept_trials(once(each.pair.base_task), known, most))
+        for each in suspects
+    ]
     while groups := _groups(suspects, level, most):
         for (is_head, asked), group in groups.items():
             own = sides.context if is_head else sides.base_context

@@ -17,6 +17,7 @@ from collections.abc import (
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cache
+from itertools import takewhile
 from typing import Protocol, TypeAlias
 
 from rubric_ci.errors import CannotConfigure, CannotUseGit, NoVerdict
@@ -235,6 +236,12 @@ class Sides:
         key = answer_cache.key_of(head.case, head.target, self.context)
         there = answer_cache.key_of(base.case, base.target, self.base_context)
         return key is not None and key == there
+
+    def kept_trials(self, task: Task, first: int, most: int) -> int:
+        """Return how many trials of the base, from `first` on, are in the cache."""
+        there = (replace(self.base_context, trial=first + number) for number in range(most))
+        kept = (answer_cache.find(task.case, task.target, context) for context in there)
+        return sum(1 for _ in takewhile(lambda answer: answer is not None, kept))
 
     def asks_base(self, head: Task) -> bool:
         """Return True if the case is asked at the base as well."""

@@ -35,6 +35,7 @@ class Suspect:
     first_base: Graded
     more_head: list[CaseResult] = field(default_factory=list)
     more_base: list[CaseResult] = field(default_factory=list)
+    kept: int = 0  # further trials of the base that are in the cache
     today: list[CaseResult] = field(default_factory=list)
     """Answers of the base that were asked for after kept ones showed a break."""
 
@@ -119,7 +120,12 @@ class Suspect:
         return [each for each in found if each[0] < repeated.ENOUGH]
 
     def asks_head(self, most: int) -> bool:
-        """Return True if the head is asked next: the side that seems likelier to dissent."""
+        """Return True if the head is asked next: the side that seems likelier to dissent.
+
+        What is kept of the base comes before.
+        """
+        if len(self.more_base) < min(self.kept, most):
+            return False
         if self.repeats:
             return min(self._too_seldom(most), key=lambda each: each[0])[1] == "head"
         if len(self.more_head) == most or len(self.more_base) == most:

@@ -91,6 +91,10 @@ class ToolSides:
         """False if the tool cannot run some cases only."""
         return bool(self.context.target.only and self.base_context.target.only)
 
+    def kept_trials(self, task: Task, first: int, most: int) -> int:  # noqa: ARG002 - of `Sides`
+        """Return 0: the results of another tool are not in the cache."""
+        return 0
+
     async def graded(
         self,
         tasks: Sequence[Task],

@@ -66,6 +66,9 @@ class Script:
     base_context: Any = Asked("base")
     calls: list[str] = field(default_factory=list)
 
+    def kept_trials(self, task: Task, first: int, most: int) -> int:
+        return 0
+
     async def graded(
         self, tasks: Sequence[Task], context: Asked, trials: int = 1
     ) -> Mapping[Key, CaseResult]:

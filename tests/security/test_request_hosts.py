@@ -2,8 +2,10 @@
 
 import asyncio
 import socket
+from importlib.util import find_spec
 from typing import Any
 
+import aiohttp
 import pytest
 
 from rubric_ci.errors import CannotReachModel
@@ -13,6 +15,7 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.models.llm.allowed_hosts import guard
 from rubric_ci.models.llm.client import request
+from rubric_ci.models.llm.request_hosts import RefusedHost, limited_to
 from rubric_ci.models.llm.retry import RequestError
 
 BASE = AllowedHosts(hosts=frozenset({"judge.example:443"}), providers=True)
@@ -84,6 +87,7 @@ def forms(host: str) -> dict[str, Form]:
         "azure_ai": ("azure_ai/x", {"api_base": f"https://{host}"} | key),
         "base_url": ("mistral/x", {"base_url": f"https://{host}"} | key),
         "openai": ("openai/gpt-6-luna", {"api_base": f"https://{host}"} | key),
+        "aiohttp": ("aiohttp_openai/x", {"api_base": f"https://{host}"} | key),
         "watsonx": ("watsonx/ibm/granite", {"url": f"https://{host}", "project_id": "p"} | key),
         "custom provider": ("x", {"custom_llm_provider": "vllm", "api_base": host} | key),
         "ragflow": (f"ragflow/chat/{host}/x", {"api_base": f"https://{host}"} | key),
@@ -136,6 +140,29 @@ def test_a_form(form: str, host: str, looked_up: list[str]) -> None:
 def test_without_the_check_the_host_is_asked(form: str, looked_up: list[str]) -> None:
     ask(*forms("evil.test/")[form], guarded=False)
     assert any("evil.test" in name for name in looked_up)
+
+
+def test_a_library_that_sends_by_another_way(looked_up: list[str]) -> None:
+    """aiohttp is checked where it sends, as httpx and urllib3 are."""
+    ask("openai/m", {"api_key": "k", "api_base": "https://judge.example"})  # guards the libraries
+    looked_up.clear()
+
+    async def get(url: str) -> None:
+        with limited_to(BASE):
+            async with aiohttp.ClientSession() as session, session.get(url):
+                pass
+
+    with pytest.raises(RefusedHost, match=r"the host evil\.test:443 is not allowed"):
+        asyncio.run(get("https://evil.test/v1"))
+    assert looked_up == []
+    with pytest.raises(aiohttp.ClientConnectionError):
+        asyncio.run(get("https://judge.example/v1"))
+    assert looked_up == ["judge.example"]
+
+
+@pytest.mark.parametrize("name", ["grpc", "websockets", "vertexai", "petals"])
+def test_libraries_that_send_unchecked_are_not_installed(name: str) -> None:
+    assert find_spec(name) is None
 
 
 def test_the_message_names_the_host(looked_up: list[str]) -> None:

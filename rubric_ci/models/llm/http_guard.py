@@ -1,11 +1,12 @@
 """Refuse hosts, redirects and unbounded replies to the libraries that litellm sends with.
 
-litellm and OpenAI's client send with httpx, the logins to AWS and Google with urllib3. Neither of
-the first has an option for all of its clients. httpx removes only the Authorization header where a
-redirect leads to another host; `x-api-key` and the like of other providers would go with it. It
-unpacks each piece of a reply whole, through every encoding that the reply names: a few kilobytes
-become gigabytes before they can be counted. The body of an error is cut: litellm compares its text
-with every message that it knows, which takes minutes for megabytes.
+litellm and OpenAI's client send with httpx, one provider of litellm with aiohttp alone, the logins
+to AWS and Google with urllib3. No library for gRPC or websockets is installed with us. None has an
+option for all of its clients. httpx removes only the Authorization header where a redirect leads to
+another host; `x-api-key` and the like of other providers would go with it. It unpacks each piece of
+a reply whole, through every encoding that the reply names: a few kilobytes become gigabytes before
+they can be counted. The body of an error is cut: litellm compares its text with every message that
+it knows, which takes minutes for megabytes.
 """
 
 import zlib
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rubric_ci.models.llm.request_hosts import check
 
 if TYPE_CHECKING:
+    from aiohttp import ClientSession
     from httpx import AsyncClient, Client, Request, Response
     from urllib3 import HTTPConnectionPool
 
@@ -48,6 +50,17 @@ def guard_logins(pool: "type[HTTPConnectionPool]") -> None:
         return send(self, method, url, *rest, **extra)
 
     pool.urlopen = guarded  # type: ignore[method-assign]
+
+
+def guard_sessions(session: "type[ClientSession]") -> None:
+    """Let aiohttp ask allowed hosts only, and follow no redirect."""
+    send: Any = session._request
+
+    async def guarded(self: "ClientSession", method: str, url: Any, **extra: Any) -> Any:
+        check(str(self._build_url(url)))
+        return await send(self, method, url, **{**extra, "allow_redirects": False})
+
+    session._request = guarded  # type: ignore[method-assign]
 
 
 def too_large(limit: int) -> str:

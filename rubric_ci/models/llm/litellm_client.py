@@ -110,11 +110,13 @@ def load_litellm() -> ModuleType:
         import litellm
     except ModuleNotFoundError as error:
         raise _missing() from error
+    import aiohttp
     import httpx
     import urllib3
 
     http_guard.guard(httpx.AsyncClient, httpx.Client)
     http_guard.guard_logins(urllib3.HTTPConnectionPool)
+    http_guard.guard_sessions(aiohttp.ClientSession)
     litellm.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.ERROR)  # errors are raised as well
     return litellm

@@ -60,7 +60,7 @@ def guard_sessions(session: "type[ClientSession]") -> None:
         check(str(self._build_url(url)))
         return await send(self, method, url, **{**extra, "allow_redirects": False})
 
-    session._request = guarded  # type: ignore[method-assign]
+    session._request = guarded  # type: ignore[method-assign,assignment]
 
 
 def too_large(limit: int) -> str:

@@ -82,9 +82,10 @@ def rubrics(**options: Any) -> None:
 
 @command(
     epilog=examples(
-        "show                 the last report",
-        "show refund          question, answer and marks of a case",
+        "show                  the last report",
+        "show refund           question, answer and marks of a case",
         "show 'refund*' --criterion period",
+        "show --report r.json  why a pull request is red, from the report of its run",
     )
 )
 @click.argument("case", default="", shell_complete=completion.case_ids)

@@ -27,6 +27,10 @@ class Sides(Protocol):
         """The budget of false alarms."""
 
     @property
+    def context(self) -> Any:
+        """Where the head is answered."""
+
+    @property
     def base_context(self) -> Any:
         """Where the base is answered."""
 
@@ -49,7 +53,7 @@ async def hold_against_today(
         for key, each in suspects.items()
         if concluded[key].change == "broken" and each.has_kept_trials
     }
-    if not kept:
+    if not kept or sides.context.side.reuse:  # then the head's answers are kept ones as well
         return concluded
     half = replace(sides.config, false_alarms=sides.config.false_alarms / 2)
     most = verdicts.most_trials(len(kept), 1, half)

@@ -1,0 +1,125 @@
+"""Traces that grow: `import` takes time that is linear in their size.
+
+The first place of each key of an example grows: its texts, its lists and its mappings.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from time import process_time
+from typing import Any, Final
+
+import pytest
+
+from tests.files.traces import records
+from tests.invoke import invoke
+from tests.security.test_input_growth import FACTOR, growth, many
+
+FORMATS: Final[dict[str, Callable[[], str]]] = {
+    "otlp": records.otlp_with_attributes,
+    "otlp events": records.otlp_with_events,
+    "langfuse": records.langfuse_download,
+    "langfuse rows": records.langfuse_rows,
+    "langsmith": records.langsmith_runs,
+    "phoenix": records.phoenix_spans,
+    "braintrust": records.braintrust_rows,
+}
+Put = Callable[[Any], Any]
+TEXTS: Final = ("{{ a }} ", "'a\n", "a/")
+
+
+def places(value: Any, name: str = "", put: Put = lambda value: value) -> Iterator[Any]:
+    """Yield the places of an example with their name, value and the document around a value."""
+    yield name, value, put
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from places(inner, f"{name}.{key}", partial(_with_key, put, value, key))
+    elif isinstance(value, list) and value:
+        rest = value[1:]
+        yield from places(value[0], f"{name}[]", partial(_with_first, put, rest))
+
+
+def _with_key(put: Put, around: dict[str, Any], key: str, value: Any) -> Any:
+    return put({**around, key: value})
+
+
+def _with_first(put: Put, rest: list[Any], value: Any) -> Any:
+    return put([value, *rest])
+
+
+def unlike(document: Any) -> Iterator[Any]:
+    """Yield the first place of each key of an example."""
+    seen = set[str]()
+    for place, value, put in places(document):
+        if (key := place.rpartition(".")[2]) not in seen:
+            seen.add(key)
+            yield place, value, put
+
+
+def grown(value: Any) -> dict[str, Callable[[int], Any]]:
+    match value:
+        case str():
+            return {text: partial(_repeated, text) for text in TEXTS}
+        case list():
+            size = len(json.dumps(value[:1]))
+            return {"items": lambda n: [*value, *(_numbered(value, k) for k in range(n // size))]}
+        case dict():
+            return {"keys": lambda n: {**value, **dict.fromkeys(many(n // 2, "k{}"), "x")}}
+    return {}
+
+
+def _repeated(text: str, size: int) -> str:
+    return text * (size // len(text))
+
+
+def _numbered(items: list[Any], number: int) -> Any:
+    """Return one more item; identities differ."""
+    first = items[0] if items else "x"
+    if not isinstance(first, dict):
+        return f"{first}{number}"
+    own = {key for key in first if key.lower().endswith("id") and isinstance(first[key], str)}
+    return {key: f"{each}{number}" if key in own else each for key, each in first.items()}
+
+
+def read(text: str) -> list[Any]:
+    """Return the records of JSON Lines, or the one document of JSON."""
+    try:
+        return [json.loads(line) for line in text.splitlines()]
+    except ValueError:
+        return [json.loads(text)]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_import(form: str, tmp_path: Path) -> None:
+    documents = read(FORMATS[form]())
+    name, options = "traces.jsonl", ("--from", form.split(maxsplit=1)[0])
+
+    def measure(put: Put, value: Callable[[int], Any], size: int) -> float:
+        found = put(value(size))
+        (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in found))
+        started = process_time()
+        invoke(tmp_path, {"PATH": os.environ["PATH"]}, "import", name, *options)
+        spent = process_time() - started
+        for path in tmp_path.iterdir():
+            path.unlink()
+        return spent
+
+    slow = {}
+    for place, value, put in unlike(documents):
+        if place:  # the records themselves are a list of lines
+            for kind, grows in grown(value).items():
+                slow[f"{place}, {kind}"] = growth(partial(measure, put, grows))
+        else:
+            more = partial(_more, documents)
+            slow["records"] = growth(partial(measure, lambda found: found, more))
+    assert {name: factor for name, factor in slow.items() if factor > FACTOR} == {}
+
+
+def _more(documents: list[Any], size: int) -> list[Any]:
+    if len(documents) == 1 and not isinstance(documents[0], dict):
+        return documents
+    text = json.dumps(documents)
+    copies = (text.replace(records.TRACE, f"{n:032x}") for n in range(size // len(text)))
+    return [each for copy in copies for each in json.loads(copy)] or documents

@@ -1,4 +1,4 @@
-"""Traces that grow: `import` takes time that is linear in their size.
+"""Traces and reports that grow: `import` and `report comment` take time linear in their size.
 
 The first place of each key of an example grows: its texts, its lists and its mappings.
 """
@@ -13,6 +13,10 @@ from typing import Any, Final
 
 import pytest
 
+from rubric_ci.cli.commands.report import comment
+from rubric_ci.errors import UserError
+from rubric_ci.model.command_settings import CommentSettings
+from tests.contract.fake_github import GitHub, Pull, serving
 from tests.files.traces import records
 from tests.invoke import invoke
 from tests.security.test_input_growth import FACTOR, growth, many
@@ -123,3 +127,45 @@ def _more(documents: list[Any], size: int) -> list[Any]:
     text = json.dumps(documents)
     copies = (text.replace(records.TRACE, f"{n:032x}") for n in range(size // len(text)))
     return [each for copy in copies for each in json.loads(copy)] or documents
+
+
+EVENT: Final = {
+    "pull_request": {
+        "number": 7,
+        "head": {"sha": "a" * 40, "repo": {"full_name": "acme/app"}},
+        "base": {"sha": "b" * 40},
+    }
+}
+
+
+def test_a_posted_report(tmp_path: Path) -> None:
+    """Every place of a report grows; GitHub's API is a server here."""
+    report = json.loads(Path("tests/golden/mixed.report.json").read_text(encoding="utf-8"))
+    event, file = tmp_path / "event.json", tmp_path / "report.json"
+    event.write_text(json.dumps(EVENT))
+    with serving(GitHub(pulls={7: Pull(7, head_sha="a" * 40)})) as github:
+        around = {
+            "GITHUB_REPOSITORY": "acme/app",
+            "GITHUB_EVENT_NAME": "pull_request",
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_API_URL": github.url,
+            "GITHUB_TOKEN": "actions",
+        }
+        posted: set[str] = set()
+
+        def measure(place: str, put: Put, value: Callable[[int], Any], size: int) -> float:
+            file.write_text(json.dumps(put(value(size))))
+            started = process_time()
+            try:
+                comment(CommentSettings(report=file), around)
+                posted.add(place)
+            except UserError:
+                pass  # a report that contradicts itself
+            return process_time() - started
+
+        slow = {}
+        for place, value, put in unlike(report):
+            for name, grows in list(grown(value).items())[:1]:  # of texts the first kind
+                slow[f"{place}, {name}"] = growth(partial(measure, place, put, grows))
+    assert {name: factor for name, factor in slow.items() if factor > FACTOR} == {}
+    assert len(posted) > 40

@@ -1,4 +1,4 @@
-"""Traces and reports that grow: `import` and `report comment` take time linear in their size.
+"""Files to import and reports that grow: `import` and `report comment` take linear time.
 
 The first place of each key of an example grows: its texts, its lists and its mappings.
 """
@@ -29,6 +29,27 @@ FORMATS: Final[dict[str, Callable[[], str]]] = {
     "langsmith": records.langsmith_runs,
     "phoenix": records.phoenix_spans,
     "braintrust": records.braintrust_rows,
+}
+MESSAGES: Final = [{"role": "user", "content": "Hi"}]
+DOCUMENTS: Final[dict[str, dict[str, Any]]] = {
+    "promptfooconfig.yaml": {
+        "prompts": ["Say {{ word }}"],
+        "providers": [{"id": "openai:gpt-6-luna", "config": {"temperature": 0}}],
+        "defaultTest": {"vars": {"tone": "kind"}, "assert": [{"type": "contains", "value": "x"}]},
+        "tests": [{"vars": {"word": "x"}, "assert": [{"type": "llm-rubric", "value": "kind"}]}],
+    },
+    "openai.jsonl": {"input": MESSAGES, "ideal": "x"},
+    "golden.json": {
+        "examples": [
+            {"inputs": {"question": "a"}, "outputs": {"answer": "b"}, "metadata": {"c": "d"}}
+        ]
+    },
+    "a.prompt.yml": {
+        "messages": [{"role": "user", "content": "Say {{input}}"}],
+        "model": "openai/gpt-6-luna",
+        "testData": [{"input": "a", "expected": "b"}],
+        "evaluators": [{"name": "a", "string": {"contains": "b"}}],
+    },
 }
 Put = Callable[[Any], Any]
 TEXTS: Final = ("{{ a }} ", "'a\n", "a/")
@@ -119,6 +140,42 @@ def test_an_import(form: str, tmp_path: Path) -> None:
             more = partial(_more, documents)
             slow["records"] = growth(partial(measure, lambda found: found, more))
     assert {name: factor for name, factor in slow.items() if factor > FACTOR} == {}
+
+
+def fewer(kind: str, grows: Callable[[int], Any], size: int) -> Any:
+    """Return a value that grew; each prompt, test and value of a variable is one more case."""
+    return grows(size // 4 if kind == "items" else size)
+
+
+def written(name: str, document: Any) -> str:
+    return json.dumps(document) + "\n" * name.endswith(".jsonl")
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_examples_are_imported(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(written(name, DOCUMENTS[name]))
+    done = invoke(tmp_path, {"PATH": os.environ["PATH"]}, "import", name)
+    assert ": 1 case\n" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_an_import_of_a_document(name: str, tmp_path: Path) -> None:
+    def measure(put: Put, value: Callable[[int], Any], size: int) -> float:
+        found = put(value(size))
+        (tmp_path / name).write_text(written(name, found))
+        started = process_time()
+        invoke(tmp_path, {"PATH": os.environ["PATH"]}, "import", name)
+        spent = process_time() - started
+        for path in tmp_path.iterdir():
+            path.unlink()
+        return spent
+
+    slow = {
+        f"{place}, {kind}": growth(partial(measure, put, partial(fewer, kind, grows)))
+        for place, value, put in unlike(DOCUMENTS[name])
+        for kind, grows in grown(value).items()
+    }
+    assert {place: factor for place, factor in slow.items() if factor > FACTOR} == {}
 
 
 def _more(documents: list[Any], size: int) -> list[Any]:

@@ -1,7 +1,7 @@
 """A YAML text, composed once by libyaml: JSON data, and the place of each value."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from yaml import YAMLError
@@ -41,7 +41,10 @@ YAML_EMPTY: Final = Rule(
 class Document:
     """One text, its data, and the problems of the text itself."""
 
-    __slots__ = ("_aliases", "_last", "ambiguous", "data", "file", "root", "text", "text_problems")
+    __slots__ = (
+        *("_aliases", "_keys", "_last", "ambiguous", "data", "file", "root", "text"),
+        "text_problems",
+    )
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -50,6 +53,7 @@ class Document:
         self.ambiguous: list[AmbiguousScalar] = []
         self._aliases: dict[Path, int] | None = None
         self._last: tuple[Path, Any] = ((), None)  # the owner that was located last, and its node
+        self._keys: dict[int, dict[str | int, tuple[Any, Any]]] = {}  # of mappings with many keys
         self.data: Any = None
         self.root: Any = self._compose()
         if self.root is not None:
@@ -82,12 +86,12 @@ class Document:
         if owner != path[:-1] or node is None:  # siblings are located one after the other
             node = self.root
             for step in path[:-1]:
-                found = _child(node, step)
+                found = self._child(node, step)
                 if found is None:
                     return place(node)
                 node = found[1]
             self._last = (path[:-1], node)
-        found = _child(node, path[-1]) if path else None
+        found = self._child(node, path[-1]) if path else None
         key, node = found or (None, node)
         return place(key if at_key and key is not None else node)
 
@@ -100,7 +104,7 @@ class Document:
         """Return the YAML node at a path, or None."""
         node = self.root
         for step in path:
-            found = _child(node, step)
+            found = self._child(node, step)
             if found is None:
                 return None
             node = found[1]
@@ -126,6 +130,33 @@ class Document:
         prefixes = [path[:length] for length in range(len(path), 0, -1)]
         places = (place for prefix in prefixes for place in (prefix, (*prefix[:-1], "<<")))
         return next((self._aliases[place] for place in places if place in self._aliases), None)
+
+    def _child(self, node: Any, step: str | int) -> tuple[Any, Any] | None:
+        """Return the node of a key, if any, and of its value or of an item."""
+        if node.__class__ is SequenceNode:
+            inside = isinstance(step, int) and step < len(node.value)
+            return (None, node.value[step]) if inside else None
+        if node.__class__ is not MappingNode:
+            return None
+        if len(node.value) > MANY_KEYS:
+            index = self._index(node)
+            if step in index or "<<" not in index:
+                return index.get(step)
+        merges = []
+        for key, value in node.value:
+            if key.value == step:
+                return key, value
+            if key.value == "<<" and not key.style:
+                merges.append(value)
+        inherited = (self._child(merged, step) for merged in merged_nodes(merges))
+        return next((pair for pair in inherited if pair is not None), None)
+
+    def _index(self, node: Any) -> Mapping[str | int, tuple[Any, Any]]:
+        """Return the keys of a mapping, of equal ones the first, with their nodes."""
+        if id(node) not in self._keys:
+            named = (pair for pair in reversed(node.value) if pair[0].__class__ is ScalarNode)
+            self._keys[id(node)] = {pair[0].value: pair for pair in named}
+        return self._keys[id(node)]
 
     def _compose(self) -> Any:
         problem = yaml_over_limits(self.text)
@@ -165,21 +196,7 @@ class _Composer(CParser):
         pass
 
 
-def _child(node: Any, step: str | int) -> tuple[Any, Any] | None:
-    if node.__class__ is SequenceNode:
-        inside = isinstance(step, int) and step < len(node.value)
-        return (None, node.value[step]) if inside else None
-    if node.__class__ is not MappingNode:
-        return None
-    merges = []
-    for key, value in node.value:
-        if key.value == step:
-            return key, value
-        if key.value == "<<" and not key.style:
-            merges.append(value)
-    found = (_child(merged, step) for merged in merged_nodes(merges))
-    return next((pair for pair in found if pair is not None), None)
-
+MANY_KEYS: Final = 32
 
 MAX_VISITS: Final = 600_000  # twice as many as a file can have values
 

@@ -39,3 +39,19 @@ def test_paths(text: str, paths: list[Path]) -> None:
 
 def is_free(key: str, _: Any) -> bool:
     return key == "free"
+
+
+MANY = "".join(f"k{n}: {n}\n" for n in range(40))
+NODES: dict[str, tuple[str, Path, str | None]] = {
+    "of many keys": (MANY, ("k39",), "39"),
+    "the first of equal keys": (f"{MANY}k1: again\n", ("k1",), "1"),
+    "merged into many keys": (f"{MANY}<<: {{free: x}}\n", ("free",), "x"),
+    "many keys that hide a merged one": (f"<<: {{k1: x}}\n{MANY}", ("k1",), "1"),
+    "a key that is a list": (f"{MANY}? [a]\n: x\n", ("k2",), "2"),
+    "no key of many": (MANY, ("free",), None),
+}
+
+
+@pytest.mark.parametrize(("text", "path", "written"), NODES.values(), ids=NODES.keys())
+def test_the_node_of_a_key(text: str, path: Path, written: str | None) -> None:
+    assert Document("a.yaml", text).written(path) == written

@@ -1,7 +1,8 @@
 // Runs promptfoo's own JavaScript for rubric-ci; written by `rubric-ci import`, needs nothing else.
 // Checks: `node promptfoo_shim.mjs` as a code judge. Providers: with FILE[:NAME], the prompt and
-// their transforms, after `--config JSON` if it has settings. Transforms for the other shim: `--transform SOURCE`. All checks of a test:
-// `--all`, or `--mean THRESHOLD`, as the aggregator of a composite.
+// their transforms, after `--vars FILE CASE` if it reads variables and `--config JSON` if it has
+// settings. Transforms for the other shim: `--transform SOURCE`. All checks of a test: `--all`, or
+// `--mean THRESHOLD`, as the aggregator of a composite.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -179,12 +180,12 @@ function aggregated(members, threshold) {
   return weighted(members) + 1e-9 >= threshold ? 1 : 0;
 }
 
-async function answer(config, reference, prompt, transforms) {
+async function answer(vars, config, reference, prompt, transforms) {
   let provider = await load(reference);
   const options = { id: reference, config };
   if (typeof provider === "function" && provider.prototype?.callApi) provider = new provider(options);
   const call = typeof provider === "function" ? provider : provider.callApi.bind(provider);
-  const context = { vars: {}, prompt: { raw: prompt, label: prompt } };
+  const context = { vars, prompt: { raw: prompt, label: prompt } };
   const { output, error } = await call(prompt, context, {});
   if (error) throw new Error(error);
   return printed(await transformed(transforms.map(JSON.parse), output, context));
@@ -215,8 +216,14 @@ function parsed(text) {
   }
 }
 
-async function main([first, second, ...others]) {
-  if (first === "--config") return answer(JSON.parse(JSON.parse(second)), ...others.slice(0, 2), others.slice(2));
+async function main(words, vars = {}) {
+  const [first, second, ...others] = words;
+  if (first === "--vars") {
+    return main(others.slice(1), JSON.parse(readFileSync(second, "utf8"))[others[0]]);
+  }
+  if (first === "--config") {
+    return answer(vars, JSON.parse(JSON.parse(second)), ...others.slice(0, 2), others.slice(2));
+  }
   const given = () => JSON.parse(readFileSync(0, "utf8"));
   if (first === "--all" || first === "--mean") {
     const limit = second === undefined ? undefined : Number(second);
@@ -226,7 +233,7 @@ async function main([first, second, ...others]) {
     const { output, context } = given();
     return JSON.stringify(await transformed([second], output, context));
   }
-  return first ? answer({}, first, second, others) : JSON.stringify(await grade(given()));
+  return first ? answer(vars, {}, first, second, others) : JSON.stringify(await grade(given()));
 }
 
 try {

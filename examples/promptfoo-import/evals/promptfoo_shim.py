@@ -1,8 +1,9 @@
 """Runs promptfoo's own Python for rubric-ci; written by `rubric-ci import`, needs nothing else.
 
 Checks: as a code judge. Providers: with FILE[:NAME], the prompt and their transforms, after
-`--config JSON` if they have settings. Transforms for the other shim: `--transform SOURCE`. All
-checks of a test: `--all`, or `--mean THRESHOLD`, as the aggregator of a composite.
+`--vars FILE CASE` if they read variables and `--config JSON` if they have settings. Transforms for
+the other shim: `--transform SOURCE`. All checks of a test: `--all`, or `--mean THRESHOLD`, as the
+aggregator of a composite.
 """
 
 import asyncio
@@ -126,13 +127,13 @@ def aggregated(results: dict[str, Any], threshold: float | None) -> int:
     return int(weighted(members) + 1e-9 >= threshold)
 
 
-def answer(config: Any, reference: str, prompt: str, *transforms: str) -> str:
-    """Return the answer of a provider with its settings."""
+def answer(variables: Any, config: Any, reference: str, prompt: str, *transforms: str) -> str:
+    """Return the answer of a provider with its settings and the variables of the test."""
     options = {"id": reference, "config": config}
-    result = called(load(reference, "call_api"), prompt, options, {"vars": {}})
+    context = {"vars": variables, "prompt": {"raw": prompt, "label": prompt}}
+    result = called(load(reference, "call_api"), prompt, options, context)
     if result.get("error"):
         raise SystemExit(result["error"])
-    context = {"vars": {}, "prompt": {"raw": prompt, "label": prompt}}
     output = transformed([json.loads(each) for each in transforms], result["output"], context)
     return as_answer(output)
 
@@ -160,7 +161,7 @@ def as_json(output: Any) -> str:
 
 
 def written(given: dict[str, Any]) -> Any:
-    """Return what a provider gave, if it is no text, else the answer."""
+    """Return the output of a provider, if it is no text, else the answer."""
     messages = given.get("messages") or [{}]
     content = messages[-1].get("content")
     known = content is not None and not isinstance(content, str)
@@ -169,6 +170,10 @@ def written(given: dict[str, Any]) -> Any:
 
 def main(arguments: list[str]) -> str:
     """Return the output of the command."""
+    variables = {}
+    if arguments[:1] == ["--vars"]:
+        _, file, case, *arguments = arguments
+        variables = json.loads(Path(file).read_text("utf-8"))[case]
     match arguments:
         case ["--all" | "--mean", *limits]:
             limit = float(limits[0]) if limits else None
@@ -179,9 +184,10 @@ def main(arguments: list[str]) -> str:
         case ["--echo", prompt]:
             return as_answer(prompt)
         case ["--config", config, reference, prompt, *transforms]:
-            return answer(json.loads(json.loads(config)), reference, prompt, *transforms)
+            options = json.loads(json.loads(config))
+            return answer(variables, options, reference, prompt, *transforms)
         case [reference, prompt, *transforms]:
-            return answer({}, reference, prompt, *transforms)
+            return answer(variables, {}, reference, prompt, *transforms)
         case _:
             return json.dumps(grade(json.load(sys.stdin)))
 

@@ -208,8 +208,8 @@ def header_and_rows(found: Iterable[list[Cell]]) -> HeaderAndRows:
     """
     filled = [row for row in found if any(cell.text.strip() for cell in row)]
     header = [cell._replace(text=cell.text.strip()) for cell in filled[0]] if filled else []
-    names = [cell.text for cell in header]
-    twice = [cell for at, cell in enumerate(header) if cell.text and cell.text in names[:at]]
+    first = {cell.text: cell for cell in reversed(header)}
+    twice = [cell for cell in header if cell.text and first[cell.text] is not cell]
     if twice:
         reasons = ((cell.place, f"the column `{cell.text}` occurs twice") for cell in twice)
         return HeaderAndRows(header, [], [Broken(*at[:2], why).problem for at, why in reasons])

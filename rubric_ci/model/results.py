@@ -318,8 +318,9 @@ class Skipped:
 
 
 NOT_GRADABLE: Final = "not gradable for an untrusted change"
-ADOPTED: Final = "adopted"  # the type of an evaluator with the marks of another tool
 """How the reason of such a case begins."""
+
+ADOPTED: Final = "adopted"  # the type of an evaluator with the marks of another tool
 
 
 CaseResult: TypeAlias = Graded | Errored | Skipped

@@ -75,7 +75,7 @@ def each_once(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 def _kept(trial: Trial) -> Hashable:
     if not trial.answer or len(trial.answer) <= SHORT:
         return None
-    return trial.answer, repr(trial.trace or ""), repr(trial.file_changes or "")
+    return _answered(trial, repr(trial.trace or ""), repr(trial.file_changes or ""))
 
 
 def _lower_median(trials: Sequence[Trial]) -> Trial:

@@ -11,7 +11,7 @@ from rubric_ci.model.trials import trials_of
 
 
 def once(task: Task) -> Task:
-    """Return the task with a single trial, whatever its case demands."""
+    """Return the task with a single trial, for any number that its case asks for."""
     return replace(task, case=replace(task.case, trials=None))
 
 

@@ -133,3 +133,9 @@ def test_the_work_is_a_part_of_the_answer_of_a_report() -> None:
     one = Trial(verdict="fail", score=0.0, answer=LONG, trace=CaseTrace(steps=(Step(tool="a"),)))
     other = replace(one, trace=CaseTrace(steps=(Step(tool="b"),)))
     assert len(repeated.each_once([one, one, other])) == 2
+
+
+def test_the_images_are_a_part_of_the_answer_of_a_report() -> None:
+    shots = (pictures_of("answer", [media("out.png", png(width, 3))]) for width in (4, 5))
+    one, other = (Trial(verdict="fail", score=0.0, answer=LONG, media=each) for each in shots)
+    assert len(repeated.each_once([one, one, other])) == 2

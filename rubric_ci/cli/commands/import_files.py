@@ -104,8 +104,10 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
         click.echo(log_line(f"no case of {file.as_posix()} is imported"))
         return theirs or [f"{file.as_posix()}:1:1: there is no case"]
     target = folder / f"{_stem(file)}.eval.yaml"
-    if target.exists():
-        raise CannotWriteFile(f"{target} exists already", "remove it, or set --output-dir")
+    variables = [folder / name for name, _ in _variables(source.found, _stem(file))]
+    for path in (target, *variables):
+        if path.exists():
+            raise CannotWriteFile(f"{path} exists already", "remove it, or set --output-dir")
     theirs += _beside(source.found, file, folder)
     lookup = discovery.lookup(root, target)
     _keep_files(source.data, discovery.lookup(root, file), lookup)

@@ -305,6 +305,19 @@ def test_programs_of_promptfoo_get_the_variables_of_a_test(
     assert [case["verdict"] for case in report["cases"]] == ["pass", "pass"]
 
 
+def test_a_file_of_variables_is_not_replaced(checkout: Checkout) -> None:
+    written = WITH_VARIABLES.replace("EXTENSION", "py")
+    own = {"promptfooconfig.vars.json": "mine", "lookup.py": LOOKUP["py"]}
+    checkout.commit({"promptfooconfig.yaml": written, **own})
+    done = run(checkout, "promptfooconfig.yaml")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "rubric-ci: promptfooconfig.vars.json exists already\n  remove it, or set --output-dir\n",
+    )
+    assert (checkout.root / "promptfooconfig.vars.json").read_text() == "mine"
+    assert not list(checkout.root.glob("*shim*"))
+
+
 def test_a_text_with_stars_in_a_word_is_no_glob(checkout: Checkout) -> None:
     text = (
         "prompts: ['Read **notes**x.md']\nproviders: [echo]\ntests: [{assert: [{type: is-json}]}]"

@@ -4,7 +4,7 @@ Texts of the commit go to models and judges. A program gets what the checkout ha
 each script, judge prompt and model of an evaluator is one of the checkout's.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from posixpath import join, normpath
 
@@ -18,6 +18,7 @@ from rubric_ci.model.config import (
     RunnerTarget,
     Target,
     UntrustedCaps,
+    Workspace,
 )
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -36,13 +37,14 @@ _ASKED = ("input_messages", "turns", "simulated_user", "vars", "workspace")
 class TrustedWork:
     """Programs, models and files of the cases of the checkout, and the paths of the change."""
 
-    def __init__(self, cases: Iterable[EvalCase], paths: ChangedPaths) -> None:
+    def __init__(self, cases: Collection[EvalCase], paths: ChangedPaths) -> None:
         self._paths = paths
         every = [spec for case in cases for spec in _every(case)]
         self._scripts = {_script(each) for each in every if isinstance(each, CodeJudgeSpec)}
         self._prompts = {each.prompt for each in every if isinstance(each, LlmJudgeSpec)} | {""}
         self._models = {*map(_model, every), *(_user(case) for case in cases), ""}
         self._commands = {rule for spec in every for rule in _commands(spec)}
+        self._workspaces = {*(case.workspace for case in cases), None}
 
     def why_not(self, case: EvalCase, was: EvalCase | None, target: Target) -> str:
         """Return why a case is not gradable; empty: it is. `was` is the case of the checkout."""
@@ -66,6 +68,10 @@ class TrustedWork:
             yield f"{name} {what}, which gets no text of the change"
 
     def _of_case(self, case: EvalCase, same: bool) -> Iterator[str]:
+        if case.workspace not in self._workspaces:
+            yield "its `workspace` is not one of the checkout"
+        elif case.workspace and (hits := self._paths.at(_prepared_from(case.workspace))):
+            yield f"{changed(hits)}, on which its `workspace` depends"
         for spec in _every(case):
             if isinstance(spec, CodeJudgeSpec):
                 yield from self._of_script(case, spec, same)
@@ -133,13 +139,17 @@ def _asked(case: EvalCase) -> object:
 def _folders(target: Target) -> Iterator[str]:
     """Yield the folders of the repository that a program works with."""
     if isinstance(target, CliTarget):
-        yield from filter(None, [target.workspace and target.workspace.copy])
         yield from filter(None, [target.skill and target.skill.path])
         if target.workspace:
-            yield from filter(None, [target.workspace.git and target.workspace.git.path])
-            yield from named_paths(target.workspace.setup, target.workspace.copy)
+            yield from _prepared_from(target.workspace)
         check = target.healthcheck or {}
         yield from named_paths(str(check.get("command", "")), str(check.get("cwd", target.cwd)))
+
+
+def _prepared_from(workspace: Workspace) -> Iterator[str]:
+    """Yield what a workspace copies, and the files that its set-up names."""
+    yield from filter(None, [workspace.copy, workspace.git and workspace.git.path])
+    yield from named_paths(workspace.setup, workspace.copy)
 
 
 def _every(case: EvalCase) -> Iterator[EvaluatorSpec]:

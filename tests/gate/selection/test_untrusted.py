@@ -67,6 +67,7 @@ def test_gradable(now: EvalCase, target: Target) -> None:
     assert TrustedWork([BASE], ChangedPaths([])).why_not(now, BASE, target) == ""
 
 
+SHOP = Workspace(copy="shop", setup="sh ../make.sh")
 OTHER = replace(SCRIPT, script=("sh", "b.sh"))
 REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
     "a new text for an agent": (
@@ -123,6 +124,24 @@ REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
         [],
         "the script of `s` gets the answer as a file, which it may run",
     ),
+    "a workspace, which is prepared for the answer of a model as well": (
+        replace(case(), workspace=Workspace(copy="shop", setup="touch pwned")),
+        MODEL,
+        [],
+        "its `workspace` is not one of the checkout",
+    ),
+    "a workspace whose folder is edited": (
+        replace(case(), workspace=SHOP),
+        MODEL,
+        ["shop/a.txt"],
+        "`shop/a.txt` changed, on which its `workspace` depends",
+    ),
+    "a workspace whose set-up is edited": (
+        replace(case(), workspace=SHOP),
+        MODEL,
+        ["make.sh"],
+        "`make.sh` changed, on which its `workspace` depends",
+    ),
     "a model that plays the user": (
         case(user=SimulatedUser(persona="p", goal="g", model="openai/eve")),
         MODEL,
@@ -134,7 +153,8 @@ REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
 
 @pytest.mark.parametrize(("now", "target", "paths", "reason"), REFUSED.values(), ids=REFUSED.keys())
 def test_refused(now: EvalCase, target: Target, paths: list[str], reason: str) -> None:
-    assert TrustedWork([BASE], ChangedPaths(paths)).why_not(now, BASE, target) == reason
+    known = [BASE, replace(BASE, id="works", workspace=SHOP)]
+    assert TrustedWork(known, ChangedPaths(paths)).why_not(now, BASE, target) == reason
 
 
 def test_a_new_case_of_an_agent_is_refused() -> None:

@@ -236,7 +236,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
         title="calibrated",
         says="`judge calibrate` judges the labelled answers; no target is asked.",
         page="calibration.md",
-        but=_tools(Refused("labels.jsonl", "without rubrics there are no labels")),
+        but=_tools(_NO_RUBRIC),
     ),
     "probe": Promise(
         title="probed",

@@ -20,11 +20,12 @@ from rubric_ci.errors import (
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
+from rubric_ci.gate.report.report_file import check_ours_if_any
 from rubric_ci.grading.setup import build_context
 from rubric_ci.model.answers import answer_of, identity
 from rubric_ci.model.command_settings import CalibrateSettings
 from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.defaults import OUTPUT_DIR
+from rubric_ci.model.defaults import OUTPUT_DIR, REPORT
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.media import COPIES, ReadCopy
 from rubric_ci.model.results import Answer
@@ -174,6 +175,8 @@ def _answer_key(each: LabelledAnswer) -> tuple[str, str, str, str]:
 
 
 def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:
+    if not path.exists():
+        check_ours_if_any(Path(REPORT))
     marked = tuple(label for label in read_labels(path) if label.marks)
     if not marked:
         raise CannotFindEvals(f"{path} contains no marks", "run `rubric-ci judge label` first")

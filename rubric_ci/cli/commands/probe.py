@@ -14,7 +14,7 @@ from rubric_ci.errors import CannotAnswer, CannotConfigure, CannotFindEvals, Can
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.gate.policy.checkout import allowed_hosts, show_policy
-from rubric_ci.gate.report.report_file import check_ours, read_report
+from rubric_ci.gate.report.report_file import check_ours_if_any, read_report
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.resolve import choose_target
@@ -74,8 +74,7 @@ def _opened(settings: ProbeSettings) -> tuple[LoadedProject, Selection]:
     try:
         return open_selected(settings.as_run())
     except CannotFindEvals:
-        if settings.report.exists():
-            check_ours(read_report(settings.report), settings.report)
+        check_ours_if_any(settings.report)
         raise
 
 

@@ -48,6 +48,12 @@ def check_ours(report: RunReport, path: Path) -> None:
         )
 
 
+def check_ours_if_any(path: Path) -> None:
+    """Raise CannotReadReport if there is a report at a path, and another tool marked all of it."""
+    if path.exists():
+        check_ours(read_report(path), path)
+
+
 def _hint(report: RunReport) -> str:
     names = report.scope.narrowed_by
     if report.shard:

@@ -84,6 +84,7 @@ def build_context(
         hosts=hosts,
         offline=offline,
         max_seconds=requests.max_seconds,
+        max_cost_usd=requests.max_cost_usd,
         thresholds=config.gate.thresholds,
     )
 

@@ -32,7 +32,7 @@ from rubric_ci.model.media import COPIES
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import comparison_section
 from rubric_ci.services.calibration.rejudge_report import Rejudged, expected, rejudge_cases
-from rubric_ci.services.cost.estimate import show_estimate, show_spent
+from rubric_ci.services.cost.estimate import announce_work, show_spent
 from rubric_ci.services.publish.copies import copies_in
 from rubric_ci.services.publish.workflow import Workflow, write_lines_to_summary
 from rubric_ci.system import masking
@@ -110,7 +110,7 @@ def _ask(
     context = build_context(opened.root, opened.config, settings.requests, os.environ, hosts=hosts)
     read = copies_in(settings.report.parent / COPIES, Path(OUTPUT_DIR) / COPIES)
     if settings.requests.replay is None:
-        show_estimate(expected(present.cases, tasks, context, read))
+        announce_work(expected(present.cases, tasks, context, read))
     asking = rejudge_cases(present.cases, tasks, context, settings.requests.concurrency, read)
     rejudged = asyncio.run(asking)
     show_spent(context.spent())

@@ -16,7 +16,7 @@ from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.services.drafting.draft_check import Drafted
 from rubric_ci.services.drafting.drafter import DraftFailed, DraftRequest, DraftResult, draft
 from rubric_ci.services.drafting.drafting_reply import Draft
-from rubric_ci.services.drafting.expected import request_lines
+from rubric_ci.services.drafting.expected import check_prices, request_lines
 from rubric_ci.services.drafting.publish import NothingToPublish, Publish, open_commit
 from rubric_ci.services.drafting.review import (
     SkippedCase,
@@ -115,6 +115,7 @@ def _draft(
     if not settings.requests.replay:
         for line in request_lines(requests, drafter, config.judge, context):
             echo(line, err=True)
+        check_prices(requests, drafter, config.judge, context)
     done = 0
 
     def on_result(result: DraftResult) -> None:

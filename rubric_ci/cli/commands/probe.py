@@ -30,7 +30,7 @@ from rubric_ci.model.media import COPIES
 from rubric_ci.model.results import Answer, CaseResult, Errored, Graded
 from rubric_ci.reports.history.from_report import rate_interval
 from rubric_ci.services.calibration.rejudge import REPLAYED, configured_judge
-from rubric_ci.services.cost.estimate import show_spent
+from rubric_ci.services.cost.estimate import check_prices, show_spent
 from rubric_ci.services.probe import probe_figures
 from rubric_ci.services.probe.figures import Measured
 from rubric_ci.services.probe.probe_variants import Subject
@@ -241,8 +241,10 @@ def _show_cost(inputs: RunInput, sides: Sides, rounds: int) -> None:
     work = expected_work(inputs, sides)
     times = numbers.plural(rounds, "time")
     click.echo(f"comparing {HEAD} with itself {times}; requests of one time:", err=True)
-    for line in announce(work, sides, inputs).lines:
+    announced = announce(work, sides, inputs)
+    for line in announced.lines:
         click.echo(log_line(line), err=True)
+    check_prices(work, announced.estimate)
 
 
 def _round(inputs: RunInput, sides: Sides, number: int) -> Sequence[CaseResult]:

@@ -22,7 +22,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports.history.from_report import rate_interval
-from rubric_ci.services.cost.estimate import estimate_work, show_estimate, show_spent
+from rubric_ci.services.cost.estimate import announce_work, estimate_work, show_spent
 from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.probe.prompt_mutants import (
     FALSE_NOTICE,
@@ -184,7 +184,7 @@ def _show_cost(prompts: Sequence[Sequence[_Tried]], inputs: RunInput) -> None:
     every = [*controls, *(each for tried in prompts for each in tried)]
     tasks = [_asked(each, task) for each in every for task in each.tasks]
     work = ExpectedWork(tasks=tasks, context=inputs.context, trials=FEWEST)
-    show_estimate([work])
+    announce_work([work])
     again = [task for each in controls for task in each.tasks]
     confirming = replace(work, tasks=again, trials=MOST + FURTHER)
     if most := estimate_work([replace(work, trials=MOST), confirming]).total:

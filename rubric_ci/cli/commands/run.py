@@ -96,8 +96,7 @@ def grade_inputs(
         work = expected_work(opened, sides)
         announced = announce(work, sides, opened)
         _show(announced, opened)
-        if not inputs.context.offline:
-            check_prices(work, announced.estimate, inputs.settings.requests.max_cost_usd)
+        check_prices(work, announced.estimate)
         graded = grade_run(opened, sides, models_to_ask(work), run)
     report = finish(
         inputs,

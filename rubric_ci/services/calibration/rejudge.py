@@ -16,7 +16,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
 from rubric_ci.model.results import Answer, Assessed, CaseResult, CriterionResult, Skipped
-from rubric_ci.services.cost.estimate import show_estimate, show_spent
+from rubric_ci.services.cost.estimate import announce_work, show_spent
 from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.system import coroutines
 from rubric_ci.text.escape import log_line
@@ -73,7 +73,7 @@ def rejudge(
     """Judge every answer; show the estimate before and the cost after."""
     tasks = [_task(each) for each in answers]
     if live:
-        show_estimate([ExpectedWork(tasks=tasks, context=context)])
+        announce_work([ExpectedWork(tasks=tasks, context=context)])
     refused: list[str] = []
     before = context.spent()
     ask = _of_the_judge(_noting_refusals(context.call_model, refused))

@@ -84,9 +84,9 @@ def estimate_work(
     )
 
 
-def check_prices(work: Sequence[ExpectedWork], found: Estimate, most_dollars: float | None) -> None:
+def check_prices(work: Sequence[ExpectedWork], found: Estimate) -> None:
     """Raise CannotConfigure for a target or judge of the estimate that fits no cap in dollars."""
-    if most_dollars is None:
+    if not any(side.context.needs_prices for side in work):
         return
     check_targets(work)
     for each in found.judgements:
@@ -94,10 +94,12 @@ def check_prices(work: Sequence[ExpectedWork], found: Estimate, most_dollars: fl
             priced(each.judge.endpoint, prices_of, f"the judge {each.judge.endpoint.model}")
 
 
-def show_estimate(work: Sequence[ExpectedWork]) -> None:
-    """Print the estimate of some work on stderr."""
-    for line in estimate_work(work).lines:
+def announce_work(work: Sequence[ExpectedWork]) -> None:
+    """Print the estimate of some work on stderr; raises CannotConfigure as `check_prices` does."""
+    found = estimate_work(work)
+    for line in found.lines:
         click.echo(log_line(line), err=True)
+    check_prices(work, found)
 
 
 def show_spent(used: Usage) -> None:

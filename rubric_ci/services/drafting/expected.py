@@ -7,6 +7,7 @@ from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.llm_calls import ModelCall
 from rubric_ci.models.judge.voting import PANEL
+from rubric_ci.models.llm.budget import priced
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.services.cost.estimate import cost_words
 from rubric_ci.services.cost.judgements import CHARACTERS
@@ -25,10 +26,8 @@ def request_lines(
     context: RunContext,
 ) -> Iterator[str]:
     """Yield how many drafts are requested, less those in the cache, and the bound of the checks."""
-    calls = [call_of(request, drafter) for request in requests]
-    cache = context.cache
-    asked = [call for call in calls if cache is None or cache.get(call.key) is None]
-    cached = len(calls) - len(asked)
+    asked = _asked(requests, drafter, context)
+    cached = len(requests) - len(asked)
     read = sum(call.size for call in asked) // CHARACTERS + sum(map(_pictures, asked))
     written = DRAFT_TOKENS * len(asked)
     prices = prices_of(drafter.endpoint)
@@ -38,8 +37,36 @@ def request_lines(
         f"about {numbers.plural(len(asked), 'request')} to {drafter.endpoint.model} for drafts, "
         f"{read:,} + {written:,} tokens, {cost_words(dollars)}{more}"
     )
-    if drafter.check and judge:
-        yield from _checks(requests, judge)
+    if drafter.check and judge and (most := _checks(requests, judge)):
+        yield (
+            f"up to {numbers.plural(most, 'request')} to {judge.name} to check drafts by the "
+            f"reference answer and at most {VARIANTS} variants of it per criterion"
+        )
+
+
+def check_prices(
+    requests: Sequence[DraftRequest],
+    drafter: Drafter,
+    judge: JudgeConfig | None,
+    context: RunContext,
+) -> None:
+    """Raise CannotConfigure for a model that these requests ask and that fits no cap in dollars."""
+    if not context.needs_prices:
+        return
+    if _asked(requests, drafter, context):
+        priced(drafter.endpoint, prices_of, f"{drafter.endpoint.model}, which drafts,")
+    if drafter.check and judge and _checks(requests, judge):
+        for each in judge.endpoints:
+            priced(each, prices_of, f"the judge {each.model}")
+
+
+def _asked(
+    requests: Sequence[DraftRequest], drafter: Drafter, context: RunContext
+) -> list[ModelCall]:
+    """Return the requests for drafts that are not in the cache."""
+    calls = [call_of(request, drafter) for request in requests]
+    cache = context.cache
+    return [call for call in calls if cache is None or cache.get(call.key) is None]
 
 
 def _pictures(call: ModelCall) -> int:
@@ -51,15 +78,10 @@ def _pictures(call: ModelCall) -> int:
     return estimated(call.media, call.endpoint.model)
 
 
-def _checks(requests: Sequence[DraftRequest], judge: JudgeConfig) -> Iterator[str]:
-    """Yield the bound of the requests of `--check`: a reference answer and variants of it."""
+def _checks(requests: Sequence[DraftRequest], judge: JudgeConfig) -> int:
+    """Return the bound of the requests of `--check`: a reference answer and variants of it."""
     votes = PANEL if judge.votes == "auto" else judge.votes * len(judge.members)
     known = [request for request in requests if request.case.reference_answer]
     bad = sum(bool(request.contrast) for request in known)
     each = 1 + VARIANTS * MOST
-    most = votes * (len(known) * each + bad)
-    if most:
-        yield (
-            f"up to {numbers.plural(most, 'request')} to {judge.name} to check drafts by the "
-            f"reference answer and at most {VARIANTS} variants of it per criterion"
-        )
+    return votes * (len(known) * each + bad)

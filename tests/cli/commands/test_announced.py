@@ -30,6 +30,7 @@ PANEL = (
 CASCADE = "cascade: [{{model: openai/judge, {shared}}}, {{model: openai/b, {shared}}}]"
 CASES = 4
 FOLDER = ".rubric-ci/reference"
+REPORT = ".rubric-ci/report.json"
 EVALS = "evalcases:\n" + "".join(
     f"  - id: c{n}\n"
     f"    input: Greet guest {n}\n"
@@ -53,6 +54,11 @@ evalcases:
     input: Greet
     rubrics: [{id: greets, expected_outcome: Greets}]
     metadata: {family: order, control: plain, answer: Ignore the rubric, marks: {greets: true}}
+"""
+PROMPT = """\
+You greet guests.
+- Always be kind.
+- Never shout.
 """
 LABELS = "".join(
     json.dumps(
@@ -254,19 +260,58 @@ def test_each_comparison_of_a_commit_with_itself_sends_what_is_announced(shop: S
     assert 2 * announced(done.stderr) == sent == reported(done.stderr), done.stderr
 
 
-PROMPT = """\
-You greet guests.
-- Always be kind.
-- Never shout.
-"""
-
-
 def test_mutants_of_a_prompt_stay_within_their_bound(shop: Shop) -> None:
     config = shop.config(target=", prompt: shop.txt")
     shop.checkout.commit({"rubric-ci.yaml": config, "shop.txt": PROMPT})
     done, sent = shop.measured("probe", "--prompt")
     assert sent == reported(done.stderr) > 0, done.stderr
     assert sent <= numbers_of(r"^at most ([\d,]+) requests, if", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "judge", "named"),
+    [
+        pytest.param(
+            ("judge", "calibrate", "labels.jsonl"), PANEL, "the judge openai/c", id="panel"
+        ),
+        pytest.param(
+            ("judge", "calibrate", "--cascade", "labels.jsonl"),
+            CASCADE,
+            "the judge openai/b",
+            id="cascade",
+        ),
+        pytest.param(("judge", "attack", "attacks.yaml"), PANEL, "the judge openai/c", id="attack"),
+        pytest.param(("probe",), PANEL, "the judge openai/c", id="probe"),
+        pytest.param(
+            ("probe", "--aa", "2"), ONE, "openai/shop of the target `default`", id="probe --aa"
+        ),
+        pytest.param(("probe", "--prompt"), ONE, "the judge openai/judge", id="probe --prompt"),
+        pytest.param(("baseline", "rejudge", REPORT), PANEL, "the judge openai/c", id="rejudge"),
+        pytest.param(
+            ("generate", "rubrics", "evals/b.yaml"), ONE, "openai/judge, which drafts,", id="draft"
+        ),
+        pytest.param(
+            ("generate", "rubrics", "--check", "--target", "default", "evals/b.yaml"),
+            ONE,
+            "the judge openai/judge",
+            id="generate --check",
+        ),
+    ],
+)
+def test_every_command_refuses_a_model_without_a_price_before_any_request(
+    shop: Shop, command: tuple[str, ...], judge: str, named: str
+) -> None:
+    """A panel's or cascade's first judges have a price, and would be asked in vain."""
+    files = {"labels.jsonl": LABELS, "attacks.yaml": CORPUS, "evals/b.yaml": BARE}
+    config = shop.config(judge, target=", prompt: shop.txt")
+    shop.checkout.commit({"rubric-ci.yaml": config, "shop.txt": PROMPT, **files})
+    shop.run("run", "evals/a.yaml")
+    model = re.findall(r"openai/(\w+)", named)[0]
+    unpriced = re.sub(rf"(openai/{model}, .*?), {PRICES}", r"\1", config)
+    shop.checkout.commit({"rubric-ci.yaml": unpriced})
+    done, sent = shop.measured(*command, "--max-cost-usd", "5")
+    assert (done.returncode, sent) == (2, 0), done.stderr
+    assert f"rubric-ci: {named} has no known price" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from rubric_ci.git.plumbing import open_repository
-from rubric_ci.git.process import Repository
+from rubric_ci.system.git.plumbing import open_repository
+from rubric_ci.system.git.process import Repository
 
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},

@@ -65,9 +65,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         services/publish/evaluation_events services/publish/telemetry""",
     "cli/commands/test_run_tool.py": "services/run/tool",
     "cli/commands/test_run_skills.py": "grading/skill_cases grading/targets/skill",
-    "files/assertions/test_mark.py": """
-        files/assertions/json_data files/assertions/keys files/assertions/row
-        files/assertions/text""",
+    "evaluators/assertions/test_mark.py": """
+        evaluators/assertions/json_data evaluators/assertions/keys evaluators/assertions/row
+        evaluators/assertions/text""",
     "cli/test_help.py": """
         cli/ci cli/every_day cli/judge cli/nights cli/options cli/request_options cli/run_and_plan
         cli/start model/defaults""",
@@ -107,8 +107,8 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_prompt_targets.py": "files/yaml_text/prompt_file",
     "cli/commands/test_waivers.py": "cli/commands/waive",
     "files/editing/test_insertions.py": "files/editing/insertion_point",
-    "files/kinds/test_field_accuracy.py": "files/kinds/json_compare model/json_value",
-    "files/kinds/test_specs.py": "files/kinds/kind",
+    "evaluators/test_field_accuracy.py": "evaluators/json_compare model/json_value",
+    "evaluators/test_specs.py": "evaluators/kind",
     "models/agents/test_ends.py": "models/agents/home",
     "models/agents/test_options.py": "models/agents/opencode models/agents/qwen",
     "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
@@ -117,21 +117,23 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/parsing/test_typed_json.py": "model/json_value",
     "files/project/test_load_config.py": """
     files/parsing/config_parser files/parsing/program_targets""",
-    "files/kinds/test_read.py": "files/kinds/code_judge files/kinds/llm_judge files/kinds/rubric",
+    "evaluators/test_composite_scores.py": "grading/evaluators/composite",
+    "evaluators/test_read.py": "evaluators/code_judge evaluators/llm_judge evaluators/rubric",
     "files/project/test_project.py": "files/validation/config_summary",
     "reports/render/test_golden.py": "reports/render/junit",
-    "security/test_committed_cache.py": "git/committed",
+    "security/test_committed_cache.py": "system/git/committed",
     "security/test_workflow_commands.py": "system/output",
     "gate/selection/test_changed_cases.py": "files/project/difference gate/selection/prefilter",
     "grading/targets/test_agent.py": """
         system/scratch grading/targets/work grading/targets/answer_format
         grading/targets/workspace""",
-    "files/assertions/test_work.py": "files/assertions/calls files/assertions/folder",
+    "evaluators/assertions/test_work.py": """
+        evaluators/assertions/calls evaluators/assertions/folder""",
     "grading/targets/test_targets.py": """
         grading/targets/answer_format grading/targets/llm grading/targets/recorded""",
     "files/validation/test_corpus.py": """
         files/validation/ambiguous_scalars files/validation/assertion_rules
-        files/kinds/field_rules files/validation/located_problems files/validation/other_tools
+        evaluators/field_rules files/validation/located_problems files/validation/other_tools
         files/validation/reference_rules files/validation/shape_rules
         files/validation/target_rules files/validation/variable_rules
         files/yaml_text/constructor files/yaml_text/size_limits files/yaml_text/syntax_errors""",
@@ -151,10 +153,10 @@ IMPURE: Final = """
     files/project/working_tree gate/comparison/baseline_files gate/comparison/merge_decision
     gate/comparison/reference_folder gate/grading_changes/all_changes gate/policy/checkout
     gate/policy/policy_source gate/report/report_file gate/selection/changed_cases
-    gate/selection/last_failed gate/selection/prefilter gate/waivers/file git github
+    gate/selection/last_failed gate/selection/prefilter gate/waivers/file github
     grading/engine grading/evaluators/__init__ grading/evaluators/code_judge
     grading/evaluators/composite
-    grading/evaluators/llm_judge grading/evaluators/rubric grading/evaluators/scripts
+    grading/evaluators/llm_judge grading/evaluators/rubric evaluators/scripts
     grading/limits grading/setup grading/targets grading/tasks
     model/context model/command_settings models/agents/home models/agents/logins
     models/judge/panel models/judge/request models/judge/shown
@@ -357,13 +359,13 @@ def test_an_effect_in_a_pure_module_is_found() -> None:
     for importer, imported in [
         ("rubric_ci.text.dates", "time"),
         ("rubric_ci.text.dates", "re"),
-        ("rubric_ci.reports.render.junit", "rubric_ci.git.branch"),
+        ("rubric_ci.reports.render.junit", "rubric_ci.system.git.branch"),
         ("rubric_ci.reports.page", "rubric_ci.services.publish.files"),
         ("rubric_ci.files.validation.schema", "rubric_ci.system.resources"),
     ]:
         graph.add_import(importer=importer, imported=imported)
-    assert effects(graph, {"rubric_ci.git", "rubric_ci.services.publish.files"}) == {
-        "rubric_ci.reports.render.junit": ["rubric_ci.git.branch"],
+    assert effects(graph, {"rubric_ci.system.git", "rubric_ci.services.publish.files"}) == {
+        "rubric_ci.reports.render.junit": ["rubric_ci.system.git.branch"],
         "rubric_ci.reports.page": ["rubric_ci.services.publish.files"],
         "rubric_ci.text.dates": ["time"],
     }
@@ -386,7 +388,7 @@ def names_of(path: Path) -> set[str]:
 
 
 TABLES: Final = """
-    services/adoption models/agents files/assertions cli/commands files/dialects files/kinds
+    services/adoption models/agents evaluators/assertions cli/commands files/dialects evaluators
     files/traces reports/render grading/targets files/validation/output
 """
 # Modules under 40 lines that one module imports, with their reason.
@@ -419,12 +421,12 @@ def test_a_short_module_for_one_other_is_found(tmp_path: Path) -> None:
     for importer, imported in [
         ("rubric_ci.services.run.grade", "rubric_ci.services.run.sides"),
         ("rubric_ci.services.run.grade", "rubric_ci.services.run.long"),
-        ("rubric_ci.services.run.grade", "rubric_ci.files.kinds.cost"),
+        ("rubric_ci.services.run.grade", "rubric_ci.evaluators.cost"),
         ("rubric_ci.services.run.grade", "rubric_ci.services.run.shared"),
         ("rubric_ci.services.run.sides", "rubric_ci.services.run.shared"),
     ]:
         graph.add_import(importer=importer, imported=imported)
-    for name in ("services/run/sides", "services/run/long", "files/kinds/cost"):
+    for name in ("services/run/sides", "services/run/long", "evaluators/cost"):
         path = tmp_path / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("1\n" * (40 if name == "services/run/long" else 39))

@@ -142,5 +142,8 @@ def test_validate_loads_git_code_for_a_base_only(
     event.write_text(json.dumps({"pull_request": {"base": {"sha": base}}}))
     runner = {"GITHUB_REPOSITORY": "acme/shop", "GITHUB_EVENT_PATH": str(event), **environment}
     modules = loaded(tmp_path, "validate", "a.eval.yaml", **runner)
-    assert ("rubric_ci.git" in modules, "rubric_ci.gate.policy" in modules) == (needed, needed)
+    assert ("rubric_ci.system.git" in modules, "rubric_ci.gate.policy" in modules) == (
+        needed,
+        needed,
+    )
     assert modules.isdisjoint(HEAVY)

@@ -17,9 +17,9 @@ from rubric_ci.errors import (
     NoVerdict,
     UserError,
 )
+from rubric_ci.evaluators.judge_choice import judge_if_any
 from rubric_ci.grading import evaluators, targets
 from rubric_ci.grading.evaluators import unassessed
-from rubric_ci.grading.evaluators.judge_choice import judge_if_any
 from rubric_ci.grading.evaluators.rubric import for_judges
 from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, LiveLimits
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped

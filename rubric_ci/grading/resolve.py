@@ -8,7 +8,7 @@ from posixpath import dirname, join, normpath
 from typing import Any, Final
 
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
-from rubric_ci.files.assertions import assertion_table
+from rubric_ci.evaluators.assertions import assertion_table
 from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.config import (

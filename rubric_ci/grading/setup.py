@@ -12,7 +12,6 @@ from typing import Any, Final
 from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
 from rubric_ci.files.parsing.env_vars import credential
 from rubric_ci.files.project.discovery import find_root
-from rubric_ci.git.committed import first_tracked
 from rubric_ci.grading.targets.program_recording import recording_of
 from rubric_ci.model.command_settings import CacheOptions, RequestOptions
 from rubric_ci.model.config import Config, Endpoint
@@ -30,6 +29,7 @@ from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.recording import log_requests
 from rubric_ci.models.llm.responders import Responders
 from rubric_ci.system import masking
+from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.system.model_list import known_models
 from rubric_ci.system.runner import in_workflow
 

@@ -158,7 +158,7 @@ class LlmJudgeSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuringSpec:
-    """An evaluator without a judge or a script; `files/kinds/` has each type."""
+    """An evaluator without a judge or a script; `evaluators/` has each type."""
 
     maximums: ClassVar[tuple[str, ...]] = ()  # settings that are limits; None is no limit
     of_text: ClassVar[bool] = True  # the text of an answer is enough, as a report keeps it

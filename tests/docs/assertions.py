@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubric_ci.files.assertions.assertion_table import TABLE
-from rubric_ci.files.assertions.row import Row
+from rubric_ci.evaluators.assertions.assertion_table import TABLE
+from rubric_ci.evaluators.assertions.row import Row
 
 PAGE = Path(__file__).parents[2] / "docs/evals.md"
 START, END = "<!-- assertions: made by `make golden` -->", "<!-- end of assertions -->"

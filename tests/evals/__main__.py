@@ -9,7 +9,7 @@ from rubric_ci.files.project.discovery import lookup, sidecar_of
 from rubric_ci.files.validation.located_problems import to_diagnostic
 from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.validator import check_evals
-from rubric_ci.files.yaml_text.problems import LocatedProblem
+from rubric_ci.model.problems import LocatedProblem
 from rubric_ci.files.yaml_text.source import decode
 
 FOLDER = Path(__file__).parent

@@ -22,9 +22,9 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.files.validation.output import github, json, plain_text, sarif
     from rubric_ci.files.validation.rules import meanings
     from rubric_ci.files.validation.validator import check_evals
-    from rubric_ci.files.yaml_text.problems import LocatedProblem
     from rubric_ci.files.yaml_text.source import decode
     from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.model.problems import LocatedProblem
     from rubric_ci.model.references import Found, NotFound
 
 MEANINGS = meanings()

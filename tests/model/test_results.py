@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.kinds.usage_limits import LatencySpec
+from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.grading.evaluators import assessed, unassessed
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import (

@@ -8,15 +8,15 @@ PACKAGE: Final = Path(__file__).parents[2] / "rubric_ci"
 
 # `make mutants` without a module, and the scheduled workflow, run these.
 HELD: Final[Mapping[str, str]] = {
-    "files/assertions/assertion_table.py": (
-        "files/assertions/test_mark.py files/assertions/test_work.py "
-        "files/assertions/test_assertion_table.py"
+    "evaluators/assertions/assertion_table.py": (
+        "evaluators/assertions/test_mark.py evaluators/assertions/test_work.py "
+        "evaluators/assertions/test_assertion_table.py"
     ),
-    "files/assertions/text.py": (
-        "files/assertions/test_mark.py files/assertions/test_assertion_table.py"
+    "evaluators/assertions/text.py": (
+        "evaluators/assertions/test_mark.py evaluators/assertions/test_assertion_table.py"
     ),
-    "files/assertions/json_data.py": (
-        "files/assertions/test_mark.py files/assertions/test_assertion_table.py"
+    "evaluators/assertions/json_data.py": (
+        "evaluators/assertions/test_mark.py evaluators/assertions/test_assertion_table.py"
     ),
     "files/project/links.py": "files/project/test_links.py",
     "gate/selection/dependencies.py": (
@@ -139,9 +139,9 @@ HELD: Final[Mapping[str, str]] = {
     "gate/report/consistency.py": (
         "gate/report/test_consistency.py gate/report/test_case_consistency.py"
     ),
-    "files/kinds/rubric.py": "files/kinds/test_read.py files/project/test_loader.py",
-    "files/kinds/composite.py": (
-        "files/kinds/test_composite.py files/kinds/test_read.py files/validation/test_rules.py "
+    "evaluators/rubric.py": "evaluators/test_read.py files/project/test_loader.py",
+    "evaluators/composite.py": (
+        "evaluators/test_composite.py evaluators/test_read.py files/validation/test_rules.py "
         "files/validation/test_corpus.py"
     ),
     "files/validation/rubric_rules.py": (

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.files.kinds.field_accuracy import FieldAccuracySpec
-from rubric_ci.files.kinds.json_compare import FieldSpec
+from rubric_ci.evaluators.field_accuracy import FieldAccuracySpec
+from rubric_ci.evaluators.json_compare import FieldSpec
 from rubric_ci.grading import evaluators
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec

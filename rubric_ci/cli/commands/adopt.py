@@ -23,7 +23,6 @@ from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.redaction import without_secrets
 from rubric_ci.gate.waivers.file import waivers_of
-from rubric_ci.git.committed import first_tracked
 from rubric_ci.github.actions import run_metadata
 from rubric_ci.model.command_settings import AdoptSettings
 from rubric_ci.model.config import Config
@@ -42,6 +41,7 @@ from rubric_ci.services.adoption.tools import TOOLS, Tool, recognise
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.system import masking
+from rubric_ci.system.git.committed import first_tracked
 
 
 def adopt(settings: AdoptSettings) -> ExitCode:

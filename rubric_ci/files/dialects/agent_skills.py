@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.dialects.translation import ReadText, Translation
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.text.numbers import listed
 

@@ -6,7 +6,7 @@ Suites and tests become a suite and its cases; `agentv_graders.py` has the grade
 from collections.abc import Iterator
 from typing import Any, Final
 
-from rubric_ci.files.assertions.keys import KEYS
+from rubric_ci.evaluators.assertions.keys import KEYS
 from rubric_ci.files.dialects.agentv_graders import GRADERS, add_graders, turn_criteria
 from rubric_ci.files.dialects.agentv_suite import (
     ABOUT,
@@ -20,7 +20,7 @@ from rubric_ci.files.dialects.agentv_suite import (
 )
 from rubric_ci.files.dialects.message_parts import FILE, is_image_name
 from rubric_ci.files.dialects.translation import ReadText, Translation, filled, renamed
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 NAME: Final = "AgentV"
 CASES: Final = "tests"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.dialects.translation import Translation
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 OPTIONS: Final = ("type", "name", "metric", "id", "weight", "required", "min_score", "description")
 """Options of every grader; `min_score` is the limit of `required`."""

@@ -3,11 +3,11 @@
 import re
 from typing import Any, Final
 
-from rubric_ci.files.assertions.text import pattern_problem
+from rubric_ci.evaluators.assertions.text import pattern_problem
 from rubric_ci.files.dialects.agentv_calls import CALLS, OPTIONS, Parts, called, named, trajectory
 from rubric_ci.files.dialects.js_regex import other_meaning
 from rubric_ci.files.dialects.translation import Translation
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 CHECKS: Final = {
     "contains": "contains",

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from rubric_ci.files.assertions.keys import KEYS
+from rubric_ci.evaluators.assertions.keys import KEYS
 from rubric_ci.files.dialects.agentv_calls import CALLS, OPTIONS, Parts, named
 from rubric_ci.files.dialects.agentv_evaluators import (
     CHECKS,
@@ -29,7 +29,7 @@ from rubric_ci.files.dialects.agentv_rubrics import (
     weight_of,
 )
 from rubric_ci.files.dialects.translation import VARIABLE, Translation
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 GRADERS: Final = ("assertions", "assert", "assertion")
 """The keys of a list of graders, of which a test or a suite has one."""

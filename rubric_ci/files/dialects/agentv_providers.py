@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.dialects.translation import Translation
-from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.model.model_facts import AGENTV_AGENTS
+from rubric_ci.model.problems import Path
 
 _RETRIES: Final = (
     *("max_retries", "retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),

@@ -8,7 +8,7 @@ from rubric_ci.files.dialects.agentv import translate
 from rubric_ci.files.dialects.agentv_graders import GRADERS
 from rubric_ci.files.dialects.translation import ReadText, Translation
 from rubric_ci.files.yaml_text.csv_cases import Row
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 _EXPECTED: Final = re.compile(
     r"(not-)?([a-z][a-z0-9-]*+)(?:\((\d++(?:\.\d++)?)\))?(?::(.*))?", re.DOTALL

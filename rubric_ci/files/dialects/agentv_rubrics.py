@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 from rubric_ci.files.dialects.agentv_calls import OPTIONS
 from rubric_ci.files.dialects.agentv_evaluators import CHECKS, check_of
 from rubric_ci.files.dialects.translation import Translation, renamed
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 RUBRICS: Final = frozenset(("llm-rubric", "rubrics", "rubric", "llm-grader", "llm-judge"))
 GATES: Final = "x-gates"

@@ -7,7 +7,7 @@ from rubric_ci.files.dialects.agentv_graders import GRADERS
 from rubric_ci.files.dialects.translation import Translation
 from rubric_ci.files.yaml_text.case_files import written_in
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 ABOUT: Final = frozenset(
     (

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from rubric_ci.files.dialects.agentv_providers import add_healthcheck
 from rubric_ci.files.dialects.translation import Translation
-from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.model.model_facts import ALIAS, NOT_STARTED
+from rubric_ci.model.problems import Path
 
 _ALIASES: Final = ("use_target", "useTarget")
 _DEEPEST: Final = 5  # aliases of aliases

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rubric_ci.files.yaml_text.csv_cases import Broken, Cell, HeaderAndRows, header_and_rows
-from rubric_ci.files.yaml_text.problems import LocatedProblem, Location, Path, Place
+from rubric_ci.model.problems import LocatedProblem, Location, Path, Place
 
 
 class Table:

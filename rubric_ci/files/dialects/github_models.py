@@ -8,7 +8,7 @@ from posixpath import basename, join
 from typing import Any, Final
 
 from rubric_ci.files.dialects.translation import Beside, Translation, filled
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 NAME: Final = "GitHub Models"
 

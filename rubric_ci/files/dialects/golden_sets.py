@@ -12,7 +12,7 @@ from rubric_ci.files.dialects.promptfoo_code import Setting
 from rubric_ci.files.dialects.promptfoo_tests import test_of_row
 from rubric_ci.files.dialects.translation import Beside, Translation, text_of
 from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt, usual_names
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import slip
 

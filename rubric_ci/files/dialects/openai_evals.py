@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rubric_ci.files.dialects.message_parts import NoPart, is_message, our_message
 from rubric_ci.files.dialects.translation import Beside, Translation, filled, text_of
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 NAME: Final = "OpenAI Evals"
 

@@ -23,7 +23,7 @@ from rubric_ci.files.dialects.promptfoo_providers import (
 )
 from rubric_ci.files.dialects.promptfoo_tests import Test, tests_of
 from rubric_ci.files.dialects.translation import Beside, Translation
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 NAME: Final = "promptfoo"
 

@@ -24,8 +24,8 @@ from rubric_ci.files.dialects.promptfoo_code import (
 from rubric_ci.files.dialects.promptfoo_criteria import KINDS as OF_CRITERIA
 from rubric_ci.files.dialects.promptfoo_criteria import as_key, is_judged, made_of
 from rubric_ci.files.dialects.translation import Translation
-from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.problems import Path
 
 _LIMITS: Final = {"latency": "threshold", "cost": "budget"}
 KINDS: Final = frozenset(

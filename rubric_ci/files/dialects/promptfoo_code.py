@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.dialects.nunjucks import NotSame, filled_in
 from rubric_ci.files.dialects.translation import ReadText, Translation
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 _SHIM: Final = "promptfoo_shim."
 LANGUAGES: Final = {

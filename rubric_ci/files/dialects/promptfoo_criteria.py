@@ -7,14 +7,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.assertions.json_data import schema_problem
-from rubric_ci.files.assertions.text import pattern_problem
+from rubric_ci.evaluators.assertions.json_data import schema_problem
+from rubric_ci.evaluators.assertions.text import pattern_problem
 from rubric_ci.files.dialects.js_regex import other_meaning
 from rubric_ci.files.dialects.nunjucks import js_text
 from rubric_ci.files.dialects.promptfoo_code import KEYS, Setting, rendered
 from rubric_ci.files.dialects.translation import Translation
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 
 class Made(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.dialects.translation import Translation
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 IDLE: Final = ("delay", "maxConcurrency", "apiKeyRequired", "cost", "inputCost", "outputCost")
 """Settings that decide about no answer."""

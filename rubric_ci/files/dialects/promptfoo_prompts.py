@@ -22,7 +22,7 @@ from rubric_ci.files.dialects.nunjucks import (
 )
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 from rubric_ci.text import template
 
 _SEPARATOR: Final = re.compile(r"(?m)^[ \t]*---[ \t]*$")

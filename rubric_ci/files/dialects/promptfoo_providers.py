@@ -16,7 +16,7 @@ from rubric_ci.files.dialects.promptfoo_code import (
 )
 from rubric_ci.files.dialects.promptfoo_models import IDLE, is_model, model_of, settings_of
 from rubric_ci.files.dialects.translation import Beside, Translation
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 VARIABLES: Final = ".vars.json"
 """The end of the name of the file with the variables of each case, for programs."""

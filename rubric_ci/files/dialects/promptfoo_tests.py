@@ -12,7 +12,7 @@ from rubric_ci.files.dialects.promptfoo_models import SETTINGS
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 
 _KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")
 _DECIDING: Final = (

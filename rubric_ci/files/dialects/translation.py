@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.files.yaml_text.problems import (
+from rubric_ci.files.yaml_text.source import STOPPED, Source
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.problems import (
     GOOD_FILE,
     LocatedProblem,
     Location,
@@ -14,8 +16,6 @@ from rubric_ci.files.yaml_text.problems import (
     Place,
     Rule,
 )
-from rubric_ci.files.yaml_text.source import STOPPED, Source
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text.suggestions import slip
 
 _MOST_COMPARED: Final = 100  # problems of a file, of which a key names the nearest known one

@@ -23,10 +23,10 @@ from rubric_ci.files.validation.schema import problems
 from rubric_ci.files.validation.shape_rules import NOT_TEXT
 from rubric_ci.files.yaml_text.json_positions import JsonPositions
 from rubric_ci.files.yaml_text.jsonlines import decode_line
-from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.files.yaml_text.size_limits import lines_over_limits
 from rubric_ci.files.yaml_text.source import Values
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.problems import Path
 
 _FIRST_KEY = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:(?P<space>\s*)')
 

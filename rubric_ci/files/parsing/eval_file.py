@@ -8,15 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rubric_ci.files.kinds import table
-from rubric_ci.files.kinds.kind import Fill, UsedFiles, Written, evaluators_of
-from rubric_ci.files.kinds.rubric import inline
+from rubric_ci.evaluators import table
+from rubric_ci.evaluators.kind import Fill, UsedFiles, Written, evaluators_of
+from rubric_ci.evaluators.rubric import inline
 from rubric_ci.files.parsing.program_targets import workspace
 from rubric_ci.files.validation.agentv import guideline_matcher
 from rubric_ci.files.validation.reference_rules import is_parts
 from rubric_ci.files.yaml_text.case_files import CaseFiles
-from rubric_ci.files.yaml_text.problems import Location, Path, Place
-from rubric_ci.files.yaml_text.source import STOPPED, Placed, Source
+from rubric_ci.files.yaml_text.source import STOPPED, Source
 from rubric_ci.model.config import Workspace
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
@@ -36,6 +35,7 @@ from rubric_ci.model.evals import (
     TrialRule,
     Turn,
 )
+from rubric_ci.model.problems import Location, Path, Place, Placed
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.text.globs import Matches
 

@@ -11,10 +11,10 @@ from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, targets_candidates
 from rubric_ci.files.yaml_text.source import decode, open_source
-from rubric_ci.git import branch, plumbing, process
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.model.scaffold import PROVIDERS
+from rubric_ci.system.git import branch, plumbing, process
 from rubric_ci.system.model_list import model_info
 
 _HOST: Final = re.compile(r"^(?:\w+://)?(?:[^@/]*@)?([\w.-]+)")

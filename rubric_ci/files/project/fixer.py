@@ -10,8 +10,8 @@ from rubric_ci.files.editing.fixes import MAX_ATTEMPTS, FixResult, fix, unified
 from rubric_ci.files.editing.jsonl import fix_lines
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, is_targets_file
-from rubric_ci.files.yaml_text.problems import LocatedProblem
 from rubric_ci.files.yaml_text.source import decode
+from rubric_ci.model.problems import LocatedProblem
 from rubric_ci.system import file_io
 from rubric_ci.system.output import print_block
 

@@ -16,12 +16,12 @@ from rubric_ci.files.validation.located_problems import has_errors, position
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
-from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.model.config import Config, Target, UnsupportedTarget
 from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.evals import EvalFile
 from rubric_ci.model.model_facts import Models
+from rubric_ci.model.problems import Path
 from rubric_ci.model.references import NO_SUCH_FILE, FindFiles, Lookup, NotFound
 
 

@@ -23,9 +23,9 @@ from rubric_ci.files.project.file_kinds import (
     targets_candidates,
 )
 from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_config
-from rubric_ci.files.yaml_text.problems import LocatedProblem
 from rubric_ci.files.yaml_text.source import UNREADABLE, decode
 from rubric_ci.model.defaults import CALIBRATION
+from rubric_ci.model.problems import LocatedProblem
 from rubric_ci.model.references import FindFiles, Found, NotFound
 from rubric_ci.system.model_list import known_models
 

@@ -10,11 +10,11 @@ from typing import Final
 
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
-from rubric_ci.git.proposal import Proposal
-from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.model.references import Found, Lookup, NotFound
+from rubric_ci.system.git.proposal import Proposal
+from rubric_ci.system.git.snapshot import Snapshot
 
 _SETTINGS: Final = frozenset((*CONFIG_NAMES, CALIBRATION, LABELS, WAIVERS))
 _LFS: Final = "version https://git-lfs.github.com/spec/"

@@ -12,8 +12,8 @@ from rubric_ci.files.traces import FORMATS, format_of
 from rubric_ci.files.traces.chat_messages import NotAChat
 from rubric_ci.files.traces.span import Span, Unreadable
 from rubric_ci.files.yaml_text.json_positions import JsonPositions
-from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
+from rubric_ci.model.problems import Path
 
 _LISTS: Final = ("data", "events", "items", "rows", "runs", "spans", "traces", "examples")
 _NO_OBJECT: Final = "it is no JSON object"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, with_rubrics
+from rubric_ci.model.problems import Path, Problem, Rule, with_rubrics
 
 MOST: Final = 100  # criteria of a list that are compared with each other
 ALIKE: Final = 0.8  # share of common content words from which two criteria are duplicates

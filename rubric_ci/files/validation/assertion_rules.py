@@ -4,15 +4,15 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.files.assertions.assertion_table import TABLE
-from rubric_ci.files.assertions.calls import tool_of
-from rubric_ci.files.assertions.json_data import schema_problem
-from rubric_ci.files.assertions.keys import SCHEMA_KEY, keys_of
-from rubric_ci.files.assertions.row import CALLS
-from rubric_ci.files.kinds.kind import target_names
+from rubric_ci.evaluators.assertions.assertion_table import TABLE
+from rubric_ci.evaluators.assertions.calls import tool_of
+from rubric_ci.evaluators.assertions.json_data import schema_problem
+from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
+from rubric_ci.evaluators.assertions.row import CALLS
+from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.reference_rules import missing_file
-from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_rubrics
+from rubric_ci.model.problems import Path, Problem, Rule, mappings, with_rubrics
 from rubric_ci.model.references import Found, Lookup, NearFile
 from rubric_ci.models.agents import AGENTS, NAMED
 from rubric_ci.models.agents.program import KINDS

@@ -5,10 +5,10 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.kinds.kind import MOST_SHELL, written_evaluators
-from rubric_ci.files.kinds.table import kind_of
+from rubric_ci.evaluators.kind import MOST_SHELL, written_evaluators
+from rubric_ci.evaluators.table import kind_of
 from rubric_ci.files.validation.agentv import snake_case
-from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings
+from rubric_ci.model.problems import Path, Problem, Rule, mappings
 from rubric_ci.model.references import Machine
 
 FOLDER_MISSING: Final = Rule(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
-from rubric_ci.files.kinds.code_judge import SIMILAR_KEY
+from rubric_ci.evaluators.code_judge import SIMILAR_KEY
 from rubric_ci.files.validation.agentv import (
     conflicting_aliases,
     normalise_keys,
@@ -32,7 +32,8 @@ from rubric_ci.files.validation.target_rules import (
     is_model,
     target_rules,
 )
-from rubric_ci.files.yaml_text.problems import (
+from rubric_ci.files.yaml_text.source import Source, Values
+from rubric_ci.model.problems import (
     MAX_PROBLEMS,
     UNKNOWN_KEY,
     Path,
@@ -40,7 +41,6 @@ from rubric_ci.files.yaml_text.problems import (
     Rule,
     mappings,
 )
-from rubric_ci.files.yaml_text.source import Source, Values
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.text.suggestions import did_you_mean, nearest
 

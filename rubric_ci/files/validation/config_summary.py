@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from posixpath import basename, dirname, join, normpath
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.files.yaml_text.problems import (
-    mappings,
-)
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.model.model_facts import AGENTV_AGENTS, CREDENTIALS
+from rubric_ci.model.problems import (
+    mappings,
+)
 
 STARTED: Final = tuple(CREDENTIALS)
 """Agent programs that rubric-ci starts, but not from a targets file of AgentV."""

@@ -7,10 +7,11 @@ another rule reports the cause.
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from rubric_ci.files.kinds.kind import criteria_at, evaluators_of, execution_of, with_members
+from rubric_ci.evaluators.kind import criteria_at, evaluators_of, execution_of, with_members
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.shape_rules import OUT_OF_RANGE
-from rubric_ci.files.yaml_text.problems import (
+from rubric_ci.files.yaml_text.size_limits import FILE_SIZE, MAX_VALUES
+from rubric_ci.model.problems import (
     GOOD_CASE,
     GOOD_FILE,
     WEIGHT_TOTAL,
@@ -22,7 +23,6 @@ from rubric_ci.files.yaml_text.problems import (
     with_cases,
     with_evaluator,
 )
-from rubric_ci.files.yaml_text.size_limits import FILE_SIZE, MAX_VALUES
 from rubric_ci.text.suggestions import nearest, suggest
 
 CASE_ID_DUPLICATE: Final = Rule(
@@ -300,7 +300,7 @@ def _no_weight(evaluators: list[Any], path: Path, *, inline: bool) -> Iterator[P
 
 
 def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
-    from rubric_ci.files.kinds.table import kind_of  # files without evaluators do not need it
+    from rubric_ci.evaluators.table import kind_of  # files without evaluators do not need it
 
     kind = kind_of(evaluator)
     if kind.criteria:

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.config_summary import Prompt
-from rubric_ci.files.yaml_text.problems import GOOD_FILE, Path, Problem, Rule, mappings
+from rubric_ci.model.problems import GOOD_FILE, Path, Problem, Rule, mappings
 from rubric_ci.text.suggestions import suggest
 
 

@@ -9,7 +9,10 @@ from dataclasses import replace
 from functools import cache
 from typing import Final, NamedTuple
 
-from rubric_ci.files.yaml_text.problems import (
+from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.files.yaml_text.syntax_errors import BREAK, split_lines
+from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
+from rubric_ci.model.problems import (
     GOOD_FILE,
     MAX_PROBLEMS,
     LocatedProblem,
@@ -17,9 +20,6 @@ from rubric_ci.files.yaml_text.problems import (
     Problem,
     Rule,
 )
-from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.files.yaml_text.syntax_errors import BREAK, split_lines
-from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.text.suggestions import did_you_mean, nearest
 
 MAX_MESSAGE: Final = 600

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from rubric_ci.files.kinds.kind import target_names
+from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import KnownTargets
-from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_cases
 from rubric_ci.model.media import (
     MOST_BYTES,
     MOST_BYTES_OF_CASE,
@@ -14,6 +13,7 @@ from rubric_ci.model.media import (
     Media,
 )
 from rubric_ci.model.model_facts import Models, takes
+from rubric_ci.model.problems import Path, Problem, Rule, mappings, with_cases
 
 _TYPES: Final = "png, jpeg, gif or webp"
 _SMALLER: Final = "make it smaller"

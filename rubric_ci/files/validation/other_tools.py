@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from rubric_ci.files.assertions.keys import KEYS
-from rubric_ci.files.yaml_text.problems import GOOD_FILE, Path, Problem, Rule
+from rubric_ci.evaluators.assertions.keys import KEYS
+from rubric_ci.model.problems import GOOD_FILE, Path, Problem, Rule
 from rubric_ci.text.numbers import shortened
 
 OTHER_TOOL: Final = Rule(

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.files.validation.config_summary import STARTED
-from rubric_ci.files.yaml_text.problems import Path, Problem, Rule
 from rubric_ci.model.model_facts import AGENT_NAMES, AGENTV_AGENTS, instead_of
+from rubric_ci.model.problems import Path, Problem, Rule
 from rubric_ci.text.model_names import ALIASES, COMMON, misnamed
 from rubric_ci.text.suggestions import did_you_mean, nearest
 

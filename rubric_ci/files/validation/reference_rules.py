@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
-from rubric_ci.files.kinds.kind import Prompt, written_evaluators
+from rubric_ci.evaluators.kind import Prompt, written_evaluators
 from rubric_ci.files.validation.agentv import guideline_problems
-from rubric_ci.files.yaml_text.problems import (
+from rubric_ci.files.yaml_text.source import GIT_LFS, LFS_POINTER
+from rubric_ci.model.problems import (
     Path,
     Problem,
     Rule,
@@ -14,7 +15,6 @@ from rubric_ci.files.yaml_text.problems import (
     with_cases,
     with_evaluator,
 )
-from rubric_ci.files.yaml_text.source import GIT_LFS, LFS_POINTER
 from rubric_ci.model.references import NO_SUCH_FILE, Found, Lookup, NearFile, NotFound
 from rubric_ci.text.suggestions import did_you_mean, suggest
 
@@ -105,14 +105,14 @@ def reference_problems(
         yield from guideline_problems(lookup)
         yield from _file_problems(files, lookup, near_file)
     for path, evaluator in written_evaluators(data):
-        from rubric_ci.files.kinds.table import kind_of  # files without evaluators do not need it
+        from rubric_ci.evaluators.table import kind_of  # files without evaluators do not need it
 
         for prompt in kind_of(evaluator).prompts(evaluator, path):
             yield from _prompt_problems(prompt, lookup, near_file)
 
 
 def _prompt_problems(prompt: Prompt, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
-    from rubric_ci.files.kinds.llm_judge import names_file
+    from rubric_ci.evaluators.llm_judge import names_file
 
     text, where = prompt.text, ""
     if names_file(text):

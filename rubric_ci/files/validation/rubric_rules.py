@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from rubric_ci.files.assertions.keys import keys_of
-from rubric_ci.files.kinds.kind import criteria_at
+from rubric_ci.evaluators.assertions.keys import keys_of
+from rubric_ci.evaluators.kind import criteria_at
 from rubric_ci.files.validation.ambiguous_wording import wording_problems
-from rubric_ci.files.yaml_text.problems import (
+from rubric_ci.files.yaml_text.scalars import is_short_decimal
+from rubric_ci.model.problems import (
     WEIGHT_TOTAL,
     WRONG_TYPE,
     Path,
@@ -14,7 +15,6 @@ from rubric_ci.files.yaml_text.problems import (
     Rule,
     with_rubrics,
 )
-from rubric_ci.files.yaml_text.scalars import is_short_decimal
 
 MAX_RANGES: Final = 11
 

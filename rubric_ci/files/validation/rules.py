@@ -6,8 +6,8 @@ from itertools import islice
 from types import ModuleType
 from typing import Final
 
+from rubric_ci.evaluators import table
 from rubric_ci.files.dialects import translation
-from rubric_ci.files.kinds import table
 from rubric_ci.files.validation import (
     agentv,
     ambiguous_scalars,
@@ -41,14 +41,14 @@ from rubric_ci.files.yaml_text import (
     csv_cases,
     document,
     jsonlines,
-    problems,
     scalars,
     size_limits,
     source,
     syntax_errors,
 )
-from rubric_ci.files.yaml_text.problems import MAX_PROBLEMS, Rule
 from rubric_ci.model.diagnostics import Diagnostic, Severity
+from rubric_ci.model import problems
+from rubric_ci.model.problems import MAX_PROBLEMS, Rule
 
 _MODULES = (
     *(constructor, csv_cases, document, jsonlines, size_limits, problems, scalars, source),

@@ -5,8 +5,8 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator
 
-from rubric_ci.files.yaml_text.problems import Problem
 from rubric_ci.files.yaml_text.source import Values
+from rubric_ci.model.problems import Problem
 from rubric_ci.system import resources
 
 

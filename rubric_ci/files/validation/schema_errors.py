@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from rubric_ci.files.assertions.keys import KEYS
+from rubric_ci.evaluators.assertions.keys import KEYS
 from rubric_ci.files.validation.assertion_rules import ASSERTION_OPTION
 from rubric_ci.files.validation.other_tools import hint_for_key, instead_of_type
 from rubric_ci.files.validation.schema_wording import (
@@ -35,7 +35,7 @@ from rubric_ci.files.validation.shape_rules import (
     UNKNOWN_VALUE,
     rule_of,
 )
-from rubric_ci.files.yaml_text.problems import MAX_PROBLEMS, UNKNOWN_KEY, WRONG_TYPE, Path, Problem
+from rubric_ci.model.problems import MAX_PROBLEMS, UNKNOWN_KEY, WRONG_TYPE, Path, Problem
 from rubric_ci.text.suggestions import did_you_mean, nearest
 
 Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]

@@ -4,9 +4,9 @@ import json
 import re
 from typing import Any, Final
 
-from rubric_ci.files.assertions.keys import KEYS, OPTIONS
+from rubric_ci.evaluators.assertions.keys import KEYS, OPTIONS
 from rubric_ci.files.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
-from rubric_ci.files.yaml_text.problems import Path, Problem
+from rubric_ci.model.problems import Path, Problem
 from rubric_ci.text.suggestions import nearest
 
 KINDS: Final = {

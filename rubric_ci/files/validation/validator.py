@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from rubric_ci.files.assertions.keys import KEYS
+from rubric_ci.evaluators.assertions.keys import KEYS
 from rubric_ci.files.validation.config_summary import KnownTargets, is_of_agentv
 from rubric_ci.files.validation.eval_rules import (
     eval_problems,
@@ -20,8 +20,8 @@ from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.problems import MAX_PROBLEMS, Problem
 from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.model.problems import MAX_PROBLEMS, Problem
 from rubric_ci.model.references import Lookup, Machine, NearFile
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
 
         found.extend(_first(assertion_problems(source.data, lookup, near_file)))
     if _mentions(source, "evaluators"):
-        from rubric_ci.files.kinds.table import KINDS
+        from rubric_ci.evaluators.table import KINDS
 
         for name, kind in KINDS.items():
             if _mentions(source, name):

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.files.assertions.assertion_table import TABLE
-from rubric_ci.files.kinds.kind import (
+from rubric_ci.evaluators.assertions.assertion_table import TABLE
+from rubric_ci.evaluators.kind import (
     UNFILLED,
     criteria_at,
     evaluators_of,
@@ -19,9 +19,9 @@ from rubric_ci.files.validation.assertion_rules import ASSERTION_VALUE
 from rubric_ci.files.validation.config_summary import Prompt
 from rubric_ci.files.validation.shape_rules import MISSING_KEY, NOT_TEXT
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES, spelt, usual_names
-from rubric_ci.files.yaml_text.problems import Path, Problem, Rule, mappings, with_cases
 from rubric_ci.files.yaml_text.size_limits import FILE_SIZE
 from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.model.problems import Path, Problem, Rule, mappings, with_cases
 from rubric_ci.text.suggestions import did_you_mean, slip, suggest
 
 INPUT: Final = "input"

@@ -8,7 +8,7 @@ from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES, CsvCases, OfRow
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.jsonlines import JsonLines
-from rubric_ci.files.yaml_text.problems import LocatedProblem, Location, Path, Place
+from rubric_ci.model.problems import LocatedProblem, Location, Path, Place
 from rubric_ci.model.references import FindFiles, Found, NotFound
 
 if TYPE_CHECKING:

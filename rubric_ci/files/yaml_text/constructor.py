@@ -9,19 +9,19 @@ from typing import Any, Final, NamedTuple
 
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from rubric_ci.files.yaml_text.problems import (
-    GOOD_FILE,
-    MAX_PROBLEMS,
-    LocatedProblem,
-    Rule,
-    with_rubrics,
-)
 from rubric_ci.files.yaml_text.scalars import (
     NUMBER_STARTS,
     WORDS,
     TooManyDigits,
     is_short_decimal,
     resolve,
+)
+from rubric_ci.model.problems import (
+    GOOD_FILE,
+    MAX_PROBLEMS,
+    LocatedProblem,
+    Rule,
+    with_rubrics,
 )
 
 MAX_DEPTH: Final = 100

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.files.yaml_text.problems import (
+from rubric_ci.model.problems import (
     GOOD_FILE,
     LocatedProblem,
     Location,

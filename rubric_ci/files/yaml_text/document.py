@@ -16,7 +16,8 @@ from yaml.events import (
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar, DataBuilder, merged_nodes, place
-from rubric_ci.files.yaml_text.problems import (
+from rubric_ci.files.yaml_text.size_limits import yaml_over_limits
+from rubric_ci.model.problems import (
     GOOD_FILE,
     MAX_PROBLEMS,
     LocatedProblem,
@@ -25,7 +26,6 @@ from rubric_ci.files.yaml_text.problems import (
     Place,
     Rule,
 )
-from rubric_ci.files.yaml_text.size_limits import yaml_over_limits
 
 _TEXT_AT_HASH: Final = r"[ \t]#[^\s#!]"  # a `#` that looks like text; compiled when needed
 

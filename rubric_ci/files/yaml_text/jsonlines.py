@@ -15,7 +15,9 @@ from rubric_ci.files.yaml_text.constructor import (
 )
 from rubric_ci.files.yaml_text.document import YAML_EMPTY, Document
 from rubric_ci.files.yaml_text.json_positions import JsonPositions
-from rubric_ci.files.yaml_text.problems import (
+from rubric_ci.files.yaml_text.scalars import MAX_DIGITS, NOT_FINITE
+from rubric_ci.files.yaml_text.size_limits import lines_over_limits
+from rubric_ci.model.problems import (
     MAX_PROBLEMS,
     UNKNOWN_KEY,
     LocatedProblem,
@@ -24,8 +26,6 @@ from rubric_ci.files.yaml_text.problems import (
     Place,
     Rule,
 )
-from rubric_ci.files.yaml_text.scalars import MAX_DIGITS, NOT_FINITE
-from rubric_ci.files.yaml_text.size_limits import lines_over_limits
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.document import LeaveOut

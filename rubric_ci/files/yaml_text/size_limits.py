@@ -8,7 +8,7 @@ from yaml._yaml import CParser
 from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from rubric_ci.files.yaml_text.constructor import MAX_DEPTH, YAML_DEPTH
-from rubric_ci.files.yaml_text.problems import LocatedProblem, Rule
+from rubric_ci.model.problems import LocatedProblem, Rule
 
 MAX_CHARACTERS: Final = 16_000_000  # code points
 MAX_VALUES: Final = 200_000  # half a kilobyte each

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.problems import LocatedProblem, Location, Path, Place, Rule
+from rubric_ci.model.problems import LocatedProblem, Location, Path, Place, Rule
 from rubric_ci.model.references import FindFiles
 
 if TYPE_CHECKING:
@@ -66,21 +66,6 @@ class Values(Protocol):
 
     def written(self, path: Path) -> str | None:
         """Return the scalar at a path as it is written, if the text has it."""
-
-
-class Placed(Protocol):
-    """Data of a file, and the place of each value."""
-
-    @property
-    def file(self) -> str:
-        """Return the name of the file."""
-
-    @property
-    def data(self) -> Any:
-        """Return the data."""
-
-    def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        """Return the place of the value at a path or of its key, else of the nearest parent."""
 
 
 class Source(Values, Protocol):

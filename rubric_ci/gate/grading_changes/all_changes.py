@@ -15,7 +15,6 @@ from rubric_ci.files.project.difference import Difference
 from rubric_ci.files.project.file_kinds import RepositoryFiles, sidecar_name
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
-from rubric_ci.files.yaml_text.problems import Path
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.gate.grading_changes.cases import case_changes, removed_cases
 from rubric_ci.gate.grading_changes.configuration import (
@@ -38,12 +37,13 @@ from rubric_ci.gate.grading_changes.targets import measures_of
 from rubric_ci.gate.grading_changes.tool_results import check_is_known
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.waivers.file import load_waivers
-from rubric_ci.git.snapshot import Snapshot
 from rubric_ci.model.changes import Base, GradingChange, by_order
 from rubric_ci.model.config import Config, RecordedTarget, RunnerTarget
 from rubric_ci.model.defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.problems import Path
 from rubric_ci.model.waivers import Waiver
+from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.text.globs import matcher
 
 TARGETS: Final = "targets."

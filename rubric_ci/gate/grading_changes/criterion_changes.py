@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Final, assert_never
 
-from rubric_ci.files.assertions.assertion_table import TABLE
+from rubric_ci.evaluators.assertions.assertion_table import TABLE
 from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind, compared
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.json_value import JSON

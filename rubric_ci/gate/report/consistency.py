@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from math import isclose
 from typing import Final
 
-from rubric_ci.files.kinds.table import KINDS
+from rubric_ci.evaluators.table import KINDS
 from rubric_ci.gate.report.decision import with_gate
 from rubric_ci.model.report import RunReport, run_verdict, totals
 from rubric_ci.model.results import (

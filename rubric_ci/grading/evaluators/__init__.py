@@ -3,10 +3,10 @@
 from dataclasses import fields
 
 from rubric_ci.errors import NoVerdict
-from rubric_ci.files.kinds.table import KINDS
+from rubric_ci.evaluators.judge_choice import judge_model
+from rubric_ci.evaluators.table import KINDS
 from rubric_ci.grading.evaluators import code_judge
 from rubric_ci.grading.evaluators.composite import composite
-from rubric_ci.grading.evaluators.judge_choice import judge_model
 from rubric_ci.grading.evaluators.llm_judge import llm_judge
 from rubric_ci.grading.evaluators.rubric import for_judges, rubric
 from rubric_ci.model.context import RunContext

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import assert_never
 
 from rubric_ci.errors import CannotReadFile, CannotRunScript
-from rubric_ci.grading.evaluators import scripts
-from rubric_ci.grading.evaluators.scripts import payload
+from rubric_ci.evaluators import scripts
+from rubric_ci.evaluators.scripts import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase
 from rubric_ci.model.json_value import JSON

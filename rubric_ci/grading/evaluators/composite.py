@@ -10,10 +10,10 @@ from dataclasses import asdict, replace
 from typing import Any, TypeAlias, assert_never
 
 from rubric_ci.errors import NoVerdict
+from rubric_ci.evaluators.scripts import payload
 from rubric_ci.grading.evaluators import code_judge
 from rubric_ci.grading.evaluators.llm_judge import llm_judge
 from rubric_ci.grading.evaluators.rubric import for_judges
-from rubric_ci.grading.evaluators.scripts import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import (
     CodeJudgeSpec,

@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import partial
 
 from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
+from rubric_ci.evaluators.judge_choice import asked_of, judge_of
+from rubric_ci.evaluators.scripts import payload
 from rubric_ci.grading.evaluators.code_judge import run_script
-from rubric_ci.grading.evaluators.judge_choice import asked_of, judge_of
-from rubric_ci.grading.evaluators.scripts import payload
 from rubric_ci.model.config import JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.files.assertions.assertion_table import assertion_marks, did
-from rubric_ci.grading.evaluators.judge_choice import judge_of
+from rubric_ci.evaluators.assertions.assertion_table import assertion_marks, did
+from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.results import Answer, Assessment, CriterionResult

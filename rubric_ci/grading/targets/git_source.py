@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
-from rubric_ci.git import process as git
 from rubric_ci.model.config import GitSource
 from rubric_ci.model.context import RunContext
 from rubric_ci.system import processes
+from rubric_ci.system.git import process as git
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 
 _SECONDS: Final = 900.0

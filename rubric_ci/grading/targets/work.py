@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile, CannotRunScript
-from rubric_ci.files.assertions import folder
-from rubric_ci.files.assertions.assertion_table import TABLE
-from rubric_ci.files.assertions.folder import check_name
-from rubric_ci.files.assertions.row import FOLDER, Outcome
+from rubric_ci.evaluators.assertions import folder
+from rubric_ci.evaluators.assertions.assertion_table import TABLE
+from rubric_ci.evaluators.assertions.folder import check_name
+from rubric_ci.evaluators.assertions.row import FOLDER, Outcome
 from rubric_ci.grading.targets.workspace import MOST_BYTES, MOST_FILES
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, RubricSpec, every_evaluator

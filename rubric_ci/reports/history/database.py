@@ -16,9 +16,9 @@ from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotReadHistory, CannotUseGit, CannotWriteFile
 from rubric_ci.files.project import discovery
-from rubric_ci.git.committed import first_tracked
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.reports.history.record import RunRecord, digest, dump, dump_cases, parse, parse_cases
+from rubric_ci.system.git.committed import first_tracked
 
 APPLICATION: Final = 0x52434948  # "RCIH", in the header of the file
 PATIENCE: Final = 60.0  # seconds to wait for another writer

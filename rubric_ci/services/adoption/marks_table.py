@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, spelt, table
-from rubric_ci.files.yaml_text.problems import LocatedProblem
+from rubric_ci.model.problems import LocatedProblem
 from rubric_ci.services.adoption.samples import Check, Sample, unit
 
 COLUMNS = (

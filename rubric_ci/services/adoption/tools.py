@@ -11,7 +11,6 @@ from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project import discovery
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.gate.grading_changes.file_changes import UNNAMED
-from rubric_ci.git.committed import first_tracked
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.services.adoption import (
@@ -25,6 +24,7 @@ from rubric_ci.services.adoption import (
 )
 from rubric_ci.services.adoption.samples import Sample, counting
 from rubric_ci.system import processes
+from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
 from rubric_ci.system.shell import shell_quote
 

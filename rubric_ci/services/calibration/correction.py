@@ -7,7 +7,7 @@ from math import fsum, sqrt
 from statistics import fmean
 from typing import Final
 
-from rubric_ci.files.assertions.assertion_table import assertion_marks, did
+from rubric_ci.evaluators.assertions.assertion_table import assertion_marks, did
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.model.answers import answer_of, identity
 from rubric_ci.model.comparison import CorrectedPassRate, Stratum

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, TypeGuard, assert_never
 
 import click
 
-from rubric_ci.files.assertions.assertion_table import is_of_text
+from rubric_ci.evaluators.assertions.assertion_table import is_of_text
 from rubric_ci.model.answers import KeptAnswer, answer_of, identity
 from rubric_ci.model.comparison import CaseKey
 from rubric_ci.model.dataclass import dataclass

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from rubric_ci.grading.evaluators.judge_choice import asked_of
+from rubric_ci.evaluators.judge_choice import asked_of
 from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.dataclass import dataclass

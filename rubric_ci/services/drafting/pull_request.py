@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rubric_ci.errors import CannotConfigure, CannotPush
-from rubric_ci.git import branch
-from rubric_ci.git.plumbing import open_repository
 from rubric_ci.github import branches
 from rubric_ci.github.actions import Event, read_event
 from rubric_ci.github.branches import Branch, Change, Proposal
@@ -31,6 +29,8 @@ from rubric_ci.services.drafting.publish import (
 from rubric_ci.services.drafting.review import echo
 from rubric_ci.services.drafting.rewrite import Rewrite
 from rubric_ci.services.drafting.select import digest
+from rubric_ci.system.git import branch
+from rubric_ci.system.git.plumbing import open_repository
 from rubric_ci.text import escape
 
 BRANCH_PREFIX = "rubric-ci/rubrics-"

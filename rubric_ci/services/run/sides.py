@@ -27,9 +27,6 @@ from rubric_ci.files.project.loaded_project import LoadedProject, mask_secrets
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.selection.dependencies import command_files, depends_on_everything
 from rubric_ci.gate.selection.fingerprint import question, rubrics
-from rubric_ci.git import plumbing, snapshot
-from rubric_ci.git.snapshot import Contents
-from rubric_ci.git.worktree import Worktree, worktree
 from rubric_ci.grading.case_choice import read_keyword
 from rubric_ci.grading.resolve import Task, is_asked_for
 from rubric_ci.grading.targets import answer_cache, recorded
@@ -44,6 +41,9 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.report import RemovedCase
 from rubric_ci.model.results import Answer, CaseResult
+from rubric_ci.system.git import plumbing, snapshot
+from rubric_ci.system.git.snapshot import Contents
+from rubric_ci.system.git.worktree import Worktree, worktree
 from rubric_ci.text.globs import matcher
 
 Key: TypeAlias = tuple[str, str]

@@ -26,8 +26,6 @@ from rubric_ci.gate.grading_changes.tool_results import (
 from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.report.redaction import without_secrets
 from rubric_ci.gate.waivers.file import waivers_of
-from rubric_ci.git import plumbing
-from rubric_ci.git.worktree import worktree
 from rubric_ci.github.actions import run_metadata
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.changes import Base, GradingChange, NoBase
@@ -59,6 +57,8 @@ from rubric_ci.services.run.sides import Key
 from rubric_ci.services.run.suspect import Pair
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set
+from rubric_ci.system.git import plumbing
+from rubric_ci.system.git.worktree import worktree
 
 _MOVED: Final = "what its graders demand differs at the base"
 

@@ -16,7 +16,7 @@ from rubric_ci.files.dialects import (
 )
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.problems import Path
+from rubric_ci.model.problems import Path
 from tests.cli.commands.test_import import CODE, PROMPTFOO
 from tests.files.dialects.test_agentv_graders import SCORED
 from tests.files.dialects.test_table import AGENTV, FIVE, MORE, SKILL

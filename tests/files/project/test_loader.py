@@ -5,7 +5,7 @@ from textwrap import dedent, indent
 
 import pytest
 
-from rubric_ci.files.kinds.usage_limits import LatencySpec
+from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.files.project.loader import load
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (

@@ -18,8 +18,8 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.schema_errors import explain
 from rubric_ci.files.validation.validator import check_evals
-from rubric_ci.files.yaml_text.problems import LocatedProblem
 from rubric_ci.files.yaml_text.source import decode
+from rubric_ci.model.problems import LocatedProblem
 from rubric_ci.model.references import NotFound
 from tests import platforms
 from tests.evals.__main__ import FOLDER, diagnostics, evals, report

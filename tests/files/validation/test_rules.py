@@ -12,7 +12,7 @@ from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.rules import RULES, apply_suppressions, meanings, render
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.problems import Rule
+from rubric_ci.model.problems import Rule
 from rubric_ci.model.references import Found, NotFound
 from rubric_ci.system.model_list import known_models
 from tests.pictures import media, png

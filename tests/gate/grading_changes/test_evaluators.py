@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.files.kinds.field_accuracy import FieldAccuracySpec
-from rubric_ci.files.kinds.json_compare import FieldSpec
-from rubric_ci.files.kinds.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.evaluators.field_accuracy import FieldAccuracySpec
+from rubric_ci.evaluators.json_compare import FieldSpec
+from rubric_ci.evaluators.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.gate.grading_changes.cases import evaluator_changes
 from rubric_ci.model.evals import (
     CodeJudgeSpec,

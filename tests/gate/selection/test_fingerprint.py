@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import pytest
 
-from rubric_ci.files.kinds.usage_limits import LatencySpec
+from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.compare_cases import Revision, place, select
 from rubric_ci.gate.selection.dependencies import ChangedPaths

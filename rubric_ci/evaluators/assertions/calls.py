@@ -1,0 +1,325 @@
+"""Assertions about the calls of tools that an agent made.
+
+A call that failed was tried: it counts where calls are forbidden or limited, and does not count
+where one is required. A call may come several times; one is enough where one is required.
+
+A line of a shell is matched as a whole and by each of its commands: one that fits is a call of it.
+Where nothing else may be called, each of them has to fit.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any, Final
+
+from rubric_ci.evaluators.assertions.json_data import schema_problem, validity
+from rubric_ci.evaluators.assertions.row import CALLS, TEXT, TEXTS, Outcome, Row, shown
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.trace import Step
+from rubric_ci.models.agents import NAMED
+from rubric_ci.text.numbers import listed
+from rubric_ci.text.shell_commands import Spellings, commands
+
+_PATTERN: Final = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)
+_SKILL: Final = re.compile(
+    r"(?:^|[/\"'\s`(\[{<])skills/([A-Za-z0-9._:-]++)/SKILL\.md(?=$|[)\"'\s,;:`\]}>])"
+)
+_SHOWN: Final = 5  # calls in a message
+
+Steps = Sequence[Step]
+
+
+def _called(steps: Steps, pattern: str, fold: bool) -> Outcome:
+    return _found(_matching(steps, pattern, fold), _failed(steps, pattern, fold))
+
+
+def _never_called(steps: Steps, patterns: str | list[str], fold: bool) -> Outcome:
+    every = [patterns] if isinstance(patterns, str) else patterns
+    calls = [step for step in steps if any(_fits(step, each, fold) for each in every)]
+    if not calls:
+        return Outcome(holds=True, found=_not_called(steps))
+    return Outcome(holds=False, found=f"it is called {_times(len(calls))}: {_line(calls[0])}")
+
+
+def _called_with(steps: Steps, value: dict[str, Any], fold: bool) -> Outcome:
+    calls = list(_matching(steps, value["name"], fold))
+    reasons = [(call, validity(call.arguments, value["arguments"])) for call in calls]
+    if fits := [call for call, reason in reasons if not reason]:
+        return Outcome(holds=True, found="it is called so", evidence=_line(fits[0]))
+    if reasons:
+        return Outcome(holds=False, found=f"the arguments do not fit: {reasons[-1][1]}")
+    return _found(iter(()), _failed(steps, value["name"], fold))
+
+
+def _in_order(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
+    rest = iter([step for step in steps if not step.error])
+    for number, pattern in enumerate(patterns, start=1):
+        if not any(_fits(step, pattern, fold) for step in rest):
+            after = f" after {shown(patterns[number - 2])}" if number > 1 else ""
+            return Outcome(holds=False, found=f"{shown(pattern)} is not called{after}")
+    return Outcome(holds=True, found="all are called in this order")
+
+
+def _exactly(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
+    pairs = zip(steps, patterns, strict=False)
+    same = all(_is_only(step, [each], fold) for step, each in pairs)
+    fits = len(steps) == len(patterns) and same
+    return Outcome(holds=fits, found="" if fits else _not_called(steps, repeated=True))
+
+
+def _no_other(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
+    others = [step for step in steps if not _is_only(step, patterns, fold)]
+    if not others:
+        return Outcome(holds=True, found=_not_called(steps))
+    return Outcome(holds=False, found=f"{_times(len(others))}: {_line(others[0])}")
+
+
+def _skill_used(steps: Steps, pattern: str, fold: bool) -> Outcome:
+    used = list(dict.fromkeys(name for s in steps if not s.error for name in _skills(s)))
+    wanted = pattern.strip().casefold() if fold else pattern.strip()
+    fits = any(_glob(name.casefold() if fold else name, wanted) for name in used)
+    found = f"used: {listed(used, _SHOWN)}" if used else "no skill is used"
+    return Outcome(holds=fits, found=found)
+
+
+def _skills(step: Step) -> Iterator[str]:
+    """Yield the skills that a call used: by the tool for it, or by the path of their file."""
+    given = step.arguments if isinstance(step.arguments, dict) else {}
+    match step.tool.casefold():
+        case "skill":
+            name = given.get("skill", given.get("name"))
+            yield from [name.strip()] if isinstance(name, str) and name.strip() else []
+        case "read":
+            places = (given.get(key) for key in ("file_path", "path", "filePath"))
+            path = next((place for place in places if isinstance(place, str)), "")
+            yield from _SKILL.findall(path.replace("\\", "/"))
+        case tool:
+            command = given.get("command") if tool == "bash" else ""
+            yield from _SKILL.findall(f"{command}\n{step.result}".replace("\\", "/"))
+
+
+def _at_most(steps: Steps, most: int, _: bool) -> Outcome:
+    return Outcome(holds=len(steps) <= most, found=f"there are {len(steps):,}")
+
+
+def _found(calls: Iterator[Step], failed: int) -> Outcome:
+    call = next(calls, None)
+    if call:
+        return Outcome(holds=True, found="it is called", evidence=_line(call))
+    tried = f"it is not called without an error, but {_times(failed)} with one"
+    return Outcome(holds=False, found=tried if failed else "it is not called")
+
+
+def _matching(steps: Steps, pattern: str, fold: bool, *, failed: bool = False) -> Iterator[Step]:
+    return (step for step in steps if _fits(step, pattern, fold) and (failed or not step.error))
+
+
+def _failed(steps: Steps, pattern: str, fold: bool) -> int:
+    return sum(bool(step.error) for step in steps if _fits(step, pattern, fold))
+
+
+def _fits(step: Step, pattern: str, fold: bool) -> bool:
+    """Return True if the tool's name fits, and one of its arguments, or all of them as JSON.
+
+    With `fold` the name fits in any case.
+    """
+    arguments = _wanted(step, pattern, fold)
+    texts = (*_arguments(step.arguments), *(text for each in _commands(step) for text in each))
+    return arguments == "" or (arguments is not None and any(_glob(t, arguments) for t in texts))
+
+
+def _is_only(step: Step, patterns: list[str], fold: bool) -> bool:
+    """Return True if a call fits one of the patterns, and of several commands each of them."""
+    several = _commands(step)
+    if len(several) < 2:
+        return any(_fits(step, each, fold) for each in patterns)
+    wanted = [found for each in patterns if (found := _wanted(step, each, fold)) is not None]
+    whole = [found for found in wanted if not found or len(commands(found)) > 1]
+    if any(
+        not found or any(_glob(t, found) for t in _arguments(step.arguments)) for found in whole
+    ):
+        return True
+    return all(any(_glob(t, found) for found in wanted for t in each) for each in several)
+
+
+def _wanted(step: Step, pattern: str, fold: bool) -> str | None:
+    """Return the glob of the arguments, "" for any; None: the name of the tool does not fit."""
+    parts = _PATTERN.fullmatch(pattern.strip())
+    if parts is None:
+        return None
+    tool, name = (text.casefold() if fold else text for text in (step.tool, parts["tool"]))
+    if not _glob(tool, name) and step.tool not in NAMED.get(name, ()):
+        return None
+    return parts["arguments"] or ""
+
+
+def tool_of(pattern: str) -> str:
+    """Return the name of the tool in a pattern."""
+    parts = _PATTERN.fullmatch(pattern.strip())
+    return parts["tool"] if parts else ""
+
+
+def _commands(step: Step) -> list[Spellings]:
+    """Return the commands of a call of a shell."""
+    given = step.arguments if isinstance(step.arguments, dict) else {}
+    line = given.get("command", given.get("cmd"))
+    if step.tool not in NAMED["shell"] or not isinstance(line, str):
+        return []
+    return [tuple(" ".join(text.split()) for text in each) for each in commands(line)]
+
+
+def _arguments(arguments: JSON) -> Iterator[str]:
+    values = arguments.values() if isinstance(arguments, dict) else ()
+    for value in (*values, arguments):
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield " ".join(text.split())
+
+
+def _glob(text: str, pattern: str) -> bool:
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+def _line(step: Step) -> str:
+    arguments = "" if step.arguments is None else json.dumps(step.arguments, ensure_ascii=False)
+    return f"{step.tool}({arguments})"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _not_called(steps: Steps, *, repeated: bool = False) -> str:
+    tools = [step.tool for step in steps]
+    names = tools if repeated else list(dict.fromkeys(tools))
+    return f"called: {listed(names, _SHOWN)}" if names else "no tool is called"
+
+
+def _pattern_problem(value: Any) -> str:
+    for pattern in value if isinstance(value, list) else [value]:
+        if isinstance(pattern, str) and not _PATTERN.fullmatch(pattern.strip()):
+            return f"{shown(pattern)} is not a tool, or `Name(arguments)`"
+    return ""
+
+
+def _with_problem(value: Any) -> str:
+    if not isinstance(value, dict) or not isinstance(value.get("arguments"), dict):
+        return ""
+    return schema_problem(value["arguments"])
+
+
+_row: Final = partial(Row, of=CALLS, problem=_pattern_problem, folds=True)
+
+ROWS: Final = (
+    _row(
+        key="called",
+        check=_called,
+        says="calls {}",
+        denies="does not call {}",
+        meaning=(
+            "The agent called this tool without an error; with `Name(glob)` one of its arguments, "
+            "as one line, fits the glob."
+        ),
+        value={**TEXT, "examples": ["Bash(npm test*)"]},
+    ),
+    _row(
+        key="never_called",
+        check=_never_called,
+        growth="stronger",
+        says="never calls {}",
+        denies="calls {}",
+        meaning="The agent did not call this tool, or any of these, not even with an error.",
+        value={
+            "type": ["string", "array"],
+            "pattern": r"\S",
+            "minItems": 1,
+            "items": TEXT,
+            "examples": ["Bash(git push*)", ["Write", "Edit"]],
+        },
+    ),
+    _row(
+        key="skill_used",
+        check=_skill_used,
+        says="uses the skill {}",
+        denies="does not use the skill {}",
+        meaning=(
+            "The agent called the tool `Skill` with this name without an error, or read or met "
+            "the `skills/NAME/SKILL.md` of it in a call; `*` stands for any text."
+        ),
+        value={**TEXT, "examples": ["refunds"]},
+        problem=lambda _: "",
+    ),
+    _row(
+        key="called_with",
+        check=_called_with,
+        says="makes the call {}",
+        denies="does not make the call {}",
+        meaning=(
+            "The agent called this tool without an error, and the arguments of one such call are "
+            "valid by the JSON Schema."
+        ),
+        value={
+            "type": "object",
+            "required": ["name", "arguments"],
+            "additionalProperties": False,
+            "properties": {
+                "name": {
+                    **TEXT,
+                    "title": "Name",
+                    "description": "Tool, as for `called`.",
+                    "examples": ["find_order"],
+                },
+                "arguments": {
+                    "type": "object",
+                    "title": "Arguments",
+                    "description": "JSON Schema of the arguments.",
+                    "examples": [{"required": ["number"]}],
+                },
+            },
+            "examples": [{"name": "find_order", "arguments": {"required": ["number"]}}],
+        },
+        problem=_with_problem,
+    ),
+    _row(
+        key="calls_in_order",
+        check=_in_order,
+        says="calls in this order {}",
+        denies="does not call in this order {}",
+        meaning=(
+            "The agent called these tools in this order without an error; other calls may be in "
+            "between."
+        ),
+        value={**TEXTS, "examples": [["Read", "Edit"]]},
+        growth="stronger",
+        ordered=True,
+    ),
+    _row(
+        key="calls_exactly",
+        check=_exactly,
+        says="makes these calls and no other {}",
+        denies="makes other calls than {}",
+        meaning="The agent made these calls in this order, also with errors, and no other.",
+        value={**TEXTS, "examples": [["find_order", "refund"]]},
+    ),
+    _row(
+        key="no_other_calls",
+        check=_no_other,
+        says="calls nothing but {}",
+        denies="calls something other than {}",
+        meaning="Every call, also one with an error, fits one of these.",
+        value={**TEXTS, "examples": [["Read", "Bash(ls*)"]]},
+        growth="weaker",
+    ),
+    _row(
+        key="max_calls",
+        check=_at_most,
+        says="makes at most {} calls",
+        denies="makes more than {} calls",
+        title="Maximum of calls",
+        meaning="The agent made at most so many calls, those with an error included.",
+        value={"type": "integer", "minimum": 0, "examples": [12]},
+        folds=False,
+        growth="weaker",
+    ),
+)

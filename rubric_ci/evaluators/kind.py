@@ -1,0 +1,241 @@
+"""One type of evaluator: how it is read, checked by `validate` and measured.
+
+NOTE: `validate` imports this for every file with evaluators, so specs are imported for types only.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from posixpath import join
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypedDict
+
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.problems import Path, Problem, mappings
+from rubric_ci.model.references import Found, Lookup
+
+if TYPE_CHECKING:
+    from rubric_ci.model.diagnostics import Span
+    from rubric_ci.model.evals import EvalCase, EvaluatorSpec
+    from rubric_ci.model.media import Media
+    from rubric_ci.model.problems import Placed
+    from rubric_ci.model.results import Answer, Assessment
+    from rubric_ci.text.redact import Redactor
+
+MOST_SHELL: Final = 10_000  # characters of a shell line that is read word by word
+UNFILLED: Final = frozenset(("id", "tags", "field"))
+"""Keys of a criterion whose texts are names: no variable is replaced in them."""
+
+Evaluator: TypeAlias = dict[str, Any]
+"""The data of an evaluator."""
+
+
+def criteria_at(rubrics: Any, path: Path) -> tuple[Any, Path]:
+    """Return the criteria of `rubrics`, a list or a mapping with `criteria`, and their path."""
+    if isinstance(rubrics, dict) and "criteria" in rubrics:
+        return rubrics["criteria"], (*path, "criteria")
+    return rubrics, path
+
+
+def execution_of(owner: dict[str, Any]) -> dict[str, Any]:
+    """Return `execution` of a suite or a case; empty if it is missing or no mapping."""
+    execution = owner.get("execution")
+    return execution if isinstance(execution, dict) else {}
+
+
+def target_names(case: Any, suite: dict[str, Any], compare: Sequence[str]) -> list[str]:
+    """Return the targets that answer a case; "" is the default one."""
+    if isinstance(case, dict) and (own := named_target(case)):
+        return [own]
+    several = suite.get("targets")
+    if isinstance(several, list):
+        return [name for name in several if isinstance(name, str)]
+    shared = named_target(suite)
+    return [shared] if shared else [*compare] or [""]
+
+
+def named_target(owner: dict[str, Any]) -> str:
+    """Return the target that a suite or a case names; empty: none."""
+    name = execution_of(owner).get("target", owner.get("target", ""))
+    return name if isinstance(name, str) else ""
+
+
+def evaluators_of(owner: dict[str, Any]) -> tuple[Path, list[Any]] | None:
+    """Return the evaluators that a suite or a case has, and their path in it; None: it has none."""
+    execution = execution_of(owner)
+    holder, path = (execution, ("execution",)) if "evaluators" in execution else (owner, ())
+    if "evaluators" not in holder:
+        return None
+    found = holder["evaluators"]
+    return (*path, "evaluators"), found if isinstance(found, list) else []
+
+
+def written_evaluators(data: Any) -> Iterator[tuple[Path, Evaluator]]:
+    """Yield every evaluator of an eval file with its path, and the members of composites."""
+    if not isinstance(data, dict):
+        return
+    yield from _of_owner(data, ())
+    for path, case in mappings(data, "evalcases"):
+        yield from _of_owner(case, path)
+
+
+def _of_owner(owner: dict[str, Any], path: Path) -> Iterator[tuple[Path, Evaluator]]:
+    if found := evaluators_of(owner):
+        yield from with_members(found[1], (*path, *found[0]))
+
+
+def with_members(evaluators: Any, path: Path) -> Iterator[tuple[Path, Evaluator]]:
+    """Yield evaluators with their paths, each before its members."""
+    for index, evaluator in enumerate(evaluators if isinstance(evaluators, list) else ()):
+        if isinstance(evaluator, dict):
+            where: Path = (*path, index)
+            yield where, evaluator
+            yield from with_members(evaluator.get("evaluators"), (*where, "evaluators"))
+
+
+class UsedFiles:
+    """Looks up references and collects the paths that were found."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self.lookup = lookup
+        self._paths: dict[str, None] = {}
+
+    def read(self, reference: str) -> Found:
+        """Return a file that the checks found."""
+        found = self.lookup(reference)
+        if not isinstance(found, Found):
+            raise TypeError(f"{reference} was found by the checks: {found.reason}")
+        self._paths[found.path] = None
+        return found
+
+    def part(self, reference: str) -> "Found | Media":
+        """Return a file of a message that the checks found: a text, or an image or document."""
+        found = self.lookup(reference)
+        if isinstance(found, Found) or found.media is None:
+            return self.read(reference)
+        self._paths[found.media.path] = None
+        return found.media
+
+    def note_script(self, script: str | list[str], cwd: str) -> None:
+        """Collect the words of a command that name files."""
+        for word in _words(script):
+            if "/" in word or "." in word:
+                found = self.lookup(join(cwd, word))
+                if isinstance(found, Found):
+                    self._paths[found.path] = None
+
+    def paths(self) -> tuple[str, ...]:
+        """Return every path once, in the order of the file."""
+        return tuple(self._paths)
+
+
+def _words(script: str | list[str]) -> list[str]:
+    if not isinstance(script, str):
+        return script
+    import shlex  # few files have scripts
+
+    try:
+        # NOTE: shlex takes the square of the length of a word.
+        return shlex.split(script) if len(script) <= MOST_SHELL else script.split()
+    except ValueError:  # quotes that only a shell understands
+        return script.split()
+
+
+class Fill(NamedTuple):
+    """What replaces variables in the texts of a case; a value is data and is not read again."""
+
+    variables: Mapping[str, JSON] | None = None  # None: texts are taken as they stand
+
+    def text(self, written: str) -> str:
+        """Return a text with its variables replaced."""
+        if self.variables is None or not ("{{" in written or "{%" in written):
+            return written
+        from rubric_ci.text.template import render  # few files have templates
+
+        return render(written, self.variables)
+
+    def value(self, written: JSON) -> JSON:
+        """Return a value with the variables of its texts replaced; names of keys stay."""
+        match written:
+            case str():
+                return self.text(written)
+            case list():
+                return [self.value(each) for each in written]
+            case dict():
+                return {key: self.value(each) for key, each in written.items()}
+            case _:
+                return written
+
+
+class Written(NamedTuple):
+    """An evaluator as an eval file that `validate` accepts has it."""
+
+    source: "Placed"
+    path: Path
+    data: Evaluator
+    files: UsedFiles
+    members: "tuple[EvaluatorSpec, ...]" = ()  # of a kind that has members
+    fill: Fill = Fill()
+
+    def span(self, *keys: str | int) -> "Span":
+        """Return the place of a setting."""
+        from rubric_ci.model.diagnostics import Span
+
+        return Span(*self.source.locate((*self.path, *keys)))
+
+    def inside(self, *keys: str | int) -> "Written":
+        """Return an evaluator that is written in this one."""
+        data: Any = self.data
+        for key in keys:
+            data = data[key]
+        return self._replace(path=(*self.path, *keys), data=data)
+
+
+class Common(TypedDict):
+    """The settings that every evaluator has."""
+
+    name: str
+    weight: float
+    span: "Span"
+
+
+def common(written: Written) -> Common:
+    """Return the settings that every evaluator has."""
+    name, weight = written.data["name"], float(written.data.get("weight", 1.0))
+    return Common(name=name, weight=weight, span=written.span("name"))
+
+
+class Prompt(NamedTuple):
+    """A prompt of a judge."""
+
+    path: Path
+    text: str
+    known: tuple[str, ...]  # the variables that it may use
+    needed: tuple[str, ...]  # variables of which it needs one
+    scores: str = "the answer"  # what these variables show
+
+
+class Script(NamedTuple):
+    """An evaluator that starts a command: its data, their path, and the key of the command."""
+
+    data: dict[str, Any]
+    path: Path
+    key: str
+
+
+def nothing(_: Any, __: Any) -> Iterator[Any]:
+    """Yield nothing."""
+    yield from ()
+
+
+class Kind(NamedTuple):
+    """One type of evaluator."""
+
+    read: "Callable[[Written], EvaluatorSpec]"
+    measure: "Callable[[EvalCase, Answer, Any, Redactor], Assessment] | None" = None
+    """None: a judge, a script or its members assess, as `grading/evaluators/` says by the spec."""
+    criteria: bool = False  # under `rubrics`
+    members: bool = False  # under `evaluators`
+    means: bool = False  # its score is the weighted mean of its criteria
+    whole: tuple[str, ...] = ()  # settings whose values are integers by name
+    problems: Callable[[Evaluator, Path], Iterator[Problem]] = nothing
+    prompts: Callable[[Evaluator, Path], Iterator[Prompt]] = nothing
+    scripts: Callable[[Evaluator, Path], Iterator[Script]] = nothing
+    problems_of_file: Callable[[Any, Lookup], Iterator[Problem]] = nothing

@@ -1,0 +1,132 @@
+"""The `latency`, `cost` and `token_usage` evaluators: score 1 within the limit, else 0.
+
+The target reports the measurements. Without a measurement there is no verdict.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from rubric_ci.errors import CannotMeasure
+from rubric_ci.evaluators.kind import Written, common
+from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.evals import EvalCase, MeasuringSpec
+from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.text.redact import Redactor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencySpec(MeasuringSpec):
+    """Maximum duration of an answer."""
+
+    maximums: ClassVar = ("threshold_ms",)
+    of_text: ClassVar = False
+    type: str = "latency"
+    threshold_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostSpec(MeasuringSpec):
+    """Maximum cost of an answer."""
+
+    maximums: ClassVar = ("budget_usd",)
+    of_text: ClassVar = False
+    type: str = "cost"
+    budget_usd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsageSpec(MeasuringSpec):
+    """Maximum tokens of an answer; at least one limit is set."""
+
+    maximums: ClassVar = ("max_total", "max_input", "max_output")
+    of_text: ClassVar = False
+    type: str = "token_usage"
+    max_total: float | None = None
+    max_input: float | None = None
+    max_output: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Measurement:
+    """A measurement and its limit."""
+
+    used: float
+    limit: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{_number(self.used)} of at most {_number(self.limit)} {self.unit}"
+
+
+def read_latency(written: Written) -> LatencySpec:
+    """Return the spec."""
+    return LatencySpec(**common(written), threshold_ms=float(written.data["threshold"]))
+
+
+def read_cost(written: Written) -> CostSpec:
+    """Return the spec."""
+    return CostSpec(**common(written), budget_usd=float(written.data["budget"]))
+
+
+def read_token_usage(written: Written) -> TokenUsageSpec:
+    """Return the spec."""
+    data = written.data
+    return TokenUsageSpec(
+        **common(written),
+        max_total=data.get("max_total", data.get("maxTotal")),
+        max_input=data.get("max_input", data.get("maxInput")),
+        max_output=data.get("max_output", data.get("maxOutput")),
+    )
+
+
+def latency(_: EvalCase, answer: Answer, spec: LatencySpec, __: Redactor) -> Assessment:
+    """Compare the target's duration with its limit."""
+    if answer.duration_seconds is None:
+        raise CannotMeasure("the target reports no duration (`duration_ms`)")
+    used = round(answer.duration_seconds * 1000, 3)
+    return _compared([_Measurement(used, spec.threshold_ms, "ms")])
+
+
+def cost(_: EvalCase, answer: Answer, spec: CostSpec, __: Redactor) -> Assessment:
+    """Compare the cost of the answer with its limit."""
+    used = (answer.trace_summary or {}).get("cost_usd")
+    if used is None:
+        raise CannotMeasure("the target reports no cost (`cost_usd`)")
+    return _compared([_Measurement(used, spec.budget_usd, "USD")])
+
+
+def token_usage(_: EvalCase, answer: Answer, spec: TokenUsageSpec, __: Redactor) -> Assessment:
+    """Compare each kind of tokens with its limit, if it has one."""
+    return _compared(list(_tokens(answer, spec)))
+
+
+def _tokens(answer: Answer, spec: TokenUsageSpec) -> Iterator[_Measurement]:
+    used = (answer.trace_summary or {}).get("token_usage")
+    if used is None:
+        raise CannotMeasure("the target reports no token usage (`token_usage`)")
+    for kind, limit in (("input", spec.max_input), ("output", spec.max_output)):
+        if limit is not None:
+            yield _Measurement(_count(used, kind), limit, f"{kind} tokens")
+    if spec.max_total is not None:
+        total = _count(used, "input") + _count(used, "output") + used.get("cached", 0)
+        yield _Measurement(total, spec.max_total, "tokens in all")
+
+
+def _count(used: dict[str, float], kind: str) -> float:
+    if kind not in used:
+        raise CannotMeasure(f"the target's `token_usage` does not count `{kind}` tokens")
+    return used[kind]
+
+
+def _compared(measured: Sequence[_Measurement]) -> Assessment:
+    misses = tuple(str(m) for m in measured if m.used > m.limit)
+    return Assessment(
+        score=0.0 if misses else 1.0,
+        reasoning="; ".join(map(str, measured)),
+        hits=tuple(str(m) for m in measured if m.used <= m.limit),
+        misses=misses,
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")

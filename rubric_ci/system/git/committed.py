@@ -1,0 +1,70 @@
+"""The files of a folder that came with a commit: a change can bring those, and only those; effects.
+
+A folder is judged by its real path, in every repository around it: a link, a submodule or a
+repository inside the folder hides nothing. A checkout without git could hide all.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rubric_ci.errors import CannotUseGit
+from rubric_ci.system.git import process
+from rubric_ci.system.git.process import Repository
+from rubric_ci.system.repository import around
+
+
+def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
+    """Return a file of the folder, or a link on the way to it, that git tracks; None: no such file.
+
+    The path is relative to its repository. Raises CannotUseGit if git cannot be asked, also where
+    a runner's workspace has no repository.
+    """
+    known = process.clean_environment(environment)
+    _check_repository(folder, environment)
+    for place in _places(folder):
+        for root in _repositories(place):
+            path = place.relative_to(root).as_posix()
+            if tracked := _tracked(Repository(root=root, environment=known), path):
+                return tracked
+    return None
+
+
+def _check_repository(folder: Path, environment: Mapping[str, str]) -> None:
+    """Raise CannotUseGit for files in a runner's workspace outside of every repository.
+
+    NOTE: actions/checkout downloads an archive where git is not installed, as in slim images.
+    """
+    real, top = _real(folder), environment.get("GITHUB_WORKSPACE", "")
+    if not top or not folder.exists() or any(_repositories(real)):
+        return
+    if real.is_relative_to(_real(Path(top))):
+        raise CannotUseGit("the workspace is a checkout without git, which hides what is committed")
+
+
+def _places(folder: Path) -> Iterator[Path]:
+    """Yield the real folder, then each link on the way to it: who commits a link chooses it."""
+    yield _real(folder)
+    ways, seen = [folder.absolute()], set[Path]()
+    for way in ways:
+        for link in filter(Path.is_symlink, (way, *way.parents)):
+            place = _real(link.parent) / link.name
+            if place not in seen:
+                seen.add(place)
+                ways.append(place.parent / link.readlink())
+                yield place
+
+
+def _real(path: Path) -> Path:
+    """Return the path without links; `Path.resolve` raises RuntimeError for a loop of them."""
+    return Path(os.path.realpath(path))
+
+
+def _repositories(place: Path) -> Iterator[Path]:
+    return (folder for folder in around(place) if not folder.is_symlink())
+
+
+def _tracked(repository: Repository, path: str) -> str:
+    # NOTE: file systems of macOS and Windows open a/b where a commit holds A/B.
+    listing = process.query(repository, "ls-files", "-z", "--", f":(icase,literal){path}")
+    return listing.partition("\0")[0]

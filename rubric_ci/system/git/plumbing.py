@@ -1,0 +1,127 @@
+"""Git objects and the state of a checkout, read with the git command.
+
+Every path is relative to the root that the repository was opened at, which may be a folder of it.
+Nothing here fetches: `git fetch --depth` would truncate a full clone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rubric_ci.errors import CannotUseGit
+from rubric_ci.model.changes import ABSENT, SYMLINK, Change, Entry
+from rubric_ci.system.git.process import (
+    Object,
+    Repository,
+    clean_environment,
+    output,
+    query,
+    run,
+    stripped,
+)
+
+
+def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:
+    """Open the working tree that contains `root`."""
+    repository = Repository(root=root, environment=clean_environment(environment))
+    facts = ("--is-inside-work-tree", "--git-common-dir", "--show-prefix")
+    inside, common, *prefix = output(repository, "rev-parse", *facts).split("\n")
+    if inside != "true":
+        raise CannotUseGit(f"{root} is not in the working tree of a git repository")
+    if not (root / common).is_dir():  # a line feed in a path
+        raise CannotUseGit(f"{root}: the repository has no folder `{common}`")
+    return replace(repository, prefix="\n".join(prefix).rstrip("\n"), common=root / common)
+
+
+def is_shallow(repository: Repository) -> bool:
+    """Return True if the clone is shallow."""
+    return query(repository, "rev-parse", "--is-shallow-repository") == "true"
+
+
+def commit(repository: Repository, revision: str) -> str | None:
+    """Return the id of the commit that a revision names, or None if it is missing."""
+    found = _commit(repository, revision)
+    return found.id if found else None
+
+
+def committed_at(repository: Repository, revision: str) -> str:
+    """Return the time of a commit, RFC 3339."""
+    return query(repository, "log", "-1", "--format=%cI", revision, "--")
+
+
+def parents(repository: Repository, revision: str) -> tuple[str, ...]:
+    """Return the parents of a commit; none where a shallow clone lacks one."""
+    found = _commit(repository, revision)
+    header = found.content.partition(b"\n\n")[0].decode("ascii", "replace") if found else ""
+    lines = header.split("\n")
+    named = tuple(line.removeprefix("parent ") for line in lines if line.startswith("parent "))
+    return named if all(commit(repository, each) for each in named) else ()
+
+
+def _commit(repository: Repository, revision: str) -> Object | None:
+    return repository.objects.find(f"{revision}^{{commit}}") if revision else None
+
+
+def merge_base(repository: Repository, one: str, other: str) -> str | None:
+    """Return the merge base of two revisions, or None if there is none."""
+    done = run(repository, "merge-base", one, other)
+    return stripped(done.stdout) if done.returncode == 0 else None
+
+
+def tree(repository: Repository, revision: str) -> dict[str, Entry]:
+    """List every file, link and submodule of a commit by path."""
+    listing = output(repository, "ls-tree", "-r", "-z", revision)
+    return dict(_entry(line) for line in listing.split("\0") if line)
+
+
+def large_blobs(repository: Repository, revision: str, most: int) -> frozenset[str]:
+    """Return the ids of the blobs of a commit with more than `most` bytes."""
+    listing = output(repository, "ls-tree", "-r", "-l", "-z", revision)
+    facts = (line.split("\t", 1)[0].split() for line in listing.split("\0") if line)
+    return frozenset(each[2] for each in facts if each[3].isdigit() and int(each[3]) > most)
+
+
+def changes(
+    repository: Repository, base: str, new: Sequence[str] | None = None
+) -> tuple[Change, ...]:
+    """Compare a commit with the working tree; untracked files count as new.
+
+    `new` are the untracked files, if they are known.
+    """
+    tracked = output(
+        repository,
+        *("-c", "core.fsmonitor=false", "diff", "--raw", "-z", "--relative", "--no-renames"),
+        *("--no-ext-diff", "--no-textconv", "--ignore-submodules=untracked", base, "--"),
+    )
+    found = dict(_raw_changes(tracked.split("\0")))
+    for path in untracked(repository) if new is None else new:
+        mode = SYMLINK if (repository.root / path).is_symlink() else "100644"
+        found.setdefault(path, Change(path=path, old_mode=ABSENT, new_mode=mode))
+    return tuple(found[path] for path in sorted(found))
+
+
+def untracked(repository: Repository) -> tuple[str, ...]:
+    """List the files that git neither tracks nor ignores."""
+    listing = output(repository, "ls-files", "--others", "--exclude-standard", "-z")
+    return tuple(path for path in listing.split("\0") if path)
+
+
+def ignored(repository: Repository) -> tuple[str, ...]:
+    """List ignored files; a folder stands for all of its files."""
+    listing = output(
+        repository, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"
+    )
+    return tuple(path.rstrip("/") for path in listing.split("\0") if path)
+
+
+def _entry(line: str) -> tuple[str, Entry]:
+    meta, path = line.split("\t", 1)
+    mode, _, object_id = meta.split(" ")
+    return path, Entry(mode=mode, object_id=object_id)
+
+
+def _raw_changes(fields: list[str]) -> Iterator[tuple[str, Change]]:
+    """Read `:<old mode> <new mode> <old id> <new id> <status>` NUL path NUL."""
+    for meta, path in zip(fields[:-1:2], fields[1::2], strict=True):
+        old_mode, new_mode = meta.removeprefix(":").split(" ")[:2]
+        yield path, Change(path=path, old_mode=old_mode, new_mode=new_mode)

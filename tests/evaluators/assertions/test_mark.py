@@ -1,0 +1,449 @@
+"""Each key of an assertion: what holds, what does not, and what the mark says."""
+
+import time
+from typing import Any
+
+import pytest
+
+from rubric_ci.evaluators.assertions.assertion_table import assertion_marks, mark
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.rubric import Assertion, Check, Mark, Rubric
+from tests.cases import span
+
+LETTER = "Dear Ms Li,\nReturns: 30 days, with the receipt.\nKind regards"
+ORDER = '{"id": "A/1", "total": {"amount": 42.0, "currency": "EUR"}, "lines": [{"sku": "x"}]}'
+FENCED = f"```json\n{ORDER}\n```"
+
+
+def an_assertion(key: str, value: JSON, **options: Any) -> Assertion:
+    return Assertion(id="a", text="t", key=key, value=value, span=span(), **options)
+
+
+NOT_JSON = "it is not JSON (expecting value: line 1, column 1)"
+TABLE: dict[str, tuple[str, str, JSON, bool, str, str]] = {
+    "contains": (
+        LETTER,
+        "contains",
+        "30 days",
+        True,
+        "Contains `30 days`: it is in line 2",
+        "30 days",
+    ),
+    "contains not": (
+        LETTER,
+        "contains",
+        "60 days",
+        False,
+        "Contains `60 days`: it does not occur",
+        "",
+    ),
+    "contains, other case": (
+        LETTER,
+        "contains",
+        "dear",
+        False,
+        "Contains `dear`: it does not occur",
+        "",
+    ),
+    "any": (
+        LETTER,
+        "contains_any",
+        ["one month", "30 days"],
+        True,
+        "Contains one of `one month`, `30 days`: it is in line 2",
+        "30 days",
+    ),
+    "none of any": (
+        LETTER,
+        "contains_any",
+        ["one month", "60 days"],
+        False,
+        "Contains one of `one month`, `60 days`: none of them occurs",
+        "",
+    ),
+    "all": (
+        LETTER,
+        "contains_all",
+        ["receipt", "Dear"],
+        True,
+        "Contains all of `receipt`, `Dear`: all of them occur",
+        "receipt ... Dear",
+    ),
+    "not all": (
+        LETTER,
+        "contains_all",
+        ["receipt", "bill", "form"],
+        False,
+        "Contains all of `receipt`, `bill`, `form`: without `bill`, `form`",
+        "",
+    ),
+    "equals": (" yes\n", "equals", "yes ", True, "Equals `yes`: it is the same", "yes"),
+    "equals not": ("yes!", "equals", "yes", False, "Equals `yes`: it is `yes!`", ""),
+    "equals a number": ("42.0", "equals", 42, True, "Equals `42`: it is the same", "42.0"),
+    "true is not 1": ("true", "equals", 1, False, "Equals `1`: it is `true`", ""),
+    "equals a list": (
+        '[1,"a"]',
+        "equals",
+        [1, "a"],
+        True,
+        'Equals `[1, "a"]`: it is the same',
+        '[1,"a"]',
+    ),
+    "another order of keys": (
+        '{"b": 1, "a": 2}',
+        "equals",
+        {"a": 2, "b": 1},
+        True,
+        'Equals `{"a": 2, "b": 1}`: it is the same',
+        '{"b": 1, "a": 2}',
+    ),
+    "another value": (
+        '{"a": 3}',
+        "equals",
+        {"a": 2},
+        False,
+        'Equals `{"a": 2}`: it is `{"a": 3}`',
+        "",
+    ),
+    "no JSON to compare": (
+        "a: 2",
+        "equals",
+        {"a": 2},
+        False,
+        f'Equals `{{"a": 2}}`: {NOT_JSON}',
+        "",
+    ),
+    "starts": (
+        "\n Dear all",
+        "starts_with",
+        "Dear ",
+        True,
+        "Starts with `Dear`: it starts with `Dear`",
+        "Dear",
+    ),
+    "starts not": (
+        LETTER,
+        "starts_with",
+        "Hello",
+        False,
+        "Starts with `Hello`: it starts with `Dear`",
+        "",
+    ),
+    "starts, empty": (
+        "  ",
+        "starts_with",
+        "Hello",
+        False,
+        "Starts with `Hello`: the text is empty",
+        "",
+    ),
+    "ends": (
+        f"{LETTER}\n",
+        "ends_with",
+        "regards",
+        True,
+        "Ends with `regards`: it ends with `regards`",
+        "regards",
+    ),
+    "ends not": (
+        "Bye",
+        "ends_with",
+        "regards",
+        False,
+        "Ends with `regards`: it ends with `Bye`",
+        "",
+    ),
+    "matches": (
+        LETTER,
+        "matches",
+        r"\d+ days",
+        True,
+        r"Matches `\d+ days`: it is in line 2",
+        "30 days",
+    ),
+    "matches at a line": (
+        LETTER,
+        "matches",
+        "(?m)^Kind",
+        True,
+        "Matches `(?m)^Kind`: it is in line 3",
+        "Kind",
+    ),
+    "matches not": (LETTER, "matches", "^Kind", False, "Matches `^Kind`: there is no match", ""),
+    "a lone surrogate": (
+        "a\ud800b",
+        "matches",
+        "a.b",
+        True,
+        "Matches `a.b`: it is in line 1",
+        "a?b",
+    ),
+    "JSON": ("[1]", "is_json", True, True, "Is JSON: it is JSON", "[1]"),
+    "a JSON text": ('"a"', "is_json", True, True, "Is JSON: it is JSON", '"a"'),
+    "fenced JSON": (FENCED, "is_json", True, True, "Is JSON: it is JSON", FENCED),
+    "JSON and more": (f"Here: {ORDER}", "is_json", True, False, f"Is JSON: {NOT_JSON}", ""),
+    "two fences": (
+        "```\n1\n```\n```\n2\n```",
+        "is_json",
+        True,
+        False,
+        "Is JSON: it is not JSON (extra data: line 2, column 1)",
+        "",
+    ),
+    "an empty answer": ("  ", "is_json", True, False, "Is JSON: it is empty", ""),
+    "NaN": (
+        "NaN",
+        "is_json",
+        True,
+        False,
+        "Is JSON: it is not JSON (`NaN` is no number of JSON)",
+        "",
+    ),
+    "too deep": (
+        "[" * 200_000,
+        "is_json",
+        True,
+        False,
+        "Is JSON: it is not JSON that can be read: it is nested too deep",
+        "",
+    ),
+    "JSON inside": (
+        "It is [sic]\n{} or so",
+        "contains_json",
+        True,
+        True,
+        "Contains a JSON object or list: it starts in line 2",
+        "{}",
+    ),
+    "no JSON inside": (
+        "It is [sic] 42",
+        "contains_json",
+        True,
+        False,
+        "Contains a JSON object or list: there is none",
+        "",
+    ),
+    "valid": (
+        ORDER,
+        "json_schema",
+        {"required": ["id"]},
+        True,
+        "Is valid by the JSON Schema: it is valid",
+        ORDER,
+    ),
+    "a fence, valid": (
+        FENCED,
+        "json_schema",
+        {"type": "object"},
+        True,
+        "Is valid by the JSON Schema: it is valid",
+        FENCED,
+    ),
+    "invalid": (
+        ORDER,
+        "json_schema",
+        {"properties": {"total": {"required": ["tax"]}}},
+        False,
+        'Is valid by the JSON Schema: `total`: "tax" is a required property',
+        "",
+    ),
+    "invalid as a whole": (
+        "[]",
+        "json_schema",
+        {"type": "object"},
+        False,
+        'Is valid by the JSON Schema: [] is not of type "object"',
+        "",
+    ),
+    "nothing to validate": (
+        "no",
+        "json_schema",
+        {},
+        False,
+        f"Is valid by the JSON Schema: {NOT_JSON}",
+        "",
+    ),
+    "as many words": ("one two", "max_words", 2, True, "Has at most 2 words: it has 2 words", ""),
+    "too many": (
+        "one\ntwo  three",
+        "max_words",
+        2,
+        False,
+        "Has at most 2 words: it has 3 words",
+        "",
+    ),
+    "enough": ("one two", "min_words", 2, True, "Has at least 2 words: it has 2 words", ""),
+    "too few": ("one", "min_words", 2, False, "Has at least 2 words: it has 1 word", ""),
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "key", "value", "holds", "reasoning", "evidence"), TABLE.values(), ids=TABLE.keys()
+)
+def test_marks(
+    answer: str, key: str, value: JSON, holds: bool, reasoning: str, evidence: str
+) -> None:
+    assert mark(an_assertion(key, value), answer) == Mark(
+        value=holds, reasoning=reasoning, evidence=evidence
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "key", "value", "holds"), [row[:4] for row in TABLE.values()], ids=TABLE.keys()
+)
+def test_not_inverts_every_mark(answer: str, key: str, value: JSON, holds: bool) -> None:
+    assert mark(an_assertion(key, value, negated=True), answer).value is not holds
+
+
+def test_not_says_what_must_not_be_and_shows_it() -> None:
+    assert mark(an_assertion("contains", "30 days", negated=True), LETTER) == Mark(
+        value=False, reasoning="Does not contain `30 days`: it is in line 2", evidence="30 days"
+    )
+
+
+FOLDED: dict[str, tuple[str, str, JSON, bool, str]] = {
+    "contains": ("DEAR Li", "contains", "dear", True, "DEAR"),
+    "a folding that is longer": ("ßß Straße", "contains", "STRASSE", True, "Straße"),
+    "half a letter": ("aßb", "contains", "as", True, "aß"),
+    "any": ("DEAR Li", "contains_any", ["x", "LI"], True, "Li"),
+    "all": ("DEAR Li", "contains_all", ["li", "dear"], True, "Li ... DEAR"),
+    "equals": ("Yes", "equals", "yES", True, "Yes"),
+    "equals in JSON": ('{"a": ["Yes"]}', "equals", {"a": ["yes"]}, True, '{"a": ["Yes"]}'),
+    "keys keep their case": ('{"A": 1}', "equals", {"a": 1}, False, ""),
+    "starts": ("STRASSE 1", "starts_with", "straße", True, "STRASSE"),
+    "starts, other": ("Street", "starts_with", "straße", False, ""),
+    "ends": ("In der Straße", "ends_with", "STRASSE", True, "Straße"),
+    "matches": ("Total: EUR 3", "matches", "eur \\d", True, "EUR 3"),
+}
+
+
+EXACT: list[tuple[str, str, JSON, bool, bool]] = [
+    ("yes\n", "equals", "yes", True, False),
+    ("yes", "equals", "yes ", True, False),
+    ("yes", "equals", "yes", True, True),
+    (" yes, sir", "starts_with", "yes", True, False),
+    ("yes, sir", "starts_with", "yes", True, True),
+    ("no.\n", "ends_with", ".", True, False),
+    (FENCED, "is_json", True, True, False),
+    (f" {ORDER}\n", "is_json", True, True, True),
+    (FENCED, "equals", {"a": 1}, False, False),
+    ('```\n{"a": 1}\n```', "equals", {"a": 1}, True, False),
+    ('{"a": 1}', "equals", {"a": 1}, True, True),
+    (FENCED, "json_schema", {"required": ["id"]}, True, False),
+    (ORDER, "json_schema", {"required": ["id"]}, True, True),
+]
+
+
+@pytest.mark.parametrize(("answer", "key", "value", "holds", "exactly"), EXACT)
+def test_exact_leaves_nothing_out(
+    answer: str, key: str, value: JSON, holds: bool, exactly: bool
+) -> None:
+    loose, exact = (an_assertion(key, value, exact=each) for each in (False, True))
+    assert (mark(loose, answer).value, mark(exact, answer).value) == (holds, exactly)
+
+
+def test_what_is_in_a_fence_is_said() -> None:
+    found = mark(an_assertion("is_json", True, exact=True), FENCED)
+    assert found.reasoning == "Is JSON: it is in a code fence"
+
+
+@pytest.mark.parametrize(("text", "holds"), [('"2024-02-29"', True), ('"2024-02-30"', False)])
+def test_the_format_of_a_schema_is_checked(text: str, holds: bool) -> None:
+    assert mark(an_assertion("json_schema", {"format": "date"}), text).value is holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "key", "value", "holds", "evidence"), FOLDED.values(), ids=FOLDED.keys()
+)
+def test_case_is_ignored(answer: str, key: str, value: JSON, holds: bool, evidence: str) -> None:
+    found = mark(an_assertion(key, value, ignore_case=True), answer)
+    assert (found.value, found.evidence) == (holds, evidence)
+
+
+FIELDS: dict[str, tuple[str, str, str, JSON, bool, str]] = {
+    "dotted": (ORDER, "total.currency", "equals", "EUR", True, "equals `EUR`: it is the same"),
+    "a number": (ORDER, "total.amount", "equals", 42, True, "equals `42`: it is the same"),
+    "a pointer": (ORDER, "/lines/0/sku", "equals", "x", True, "equals `x`: it is the same"),
+    "in a list": (ORDER, "lines[0].sku", "contains", "x", True, "contains `x`: it is in line 1"),
+    "in a fence": (FENCED, "id", "matches", "^A", True, "matches `^A`: it is in line 1"),
+    "a value as JSON": (ORDER, "lines", "is_json", True, True, "is JSON: it is JSON"),
+    "a text by a schema": (
+        *(ORDER, "total.currency", "json_schema", {"enum": ["EUR", "CHF"]}, True),
+        "is valid by the JSON Schema: it is valid",
+    ),
+    "a text of digits by a schema": (
+        *('{"days": "30"}', "days", "json_schema", {"type": "integer"}, False),
+        'is valid by the JSON Schema: "30" is not of type "integer"',
+    ),
+    "missing": (ORDER, "total.tax", "equals", 1, False, "equals `1`: the answer has no such field"),
+    "beyond a list": (
+        ORDER,
+        "/lines/1",
+        "min_words",
+        0,
+        False,
+        "has at least 0 words: the answer has no such field",
+    ),
+    "no JSON": (
+        "no",
+        "id",
+        "contains",
+        "A",
+        False,
+        f"contains `A`: the answer has no fields; {NOT_JSON}",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "field", "key", "value", "holds", "reasoning"), FIELDS.values(), ids=FIELDS.keys()
+)
+def test_a_field(
+    answer: str, field: str, key: str, value: JSON, holds: bool, reasoning: str
+) -> None:
+    found = mark(an_assertion(key, value, field=field), answer)
+    assert (found.value, found.reasoning) == (holds, f"Field `{field}` {reasoning}")
+    assert mark(an_assertion(key, value, field=field, negated=True), answer).value is not holds
+
+
+def test_a_field_keeps_its_letters() -> None:
+    order = '{"from": {"city": "K\u00f6ln"}}'
+    assert mark(an_assertion("contains", "K\u00f6ln", field="from"), order).value is True
+
+
+@pytest.mark.parametrize(
+    ("brackets", "after", "found"),
+    [
+        (1_999, "{}", "it starts in line 1"),
+        (2_000, "{}", "none starts at the first 2,000 brackets"),
+        (2_000, "", "there is none"),
+    ],
+)
+def test_how_far_json_is_sought(brackets: int, after: str, found: str) -> None:
+    said = mark(an_assertion("contains_json", True), "[x " * brackets + after).reasoning
+    assert said == f"Contains a JSON object or list: {found}"
+
+
+def test_long_evidence_is_cut() -> None:
+    found = mark(an_assertion("matches", "a+"), "a" * 1_000)
+    assert found.evidence == "a" * 399 + "…"
+
+
+def test_only_assertions_are_marked() -> None:
+    rubric = Rubric((Check(id="c", text="Is kind", span=span()), an_assertion("contains", "x")))
+    assert assertion_marks(rubric, "x").keys() == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "answer"),
+    [
+        ("matches", "(a+)+b", "a" * 1_000_000),
+        ("json_schema", {"pattern": "^(a+)+$"}, f'"{"a" * 1_000_000}!"'),
+        ("contains_json", True, '{"a":[' * 100_000),
+        ("contains_json", True, '["' * 100_000),
+    ],
+)
+def test_no_answer_takes_long(key: str, value: JSON, answer: str) -> None:
+    start = time.process_time()
+    assert mark(an_assertion(key, value), answer).value is False
+    assert time.process_time() - start < 10

@@ -1,0 +1,277 @@
+"""Assertions about what an agent did: which calls count, and what its folder shows."""
+
+from typing import Any
+
+import pytest
+
+from rubric_ci.errors import CannotMeasure
+from rubric_ci.evaluators.assertions import folder
+from rubric_ci.evaluators.assertions.assertion_table import TABLE, Did, assertion_marks, mark
+from rubric_ci.evaluators.assertions.folder import check_name
+from rubric_ci.evaluators.assertions.row import Outcome
+from rubric_ci.model.rubric import Assertion, Rubric
+from rubric_ci.model.trace import Step, WorkCheck
+from tests.cases import span
+
+READ = Step(tool="Read", arguments={"path": "a.py"}, result="1")
+PUSH = Step(tool="Bash", arguments={"command": "git push --force\n origin", "why": "[x]"})
+DENIED = Step(tool="Bash", arguments={"command": "rm -rf /"}, error="denied")
+EDIT = Step(tool="Edit", arguments={"path": "a.py", "count": 2})
+SKILL = Step(tool="Skill", arguments={"skill": " refunds "})
+ALL = (READ, PUSH, DENIED, EDIT)
+
+
+FOLDED = [
+    ("called", "rEAD", READ),
+    ("called", "READ(a.py)", READ),
+    ("called_with", {"name": "re?d", "arguments": {}}, READ),
+    ("calls_in_order", ["reaD"], READ),
+    ("calls_exactly", ["*EAD"], READ),
+    ("no_other_calls", ["rEAD"], READ),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "step"), FOLDED)
+def test_names_of_tools_fit_in_any_case_on_demand(key: str, value: Any, step: Step) -> None:
+    assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is False
+    assert mark(an_assertion(key, value, ignore_case=True), "", Did(steps=(step,))).value is True
+
+
+def test_a_forbidden_tool_in_another_case_and_arguments_in_theirs() -> None:
+    did = Did(steps=(READ,))
+    assert mark(an_assertion("never_called", "rEAD"), "", did).value is True
+    assert mark(an_assertion("never_called", "rEAD", ignore_case=True), "", did).value is False
+    assert mark(an_assertion("called", "rEAD(A.py)", ignore_case=True), "", did).value is False
+
+
+@pytest.mark.parametrize(
+    ("step", "used"),
+    [
+        (SKILL, True),
+        (Step(tool="skill", arguments={"name": "refunds"}), True),
+        (Step(tool="Skill", arguments={"skill": 3}), False),
+        (Step(tool="Skill", arguments={"skill": "refunds"}, error="unknown"), False),
+        (Step(tool="Skill", arguments={"skill": "a"}, result="skills/refunds/SKILL.md"), False),
+        (Step(tool="Read", arguments={"file_path": "/h/.claude/skills/refunds/SKILL.md"}), True),
+        (Step(tool="Read", arguments={"path": "a\\skills\\refunds\\SKILL.md"}), True),
+        (Step(tool="Read", arguments={"path": "a"}, result="skills/refunds/SKILL.md"), False),
+        (Step(tool="Read", arguments={"path": "skills/refunds/SKILL.md.old"}), False),
+        (Step(tool="Bash", arguments={"command": "head 'skills/refunds/SKILL.md'"}), True),
+        (Step(tool="Bash", arguments={"command": "cat myskills/refunds/SKILL.md"}), False),
+        (Step(tool="Glob", arguments={"pattern": "skills/refunds/SKILL.md"}), False),
+        (Step(tool="Glob", result="a\n.agents/skills/refunds/SKILL.md\n"), True),
+    ],
+)
+def test_how_a_skill_is_used(step: Step, used: bool) -> None:
+    """AgentV's own code says the same of each."""
+    assert mark(an_assertion("skill_used", "refunds"), "", Did(steps=(step,))).value is used
+
+
+@pytest.mark.parametrize("value", ["refund*", "*"])
+def test_a_skill_by_a_glob(value: str) -> None:
+    assert mark(an_assertion("skill_used", value), "", Did(steps=(SKILL,))).value is True
+
+
+def an_assertion(key: str, value: Any, **options: Any) -> Assertion:
+    return Assertion(id="a", text="t", key=key, value=value, span=span(), **options)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "steps", "reasoning"),
+    [
+        ("called", "Read", ALL, "Calls `Read`: it is called"),
+        ("called", "Bash(git push --force*)", ALL, "Calls `Bash(git push --force*)`: it is called"),
+        ("called", "*(2)", ALL, "Calls `*(2)`: it is called"),
+        ("called", "Bash([x])", ALL, "Calls `Bash([x])`: it is called"),
+        ("called", 'Edit({"path": "a.py", "count": 2})', ALL, None),
+        ("called_with", {"name": "Edit", "arguments": {"required": ["count"]}}, ALL, None),
+        ("calls_in_order", ["Read", "Edit"], ALL, None),
+        ("calls_in_order", ["Read", "Read"], (READ, EDIT, READ), None),
+        ("calls_exactly", ["Read", "Bash*", "Edit"], (READ, DENIED, EDIT), None),
+        (
+            "no_other_calls",
+            ["Read", "Bash", "Edit"],
+            ALL,
+            "Calls nothing but `Read`, `Bash`, `Edit`: called: Read, Bash, Edit",
+        ),
+        ("no_other_calls", ["Read"], (), "Calls nothing but `Read`: no tool is called"),
+        ("never_called", "Bash(git pull*)", ALL, None),
+        ("max_calls", 4, ALL, "Makes at most 4 calls: there are 4"),
+        ("max_calls", 0, (), None),
+    ],
+)
+def test_calls_that_hold(key: str, value: Any, steps: Any, reasoning: str | None) -> None:
+    found = mark(an_assertion(key, value), "", Did(steps=steps))
+    assert found.value is True
+    assert reasoning is None or found.reasoning == reasoning
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "steps", "found"),
+    [
+        ("called", "Write", ALL, "it is not called"),
+        pytest.param(
+            *("called", "Bash(rm *)", ALL),
+            "it is not called without an error, but once with one",
+            id="a call that failed does not count where one is required",
+        ),
+        ("called", "Bash(git push)", ALL, "it is not called"),
+        ("called", "rEAD", ALL, "it is not called"),
+        pytest.param(
+            *("never_called", "Bash(rm *)", ALL),
+            'it is called once: Bash({"command": "rm -rf /"})',
+            id="a call that failed was tried",
+        ),
+        (
+            "never_called",
+            "Bash",
+            (PUSH, PUSH),
+            'it is called 2 times: Bash({"command": "git push --force\\n origin", "why": "[x]"})',
+        ),
+        (
+            "never_called",
+            ["Write", "Bash(rm *)"],
+            ALL,
+            'it is called once: Bash({"command": "rm -rf /"})',
+        ),
+        ("skill_used", "refund", (SKILL,), "used: refunds"),
+        ("skill_used", "Refunds", (SKILL,), "used: refunds"),
+        ("skill_used", "refunds", ALL, "no skill is used"),
+        (
+            "called_with",
+            {"name": "Edit", "arguments": {"properties": {"count": {"maximum": 1}}}},
+            ALL,
+            "the arguments do not fit: `count`: 2 is greater than the maximum of 1",
+        ),
+        (
+            "called_with",
+            {"name": "Bash", "arguments": {}},
+            (DENIED,),
+            "it is not called without an error, but once with one",
+        ),
+        ("calls_in_order", ["Edit", "Read"], ALL, "`Read` is not called after `Edit`"),
+        ("calls_in_order", ["Read", "Read"], ALL, "`Read` is not called after `Read`"),
+        ("calls_in_order", ["Bash(rm*)"], ALL, "`Bash(rm*)` is not called"),
+        ("calls_exactly", ["Read", "Edit"], (READ, READ, EDIT), "called: Read, Read, Edit"),
+        ("calls_exactly", ["Edit", "Read"], (READ, EDIT), "called: Read, Edit"),
+        pytest.param(
+            *("no_other_calls", ["Read", "Edit"], (READ, DENIED)),
+            'once: Bash({"command": "rm -rf /"})',
+            id="a call that failed is another one",
+        ),
+        pytest.param("max_calls", 1, (READ, DENIED), "there are 2", id="failed calls are counted"),
+    ],
+)
+def test_calls_that_do_not_hold(key: str, value: Any, steps: Any, found: str) -> None:
+    marked = mark(an_assertion(key, value), "", Did(steps=steps))
+    assert marked.value is False
+    assert marked.reasoning.endswith(f": {found}")
+    assert mark(an_assertion(key, value, negated=True), "", Did(steps=steps)).value is True
+
+
+def shell(tool: str, command: str) -> Step:
+    return Step(tool=tool, arguments={"command": command})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "step", "holds"),
+    [
+        ("never_called", "shell(git push*)", shell("Bash", "cd x && git push"), False),
+        ("never_called", "Bash(git push*)", shell("Bash", "ls; git push"), False),
+        ("never_called", "Bash(git push*)", shell("Bash", "echo 'ls; git push'"), True),
+        ("never_called", "shell(python3*)", shell("shell", "/bin/bash -lc 'python3 x'"), False),
+        ("never_called", "shell(rm*)", shell("run_shell_command", "a | xargs b && rm c"), False),
+        ("never_called", "shell(cd x && git*)", shell("bash", "cd x && git push"), False),
+        ("never_called", "web", Step(tool="web_fetch"), False),
+        ("never_called", "web", Step(tool="read_file"), True),
+        ("called", "shell(npm test*)", shell("bash", "cd a && npm test -- b"), True),
+        ("called", "read", Step(tool="view"), True),
+        ("called", "edit(*a.py*)", Step(tool="apply_patch", arguments={"changes": ["a.py"]}), True),
+        ("calls_in_order", ["shell(npm test)"], shell("Bash", "CI=1 npm test"), True),
+        ("no_other_calls", ["shell(npm test*)"], shell("Bash", "npm test && git push"), False),
+        ("no_other_calls", ["shell(npm*)", "shell(cd *)"], shell("Bash", "cd a; npm test"), True),
+        ("no_other_calls", ["shell"], shell("Bash", "npm test && git push"), True),
+        ("no_other_calls", ["Bash(cd * && npm *)"], shell("Bash", "cd a && npm test"), True),
+        ("calls_exactly", ["Bash(npm test*)"], shell("Bash", "npm test; git push"), False),
+        ("no_other_calls", ["find_order(a*)"], shell("find_order", "a; b"), True),
+    ],
+)
+def test_calls_of_a_shell_by_each_command(key: str, value: Any, step: Step, holds: bool) -> None:
+    assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is holds
+
+
+def test_the_call_is_the_evidence() -> None:
+    found = mark(an_assertion("called", "Edit"), "", Did(steps=ALL))
+    assert found.evidence == 'Edit({"path": "a.py", "count": 2})'
+
+
+@pytest.mark.parametrize(
+    ("key", "did", "message"),
+    [
+        ("called", Did(), "`called`: the target reports no tool calls; set its `trace`"),
+        ("exists", Did(), "`exists`: the target has no `workspace`"),
+        ("exists", Did(checks=()), "`exists`: it was not checked"),
+        ("exists", Did(checks=(WorkCheck(name='exists: "a"', error="x"),)), "`exists`: x"),
+    ],
+)
+def test_what_is_not_reported_gives_no_mark(key: str, did: Did, message: str) -> None:
+    with pytest.raises(CannotMeasure) as caught:
+        mark(an_assertion(key, "a"), "", did)
+    assert str(caught.value) == message
+
+
+def test_the_outcome_of_a_check_is_the_mark() -> None:
+    checks = (
+        WorkCheck(name=check_name("exists", "b"), holds=False, found="there is no b"),
+        WorkCheck(name=check_name("exists", "a"), holds=True, found="there is a"),
+    )
+    found = mark(an_assertion("exists", "a"), "", Did(checks=checks))
+    assert (found.value, found.reasoning) == (True, "Leaves the file `a`: there is a")
+
+
+def test_an_answer_alone_shows_no_work() -> None:
+    rubric = Rubric((an_assertion("called", "Read"), an_assertion("contains", "a")))
+    assert list(assertion_marks(rubric, "a")) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "holds", "found"),
+    [
+        (folder.exists(["out/a.md", "b"], "out/*.md"), True, "there is out/a.md"),
+        (folder.exists(["b"], "a"), False, "there is none"),
+        (folder.file_contains("x\ny: 42\n", {"path": "a", "text": "42"}), True, "it is in line 2"),
+        (folder.file_contains("x", {"path": "a", "text": "42"}), False, "it does not occur"),
+        (
+            folder.file_contains(None, {"path": "a", "text": "4"}),
+            False,
+            "there is no such file with text",
+        ),
+        (folder.unchanged(["a"], "tests/**"), True, "nothing of it is changed"),
+        (
+            folder.unchanged(["tests/a", "tests/b", "tests/c", "tests/d"], "tests/**"),
+            False,
+            "changed: tests/a, tests/b, tests/c and 1 more",
+        ),
+        (folder.command(0, ""), True, "exit status 0"),
+        (folder.command(2, "E"), False, "exit status 2"),
+    ],
+)
+def test_what_a_folder_shows(outcome: Outcome, holds: bool, found: str) -> None:
+    assert (outcome.holds, outcome.found) == (holds, found)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("called", "Bash(", "`Bash(` is not a tool, or `Name(arguments)`"),
+        ("calls_in_order", ["Read", "a b"], "`a b` is not a tool, or `Name(arguments)`"),
+        ("called_with", {"name": "a", "arguments": {"type": 3}}, "3 is not valid"),
+        ("called", "mcp__*__find(a (b))", ""),
+        ("called", 3, ""),
+        ("called_with", {"name": "a"}, ""),
+    ],
+)
+def test_values_that_cannot_be_used(key: str, value: Any, reason: str) -> None:
+    found = TABLE[key].problem(value)
+    assert reason in found
+    assert bool(found) == bool(reason)

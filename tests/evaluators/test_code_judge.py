@@ -1,0 +1,302 @@
+"""Real scripts score answers."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.errors import CannotRunScript
+from rubric_ci.evaluators.kind import UsedFiles
+from rubric_ci.files.parsing.eval_file import Contents, read_messages
+from rubric_ci.grading.evaluators.code_judge import code_judge
+from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
+from rubric_ci.model.references import NotFound
+from rubric_ci.model.results import Answer, Assessment
+from tests import platforms
+from tests.cases import build_case, build_context, build_script, text_answer, text_message
+
+pytestmark = platforms.SHELL
+
+HELLO = text_answer("hello")
+GOOD = "Here you are:\n```python\ndef f():\n    return 1\n```\n"
+BAD = "```python\ndef f(:\n```\n"
+SCORED = """echo '{"score": 1}'"""
+
+
+def judge(
+    root: Path,
+    script: str | tuple[str, ...],
+    answer: Answer = HELLO,
+    case: EvalCase | None = None,
+    **spec: Any,
+) -> Assessment:
+    return asyncio.run(
+        code_judge(case or build_case(), answer, build_script(script, **spec), build_context(root))
+    )
+
+
+def test_a_mark_becomes_an_assessment(tmp_path: Path) -> None:
+    printed = {
+        "score": 0.7,
+        "hits": ["h"],
+        "misses": ["m"],
+        "reasoning": "so so",
+        "details": {"a": 1},
+    }
+    (tmp_path / "judge.py").write_text(f"print({json.dumps(json.dumps(printed))})")
+    assert judge(tmp_path, (sys.executable, "judge.py")) == Assessment(
+        score=0.7,
+        reasoning="so so",
+        hits=("h",),
+        misses=("m",),
+        details={"a": 1},
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"), [(GOOD, 1.0), (BAD, 0.0)], ids=["compiles", "does-not"]
+)
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"{sys.executable} -m py_compile {{code_file}}",
+        (sys.executable, "-m", "py_compile", "{code_file}"),
+    ],
+    ids=["shell", "argv"],
+)
+def test_a_compiler_is_a_judge(
+    script: str | tuple[str, ...], answer: str, score: float, tmp_path: Path
+) -> None:
+    result = judge(tmp_path, script, text_answer(answer))
+    assert result.score == score
+    assert ("SyntaxError" in result.reasoning) == (score == 0)
+    assert ('File "candidate.py", line 1' in result.reasoning) == (score == 0)
+
+
+def test_the_answer_file_holds_the_answer(tmp_path: Path) -> None:
+    answer = "öäü $(touch pwned) {code_file}\n"
+    kept = tmp_path / "kept"
+    assert judge(tmp_path, f"cp {{answer_file}} {kept}", text_answer(answer)).score == 1.0
+    assert kept.read_text(encoding="utf-8") == answer
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_files_are_gone_afterwards(tmp_path: Path) -> None:
+    named = tmp_path / "named"
+    judge(tmp_path, f"echo {{code_file}} > {named}")
+    assert named.read_text().strip().endswith("candidate.txt")
+    assert not Path(named.read_text().strip()).exists()
+
+
+def test_other_braces_are_the_script_s(tmp_path: Path) -> None:
+    script = """echo a | awk '{exit ($1 == "a" ? 0 : 1)}'"""
+    assert judge(tmp_path, script, score_from="exit_status").score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("script", "score_from", "score"),
+    [
+        pytest.param("test -s {answer_file}", None, 1.0, id="takes-the-answer"),
+        pytest.param(("test", "-d", "{code_file}"), None, 0.0, id="takes-the-code"),
+        pytest.param("exit 1", "exit_status", 0.0, id="said-explicitly"),
+        pytest.param("echo '{\"score\": 0.3}'", "exit_status", 1.0, id="output-is-ignored"),
+        pytest.param(
+            "cat {answer_file} > /dev/null; echo '{\"score\": 0.3}'", "output", 0.3, id="output"
+        ),
+        pytest.param("echo '{\"score\": 0.3}'", None, 0.3, id="printed"),
+    ],
+)
+def test_where_the_score_comes_from(
+    script: str | tuple[str, ...], score_from: Any, score: float, tmp_path: Path
+) -> None:
+    assert judge(tmp_path, script, score_from=score_from).score == score
+
+
+def test_stdin_has_the_contract_s_keys(tmp_path: Path) -> None:
+    case = build_case(
+        expected_outcome="A greeting",
+        input_messages=(
+            text_message("Be kind", "system"),
+            Message(role="user", parts=(TextPart("Greet"), FilePart("docs/who.md", "Ann"))),
+        ),
+        expected_messages=(Message(role="assistant", parts=(DataPart({"Say": "hi"}),)),),
+    )
+    answer = Answer(
+        text="héllo",
+        messages=({"role": "assistant", "content": "héllo"},),
+        trace_summary={"duration_ms": 7, "tool_calls_by_name": {"search": 2, "read": 1}},
+    )
+    judge(
+        tmp_path,
+        f"cat > seen.json; {SCORED}",
+        answer,
+        case,
+        config={"maxLength": 3, "nested_key": [1]},
+    )
+    raw = (tmp_path / "seen.json").read_bytes()
+    assert raw.isascii()
+    assert json.loads(raw) == {
+        "id": "one",
+        "question": "[system]\nBe kind\n\n[user]\nGreet\n\nAnn",
+        "expected_outcome": "A greeting",
+        "expected_messages": [{"role": "assistant", "content": {"Say": "hi"}}],
+        "reference_answer": '{\n  "Say": "hi"\n}',
+        "candidate_answer": "héllo",
+        "output_messages": [{"role": "assistant", "content": "héllo"}],
+        "guideline_files": [],
+        "input_files": [str(tmp_path / "docs/who.md")],
+        "input_messages": [
+            {"role": "system", "content": "Be kind"},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "value": "Greet"},
+                    {"type": "file", "value": "docs/who.md", "text": "Ann"},
+                ],
+            },
+        ],
+        "trace_summary": {
+            "event_count": 3,
+            "tool_names": ["read", "search"],
+            "tool_calls_by_name": {"search": 2, "read": 1},
+            "error_count": 0,
+            "duration_ms": 7,
+        },
+        "config": {"maxLength": 3, "nested_key": [1]},
+        "criteria": "A greeting",
+        "input": [
+            {"role": "system", "content": "Be kind"},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "value": "Greet"},
+                    {"type": "file", "value": "docs/who.md", "text": "Ann"},
+                ],
+            },
+        ],
+        "expected_output": [{"role": "assistant", "content": {"Say": "hi"}}],
+        "output": "héllo",
+        "messages": [{"role": "assistant", "content": "héllo"}],
+        "metadata": {},
+        "workspace_path": None,
+        "file_changes": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "arrives"),
+    [
+        pytest.param("Greet", "Greet", id="string"),
+        pytest.param(
+            [{"type": "text", "value": "Greet"}], [{"type": "text", "value": "Greet"}], id="list"
+        ),
+        pytest.param({"say": "hi"}, {"say": "hi"}, id="object"),
+    ],
+)
+def test_content_arrives_as_it_is_written(content: Any, arrives: Any, tmp_path: Path) -> None:
+    written = [{"role": "user", "content": content}]
+    files = UsedFiles(lambda _: NotFound("no such file"))
+    messages = read_messages(written, "user", Contents(files))
+    judge(tmp_path, f"cat > seen.json; {SCORED}", case=build_case(input_messages=messages))
+    seen = json.loads((tmp_path / "seen.json").read_text())
+    assert seen["input_messages"] == [{"role": "user", "content": arrives}]
+
+
+def test_guidelines_are_listed_apart_from_other_files(tmp_path: Path) -> None:
+    guideline = FilePart("docs/how.md", "Be brief", guideline=True)
+    parts = (TextPart("Greet"), guideline, FilePart("docs/who.md", "Ann"), guideline)
+    case = build_case(input_messages=(Message(role="user", parts=parts),))
+    judge(tmp_path, f"cat > seen.json; {SCORED}", case=case)
+    seen = json.loads((tmp_path / "seen.json").read_text())
+    assert seen["guideline_files"] == [str(tmp_path / "docs/how.md")]
+    assert seen["input_files"] == [str(tmp_path / "docs/who.md")]
+    assert seen["question"] == "Greet\n\nAnn"
+    assert [part["value"] for part in seen["input_messages"][0]["content"]] == [
+        *("Greet", "docs/how.md", "docs/who.md", "docs/how.md")
+    ]
+
+
+def test_a_target_without_measurements_has_no_summary(tmp_path: Path) -> None:
+    judge(tmp_path, f"cat > seen.json; {SCORED}")
+    assert json.loads((tmp_path / "seen.json").read_text())["trace_summary"] is None
+
+
+def test_tool_turns_keep_their_shape(tmp_path: Path) -> None:
+    calls = ({"tool": "search", "input": {"q": 1}},)
+    case = build_case(
+        input_messages=(
+            Message(role="assistant", tool_calls=calls),
+            Message(role="tool", name="search", parts=(TextPart("found"),)),
+        )
+    )
+    judge(tmp_path, f"cat > seen.json; {SCORED}", case=case)
+    assert json.loads((tmp_path / "seen.json").read_text())["input_messages"] == [
+        {"role": "assistant", "content": "", "tool_calls": [{"tool": "search", "input": {"q": 1}}]},
+        {"role": "tool", "content": "found", "name": "search"},
+    ]
+
+
+def test_runs_in_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    judge(tmp_path, "touch here", cwd="evals", score_from="exit_status")
+    assert (tmp_path / "evals" / "here").exists()
+
+
+def test_keys_stay_out_of_scripts(tmp_path: Path) -> None:
+    judge(tmp_path, f"env > seen; {SCORED}", env=("DEMO",))
+    seen = (tmp_path / "seen").read_text()
+    assert "DEMO=on" in seen
+    assert "HOME=/nowhere" in seen
+    assert "sk-secret" not in seen
+
+
+@pytest.mark.parametrize(
+    ("script", "keys", "score", "warns"),
+    [
+        pytest.param(f"cat {{answer_file}} >&2; {SCORED}", {}, 1.0, True, id="status-0"),
+        pytest.param(f"cat {{code_file}} >&2; {SCORED}; exit 1", {}, 0.0, True, id="status-1"),
+        pytest.param(
+            "cat {answer_file} >&2; echo '{\"score\": 0.3}'",
+            {"score_from": "output"},
+            0.3,
+            False,
+            id="from-the-output",
+        ),
+        pytest.param(
+            f"cat {{answer_file}} >&2; {SCORED}; exit 1",
+            {"score_from": "exit_status"},
+            0.0,
+            False,
+            id="from-the-status",
+        ),
+    ],
+)
+def test_a_script_that_takes_a_file_and_prints_a_score(
+    script: str, keys: dict[str, Any], score: float, warns: bool, tmp_path: Path
+) -> None:
+    found = judge(tmp_path, script, **keys)
+    assert (found.score, bool(found.warnings)) == (score, warns)
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        pytest.param("sleep 30", "`sleep 30` did not end within 0.4 s and was killed", id="late"),
+        pytest.param("no-such-tool", "the script was not found", id="not-found"),
+        pytest.param("echo fine", "the script printed `fine`", id="not-json"),
+        pytest.param("true", "the script printed nothing; expected one JSON object", id="nothing"),
+        pytest.param(
+            "echo '{\"score\": 1}'; echo refused >&2; exit 1",
+            "the script failed: exit status 1: refused",
+            id="failed",
+        ),
+        pytest.param("no-such-tool {code_file}", "the script was not found", id="127-with-a-file"),
+    ],
+)
+def test_no_mark_is_an_error(script: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(CannotRunScript) as caught:
+        judge(tmp_path, script, timeout_seconds=0.4 if "sleep" in script else 20.0)
+    assert str(caught.value).startswith(message)

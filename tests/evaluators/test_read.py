@@ -1,0 +1,412 @@
+"""Written evaluators to specs: every key of every type, what is assumed, and where it stands."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import pytest
+
+from rubric_ci.evaluators.usage_limits import LatencySpec
+from rubric_ci.files.project.loader import load
+from rubric_ci.model.diagnostics import Span
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    RubricSpec,
+    WeightedAverage,
+)
+from rubric_ci.model.references import Found, Lookup, NotFound
+from rubric_ci.model.rubric import (
+    Assertion,
+    Check,
+    Level,
+    Levelled,
+    Rubric,
+    Scored,
+    ScoreRange,
+)
+
+Expected: TypeAlias = Callable[[Callable[[str], Span]], EvaluatorSpec]
+"""The spec, from the place of each word of the text."""
+
+PROMPT = "Is it kind? {{ answer }}"
+WEIGH = "Weigh {{ EVALUATOR_RESULTS_JSON }}"
+FILES: Mapping[str, str] = {
+    "prompts/kind.md": PROMPT,
+    "prompts/weigh.md": WEIGH,
+    "schemas/object.json": '{"type": "object"}',
+    "check.py": "",
+}
+
+
+def lookup() -> Lookup:
+    return lambda name: Found(name, FILES[name]) if name in FILES else NotFound("no such file")
+
+
+def at(text: str) -> Callable[[str], Span]:
+    """Return the span of the first place of a word, which is in one line."""
+
+    def span(word: str) -> Span:
+        before = text[: text.index(word)]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        return Span(line, column, line, column + len(word))
+
+    return span
+
+
+def evaluators(text: str, default: str = "none") -> tuple[EvaluatorSpec, ...]:
+    """Return the evaluators of the first case."""
+    loaded = load("evals/suite.yaml", text, lookup(), default_evaluator=default)
+    assert loaded.diagnostics == ()
+    assert loaded.eval_file is not None
+    return loaded.eval_file.cases[0].evaluators
+
+
+CASE = "evalcases:\n- id: case-1\n  expected_outcome: ok\n  input: q\n"
+
+SPECS: dict[str, tuple[str, Expected]] = {
+    "judge": (
+        "{name: free, type: llm_judge}",
+        lambda span: LlmJudgeSpec(name="free", weight=1.0, span=span("free")),
+    ),
+    "judge with a prompt": (
+        "{name: free, type: llm_judge, weight: 2, prompt: 'Is {{ answer }} good?', model: m}",
+        lambda span: LlmJudgeSpec(
+            name="free", weight=2.0, prompt="Is {{ answer }} good?", model="m", span=span("free")
+        ),
+    ),
+    "judge with a prompt file": (
+        "{name: free, type: llm_judge, prompt: prompts/kind.md}",
+        lambda span: LlmJudgeSpec(
+            name="free", prompt=PROMPT, prompt_path="prompts/kind.md", span=span("free")
+        ),
+    ),
+    "judge with a script that prints the prompt": (
+        "{name: free, type: llm_judge, prompt: {script: [python, check.py], cwd: ..}}",
+        lambda span: LlmJudgeSpec(
+            name="free",
+            prompt_script=CodeJudgeSpec(
+                name="free", script=("python", "check.py"), cwd=".", span=span("free")
+            ),
+            span=span("free"),
+        ),
+    ),
+    "rubric": (
+        "{name: marks, type: llm_judge, weight: 2, model: m, rubrics: [Is short]}",
+        lambda span: RubricSpec(
+            name="marks",
+            type="llm_judge",
+            weight=2.0,
+            model="m",
+            rubric=Rubric((Check(id="rubric-1", text="Is short", span=span("Is short")),)),
+            span=span("marks"),
+        ),
+    ),
+    "rubric that sees the work": (
+        "{name: marks, type: rubric, sees: [answer, files], rubrics: [Is short]}",
+        lambda span: RubricSpec(
+            name="marks",
+            rubric=Rubric((Check(id="rubric-1", text="Is short", span=span("Is short")),)),
+            sees=("answer", "files"),
+            span=span("marks"),
+        ),
+    ),
+    "rubric without a weight": (
+        "{name: marks, type: rubric, rubrics: [Is short]}",
+        lambda span: RubricSpec(
+            name="marks",
+            type="rubric",
+            weight=1.0,
+            rubric=Rubric((Check(id="rubric-1", text="Is short", span=span("Is short")),)),
+            span=span("marks"),
+        ),
+    ),
+    "script": (
+        "{name: lint, type: code_judge, script: make lint}",
+        lambda span: CodeJudgeSpec(
+            name="lint",
+            weight=1.0,
+            script="make lint",
+            cwd="evals",
+            timeout_seconds=60.0,
+            span=span("lint"),
+        ),
+    ),
+    "script with everything": (
+        (
+            "{name: lint, type: code_judge, script: [make, it], weight: 3, cwd: /tools, "
+            "env: [HOME], timeout_seconds: 5, score_from: exit_status, strict: true, "
+            "config: {level: 2}}"
+        ),
+        lambda span: CodeJudgeSpec(
+            name="lint",
+            weight=3.0,
+            script=("make", "it"),
+            cwd="tools",
+            timeout_seconds=5.0,
+            env=("HOME",),
+            config={"strict": True, "level": 2},
+            score_from="exit_status",
+            span=span("lint"),
+        ),
+    ),
+    "composite": (
+        (
+            "{name: all, type: composite, weight: 2, evaluators: ["
+            "{name: fast, type: latency, threshold: 5}, "
+            "{name: kind, type: rubric, rubrics: [Is warm]}]}"
+        ),
+        lambda span: CompositeSpec(
+            name="all",
+            weight=2.0,
+            evaluators=(
+                LatencySpec(name="fast", threshold_ms=5, span=span("fast")),
+                RubricSpec(
+                    name="kind",
+                    rubric=Rubric((Check(id="rubric-1", text="Is warm", span=span("Is warm")),)),
+                    span=span("kind"),
+                ),
+            ),
+            aggregator=WeightedAverage(weights={}),
+            span=span("all"),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "expected"), SPECS.values(), ids=SPECS)
+def test_an_evaluator(written: str, expected: Expected) -> None:
+    text = f"{CASE}  evaluators:\n  - {written}\n"
+    assert evaluators(text) == (expected(at(text)),)
+
+
+AGGREGATORS: dict[str, tuple[str, Callable[[Span], Any]]] = {
+    "mean": ("{type: weighted_average}", lambda _: WeightedAverage(weights={})),
+    "weights": (
+        "{type: weighted_average, weights: {fast: 3}}",
+        lambda _: WeightedAverage(weights={"fast": 3.0}),
+    ),
+    "script": (
+        "{type: code_judge, path: python check.py, cwd: ..}",
+        lambda span: CodeJudgeSpec(name="all", script="python check.py", cwd=".", span=span),
+    ),
+    "judge": (
+        "{type: llm_judge, prompt: '{{ EVALUATOR_RESULTS_JSON }}?', model: m}",
+        lambda span: LlmJudgeSpec(
+            name="all", prompt="{{ EVALUATOR_RESULTS_JSON }}?", model="m", span=span
+        ),
+    ),
+    "judge with a prompt file": (
+        "{type: llm_judge, prompt: prompts/weigh.md}",
+        lambda span: LlmJudgeSpec(
+            name="all", prompt=WEIGH, prompt_path="prompts/weigh.md", span=span
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "expected"), AGGREGATORS.values(), ids=AGGREGATORS)
+def test_the_aggregator_of_a_composite(written: str, expected: Callable[[Span], Any]) -> None:
+    member = "{name: fast, type: latency, threshold: 5}"
+    all_of = f"{{name: all, type: composite, evaluators: [{member}], aggregator: {written}}}"
+    text = f"{CASE}  evaluators:\n  - {all_of}\n"
+    (found,) = evaluators(text)
+    assert isinstance(found, CompositeSpec)
+    assert found.weight == 1.0
+    assert found.aggregator == expected(at(text)(written))
+
+
+CRITERIA: dict[str, tuple[str, Callable[[Span], Any]]] = {
+    "check": (
+        "{id: c, expected_outcome: Is kind, weight: 2, required: false, tags: [tone]}",
+        lambda span: Check(
+            id="c", text="Is kind", weight=2.0, required=False, tags=("tone",), span=span
+        ),
+    ),
+    "check without options": (
+        "{id: c, description: Is kind}",
+        lambda span: Check(id="c", text="Is kind", weight=1.0, required=True, span=span),
+    ),
+    "score": (
+        (
+            "{id: s, expected_outcome: Depth, weight: 2, required_min_score: 3, tags: [tone], "
+            "score_ranges: {0: thin, 5: deep}}"
+        ),
+        lambda span: Scored(
+            id="s",
+            text="Depth",
+            weight=2.0,
+            ranges=(
+                ScoreRange(low=0, high=4, text="thin"),
+                ScoreRange(low=5, high=10, text="deep"),
+            ),
+            required_min_score=3,
+            tags=("tone",),
+            span=span,
+        ),
+    ),
+    "level": (
+        (
+            "{id: l, expected_outcome: Warmth, weight: 2, required_min_level: 3, tags: [tone], "
+            "levels: {1: cold, 3: {name: Good, criteria: warm}}}"
+        ),
+        lambda span: Levelled(
+            id="l",
+            text="Warmth",
+            weight=2.0,
+            levels=(Level(level=1, text="cold"), Level(level=3, name="Good", text="warm")),
+            required_min_level=3,
+            tags=("tone",),
+            span=span,
+        ),
+    ),
+    "assertion": (
+        "{contains: Hello}",
+        lambda span: Assertion(
+            id="rubric-1",
+            text="Contains `Hello`",
+            weight=1.0,
+            required=True,
+            key="contains",
+            value="Hello",
+            negated=False,
+            ignore_case=False,
+            field="",
+            tags=(),
+            span=span,
+        ),
+    ),
+    "assertion with everything": (
+        (
+            "{id: a, equals: red, not: true, ignore_case: true, field: shop.item, weight: 2, "
+            "required: false, tags: [tone]}"
+        ),
+        lambda span: Assertion(
+            id="a",
+            text="Field `shop.item` does not equal `red`",
+            weight=2.0,
+            required=False,
+            key="equals",
+            value="red",
+            negated=True,
+            ignore_case=True,
+            field="shop.item",
+            tags=("tone",),
+            span=span,
+        ),
+    ),
+    "assertion with words of its own": (
+        "{id: a, is_json: true, description: Can be parsed}",
+        lambda span: Assertion(id="a", text="Can be parsed", key="is_json", value=True, span=span),
+    ),
+    "assertion by a schema": (
+        "{id: a, json_schema: {type: object}, description: Is an object}",
+        lambda span: Assertion(
+            id="a", text="Is an object", key="json_schema", value={"type": "object"}, span=span
+        ),
+    ),
+    "assertion by the file of a schema": (
+        "{id: a, json_schema: schemas/object.json, description: Is an object}",
+        lambda span: Assertion(
+            id="a", text="Is an object", key="json_schema", value={"type": "object"}, span=span
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "expected"), CRITERIA.values(), ids=CRITERIA)
+def test_a_criterion(written: str, expected: Callable[[Span], Any]) -> None:
+    text = f"{CASE}  rubrics:\n  - {written}\n"
+    span = at(text)
+    (found,) = evaluators(text)
+    assert isinstance(found, RubricSpec)
+    assert (found.name, found.span) == ("rubric", span("rubrics"))
+    assert found.rubric.criteria == (expected(found.rubric.criteria[0].span),)
+
+
+SEEING = "rubrics: {sees: [answer, files], criteria: [Is short]}\n"
+SEEN: dict[str, tuple[str, tuple[str, ...]]] = {
+    "the answer": (f"{CASE}  rubrics: [Is short]\n", ("answer",)),
+    "the answer, as a mapping": (f"{CASE}  rubrics: {{criteria: [Is short]}}\n", ("answer",)),
+    "of a case": (f"{CASE}  {SEEING}", ("answer", "files")),
+    "of the suite": (f"{SEEING}{CASE}", ("answer", "files")),
+    "of the case alone": (
+        f"{SEEING.replace('short', 'long')}{CASE}  rubrics: [Is short]\n",
+        ("answer",),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "sees"), SEEN.values(), ids=SEEN)
+def test_what_the_judge_of_rubrics_sees(text: str, sees: tuple[str, ...]) -> None:
+    (found,) = evaluators(text)
+    assert isinstance(found, RubricSpec)
+    assert (found.name, found.sees) == ("rubric", sees)
+    (criterion,) = found.rubric.criteria
+    assert (criterion.id, criterion.span) == ("rubric-1", at(text)("Is short"))
+
+
+def test_rubrics_of_a_turn_are_an_evaluator_of_their_own() -> None:
+    text = f"{CASE}  turns:\n  - one\n  - {{input: two, rubrics: [Is short, Is warm]}}\n"
+    (found,) = evaluators(text)
+    span = at(text)
+    assert found == RubricSpec(
+        name="turn-2",
+        turn=2,
+        rubric=Rubric(
+            (
+                Check(id="turn-2/rubric-1", text="Is short", span=span("Is short")),
+                Check(id="turn-2/rubric-2", text="Is warm", span=span("Is warm")),
+            )
+        ),
+        span=span("rubrics"),
+    )
+
+
+FAST = "evaluators: [{name: fast, type: latency, threshold: 5}]\n"
+SHORT = CASE.replace("expected_outcome: ok", "note: n")
+
+
+SUITE_JUDGE = "evaluator: llm_judge\n"
+DEFAULT = "llm_judge"
+
+ORIGINS: dict[str, tuple[str, str, str, str]] = {
+    "of the case": (f"{CASE}  {FAST}", "none", "fast", "fast"),
+    "of its execution": (f"{CASE}  execution:\n    {FAST}", "none", "fast", "fast"),
+    "of the suite": (f"execution:\n  {FAST}{CASE}", "none", "fast", "fast"),
+    "before the default": (f"execution:\n  {FAST}{CASE}", DEFAULT, "fast", "fast"),
+    "the suite's judge": (f"{SUITE_JUDGE}{CASE}", "none", "llm_judge", "llm_judge"),
+    "the suite's judge, no outcome": (f"{SUITE_JUDGE}{SHORT}", DEFAULT, "llm_judge", "llm_judge"),
+    "the default": (CASE, DEFAULT, "llm_judge", "case-1"),
+    "the default, a short key": (
+        CASE.replace("expected_outcome", "outcome"),
+        DEFAULT,
+        "llm_judge",
+        "case-1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "default", "name", "word"), ORIGINS.values(), ids=ORIGINS)
+def test_where_the_evaluator_of_a_case_comes_from(
+    text: str, default: str, name: str, word: str
+) -> None:
+    (found,) = evaluators(text, default)
+    assert (found.name, found.span) == (name, at(text)(word))
+
+
+NONE: dict[str, tuple[str, str]] = {
+    "no default": (CASE, "none"),
+    "the default needs an outcome": (SHORT, DEFAULT),
+    "the suite has another type": (f"evaluator: rubric\n{CASE}", DEFAULT),
+}
+
+
+@pytest.mark.parametrize(("text", "default"), NONE.values(), ids=NONE)
+def test_a_case_without_evaluators_is_not_graded(text: str, default: str) -> None:
+    loaded = load(
+        "evals/suite.yaml", text, lookup(), rules={"case-empty": "off"}, default_evaluator=default
+    )
+    assert loaded.eval_file is not None
+    assert loaded.eval_file.cases[0].evaluators == ()

@@ -1,0 +1,220 @@
+"""Evaluators that measure and compare, from YAML to their specs."""
+
+from dataclasses import replace
+from textwrap import dedent, indent
+
+import pytest
+
+from rubric_ci.evaluators.field_accuracy import FieldAccuracySpec
+from rubric_ci.evaluators.json_compare import FieldSpec
+from rubric_ci.evaluators.tool_trajectory import ExpectedCall, ToolTrajectorySpec
+from rubric_ci.evaluators.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
+from rubric_ci.files.project.loader import load
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvaluatorSpec,
+    LlmJudgeSpec,
+    WeightedAverage,
+    every_evaluator,
+)
+from rubric_ci.model.references import Found, NotFound
+from tests.cases import span
+
+REFERENCE = "{supplier: {name: Acme}, total: 3, due: 03.04.2025}"
+
+
+def evaluator(text: str) -> EvaluatorSpec:
+    head = "evalcases:\n- id: a\n  input: q\n  evaluators:\n  - name: e\n"
+    written = head + indent(dedent(text), "    ") + f"\n  expected_output: {REFERENCE}\n"
+    loaded = load("evals/a.yaml", written, lambda _: NotFound("no"))
+    assert loaded.diagnostics == ()
+    assert loaded.eval_file is not None
+    (spec,) = loaded.eval_file.cases[0].evaluators
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        pytest.param(
+            "type: latency\nthreshold: 2000\nweight: 0.5",
+            LatencySpec(name="e", weight=0.5, threshold_ms=2000.0, span=span()),
+            id="latency",
+        ),
+        pytest.param(
+            "type: cost\nbudget: 0.1", CostSpec(name="e", budget_usd=0.1, span=span()), id="cost"
+        ),
+        pytest.param(
+            "type: token_usage\nmax_total: 9",
+            TokenUsageSpec(name="e", max_total=9, span=span()),
+            id="token-usage",
+        ),
+        pytest.param(
+            "type: token_usage\nmaxInput: 9\nmaxOutput: 4",
+            TokenUsageSpec(name="e", max_input=9, max_output=4, span=span()),
+            id="token-usage-in-the-older-spelling",
+        ),
+        pytest.param(
+            """\
+            type: field_accuracy
+            fields:
+              - {path: supplier.name, match: exact, required: true, weight: 2}
+              - {path: total, match: numeric_tolerance, tolerance: 1, relative: true}
+              - {path: due, match: date, formats: [DD.MM.YYYY]}
+            """,
+            FieldAccuracySpec(
+                name="e",
+                fields=(
+                    FieldSpec(
+                        path="supplier.name", match="exact", required=True, weight=2.0, span=span(8)
+                    ),
+                    FieldSpec(
+                        path="total",
+                        match="numeric_tolerance",
+                        tolerance=1.0,
+                        relative=True,
+                        span=span(9),
+                    ),
+                    FieldSpec(path="due", match="date", formats=("DD.MM.YYYY",), span=span(10)),
+                ),
+                span=span(),
+            ),
+            id="field-accuracy",
+        ),
+        pytest.param(
+            """\
+            type: tool_trajectory
+            mode: in_order
+            expected:
+              - {tool: search, args: {q: 1}, max_duration_ms: 20}
+              - {tool: answer, args: any}
+              - tool: end
+            """,
+            ToolTrajectorySpec(
+                name="e",
+                mode="in_order",
+                expected=(
+                    ExpectedCall(tool="search", args={"q": 1}, max_duration_ms=20),
+                    ExpectedCall(tool="answer"),
+                    ExpectedCall(tool="end"),
+                ),
+                span=span(),
+            ),
+            id="tool-trajectory-in-order",
+        ),
+        pytest.param(
+            "type: tool_trajectory\nmode: any_order\nminimums: {search: 2}",
+            ToolTrajectorySpec(name="e", mode="any_order", minimums={"search": 2}, span=span()),
+            id="tool-trajectory-in-any-order",
+        ),
+    ],
+)
+def test_specs(text: str, spec: EvaluatorSpec) -> None:
+    read = evaluator(text)
+    assert read.span.line == 5
+    if isinstance(read, FieldAccuracySpec) and isinstance(spec, FieldAccuracySpec):
+        assert [field.span.line for field in read.fields] == [8, 9, 10]
+        fields = [replace(f, span=s.span) for f, s in zip(read.fields, spec.fields, strict=True)]
+        read = replace(read, fields=tuple(fields))
+    assert replace(read, span=spec.span) == spec
+
+
+REQUIRED = """\
+{head}evalcases:
+- id: a
+  input: q
+  expected_output: {{a: 1, b: 1, c: 1}}
+  evaluators:
+  - name: e
+    type: field_accuracy
+    fields:
+    - {{path: a, match: exact, required: true}}
+    - {{path: b, match: exact}}
+    - {{path: c, match: exact, required: false}}
+"""
+OWN = [(True, False, False), (False, False, False), (False, True, True)]
+AGENTV = [(False, False, True), (False, False, True), (False, True, True)]
+
+
+@pytest.mark.parametrize(
+    ("head", "folder", "expected"),
+    [
+        pytest.param("", "", OWN, id="own"),
+        pytest.param("$schema: agentv-eval-v2\n", "", AGENTV, id="schema"),
+        pytest.param("", ".agentv/targets.yaml", AGENTV, id="targets-of-agentv"),
+        pytest.param("", ".agentv/config.yaml", AGENTV, id="config-of-agentv"),
+        pytest.param("$schema: eval.schema.json\n", ".agentv/targets.yaml", OWN, id="own-schema"),
+    ],
+)
+def test_required_fields(head: str, folder: str, expected: list[tuple[bool, ...]]) -> None:
+    def lookup(name: str) -> Found | NotFound:
+        return Found(name, "") if name == folder else NotFound("no such file")
+
+    loaded = load("evals/a.yaml", REQUIRED.format(head=head), lookup)
+    assert loaded.eval_file is not None
+    (spec,) = loaded.eval_file.cases[0].evaluators
+    assert isinstance(spec, FieldAccuracySpec)
+    assert [(f.required, f.optional, f.may_lack_reference) for f in spec.fields] == expected
+
+
+def test_a_composite_of_all_kinds() -> None:
+    read = evaluator("""\
+        type: composite
+        weight: 2
+        evaluators:
+          - {name: fast, type: latency, threshold: 1}
+          - name: inner
+            type: composite
+            evaluators: [{name: cheap, type: cost, budget: 1}]
+            aggregator: {type: code_judge, path: python gate.py, cwd: ../tools}
+        aggregator: {type: weighted_average, weights: {fast: 0.3, inner: 7}}
+    """)
+    assert isinstance(read, CompositeSpec)
+    assert (read.name, read.weight) == ("e", 2.0)
+    assert read.aggregator == WeightedAverage(weights={"fast": 0.3, "inner": 7.0})
+    fast, inner = read.evaluators
+    assert isinstance(fast, LatencySpec)
+    assert isinstance(inner, CompositeSpec)
+    assert isinstance(inner.aggregator, CodeJudgeSpec)
+    assert (inner.aggregator.script, inner.aggregator.cwd) == ("python gate.py", "tools")
+    assert inner.aggregator.config == {}
+    assert [spec.name for spec in every_evaluator([read])] == [
+        "e",
+        "fast",
+        "inner",
+        "cheap",
+        "inner",
+    ]
+
+
+def test_a_composite_takes_the_mean_or_a_judge() -> None:
+    read = evaluator("type: composite\nevaluators: [{name: c, type: cost, budget: 1}]")
+    assert isinstance(read, CompositeSpec)
+    assert read.aggregator == WeightedAverage()
+    read = evaluator("""\
+        type: composite
+        evaluators: [{name: c, type: cost, budget: 1}]
+        aggregator: {type: llm_judge, prompt: "Weigh {{ EVALUATOR_RESULTS_JSON }}", model: x/y}
+    """)
+    assert isinstance(read, CompositeSpec)
+    assert isinstance(read.aggregator, LlmJudgeSpec)
+    assert (read.aggregator.prompt, read.aggregator.model) == (
+        "Weigh {{ EVALUATOR_RESULTS_JSON }}",
+        "x/y",
+    )
+
+
+def test_a_prompt_may_be_printed_by_a_script() -> None:
+    read = evaluator("""\
+        type: llm_judge
+        weight: 2
+        prompt: {script: [python, prompt.py], cwd: .., env: [A], config: {tone: warm}}
+    """)
+    assert isinstance(read, LlmJudgeSpec)
+    assert (read.weight, read.prompt) == (2.0, "")
+    script = read.prompt_script
+    assert script is not None
+    assert (script.name, script.script, script.cwd) == ("e", ("python", "prompt.py"), ".")
+    assert (script.env, script.config) == (("A",), {"tone": "warm"})
+    assert list(every_evaluator([read])) == [read, script]

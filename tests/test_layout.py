@@ -19,7 +19,7 @@ MODULE_LINES: Final = 400
 FUNCTION_LINES: Final = 50  # from `def` to the last line
 SAME_NAMES: Final = {  # file names that stand in several packages with one meaning
     *("agent_skills", "agentv", "promptfoo"),  # a tool: its files and its results
-    *("code_judge", "composite", "llm_judge", "rubric"),  # an evaluator: as read and as marked
+    "rubric",  # the values, and the evaluator
     *("cache", "media", "report"),  # a value or a store, and the command or request about it
     *("junit", "sarif"),  # a format: of problems, of results
 }
@@ -117,7 +117,6 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "files/parsing/test_typed_json.py": "model/json_value",
     "files/project/test_load_config.py": """
     files/parsing/config_parser files/parsing/program_targets""",
-    "evaluators/test_composite_scores.py": "grading/evaluators/composite",
     "evaluators/test_read.py": "evaluators/code_judge evaluators/llm_judge evaluators/rubric",
     "files/project/test_project.py": "files/validation/config_summary",
     "reports/render/test_golden.py": "reports/render/junit",
@@ -133,7 +132,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         grading/targets/answer_format grading/targets/llm grading/targets/recorded""",
     "files/validation/test_corpus.py": """
         files/validation/ambiguous_scalars files/validation/assertion_rules
-        evaluators/field_rules files/validation/located_problems files/validation/other_tools
+        files/validation/located_problems files/validation/other_tools
         files/validation/reference_rules files/validation/shape_rules
         files/validation/target_rules files/validation/variable_rules
         files/yaml_text/constructor files/yaml_text/size_limits files/yaml_text/syntax_errors""",
@@ -154,9 +153,8 @@ IMPURE: Final = """
     gate/comparison/reference_folder gate/grading_changes/all_changes gate/policy/checkout
     gate/policy/policy_source gate/report/report_file gate/selection/changed_cases
     gate/selection/last_failed gate/selection/prefilter gate/waivers/file github
-    grading/engine grading/evaluators/__init__ grading/evaluators/code_judge
-    grading/evaluators/composite
-    grading/evaluators/llm_judge grading/evaluators/rubric evaluators/scripts
+    evaluators/code_judge evaluators/composite evaluators/evaluate evaluators/llm_judge
+    evaluators/rubric evaluators/scripts grading/engine
     grading/limits grading/setup grading/targets grading/tasks
     model/context model/command_settings models/agents/home models/agents/logins
     models/judge/panel models/judge/request models/judge/shown

@@ -1,79 +1,38 @@
 """The `code_judge` evaluator: a script scores the answer; unknown keys are its configuration."""
 
-from collections.abc import Iterator, Mapping
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING, Final
+from typing import assert_never
 
-from rubric_ci.evaluators.kind import Evaluator, Script, Written, common
-from rubric_ci.model.problems import Path, Problem, Rule, with_evaluator
-from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.errors import CannotReadFile, CannotRunScript
+from rubric_ci.evaluators import scripts
+from rubric_ci.evaluators.kind import CODE_JUDGE_KEYS, Written, common
+from rubric_ci.evaluators.scripts import payload
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.media import SUFFIXES, Media
+from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.system import processes
+from rubric_ci.system.masking import redact
+from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.scratch import program_folder
+from rubric_ci.system.shell import shell_quote
+from rubric_ci.text import code_blocks
 
-if TYPE_CHECKING:
-    from rubric_ci.model.evals import CodeJudgeSpec
-
-KEYS: Final = (
-    *("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config", "score_from"),
-)
-FOREIGN_OPTIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("required", "min_score"),
-        "a script has no gate of its own: its score counts by `weight`, and `gate` decides",
-    ),
-    "negate": "let the script give 1 - score",
-    "command": "the command is `script`",
-    "value": "list it under `config`, which the script reads",
-}
-"""Options of graders of other tools, which a script here would get as configuration."""
-
-_LIMITS: Final = "it decides nothing here: `gate.thresholds` has the limits of all scores"
-
-SIMILAR_KEY: Final = Rule(
-    id="similar-key",
-    severity="warning",
-    switchable=True,
-    meaning=(
-        "Unknown keys of a code judge are passed to its script, unknown keys of a model to its "
-        "call. This key looks like a misspelt setting."
-    ),
-    bad=with_evaluator("- name: check\n  type: code_judge\n  script: ./check\n  timeout_second: 5"),
-    good=with_evaluator(
-        "- name: check\n  type: code_judge\n  script: ./check\n  timeout_seconds: 5"
-    ),
-)
-FOREIGN_OPTION: Final = Rule(
-    id="foreign-option",
-    meaning=(
-        "Graders of other tools have this option. A `code_judge` has not, and would only pass it "
-        "to the script as configuration: a gate or a limit would be lost. Below `config` every "
-        "key is yours."
-    ),
-    bad=with_evaluator("- {name: check, type: code_judge, script: ./check, required: true}"),
-    good=with_evaluator(
-        "- {name: check, type: code_judge, script: ./check, config: {required: true}}"
-    ),
-)
-TARGET_PROXY: Final = Rule(
-    id="target-proxy",
-    meaning=(
-        "AgentV lets a script call a model through a local server, the target proxy. rubric-ci "
-        "has none, so the script could not give a mark."
-    ),
-    hint="use an `llm_judge`, or list in `env` what the script needs to call a model",
-    bad=with_evaluator(
-        "- {name: check, type: code_judge, script: ./check, target: {max_calls: 10}}"
-    ),
-    good=with_evaluator("- {name: check, type: code_judge, script: ./check, env: [API_KEY]}"),
-)
+_ANSWER_FILE, _CODE_FILE = "{answer_file}", "{code_file}"
 
 
-def read(written: Written) -> "CodeJudgeSpec":
+def read(written: Written) -> CodeJudgeSpec:
     """Return the spec of a script."""
-    from rubric_ci.model.evals import CodeJudgeSpec
-
     data = written.data
     script, cwd = data["script"], data.get("cwd", ".")
     written.files.note_script(script, cwd)
-    own = {key: item for key, item in data.items() if key not in KEYS}
+    own = {key: item for key, item in data.items() if key not in CODE_JUDGE_KEYS}
     return CodeJudgeSpec(
         **common(written),
         script=script if isinstance(script, str) else tuple(script),
@@ -89,34 +48,103 @@ def _from_root(file: str, folder: str) -> str:
     return normpath(folder.lstrip("/") if folder.startswith("/") else join(dirname(file), folder))
 
 
-def scripts(evaluator: Evaluator, path: Path) -> Iterator[Script]:
-    """Yield the script."""
-    yield Script(evaluator, path, "script")
+async def code_judge(
+    case: EvalCase, answer: Answer, spec: CodeJudgeSpec, context: RunContext
+) -> Assessment:
+    """Run the script on the answer; raises CannotRunScript if it gives no score."""
+    if case.workspace and not answer.folder:
+        raise CannotRunScript(
+            "the case has a `workspace`, and the answer was not given in one: scripts look at what "
+            "a command, an agent or a model leaves there, not at recorded or fixed answers"
+        )
+    script_input = payload(case, answer, spec.config, context.root)
+    finished = await run_script(spec, script_input, answer, context)
+    return read_score(finished, spec)
 
 
-def problems(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
-    """Yield keys that would reach the script as configuration and mean something else."""
-    yield from _misspelt(evaluator, path)
-    yield from _foreign_options(evaluator, path)
-    if isinstance(evaluator.get("target"), dict):
-        message = "`target` does not let a script call a model: there is no target proxy"
-        yield Problem(TARGET_PROXY, (*path, "target"), message, at_key=True)
+def read_score(finished: Finished, spec: CodeJudgeSpec) -> Assessment:
+    """Return the score of a finished script, from its output or its exit status."""
+    match spec.score_from:
+        case "output":
+            return scripts.read(finished)
+        case "exit_status":
+            return scripts.read_status(finished)
+        case None if _takes_file(spec.script):
+            found = scripts.read_status(finished)
+            return replace(found, warnings=(*found.warnings, *scripts.unused_score(finished)))
+        case None:
+            return scripts.read(finished)
+        case _:
+            assert_never(spec.score_from)
 
 
-def _misspelt(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
-    for key in evaluator:
-        if key not in (*KEYS, *FOREIGN_OPTIONS) and not key.startswith("x-"):
-            meant = nearest(key, [k for k in KEYS if k not in evaluator])
-            where, message = (*path, key), f"`{key}` is passed to the script as config"
-            if key == "threshold":
-                yield Problem(SIMILAR_KEY, where, message, _LIMITS, at_key=True)
-            elif meant and meant != "script":  # the missing `script` has its own problem
-                hint = did_you_mean(meant)
-                yield Problem(SIMILAR_KEY, where, message, hint, at_key=True, meant=meant)
+def _takes_file(script: str | tuple[str, ...]) -> bool:
+    words = (script,) if isinstance(script, str) else script
+    return any(name in word for word in words for name in (_ANSWER_FILE, _CODE_FILE))
 
 
-def _foreign_options(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
-    for key, hint in FOREIGN_OPTIONS.items():
-        if key in evaluator and "script" in evaluator:  # without it, that is the problem
-            message = f"`{key}` is no option of a `code_judge`"
-            yield Problem(FOREIGN_OPTION, (*path, key), message, hint, at_key=True)
+async def run_script(
+    spec: CodeJudgeSpec, script_input: JSON, answer: Answer, context: RunContext
+) -> Finished:
+    """Run the script with its input on stdin and the answer in the files that it names."""
+    with program_folder() as folder:
+        if answer.media:
+            script_input = {**script_input, "answer_files": _images(answer.media, folder)}
+        command = Command(
+            script=_fill_placeholders(spec.script, answer.text, folder),
+            cwd=context.root / spec.cwd,
+            environment=clean_environment(context.environment, spec.env),
+            known=context.environment,
+            timeout_seconds=spec.timeout_seconds,
+            stdin=json.dumps(script_input),  # ASCII only: independent of the script's locale
+        )
+        return _without_folder(f"{folder}{os.sep}", await processes.run(command))
+
+
+def _images(media: Sequence[Media], folder: Path) -> list[str]:
+    """Write the images and documents of an answer, and return their paths."""
+    from rubric_ci.models.llm.media import content  # few answers have one
+
+    paths = []
+    for number, each in enumerate(media, start=1):
+        path = folder / f"answer-{number}{SUFFIXES[each.type][0]}"
+        try:
+            path.write_bytes(content(each))
+        except CannotReadFile as error:
+            raise CannotRunScript(error.message) from None
+        paths.append(str(path))
+    return paths
+
+
+def _without_folder(folder: str, finished: Finished) -> Finished:
+    """Remove secrets and the temporary folder from the output, so that runs are comparable."""
+    stdout = redact(finished.stdout).replace(folder, "")
+    stderr = finished.stderr.replace(folder, "")
+    return replace(finished, stdout=stdout, stderr=stderr)
+
+
+def _fill_placeholders(
+    script: str | tuple[str, ...], answer: str, folder: Path
+) -> str | tuple[str, ...]:
+    """Write the files that the script names and replace the placeholders by their paths."""
+    paths: dict[str, str] = {}
+    words = script if isinstance(script, str) else "\0".join(script)
+    if _ANSWER_FILE in words:
+        paths[_ANSWER_FILE] = _write(folder / "answer.txt", answer)
+    if _CODE_FILE in words:
+        code = code_blocks.extract(answer)
+        paths[_CODE_FILE] = _write(folder / f"candidate{code.suffix}", code.text)
+    if isinstance(script, str):
+        return _replace(script, {name: shell_quote(path) for name, path in paths.items()})
+    return tuple(_replace(word, paths) for word in script)
+
+
+def _write(path: Path, text: str) -> str:
+    path.write_bytes(text.encode("utf-8", errors="replace"))
+    return str(path)
+
+
+def _replace(text: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace(name, value)
+    return text

@@ -1,46 +1,60 @@
-"""The `composite` evaluator: members, and how their results become one; it may be a gate."""
+"""The `composite` evaluator: members, aggregated to one score, which may be a gate of its own.
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+A missed gate of a member with a weight is a missed gate of the composite, whatever its score; where
+the score is the share of members that pass, such a member does not pass.
+"""
 
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, assert_never
+
+from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge
-from rubric_ci.evaluators.kind import Evaluator, Prompt, Script, Written, common
-from rubric_ci.evaluators.llm_judge import PROMPT_VARIABLES, prompt_of
-from rubric_ci.model.problems import WEIGHT_TOTAL, Path, Problem, Rule, with_evaluator
-from rubric_ci.text.suggestions import did_you_mean, nearest
-
-if TYPE_CHECKING:
-    from rubric_ci.model.evals import (
-        CodeJudgeSpec,
-        CompositeSpec,
-        LlmJudgeSpec,
-        PassedShare,
-        WeightedAverage,
-    )
-
-RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
-
-UNKNOWN_MEMBER: Final = Rule(
-    id="unknown-member",
-    switchable=True,
-    meaning="The weights of a composite refer to its members by name.",
-    bad=with_evaluator(
-        "- name: both\n  type: composite\n  evaluators:\n"
-        "    - {name: fast, type: latency, threshold: 9}\n"
-        "  aggregator: {type: weighted_average, weights: {fats: 1}}"
-    ),
-    good=with_evaluator(
-        "- name: both\n  type: composite\n  evaluators:\n"
-        "    - {name: fast, type: latency, threshold: 9}\n"
-        "  aggregator: {type: weighted_average, weights: {fast: 1}}"
-    ),
+from rubric_ci.evaluators.evaluate import evaluate
+from rubric_ci.evaluators.kind import Evaluator, Written, common
+from rubric_ci.evaluators.llm_judge import llm_judge, prompt_of
+from rubric_ci.evaluators.rubric import for_judges
+from rubric_ci.evaluators.scripts import payload
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import (
+    CodeJudgeSpec,
+    CompositeSpec,
+    EvalCase,
+    LlmJudgeSpec,
+    PassedShare,
+    WeightedAverage,
 )
+from rubric_ci.model.json_value import JSON
+from rubric_ci.model.llm_calls import NOTHING_USED, Usage
+from rubric_ci.model.results import (
+    Answer,
+    Assessed,
+    Assessment,
+    CriterionResult,
+    EvaluatorResult,
+    Unassessed,
+)
+from rubric_ci.model.scoring import ASSERTION, DECIMALS, weighted_mean
+from rubric_ci.system import coroutines
+from rubric_ci.system.masking import redacted
+
+_RESULTS = "EVALUATOR_RESULTS_JSON"
+_PROMPT = """\
+Several evaluators have looked at one answer. Decide what the answer is worth as a whole.
+
+{{ question }}
+
+{{ expected_outcome }}
+
+{{ answer }}
+
+{{ EVALUATOR_RESULTS_JSON }}"""
+_HIDDEN = frozenset({"outcome", "usage", "line", "warnings", "marks", "cached_marks"})
 
 
-def read(written: Written) -> "CompositeSpec":
+def read(written: Written) -> CompositeSpec:
     """Return the spec of a composite, whose members were read before."""
-    from rubric_ci.model.evals import CompositeSpec
-
     return CompositeSpec(
         **common(written),
         evaluators=written.members,
@@ -51,11 +65,7 @@ def read(written: Written) -> "CompositeSpec":
 
 def _aggregator(
     written: Written,
-) -> "WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec":
-    from dataclasses import replace
-
-    from rubric_ci.model.evals import LlmJudgeSpec, PassedShare, WeightedAverage
-
+) -> WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec:
     name, settings = written.data["name"], _settings(written.data)
     match settings.get("type"):
         case "code_judge":
@@ -79,40 +89,145 @@ def _aggregator(
             return WeightedAverage(weights={name: float(w) for name, w in weights.items()})
 
 
-def prompts(evaluator: Evaluator, path: Path) -> Iterator[Prompt]:
-    """Yield the prompt of the aggregator, which has the results of the members as a variable."""
-    prompt = _settings(evaluator).get("prompt")
-    if isinstance(prompt, str):
-        known = (*PROMPT_VARIABLES, RESULTS_VARIABLE)
-        where, needed = (*path, "aggregator", "prompt"), (RESULTS_VARIABLE,)
-        yield Prompt(where, prompt, known, needed, "the results of the members")
-
-
-def scripts(evaluator: Evaluator, path: Path) -> Iterator[Script]:
-    """Yield the script of the aggregator."""
-    settings = _settings(evaluator)
-    if settings.get("type") == "code_judge":
-        yield Script(settings, (*path, "aggregator"), "path")
-
-
-def problems(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
-    """Yield weights of no member, and weights that are all 0."""
-    weights, members = _settings(evaluator).get("weights"), evaluator.get("evaluators")
-    if not isinstance(weights, dict) or not isinstance(members, list):
-        return
-    members = [member for member in members if isinstance(member, dict)]
-    names = dict.fromkeys(str(member.get("name")) for member in members)
-    where: Path = (*path, "aggregator", "weights")
-    for name in weights:
-        if name not in names:
-            message = f"no member is called `{name}`"
-            hint = did_you_mean(nearest(name, names))
-            yield Problem(UNKNOWN_MEMBER, (*where, name), message, hint, at_key=True)
-    given = [weights.get(name, 1.0) for name in names]
-    if given and all(weight == 0 for weight in given):
-        yield Problem(WEIGHT_TOTAL, where, "every member has weight 0, so nothing is graded")
-
-
 def _settings(evaluator: Evaluator) -> dict[str, Any]:
     aggregator = evaluator.get("aggregator")
     return aggregator if isinstance(aggregator, dict) else {}
+
+
+async def composite(
+    case: EvalCase, answer: Answer, spec: CompositeSpec, context: RunContext
+) -> Assessment:
+    """Let every member assess the answer, then aggregate; raises NoVerdict if one has no score."""
+    found = await coroutines.gather_all(
+        evaluate(case, answer, member, context) for member in spec.evaluators
+    )
+    members = [replace(member, weight=_weight(spec, member)) for member in found]
+    spent = sum((member.usage for member in members), NOTHING_USED)
+    counted = _counted(members, spent)
+    assessed = [member for member in members if isinstance(member, Assessed)]
+    try:
+        whole = await _aggregate(case, answer, spec, context, members)
+    except NoVerdict as error:
+        raise error.with_usage(spent + error.usage) from error
+    judges = [*(member.judge for member in members), whole.judge]
+    criteria = (*_criteria(counted, spec), *_own_gate(spec, whole.score))
+    return replace(
+        whole,
+        gated_by=tuple(each.id for each in criteria if each.gated),
+        criteria=criteria,
+        judge=", ".join(dict.fromkeys(name for name in judges if name)),
+        marks=whole.marks + sum(member.marks for member in assessed),
+        cached_marks=whole.cached_marks + sum(member.cached_marks for member in assessed),
+        warnings=(*whole.warnings, *(f"{m.name}: {w}" for m in counted for w in m.warnings)),
+        usage=spent + whole.usage,
+    )
+
+
+def _weight(spec: CompositeSpec, member: EvaluatorResult) -> float:
+    weights = spec.aggregator.weights if isinstance(spec.aggregator, WeightedAverage) else {}
+    return weights.get(member.name, member.weight)
+
+
+def _counted(members: Sequence[EvaluatorResult], spent: Usage) -> list[Assessed]:
+    for member in members:
+        if isinstance(member, Unassessed) and member.weight > 0:
+            raise NoVerdict(f"{member.name}: {member.reason}", spent)
+    counted = [m for m in members if isinstance(m, Assessed) and m.weight > 0]
+    if not counted:
+        raise NoVerdict("every member has weight 0; set a weight above 0 for at least one", spent)
+    return counted
+
+
+async def _aggregate(
+    case: EvalCase,
+    answer: Answer,
+    spec: CompositeSpec,
+    context: RunContext,
+    members: Sequence[EvaluatorResult],
+) -> Assessment:
+    match spec.aggregator:
+        case WeightedAverage():
+            return _mean(members)
+        case PassedShare():
+            return replace(_mean(members), score=_passed(members))
+        case CodeJudgeSpec() as judge:
+            return await _by_script(case, answer, judge, context, _results(members))
+        case LlmJudgeSpec() as judge:
+            return await _by_judge(case, answer, judge, context, _results(members))
+        case _:
+            assert_never(spec.aggregator)
+
+
+def _mean(members: Sequence[EvaluatorResult]) -> Assessment:
+    assessed = [member for member in members if isinstance(member, Assessed)]
+    counted = [(m, f"{m.name}: {m.score:g}, {m.verdict}") for m in assessed if m.weight > 0]
+    return Assessment(
+        score=weighted_mean((member.weight, member.score) for member, _ in counted),
+        hits=tuple(text for member, text in counted if member.verdict == "pass"),
+        misses=tuple(text for member, text in counted if member.verdict != "pass"),
+        details={"members": _results(members)},
+    )
+
+
+def _passed(members: Sequence[EvaluatorResult]) -> float:
+    counted = (m for m in members if isinstance(m, Assessed) and m.weight > 0)
+    return weighted_mean((m.weight, float(m.verdict == "pass")) for m in counted)
+
+
+async def _by_script(
+    case: EvalCase, answer: Answer, judge: CodeJudgeSpec, context: RunContext, results: JSON
+) -> Assessment:
+    script_input = {**payload(case, answer, judge.config, context.root), "results": results}
+    finished = await code_judge.run_script(judge, script_input, answer, context)
+    found = code_judge.read_score(finished, judge)
+    details = {"members": results, "script": found.details}
+    return replace(found, score=round(found.score, DECIMALS), details=details)
+
+
+async def _by_judge(
+    case: EvalCase, answer: Answer, judge: LlmJudgeSpec, context: RunContext, results: JSON
+) -> Assessment:
+    spec = judge if judge.prompt else replace(judge, prompt=_PROMPT)
+    variables = {_RESULTS: json.dumps(results, ensure_ascii=False, indent=2)}
+    found = await llm_judge(case, for_judges(answer), spec, context, redacted(variables))
+    return replace(found, details={"members": results})
+
+
+def _results(members: Sequence[EvaluatorResult]) -> Mapping[str, JSON]:
+    """Return the members' results by name, as scripts and judges receive them."""
+    return {
+        member.name: {k: v for k, v in asdict(member).items() if k not in _HIDDEN}
+        for member in members
+    }
+
+
+def _criteria(counted: Sequence[Assessed], spec: CompositeSpec) -> Iterator[CriterionResult]:
+    """Yield the members' criteria as `member/criterion`, with their share of its weight."""
+    of_members = isinstance(spec.aggregator, PassedShare)
+    for member in counted:
+        total = sum(criterion.weight for criterion in member.criteria) or 1.0
+        for each in member.criteria:
+            criterion = replace(each, gate="", gated=False) if of_members else each
+            share = round(member.weight * criterion.weight / total, DECIMALS)
+            yield replace(criterion, id=f"{member.name}/{criterion.id}", weight=share)
+
+
+def _own_gate(spec: CompositeSpec, score: float) -> Iterator[CriterionResult]:
+    """Yield the gate of the composite as a check of weight 0."""
+    minimum = spec.required_min_score
+    if not minimum:
+        return
+    met = score >= minimum
+    text = f"The score is at least {minimum:g}"
+    yield CriterionResult(
+        id="required_min_score",
+        kind=ASSERTION,
+        text=text,
+        line=spec.span.line,
+        weight=0.0,
+        mark=met,
+        normalised=float(met),
+        gate="required",
+        gated=not met,
+        reasoning=f"{text}: it is {score:g}",
+    )

@@ -6,9 +6,8 @@ from functools import partial
 from typing import Any, Literal
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.evaluators.field_rules import is_agentv_file
 from rubric_ci.evaluators.json_compare import FieldSpec, Show, difference, json_values, shortened
-from rubric_ci.evaluators.kind import Written, common
+from rubric_ci.evaluators.kind import Written, common, is_agentv_file
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import DataPart, EvalCase, MeasuringSpec

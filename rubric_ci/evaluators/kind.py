@@ -3,12 +3,13 @@
 NOTE: `validate` imports this for every file with evaluators, so specs are imported for types only.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from posixpath import join
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypedDict
 
 from rubric_ci.model.json_value import JSON
-from rubric_ci.model.problems import Path, Problem, mappings
+from rubric_ci.model.problems import Path, mappings
 from rubric_ci.model.references import Found, Lookup
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from rubric_ci.text.redact import Redactor
 
 MOST_SHELL: Final = 10_000  # characters of a shell line that is read word by word
+CODE_JUDGE_KEYS: Final = (
+    *("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config", "score_from"),
+)
+"""The settings of a `code_judge`; its script gets all other keys."""
+_MARKS: Final = ("targets.yaml", "providers.yaml", "config.yaml")
+_FILE: Final = r"[^\s/]*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
 UNFILLED: Final = frozenset(("id", "tags", "field"))
 """Keys of a criterion whose texts are names: no variable is replaced in them."""
 
@@ -88,6 +95,22 @@ def with_members(evaluators: Any, path: Path) -> Iterator[tuple[Path, Evaluator]
             where: Path = (*path, index)
             yield where, evaluator
             yield from with_members(evaluator.get("evaluators"), (*where, "evaluators"))
+
+
+def is_agentv_file(data: Any, lookup: Lookup) -> bool:
+    """Return True for an eval file of AgentV: by its `$schema`, or by the nearest `.agentv` folder.
+
+    Another `$schema` marks an eval file of rubric-ci.
+    """
+    schema = data.get("$schema") if isinstance(data, dict) else None
+    if isinstance(schema, str):
+        return schema.startswith("agentv")
+    return any(isinstance(lookup(f".agentv/{name}"), Found) for name in _MARKS)
+
+
+def names_file(prompt: str) -> bool:
+    """Return True if a prompt is the path of a file, not the text itself."""
+    return "{{" not in prompt and re.fullmatch(_FILE, prompt.strip()) is not None
 
 
 class UsedFiles:
@@ -202,40 +225,15 @@ def common(written: Written) -> Common:
     return Common(name=name, weight=weight, span=written.span("name"))
 
 
-class Prompt(NamedTuple):
-    """A prompt of a judge."""
-
-    path: Path
-    text: str
-    known: tuple[str, ...]  # the variables that it may use
-    needed: tuple[str, ...]  # variables of which it needs one
-    scores: str = "the answer"  # what these variables show
-
-
-class Script(NamedTuple):
-    """An evaluator that starts a command: its data, their path, and the key of the command."""
-
-    data: dict[str, Any]
-    path: Path
-    key: str
-
-
-def nothing(_: Any, __: Any) -> Iterator[Any]:
-    """Yield nothing."""
-    yield from ()
-
-
 class Kind(NamedTuple):
     """One type of evaluator."""
 
     read: "Callable[[Written], EvaluatorSpec]"
+    assess: "Callable[[EvalCase, Answer, Any, Any], Awaitable[Assessment]] | None" = None
+    """Asks a judge, starts a script or combines its members, in a `RunContext`."""
     measure: "Callable[[EvalCase, Answer, Any, Redactor], Assessment] | None" = None
-    """None: a judge, a script or its members assess, as `grading/evaluators/` says by the spec."""
+    """Needs nothing but the answer; a type has either this or `assess`."""
     criteria: bool = False  # under `rubrics`
     members: bool = False  # under `evaluators`
     means: bool = False  # its score is the weighted mean of its criteria
     whole: tuple[str, ...] = ()  # settings whose values are integers by name
-    problems: Callable[[Evaluator, Path], Iterator[Problem]] = nothing
-    prompts: Callable[[Evaluator, Path], Iterator[Prompt]] = nothing
-    scripts: Callable[[Evaluator, Path], Iterator[Script]] = nothing
-    problems_of_file: Callable[[Any, Lookup], Iterator[Problem]] = nothing

@@ -1,45 +1,41 @@
-"""The `llm_judge` evaluator: a score on a prompt, a file or the output of a script; or rubrics."""
+"""The `llm_judge` evaluator: a free-form score 0..1 on a prompt, which a script may print."""
 
-import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
+from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators import code_judge
-from rubric_ci.evaluators.kind import Evaluator, Prompt, Script, UsedFiles, Written, common
-from rubric_ci.model.problems import Path
-
-if TYPE_CHECKING:
-    from rubric_ci.model.evals import LlmJudgeSpec, RubricSpec
-
-PROMPT_VARIABLES: Final = (
-    "question",
-    "expected_outcome",
-    "reference_answer",
-    "candidate_answer",
-    "answer",
-    "input_messages",
-    "expected_messages",
-    "output_messages",
-    *("input", "criteria", "expected_output", "output"),  # of AgentV
+from rubric_ci.evaluators.judge_choice import asked_of, judge_of
+from rubric_ci.evaluators.kind import UsedFiles, Written, common, names_file
+from rubric_ci.evaluators.rubric import for_judges, rubric
+from rubric_ci.evaluators.rubric import read as read_rubric
+from rubric_ci.evaluators.scripts import payload
+from rubric_ci.model.config import JudgeConfig
+from rubric_ci.model.context import RunContext
+from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.model.scoring import DECIMALS
+from rubric_ci.model.usage import NOTHING_USED
+from rubric_ci.models.judge.freeform import (
+    VARIABLES,
+    freeform_call,
+    read_freeform_mark,
+    unknown_variables,
 )
-ANSWER_VARIABLES: Final = ("answer", "candidate_answer", "output_messages", "output")
+from rubric_ci.models.judge.request import new_fence, request_cached_reply
+from rubric_ci.models.judge.shown import shown_to, unseen
+from rubric_ci.system import coroutines
+from rubric_ci.system.coroutines import worked_on
+from rubric_ci.system.processes import describe_exit
 
-_FILE = r"[^\s/]*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
+_NO_VARIABLES: Mapping[str, str] = {}
 
 
-def names_file(prompt: str) -> bool:
-    """Return True if a prompt is the path of a file, not the text itself."""
-    return "{{" not in prompt and re.fullmatch(_FILE, prompt.strip()) is not None
-
-
-def read(written: Written) -> "LlmJudgeSpec | RubricSpec":
+def read(written: Written) -> LlmJudgeSpec | RubricSpec:
     """Return the spec: of a prompt, or of the criteria that an `llm_judge` may have instead."""
-    from rubric_ci.model.evals import LlmJudgeSpec
-
     if "rubrics" in written.data:
-        from rubric_ci.evaluators import rubric
-
-        return rubric.read(written)
+        return read_rubric(written)
     prompt, script = written.data.get("prompt", ""), None
     if isinstance(prompt, dict):
         data = {**prompt, "name": written.data["name"]}
@@ -62,16 +58,87 @@ def prompt_of(written: str, files: UsedFiles) -> tuple[str, str]:
     return found.text, found.path
 
 
-def prompts(evaluator: Evaluator, path: Path) -> Iterator[Prompt]:
-    """Yield the prompt; criteria have the answer in a prompt of their own."""
-    prompt = evaluator.get("prompt")
-    if isinstance(prompt, str):
-        needed = () if "rubrics" in evaluator else ANSWER_VARIABLES
-        yield Prompt((*path, "prompt"), prompt, PROMPT_VARIABLES, needed)
+async def assess(
+    case: EvalCase, answer: Answer, spec: LlmJudgeSpec | RubricSpec, context: RunContext
+) -> Assessment:
+    """Request a score, or marks for the criteria that it has instead; raises NoVerdict."""
+    if isinstance(spec, RubricSpec):
+        return await rubric(case, answer, spec, context)
+    return await llm_judge(case, for_judges(answer), spec, context)
 
 
-def scripts(evaluator: Evaluator, path: Path) -> Iterator[Script]:
-    """Yield the script that prints the prompt."""
-    prompt = evaluator.get("prompt")
-    if isinstance(prompt, dict):
-        yield Script(prompt, (*path, "prompt"), "script")
+async def llm_judge(
+    case: EvalCase,
+    answer: Answer,
+    spec: LlmJudgeSpec,
+    context: RunContext,
+    variables: Mapping[str, str] = _NO_VARIABLES,
+) -> Assessment:
+    """Request a score on a prompt that may use `variables`; raises NoVerdict."""
+    if spec.prompt_script:
+        prompt = await _prompt_from_script(case, answer, spec.prompt_script, context)
+        spec = replace(spec, prompt=prompt, prompt_path="the output of the prompt script")
+    _check(spec, variables)
+    judge = judge_of(spec, context.judge)
+    asked = asked_of(spec, judge)
+    media = (*case.media, *case.reference_media, *answer.media)
+    hidden = unseen(asked, media) if media else ()
+    work = (_score(case, answer, spec, one, context, variables) for one in asked)
+    replies = await coroutines.gather_all(work)
+    usage = sum((reply.usage for reply in replies), NOTHING_USED)
+    found = sorted((r for r in replies if isinstance(r, Assessment)), key=lambda each: each.score)
+    if 2 * len(found) <= len(asked):
+        lost = next(reply for reply in replies if isinstance(reply, NoVerdict))
+        raise lost.with_usage(usage) from lost
+    median = found[(len(found) - 1) // 2]
+    name = asked[0].name if len(asked) == 1 else judge.name
+    return replace(median, judge=name, usage=usage, warnings=hidden)
+
+
+async def _score(
+    case: EvalCase,
+    answer: Answer,
+    spec: LlmJudgeSpec,
+    judge: JudgeConfig,
+    context: RunContext,
+    variables: Mapping[str, str],
+) -> Assessment | NoVerdict:
+    """Return the score of one judge, or why it has none."""
+    about, shown, fence = f"{case.file}: {case.id}: {spec.name}", shown_to(judge), new_fence()
+    write = partial(freeform_call, shown=shown, fence=fence, about=about, more=variables)
+    call = await worked_on(len(answer.text), write, case, answer, spec.prompt, judge)
+    try:
+        reply = await request_cached_reply(call, read_freeform_mark, context)
+    except NoVerdict as error:
+        return error
+    return Assessment(
+        score=round(reply.value.score, DECIMALS),
+        reasoning=reply.value.reasoning,
+        hits=reply.value.hits,
+        misses=reply.value.misses,
+        judge=judge.endpoint.model,
+        marks=1,
+        cached_marks=reply.usage.cache_hits,
+        usage=reply.usage,
+    )
+
+
+async def _prompt_from_script(
+    case: EvalCase, answer: Answer, script: CodeJudgeSpec, context: RunContext
+) -> str:
+    """Return the prompt template that a script prints."""
+    script_input = payload(case, answer, script.config, context.root)
+    finished = await code_judge.run_script(script, script_input, answer, context)
+    if finished.status != 0 or not finished.stdout.strip():
+        raise CannotRunScript(f"the prompt script printed no prompt: {describe_exit(finished)}")
+    return finished.stdout
+
+
+def _check(spec: LlmJudgeSpec, variables: Mapping[str, str]) -> None:
+    unknown = unknown_variables(spec.prompt, variables)
+    if unknown:
+        raise CannotJudge(
+            f"{spec.prompt_path or 'the prompt'} of {spec.name} uses unknown variables: "
+            f"{', '.join(f'{{{{ {name} }}}}' for name in unknown)}; "
+            f"known: {', '.join((*VARIABLES, *variables))}"
+        )

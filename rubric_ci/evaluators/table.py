@@ -1,17 +1,16 @@
 """All types of evaluators; schemas/eval.schema.json has their settings.
 
-NOTE: `validate` needs this table, and none of the specs: what reads and measures is imported late.
+NOTE: `validate` needs this table, and nothing of a run: a type's file is imported when it is used.
 """
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.evaluators import code_judge, composite, field_rules, llm_judge
 from rubric_ci.evaluators.kind import Evaluator, Kind, Written
 
 if TYPE_CHECKING:
-    from rubric_ci.model.evals import EvaluatorSpec
+    from rubric_ci.model.evals import EvaluatorSpec, RubricSpec
 
 
 def _late(name: str) -> Callable[..., Any]:
@@ -25,35 +24,25 @@ def _late(name: str) -> Callable[..., Any]:
 
 
 KINDS: Final[Mapping[str, Kind]] = {
-    "rubric": Kind(_late("rubric.read"), criteria=True, means=True),
+    "rubric": Kind(_late("rubric.read"), assess=_late("rubric.rubric"), criteria=True, means=True),
     "llm_judge": Kind(
-        llm_judge.read,
-        criteria=True,
-        means=True,
-        prompts=llm_judge.prompts,
-        scripts=llm_judge.scripts,
+        _late("llm_judge.read"), assess=_late("llm_judge.assess"), criteria=True, means=True
     ),
-    "code_judge": Kind(code_judge.read, problems=code_judge.problems, scripts=code_judge.scripts),
-    "composite": Kind(
-        composite.read,
-        members=True,
-        problems=composite.problems,
-        prompts=composite.prompts,
-        scripts=composite.scripts,
-    ),
+    "code_judge": Kind(_late("code_judge.read"), assess=_late("code_judge.code_judge")),
+    "composite": Kind(_late("composite.read"), assess=_late("composite.composite"), members=True),
     "field_accuracy": Kind(
-        _late("field_accuracy.read"),
-        _late("field_accuracy.field_accuracy"),
-        means=True,
-        problems=field_rules.problems,
-        problems_of_file=field_rules.problems_of_file,
+        _late("field_accuracy.read"), measure=_late("field_accuracy.field_accuracy"), means=True
     ),
     "tool_trajectory": Kind(
-        _late("tool_trajectory.read"), _late("tool_trajectory.tool_trajectory"), whole=("minimums",)
+        _late("tool_trajectory.read"),
+        measure=_late("tool_trajectory.tool_trajectory"),
+        whole=("minimums",),
     ),
-    "latency": Kind(_late("usage_limits.read_latency"), _late("usage_limits.latency")),
-    "cost": Kind(_late("usage_limits.read_cost"), _late("usage_limits.cost")),
-    "token_usage": Kind(_late("usage_limits.read_token_usage"), _late("usage_limits.token_usage")),
+    "latency": Kind(_late("usage_limits.read_latency"), measure=_late("usage_limits.latency")),
+    "cost": Kind(_late("usage_limits.read_cost"), measure=_late("usage_limits.cost")),
+    "token_usage": Kind(
+        _late("usage_limits.read_token_usage"), measure=_late("usage_limits.token_usage")
+    ),
 }
 
 
@@ -74,3 +63,9 @@ def read(written: Written) -> "EvaluatorSpec":
         members = tuple(read(written.inside("evaluators", number)) for number in numbers)
         written = written._replace(members=members)
     return kind.read(written)
+
+
+def inline(name: str, written: Written, turn: int = 0) -> "RubricSpec":
+    """Return the spec of `rubrics` of a case or, with a number, of a turn."""
+    spec: RubricSpec = _late("rubric.inline")(name, written, turn)
+    return spec

@@ -1,7 +1,6 @@
 """What users write: text goes in; data with positions, then values or problems come out.
 
 `yaml_text/` reads text, `dialects/` translates files of other tools, `validation/` finds problems,
-`kinds/` and `assertions/` have a file per evaluator and check, `parsing/` creates values,
-`editing/` changes files in place, `project/` finds and loads them. Start reading in
-`project/loader.py`.
+`parsing/` creates values, `editing/` changes files in place, `project/` finds and loads them. Start
+reading in `project/loader.py`.
 """

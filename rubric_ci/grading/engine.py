@@ -17,10 +17,10 @@ from rubric_ci.errors import (
     NoVerdict,
     UserError,
 )
+from rubric_ci.evaluators.evaluate import evaluate, unassessed
 from rubric_ci.evaluators.judge_choice import judge_if_any
-from rubric_ci.grading import evaluators, targets
-from rubric_ci.grading.evaluators import unassessed
-from rubric_ci.grading.evaluators.rubric import for_judges
+from rubric_ci.evaluators.rubric import for_judges
+from rubric_ci.grading import targets
 from rubric_ci.grading.limits import BatchLimits, ConcurrencyLimits, Deadline, LiveLimits
 from rubric_ci.grading.outcome import concluded, errored, nothing_to_grade, skipped
 from rubric_ci.grading.resolve import Task, needs_work
@@ -291,7 +291,7 @@ async def _assess(
     task: Task, answer: Answer, spec: EvaluatorSpec, context: RunContext, run: _Run
 ) -> EvaluatorResult:
     async with run.limits.evaluator_slot(spec):
-        work = evaluators.evaluate(task.case, answer, spec, context)
+        work = evaluate(task.case, answer, spec, context)
         result = await _guarded(work, run.deadline)
     if isinstance(result, _Failure):
         return unassessed(spec, result.reason, usage=result.usage)

@@ -1,5 +1,5 @@
-"""The operating system: commands and paths go in; output and texts come out.
+"""The machine: commands, paths and revisions go in; output, texts and git objects come out.
 
-Processes, files, signals and concurrency; secrets are masked here. Start reading in
-`processes.py`.
+Processes, files, signals and concurrency, and the repository in `git/`; secrets are masked here.
+Start reading in `processes.py`.
 """

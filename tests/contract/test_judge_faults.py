@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import NoVerdict
-from rubric_ci.grading.evaluators.rubric import rubric
+from rubric_ci.evaluators.rubric import rubric
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span

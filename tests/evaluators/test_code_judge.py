@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotRunScript
+from rubric_ci.evaluators.code_judge import code_judge
 from rubric_ci.evaluators.kind import UsedFiles
 from rubric_ci.files.parsing.eval_file import Contents, read_messages
-from rubric_ci.grading.evaluators.code_judge import code_judge
 from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.results import Answer, Assessment

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.grading.evaluators import evaluate
+from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply

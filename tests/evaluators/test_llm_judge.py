@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotJudge
-from rubric_ci.grading.evaluators.llm_judge import llm_judge
+from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.diagnostics import Span

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.grading.evaluators import evaluate
+from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import LlmJudgeSpec
 from rubric_ci.model.llm_calls import ModelCall, ModelReply

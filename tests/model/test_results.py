@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.evaluators.evaluate import assessed, unassessed
 from rubric_ci.evaluators.usage_limits import LatencySpec
-from rubric_ci.grading.evaluators import assessed, unassessed
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.results import (
     Assessed,

@@ -75,9 +75,7 @@ HELD: Final[Mapping[str, str]] = {
     "files/project/change.py": "files/project/test_change.py",
     "services/run/confirmation.py": "services/run/test_confirmation.py",
     "gate/grading_changes/criterion_changes.py": "gate/grading_changes/test_criterion_changes.py",
-    "models/judge/freeform.py": (
-        "models/judge/test_freeform.py grading/evaluators/test_llm_judge.py"
-    ),
+    "models/judge/freeform.py": ("models/judge/test_freeform.py evaluators/test_llm_judge.py"),
     "gate/report/sharding.py": "gate/report/test_sharding.py",
     "models/judge/voting.py": (
         "models/judge/test_voting.py models/judge/test_auto_votes.py "
@@ -139,9 +137,12 @@ HELD: Final[Mapping[str, str]] = {
     "gate/report/consistency.py": (
         "gate/report/test_consistency.py gate/report/test_case_consistency.py"
     ),
-    "evaluators/rubric.py": "evaluators/test_read.py files/project/test_loader.py",
-    "evaluators/composite.py": (
-        "evaluators/test_composite.py evaluators/test_read.py files/validation/test_rules.py "
+    "evaluators/rubric.py": (
+        "evaluators/test_rubric.py evaluators/test_read.py files/project/test_loader.py"
+    ),
+    "evaluators/composite.py": "evaluators/test_composite.py evaluators/test_read.py",
+    "files/validation/evaluator_rules.py": (
+        "files/validation/test_evaluator_rules.py files/validation/test_rules.py "
         "files/validation/test_corpus.py"
     ),
     "files/validation/rubric_rules.py": (

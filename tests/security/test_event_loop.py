@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotReachModel
+from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.evaluators.field_accuracy import FieldAccuracySpec
 from rubric_ci.evaluators.json_compare import FieldSpec
-from rubric_ci.grading import evaluators
 from rubric_ci.model.config import Endpoint, JudgeConfig
 from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
@@ -70,7 +70,7 @@ def test_an_evaluator_leaves_turns(spec: EvaluatorSpec, unit: str, tmp_path: Pat
     context = build_context(tmp_path, call_model=reply, judge=judge)
     case = build_case(expected_messages=(text_message('{"a": 1}', "assistant"),))
     answer = text_answer(unit * (500_000 // len(unit)))
-    work = evaluators.evaluate(case, answer, spec, context)
+    work = evaluate(case, answer, spec, context)
     assert asyncio.run(turns_during(work)) >= ENOUGH
 
 
@@ -84,7 +84,7 @@ def test_the_prompt_leaves_turns(spec: EvaluatorSpec, tmp_path: Path) -> None:
     judge = JudgeConfig(endpoint=Endpoint(model="m"))
     context = build_context(tmp_path, call_model=fails, judge=judge)
 
-    work = evaluators.evaluate(build_case(), text_answer(LARGE), spec, context)
+    work = evaluate(build_case(), text_answer(LARGE), spec, context)
     assert asyncio.run(turns_during(work)) >= ENOUGH
 
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from rubric_ci.evaluators import table
 from rubric_ci.evaluators.kind import Fill, UsedFiles, Written, evaluators_of
-from rubric_ci.evaluators.rubric import inline
 from rubric_ci.files.parsing.program_targets import workspace
 from rubric_ci.files.validation.agentv import guideline_matcher
 from rubric_ci.files.validation.reference_rules import is_parts
@@ -191,11 +190,15 @@ def _evaluators(
 
     owner, contents = (path, texts[0]) if "rubrics" in case else ((), texts[1])
     rubrics = case.get("rubrics", suite.get("rubrics"))
-    own = [inline("rubric", written((*owner, "rubrics"), rubrics, contents))] if rubrics else []
+    own = (
+        [table.inline("rubric", written((*owner, "rubrics"), rubrics, contents))] if rubrics else []
+    )
     for number, turn in enumerate(case.get("turns", ()), start=1):
         if isinstance(turn, dict) and "rubrics" in turn:
             where: Path = (*path, "turns", number - 1, "rubrics")
-            own.append(inline(f"turn-{number}", written(where, turn["rubrics"], texts[0]), number))
+            own.append(
+                table.inline(f"turn-{number}", written(where, turn["rubrics"], texts[0]), number)
+            )
     found = ((*path, *of_case[0]), of_case[1]) if of_case else of_suite or ((), [])
     contents = texts[0] if of_case else texts[1]
     others = (written((*found[0], n), data, contents) for n, data in enumerate(found[1]))

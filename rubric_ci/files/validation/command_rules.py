@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.evaluators.kind import MOST_SHELL, written_evaluators
-from rubric_ci.evaluators.table import kind_of
 from rubric_ci.files.validation.agentv import snake_case
+from rubric_ci.files.validation.evaluator_rules import scripts_of
 from rubric_ci.model.problems import Path, Problem, Rule, mappings
 from rubric_ci.model.references import Machine
 
@@ -58,7 +58,7 @@ def script_problems(data: Any, machine: Machine) -> Iterator[Problem]:
         if isinstance(owner, dict):
             yield from workspace_problems(owner, path, machine)
     for path, evaluator in written_evaluators(data):
-        for script in kind_of(evaluator).scripts(evaluator, path):
+        for script in scripts_of(evaluator, path):
             yield from _checked(script.data, script.path, (script.key,), machine)
 
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
-from rubric_ci.evaluators.code_judge import SIMILAR_KEY
 from rubric_ci.files.validation.agentv import (
     conflicting_aliases,
     normalise_keys,
@@ -15,6 +14,7 @@ from rubric_ci.files.validation.agentv import (
 )
 from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
 from rubric_ci.files.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS, is_of_agentv
+from rubric_ci.files.validation.evaluator_rules import SIMILAR_KEY
 from rubric_ci.files.validation.model_rules import (
     AUTH_AND_KEY,
     judge_command_problems,

@@ -300,7 +300,9 @@ def _no_weight(evaluators: list[Any], path: Path, *, inline: bool) -> Iterator[P
 
 
 def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
-    from rubric_ci.evaluators.table import kind_of  # files without evaluators do not need it
+    # Files without evaluators need neither.
+    from rubric_ci.evaluators.table import kind_of
+    from rubric_ci.files.validation.evaluator_rules import evaluator_problems
 
     kind = kind_of(evaluator)
     if kind.criteria:
@@ -308,7 +310,7 @@ def _evaluator(evaluator: dict[str, Any], path: Path) -> Iterator[Problem]:
     if kind.members:
         members = evaluator.get("evaluators")
         yield from evaluators_problems(members, (*path, "evaluators"), inline=False)
-    yield from kind.problems(evaluator, path)
+    yield from evaluator_problems(evaluator, path)
     for key in kind.whole:
         yield from _whole(evaluator.get(key), (*path, key))
 

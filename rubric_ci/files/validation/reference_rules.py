@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
-from rubric_ci.evaluators.kind import Prompt, written_evaluators
+from rubric_ci.evaluators.kind import names_file, written_evaluators
 from rubric_ci.files.validation.agentv import guideline_problems
 from rubric_ci.files.yaml_text.source import GIT_LFS, LFS_POINTER
 from rubric_ci.model.problems import (
@@ -19,6 +19,7 @@ from rubric_ci.model.references import NO_SUCH_FILE, Found, Lookup, NearFile, No
 from rubric_ci.text.suggestions import did_you_mean, suggest
 
 if TYPE_CHECKING:  # few files have one
+    from rubric_ci.files.validation.evaluator_rules import Prompt
     from rubric_ci.model.media import Media
 
 NOT_TEXT: Final = "is not UTF-8 text"
@@ -105,15 +106,13 @@ def reference_problems(
         yield from guideline_problems(lookup)
         yield from _file_problems(files, lookup, near_file)
     for path, evaluator in written_evaluators(data):
-        from rubric_ci.evaluators.table import kind_of  # files without evaluators do not need it
+        from rubric_ci.files.validation.evaluator_rules import prompts_of  # few files have one
 
-        for prompt in kind_of(evaluator).prompts(evaluator, path):
+        for prompt in prompts_of(evaluator, path):
             yield from _prompt_problems(prompt, lookup, near_file)
 
 
-def _prompt_problems(prompt: Prompt, lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
-    from rubric_ci.evaluators.llm_judge import names_file
-
+def _prompt_problems(prompt: "Prompt", lookup: Lookup, near_file: NearFile) -> Iterator[Problem]:
     text, where = prompt.text, ""
     if names_file(text):
         found = lookup(text)
@@ -132,7 +131,7 @@ def _prompt_problems(prompt: Prompt, lookup: Lookup, near_file: NearFile) -> Ite
         yield _blind(prompt, where)
 
 
-def _blind(prompt: Prompt, where: str) -> Problem:
+def _blind(prompt: "Prompt", where: str) -> Problem:
     """Return the problem of a prompt whose variables are known, but hide what it is to score."""
     listed = " or ".join(f"`{{{{ {name} }}}}`" for name in prompt.needed)
     message = f"the prompt{where} does not show the judge {prompt.scores}"

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
-from types import ModuleType
 from typing import Final
 
-from rubric_ci.evaluators import table
 from rubric_ci.files.dialects import translation
 from rubric_ci.files.validation import (
     agentv,
@@ -16,6 +14,7 @@ from rubric_ci.files.validation import (
     command_rules,
     config_rules,
     eval_rules,
+    evaluator_rules,
     gate_rules,
     located_problems,
     media_rules,
@@ -46,17 +45,16 @@ from rubric_ci.files.yaml_text import (
     source,
     syntax_errors,
 )
-from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model import problems
+from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.model.problems import MAX_PROBLEMS, Rule
 
 _MODULES = (
     *(constructor, csv_cases, document, jsonlines, size_limits, problems, scalars, source),
     *(syntax_errors, agentv, ambiguous_scalars, assertion_rules, command_rules, config_rules),
-    *(located_problems, eval_rules, gate_rules, media_rules, model_rules, other_tools),
-    *(project_rules, provider_rules, reference_rules, rubric_rules, shape_rules),
+    *(located_problems, eval_rules, evaluator_rules, gate_rules, media_rules, model_rules),
+    *(other_tools, project_rules, provider_rules, reference_rules, rubric_rules, shape_rules),
     *(target_rules, variable_rules, waiver_rules, ambiguous_wording, translation),
-    *(module for module in vars(table).values() if isinstance(module, ModuleType)),
 )
 
 RULES: Final[Mapping[str, Rule]] = {

@@ -234,12 +234,10 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
         from rubric_ci.files.validation.assertion_rules import assertion_problems
 
         found.extend(_first(assertion_problems(source.data, lookup, near_file)))
-    if _mentions(source, "evaluators"):
-        from rubric_ci.evaluators.table import KINDS
+    if _mentions(source, "field_accuracy"):
+        from rubric_ci.files.validation.evaluator_rules import reference_answer_problems
 
-        for name, kind in KINDS.items():
-            if _mentions(source, name):
-                found.extend(_first(kind.problems_of_file(source.data, lookup)))
+        found.extend(_first(reference_answer_problems(source.data, lookup)))
     yield from found
 
 

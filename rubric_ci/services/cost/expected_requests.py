@@ -13,8 +13,8 @@ from dataclasses import field, replace
 from typing import assert_never
 
 from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
-from rubric_ci.grading.evaluators.llm_judge import llm_judge
-from rubric_ci.grading.evaluators.rubric import for_judges, rubric
+from rubric_ci.evaluators.llm_judge import llm_judge
+from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.grading.limits import Deadline
 from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.grading.targets import answer_cache, recorded, spending

@@ -6,7 +6,8 @@ from pkgutil import walk_packages
 
 import pytest
 
-from rubric_ci.files import dialects, kinds, validation, yaml_text
+from rubric_ci import model
+from rubric_ci.files import dialects, validation, yaml_text
 from rubric_ci.files.dialects import open_source
 from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.rules import RULES, apply_suppressions, meanings, render
@@ -48,7 +49,7 @@ def rules_of(text: str) -> list[str]:
 def test_every_rule_is_registered_under_an_id_of_its_own() -> None:
     defined = {
         (name, value)
-        for package in (dialects, kinds, validation, yaml_text)
+        for package in (dialects, model, validation, yaml_text)
         for module in walk_packages(package.__path__, f"{package.__name__}.")
         for name, value in vars(import_module(module.name)).items()
         if isinstance(value, Rule)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rubric_ci.evaluators.rubric import _criterion_result
 from rubric_ci.gate.report.consistency import case_problems
-from rubric_ci.grading.evaluators.rubric import _criterion_result
 from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.model.results import (
     Assessed,

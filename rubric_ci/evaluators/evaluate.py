@@ -1,24 +1,12 @@
-"""Evaluators: each takes a case, an answer and its spec, and returns an assessment."""
+"""Let an evaluator assess an answer: a score and a verdict, or the reason why there is none."""
 
 from dataclasses import fields
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.judge_choice import judge_model
 from rubric_ci.evaluators.table import KINDS
-from rubric_ci.grading.evaluators import code_judge
-from rubric_ci.grading.evaluators.composite import composite
-from rubric_ci.grading.evaluators.llm_judge import llm_judge
-from rubric_ci.grading.evaluators.rubric import for_judges, rubric
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import (
-    CodeJudgeSpec,
-    CompositeSpec,
-    EvalCase,
-    EvaluatorSpec,
-    LlmJudgeSpec,
-    MeasuringSpec,
-    RubricSpec,
-)
+from rubric_ci.model.evals import EvalCase, EvaluatorSpec
 from rubric_ci.model.results import Answer, Assessed, Assessment, EvaluatorResult, Unassessed
 from rubric_ci.model.scoring import Thresholds, verdict
 from rubric_ci.model.usage import NOTHING_USED, Usage
@@ -41,32 +29,14 @@ async def evaluate(
 async def _assess(
     case: EvalCase, answer: Answer, spec: EvaluatorSpec, context: RunContext
 ) -> Assessment:
-    match spec:
-        case RubricSpec() | LlmJudgeSpec():
-            return await _by_judge(case, answer, spec, context)
-        case CodeJudgeSpec():
-            return await code_judge.code_judge(case, answer, spec, context)
-        case CompositeSpec():
-            return await composite(case, answer, spec, context, evaluate)
-        case _:
-            return await worked_on(len(answer.text), _measure, case, answer, spec)
-
-
-async def _by_judge(
-    case: EvalCase, answer: Answer, spec: RubricSpec | LlmJudgeSpec, context: RunContext
-) -> Assessment:
-    """Return the assessment that the estimate found in the cache, or let the judge mark."""
+    """Return the assessment that the estimate found in the cache, or assess by the type's row."""
     if found := context.prepared.take(case, spec, context.trial, answer):
         return found
-    if isinstance(spec, RubricSpec):
-        return await rubric(case, answer, spec, context)
-    return await llm_judge(case, for_judges(answer), spec, context)
-
-
-def _measure(case: EvalCase, answer: Answer, spec: MeasuringSpec) -> Assessment:
-    measure = KINDS[spec.type].measure
-    assert measure  # noqa: S101 - the others are assessed above
-    return measure(case, answer, spec, redactor())
+    kind = KINDS[spec.type]
+    if kind.assess:
+        return await kind.assess(case, answer, spec, context)
+    assert kind.measure  # noqa: S101 - each row has one of both
+    return await worked_on(len(answer.text), kind.measure, case, answer, spec, redactor())
 
 
 def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> Assessed:

@@ -40,7 +40,7 @@ from rubric_ci.files.validation import schema
 from rubric_ci.files.validation.located_problems import diagnose
 from rubric_ci.files.validation.other_tools import recognise
 from rubric_ci.files.validation.output.plain_text import headline
-from rubric_ci.files.yaml_text import csv_cases
+from rubric_ci.files.yaml_text import csv_cases, golden_records
 from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.model.defaults import TRACE_FORMATS
@@ -204,7 +204,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     for each in (github_models, openai_evals):
         if each.matches(data):
             return TranslatedSource(document, each.translate(data, beside, file.name))
-    if golden_sets.list_of(data) is not None and not _is_ours(document):
+    if golden_records.list_of(data) is not None and not _is_ours(document):
         return TranslatedSource(document, golden_sets.translate_json(data, beside))
     _signpost(file, data)
     raise CannotConfigure(
@@ -216,7 +216,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
 
 def _question(columns: Sequence[str]) -> str:
     """Return the column with the questions, which a person names; empty: its name says it."""
-    known = not columns or golden_sets.has_question(columns)
+    known = not columns or golden_records.has_question(columns)
     if known or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return ""
     choices = click.Choice([each for each in columns if each])

@@ -3,7 +3,7 @@
 Columns and keys have their meaning by the usual names; all others are metadata.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rubric_ci.files.dialects.message_parts import NoPart, is_message, our_message
@@ -12,40 +12,19 @@ from rubric_ci.files.dialects.promptfoo_code import Setting
 from rubric_ci.files.dialects.promptfoo_tests import test_of_row
 from rubric_ci.files.dialects.translation import Beside, Translation, text_of
 from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt, usual_names
+from rubric_ci.files.yaml_text.golden_records import has_question, list_of
 from rubric_ci.model.problems import Path
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import slip
 
 NAME: Final = "golden set"
 
-_LISTS: Final = (
-    *("examples", "data", "cases", "test_cases", "items", "samples", "records", "rows"),
-    *("goldens", "golden_set", "dataset", "questions"),
-)
 _ABOUT: Final = ("name", "description", "version", "metadata", "$schema", "created_at", "id")
 _DECIDING: Final = (
     *("choices", "options", "files", "setup", "sandbox", "turns", "assertions", "evaluators"),
 )
 _ROLES: Final = {"human": "user", "ai": "assistant", "developer": "system"}
 _MESSAGES: Final = {"input": "input_messages", "expected_output": "expected_messages"}
-
-
-def list_of(data: Any) -> Path | None:
-    """Return the path of the records of a JSON text; None: it is no golden set."""
-    if isinstance(data, list):
-        return () if _are_records(data) else None
-    owner = data if isinstance(data, dict) else {}
-    if owner.keys() == {"evalcases"}:  # the lines of JSON Lines
-        return ("evalcases",) if _are_records(owner["evalcases"]) else None
-    names = [key for key in owner if key in _LISTS and isinstance(owner[key], list)]
-    return (names[0],) if len(names) == 1 and _are_records(owner[names[0]]) else None
-
-
-def _are_records(items: Any) -> bool:
-    mappings = isinstance(items, list) and all(isinstance(each, dict) for each in items)
-    keys = [key for each in items for key in each] if mappings else []
-    texts = all(isinstance(key, str) for key in keys)
-    return texts and any(spelt(key) in USUAL["input"] for key in keys)
 
 
 def translate_json(data: Any, beside: Beside) -> Translation:
@@ -70,11 +49,6 @@ def translate_table(rows: Sequence[Mapping[str, str]], beside: Beside, asked: st
         found.refuse((), f"no column is known as the question; {hint}")
         return found
     return translate(rows, beside, question=asked)
-
-
-def has_question(columns: Iterable[str]) -> bool:
-    """Return True if a column has a usual name of the question."""
-    return any(spelt(each) in USUAL["input"] for each in columns)
 
 
 def translate(

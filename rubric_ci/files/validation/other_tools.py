@@ -45,7 +45,17 @@ def recognise(data: Any, file: str = "FILE") -> Problem | None:
         imported = {"tests", "scenarios"} & data.keys() and data.keys() & _PROMPTFOO and not later
         hint = _import(file) if imported else _CASES
         return _problem(key, "AgentV 5" if later else "promptfoo", hint)
-    return _later(data, tests)
+    return golden_set(data, file) or _later(data, tests)
+
+
+def golden_set(data: Any, file: str) -> Problem | None:
+    """Return the problem of a golden set with its records under a key, also under `evalcases`."""
+    from rubric_ci.files.yaml_text.golden_records import is_ours, list_of
+
+    place = list_of(data) if isinstance(data, dict) else None
+    if not place or is_ours(data):
+        return None
+    return recognise_records(data[place[0]], place, file)
 
 
 def _later(data: dict[str, Any], tests: Any) -> Problem | None:
@@ -108,7 +118,7 @@ def tool_of(data: Any) -> str:
 _WRITTEN_FOR: Final = "the file is written for "
 
 
-def recognise_lines(cases: Any) -> Problem | None:
+def recognise_lines(cases: Any, file: str = "FILE") -> Problem | None:
     """Return the one problem of JSON Lines in which every line is a case of another tool."""
     lines = cases if isinstance(cases, list) else []
     if found := _of_traces(lines[:1], ("evalcases", 0)):
@@ -118,29 +128,25 @@ def recognise_lines(cases: Any) -> Problem | None:
             isinstance(line, dict) and key in line and _OWN.isdisjoint(line) for line in lines
         ):
             message = f"the file is written for {tool}: its lines have `{key}` and no `rubrics`"
-            hint = _GOLDEN if tool == "Inspect" else _LINE_HINT
+            hint = _import(file) if tool == "Inspect" else _LINE_HINT
             return Problem(OTHER_TOOL, ("evalcases", 0, key), message, hint, at_key=True)
-    return recognise_records(lines, ("evalcases", 0))
+    return recognise_records(lines, ("evalcases", 0), file)
 
 
-def recognise_records(lines: list[Any], path: Path) -> Problem | None:
+def recognise_records(lines: list[Any], path: Path, file: str = "FILE") -> Problem | None:
     """Return the one problem of records that `import` reads: questions and reference answers."""
-    from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt
+    from rubric_ci.files.yaml_text.golden_records import (
+        record_names,
+    )  # few files are of other tools
 
     if traces := _of_traces(lines[:1], path):
         return traces
-    found: dict[str, str] = {}
-    for line in lines:
-        keys = {spelt(str(key)): str(key) for key in line} if isinstance(line, dict) else {}
-        named = [next((k for k in USUAL[of] if k in keys), "") for of in _RECORD]
-        if not all(named) or not _OF_CASE.isdisjoint(keys):
-            return None
-        found |= {name: keys[name] for name in named if name not in _RECORD or "id" not in keys}
+    found = record_names(lines)
     if not found:
         return None
     listed = " and ".join(f"`{key}`" for key in found)
     message = f"the file is a golden set: its records have {listed}, and no `rubrics`"
-    return Problem(OTHER_TOOL, path, message, _GOLDEN)
+    return Problem(OTHER_TOOL, path, message, _import(file), at_key=isinstance(path[-1], str))
 
 
 def _of_traces(records: list[Any], path: Path) -> Problem | None:
@@ -162,12 +168,9 @@ _TRACE: Final = frozenset(
         *("span_kind", "root_span_id"),
     )
 )
-_RECORD: Final = ("input", "expected_output")
-_OF_CASE: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 
 _LINES: Final = {"vars": "promptfoo", "item": "OpenAI Evals", "target": "Inspect"}
 _OWN: Final = frozenset(("id", "rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
-_GOLDEN: Final = "`rubric-ci import` writes an eval file of it"
 _LINE_HINT: Final = "write `id`, `input` and `rubrics` in each line (docs/evals.md)"
 
 

@@ -21,7 +21,7 @@ from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.model.problems import MAX_PROBLEMS, Problem
+from rubric_ci.model.problems import MAX_PROBLEMS, UNKNOWN_KEY, Problem
 from rubric_ci.model.references import Lookup, Machine, NearFile
 
 if TYPE_CHECKING:
@@ -52,10 +52,11 @@ def check_evals(
     are not. `near_file` names the file that a missing one probably is. `default_evaluator` is the
     configuration's; only `none` leaves cases ungraded.
     """
-    other = _other_tool(source)
-    if other:
+    if other := _other_tool(source):
         return _diagnosed(source, [other])
     found = list(_eval_problems(source, lookup, near_file))
+    if golden := _golden_set(source, found):
+        return _diagnosed(source, [golden])
     if source.readable and (known.prompts or _has_variables(source.texts())):
         found.extend(_first(_variable_problems(source, known)))
     if (
@@ -192,7 +193,7 @@ def _other_tool(source: Source) -> Problem | None:
     if isinstance(source.data, list):
         from rubric_ci.files.validation.other_tools import recognise_records
 
-        return recognise_records(source.data, (0,))
+        return recognise_records(source.data, (0,), source.file)
     if not isinstance(source.data, dict):
         return None
     if "evalcases" in source.data:
@@ -202,10 +203,19 @@ def _other_tool(source: Source) -> Problem | None:
     return recognise(source.data, source.file)
 
 
+def _golden_set(source: Source, found: Collection[Problem]) -> Problem | None:
+    """Return the problem in place of those of a golden set: its keys are unknown."""
+    if not any(each.rule is UNKNOWN_KEY for each in found):
+        return None
+    from rubric_ci.files.validation.other_tools import golden_set
+
+    return golden_set(source.data, source.file)
+
+
 def _other_lines(source: Source) -> Problem | None:
     from rubric_ci.files.validation.other_tools import recognise_lines
 
-    return recognise_lines(source.data["evalcases"])
+    return recognise_lines(source.data["evalcases"], source.file)
 
 
 def _rule_ids() -> Collection[str]:

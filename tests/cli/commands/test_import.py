@@ -13,8 +13,9 @@ import pexpect
 import pytest
 import yaml
 
-from rubric_ci.files.dialects import golden_sets, promptfoo
+from rubric_ci.files.dialects import promptfoo
 from rubric_ci.files.dialects.translation import Beside
+from rubric_ci.files.yaml_text import golden_records
 from rubric_ci.files.yaml_text.document import Document
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
@@ -643,6 +644,12 @@ GOLDEN = [
         ],
         id="in-a-mapping",
     ),
+    pytest.param(
+        "a.yaml",
+        "version: 2\nevalcases:\n- {question: Hi, ground_truth: Hello}\n",
+        [{"id": "row-1", "input": "Hi", "expected_output": "Hello"}],
+        id="under-evalcases",
+    ),
 ]
 
 
@@ -698,7 +705,7 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
 
 @pytest.mark.parametrize("data", [[{1: "a", "input": "Hi"}], [{"input": "Hi"}, "Yo"], [], {"a": 1}])
 def test_what_is_no_golden_set(data: Any) -> None:
-    assert golden_sets.list_of(data) is None
+    assert golden_records.list_of(data) is None
 
 
 def test_a_row_with_a_cell_too_many_is_not_cut(checkout: Checkout) -> None:

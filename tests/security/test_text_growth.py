@@ -168,7 +168,7 @@ def test_every_function_of_one_text_is_linear(folder: str) -> None:
 
 def test_functions_are_found() -> None:
     names = {name for readers in FOUND.values() for name in readers}
-    known = {"files.yaml_text.scalars.resolve", "evaluators.llm_judge.names_file"}
+    known = {"files.yaml_text.scalars.resolve", "evaluators.kind.names_file"}
     assert {f"rubric_ci.{name}" for name in known} <= names
     assert len(names) > 150
 

@@ -59,11 +59,8 @@ def check_evals(
         return _diagnosed(source, [golden])
     if source.readable and (known.prompts or _has_variables(source.texts())):
         found.extend(_first(_variable_problems(source, known)))
-    if (
-        (known.without_calls or known.programs)
-        and source.readable
-        and any(_mentions(source, key) for key in KEYS)
-    ):
+    calls = known.without_calls or known.programs
+    if calls and source.readable and any(_mentions(source, key) for key in KEYS):
         from rubric_ci.files.validation.assertion_rules import call_problems
 
         found.extend(_first(call_problems(source.data, known)))

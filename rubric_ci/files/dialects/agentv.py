@@ -28,9 +28,12 @@ MAPPINGS: Final = IN_FILES
 
 _OF_TEST: Final = frozenset(("input", "criteria", "vars", "expected_output", *GRADERS))
 _ITS_OWN: Final = frozenset(
-    ("name", "execution", "evaluate_options", "default_test", "environment", "workspace", *GRADERS)
+    ("name", "execution", "evaluate_options", "default_test", "environment", "workspace")
 )
 """Keys of a suite that no configuration of promptfoo has."""
+
+_OF_PROMPTFOO: Final = frozenset(("prompts", "providers", "targets", "defaultTest"))
+"""Keys of a suite next to which promptfoo ignores graders."""
 
 
 def matches(data: Any) -> bool:
@@ -42,7 +45,8 @@ def matches(data: Any) -> bool:
     files = [each for each in listed if isinstance(each, str)]
     own = [each for each in listed if not isinstance(each, str)]
     if files and not own:
-        return bool(_ITS_OWN & data.keys())
+        graded = bool({*GRADERS} & data.keys()) and not _OF_PROMPTFOO & data.keys()
+        return graded or bool(_ITS_OWN & data.keys())
     return all(isinstance(test, dict) and "id" in test for test in own) and any(
         _OF_TEST & test.keys() for test in own
     )

@@ -45,8 +45,10 @@ def filled_in(text: str, variables: Mapping[str, Any]) -> str:
         raise NotSame(f"`{position[0]}` is no name there; write `[0]`")
     try:
         made = _template(text)(variables)
-    except (TemplateError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+    except TemplateError as error:
         raise NotSame(str(error).rstrip(".") or "it is no template") from None
+    except (TypeError, ValueError, ArithmeticError, RecursionError):
+        raise NotSame("a filter or an operator does not take the value of a variable") from None
     if len(made) > _MOST:
         raise NotSame(f"the text has more than {_MOST:,} characters")
     return made
@@ -245,9 +247,22 @@ def _join(value: Any, separator: str = "") -> str:
     return separator.join(js_text(each) for each in _items(value))
 
 
-def _dump(value: Any, spaces: int = 0) -> str:
+def _dump(value: Any, spaces: int = 0) -> Any:
+    if isinstance(value, Undefined):
+        return value
     separators = None if spaces else (",", ":")
-    return json.dumps(value, ensure_ascii=False, indent=spaces or None, separators=separators)
+    return json.dumps(
+        _whole(value), ensure_ascii=False, indent=spaces or None, separators=separators
+    )
+
+
+def _whole(value: Any) -> Any:
+    """Return data with whole numbers as JavaScript has them, without a fraction."""
+    if isinstance(value, dict):
+        return {key: _whole(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_whole(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _length(value: Any) -> int:

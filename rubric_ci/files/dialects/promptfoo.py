@@ -7,6 +7,7 @@ providers and judges, and `promptfoo_code.py` what the shims run.
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from rubric_ci.files.dialects.promptfoo_providers import (
     add_targets,
     runs_programs,
 )
-from rubric_ci.files.dialects.promptfoo_tests import Test, tests_of
+from rubric_ci.files.dialects.promptfoo_tests import Test, is_named, tests_of
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.model.problems import Path
 
@@ -37,9 +38,7 @@ _IDLE: Final = frozenset(
 """Keys that decide about no answer and no verdict."""
 
 _DECIDING: Final = ("extensions", "nunjucksFilters", "redteam")
-_OPTIONS: Final = frozenset(
-    ("maxConcurrency", "showProgressBar", "cache", "delay", "timeoutMs", "maxEvalTimeMs")
-)
+_DECIDING_OPTIONS: Final = ("repeat", "generateSuggestions")
 _ALONE: Final = Beside()
 
 
@@ -58,7 +57,7 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
     _other_keys(found, data)
     transforms = add_targets(found, data, beside)
     programs = runs_programs(found.targets)
-    prompts = list(prompts_of(found, data.get("prompts") or ["{{input}}"], beside, programs))
+    prompts = list(prompts_of(found, data.get("prompts") or ["{{prompt}}"], beside, programs))
     found.put(("evalcases",), [], ("tests",))
     taken: Counter[str] = Counter()
     options = []
@@ -68,7 +67,7 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
         setting = Setting(
             {}, beside.base, test.threshold, (*transforms, *own), beside.read, test.judge
         )
-        every = list(product(prompts, test.variants))
+        every = list(product(_chosen(found, test, prompts), test.variants))
         for number, (prompt, variables) in enumerate(every):
             name = test.name + (f"-{number + 1}" if len(every) > 1 else "")
             taken[name] += 1
@@ -77,6 +76,20 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
     add_options(found, options)
     add_judge(found)
     return found
+
+
+def _chosen(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[Prompt]:
+    """Return the prompts of a test: those that it names by their labels, or all."""
+    names, place = test.prompts
+    if names is None:
+        return list(prompts)
+    if not isinstance(names, list):
+        found.refuse(place, "`prompts` of a test is a list of labels")
+        return []
+    chosen = [each for each in prompts if is_named(each.names, names)]
+    if not chosen:
+        found.refuse(place, "`prompts` of a test names no prompt that is imported")
+    return chosen
 
 
 def _add_case(found: Translation, test: Test, prompt: Prompt, setting: Setting, name: str) -> None:
@@ -110,7 +123,7 @@ def _other_keys(found: Translation, data: dict[str, Any]) -> None:
     """Report what decides about answers or verdicts, and what promptfoo ignores."""
     options = data.get("evaluateOptions")
     for key, value in options.items() if isinstance(options, dict) else ():
-        if key not in _OPTIONS and value not in (1, False, None):
+        if key in _DECIDING_OPTIONS and value not in (1, False, None):
             found.refuse(("evaluateOptions", key), f"`{key}` has no counterpart")
     for key in data:
         if key in _DECIDING:

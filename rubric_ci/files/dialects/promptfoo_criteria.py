@@ -79,13 +79,10 @@ def made_of(found: Translation, assertion: Any, kind: str, place: Path, setting:
         found.refuse((*place, "type"), f"the assertion `{kind}` has no counterpart{end}")
         return Made()
     _other_keys(found, assertion, plain, place)
-    value = rendered(found, assertion.get("value"), (*place, "value"), setting)
-    if value is None and assertion.get("value") is not None:
-        return Made()
-    if plain != "is-json" and any(_is_elsewhere(each) for each in _as_list(value)):
-        found.refuse((*place, "value"), f"`{kind}`: a value in another file is not imported")
-        return Made()
     try:
+        value = _value(found, assertion.get("value"), (*place, "value"), setting)
+        if value is None and assertion.get("value") is not None:
+            return Made()
         made = maker(value, kind != plain, setting, assertion)
     except _Refused as error:
         at = (*place, error.key) if error.key in assertion else place
@@ -96,8 +93,22 @@ def made_of(found: Translation, assertion: Any, kind: str, place: Path, setting:
     )
 
 
-def _is_elsewhere(value: Any) -> bool:
-    return isinstance(value, str) and value.startswith(("file://", "package:"))
+def _value(found: Translation, written: Any, place: Path, setting: Setting) -> Any:
+    """Return a value with what its files hold; other texts have their templates filled in."""
+    if isinstance(written, list):
+        inner = [_value(found, each, place, setting) for each in written]
+        return inner if None not in inner or None in written else None
+    if not isinstance(written, str) or not written.startswith(("file://", "package:")):
+        return rendered(found, written, place, setting)
+    name = written.removeprefix("file://")
+    text = setting.read(name) if name.endswith(_FILES) else None
+    if text is None:
+        raise _Refused(f"`{written}` is not read")
+    return text.strip() if name.endswith(".txt") else Document(name, text).data
+
+
+_FILES: Final = (".txt", ".json", ".yaml", ".yml")
+"""The ends of names of the files that promptfoo reads; it runs others, or stops at them."""
 
 
 def is_judged(kind: str) -> bool:
@@ -234,10 +245,10 @@ def _regex(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
     return _only_check(made) if other_meaning(value) or pattern_problem(value) else _alike(made)
 
 
-def _is_json(value: Any, _: bool, setting: Setting, ___: Mapping[str, Any]) -> Made:
+def _is_json(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
     if not value:
         return _alike({"is_json": True, "exact": True})
-    schema = _schema(value, setting)
+    schema = _schema(value)
     return Made(({"json_schema": schema, "exact": True},))
 
 
@@ -247,14 +258,9 @@ def _contains_json(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> 
     return _only_check({"contains_json": True})
 
 
-def _schema(value: Any, setting: Setting) -> dict[str, Any]:
+def _schema(value: Any) -> dict[str, Any]:
     """Return a schema that reads as Ajv reads it."""
-    text = value
-    if isinstance(value, str) and value.startswith("file://"):
-        text = setting.read(value.removeprefix("file://"))
-        if text is None or not value.endswith((".json", ".yaml", ".yml")):
-            raise _Refused(f"`{value}` is not read")
-    schema = Document("schema", text).data if isinstance(text, str) else text
+    schema = Document("schema", value).data if isinstance(value, str) else value
     if not isinstance(schema, dict):
         raise _Refused("a schema is a mapping")
     formats = _formats(schema)
@@ -298,7 +304,7 @@ def _judged(question: str) -> _Maker:
     """Return the maker of a question to a judge, in the words that a threshold or `not-` need."""
 
     def make(value: Any, inverted: bool, setting: Setting, assertion: Mapping[str, Any]) -> Made:
-        if not isinstance(value, str) or not value.strip() or value.startswith("file://"):
+        if not isinstance(value, str) or not value.strip():
             raise _Refused("a judge is asked about a text")
         least = assertion.get("threshold", 0.7 if question == _G_EVAL else None)
         if least is not None and (isinstance(least, bool) or not isinstance(least, int | float)):

@@ -26,7 +26,7 @@ from rubric_ci.model.problems import Path
 from rubric_ci.text import template
 
 _SEPARATOR: Final = re.compile(r"(?m)^[ \t]*---[ \t]*$")
-_TEXTS: Final = (".txt", ".md", ".j2", ".json", ".yaml", ".yml")
+_TEXTS: Final = (".txt", ".md", ".j2", ".json", ".jsonl", ".yaml", ".yml")
 _NAME: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _NOT_TEXT: Final = "a prompt that is no text or file of text is not imported, nor its cases"
 _NO_MESSAGES: Final = "a prompt in JSON that is no list of messages is for a program"
@@ -39,6 +39,7 @@ class Prompt(NamedTuple):
     place: Path
     data: Any = None
     messages: bool = False  # a model gets them; a program gets the JSON as text
+    names: tuple[str, ...] = ()  # by which a test can choose it
 
 
 def prompts_of(
@@ -52,12 +53,14 @@ def prompts_of(
         if isinstance(item, dict):
             known = ("id", "raw", "label", "display")
             found.skip_keys(item, known, ("function", "provider", "config", "prefix"), place)
+        given = [item.get("label"), item.get("id")] if isinstance(item, dict) else [item]
+        names = tuple(each for each in given if isinstance(each, str))
         texts = list(_texts(text, beside)) if isinstance(text, str) else []
         if not texts:
             found.refuse(place, _NOT_TEXT)
         for each in texts:
             if prompt := _prompt(found, each, place, programs):
-                yield prompt
+                yield prompt._replace(names=names)
 
 
 def _texts(text: str, beside: Beside) -> Iterator[str]:
@@ -72,6 +75,8 @@ def _texts(text: str, beside: Beside) -> Iterator[str]:
             continue
         if file.endswith((".yaml", ".yml")):
             yield json.dumps(Document(file, content).data, ensure_ascii=False)
+        elif file.endswith(".jsonl"):
+            yield from filter(None, content.splitlines())
         elif file.endswith(".txt"):
             parts = (part.strip() for part in _SEPARATOR.split(content))
             yield from filter(None, parts)

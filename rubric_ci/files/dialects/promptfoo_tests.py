@@ -14,12 +14,13 @@ from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.model.problems import Path
 
-_KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")
+_KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options", "prompts")
 _DECIDING: Final = (
-    *("provider", "providers", "prompts", "assertScoringFunction", "providerOutput", "repeat"),
+    *("provider", "providers", "assertScoringFunction", "providerOutput", "repeat"),
 )
 _OPTIONS: Final = (
     *("transform", "postprocess", "disableDefaultAsserts", "provider", "transformVars"),
+    *("disableVarExpansion", "cache", "runSerially", "timeout", "disableConversationVar"),
 )
 
 _Parts: TypeAlias = list[tuple[dict[str, Any], Path]]  # the later one wins
@@ -36,6 +37,7 @@ class Test(NamedTuple):
     transform: Placed  # None: without one
     judge: Placed  # None: the judge of the run
     settings: Mapping[str, Placed]  # of requests
+    prompts: Placed = (None, ())  # labels; None: every prompt
 
 
 def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[Test]:
@@ -131,15 +133,19 @@ def _merged(
     options: dict[str, Placed] = {}
     values: dict[str, Any] = {}
     threshold = None
+    prompts: Placed = (None, ())
     for test, place in (default, *parts):
         _other_keys(found, test, place)
         options |= _options(found, test, place)
         values |= _vars(found, test, place, beside)
         threshold = _number(found, test, (*place, "threshold"), threshold)
+        if test.get("prompts") is not None:
+            prompts = (test["prompts"], (*place, "prompts"))
     without = options.get("disableDefaultAsserts", (False, ()))[0] is True
     asserting = parts if without else [default, *parts]
     added = _added(found, *options.get("transformVars", (None, ())))
-    lists = [_several(each) for each in (values | added).values()]
+    single = options.get("disableVarExpansion", (False, ()))[0]
+    lists = [[each] if single else _several(each) for each in (values | added).values()]
     written = (options[key] for key in ("transform", "postprocess") if options.get(key, ("",))[0])
     return Test(
         name=_name([test for test, _ in reversed(parts)], index),
@@ -150,6 +156,7 @@ def _merged(
         transform=next(written, (None, ())),
         judge=options.get("provider", (None, ())),
         settings={key: each for key, each in options.items() if key in SETTINGS},
+        prompts=prompts,
     )
 
 
@@ -180,6 +187,16 @@ def _several(value: Any) -> list[Any]:
     return list(value) if several else [value]
 
 
+def is_named(names: Iterable[str], chosen: Iterable[Any]) -> bool:
+    """Return True for a prompt or provider with a name that is chosen, also by `start*`."""
+    return any(
+        name == each
+        or name.startswith(f"{each}:")
+        or (each[-1:] == "*" and name.startswith(each[:-1]))
+        for name, each in product(names, map(str, chosen))
+    )
+
+
 def _other_keys(found: Translation, test: Mapping[str, Any], place: Path) -> None:
     """Report what decides about answers or verdicts, and what promptfoo ignores."""
     for key in test:
@@ -194,7 +211,7 @@ def _options(found: Translation, test: Mapping[str, Any], place: Path) -> dict[s
     if not isinstance(options, dict):
         found.refuse((*place, "options"), "`options` is a mapping")
         return {}
-    found.refuse_keys(options, (*_OPTIONS, "timeout", *SETTINGS), (*place, "options"))
+    found.refuse_keys(options, (*_OPTIONS, *SETTINGS), (*place, "options"))
     return {str(key): (value, (*place, "options", key)) for key, value in options.items()}
 
 

@@ -34,6 +34,8 @@ SAME = {
     "{{ user.tags }}": "tea,milk",
     "{{ user }}": "[object Object]",
     "{{ user | dump }}": '{"name":"Ann","tags":["tea","milk"]}',
+    "{{ whole | dump }} {{ half | dump }} {{ none | dump }}": "2 1.5 null",
+    "a{{ missing | dump }}{{ user.x.y | dump }}": "a",
     "{{ flag }} {{ half }} {{ whole }}": "true 1.5 2",
     "{{ none }}{{ missing }}{{ missing.x.y }}": "",
     "{{ missing | default('x') }}{{ empty | default('y') }}": "x",
@@ -71,6 +73,7 @@ OTHERWISE = {
         "a loop in a loop is not known"
     ),
     "{{ n - word }}": "`-` of other values than numbers and texts",
+    "{{ word | load }}": "a filter or an operator does not take the value of a variable",
     "{{ }}": "Expected an expression, got 'end of print statement'",
     "{{ ''.__class__ }}{{ word.format() }}": "`call` is not known",
 }

@@ -114,11 +114,11 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     ),
     "a value in another file": (
         "tests: [{assert: [{type: contains, value: 'file://a.txt'}]}]",
-        ["tests.0.assert.0.value `contains`: a value in another file is not imported"],
+        ["tests.0.assert.0.value `contains`: `file://a.txt` is not read"],
     ),
     "a value of a list in another file": (
         "tests: [{assert: [{type: contains-any, value: [a, 'file://a.txt']}]}]",
-        ["tests.0.assert.0.value `contains-any`: a value in another file is not imported"],
+        ["tests.0.assert.0.value `contains-any`: `file://a.txt` is not read"],
     ),
     "quotes without an end": (
         "tests: [{assert: [{type: contains-any, value: 'a, \"b'}]}]",
@@ -188,6 +188,22 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
                 "rubric-ci.yaml names it, a program as `{command: [...]}`"
             )
         ],
+    ),
+    "a value that is code": (
+        "tests: [{assert: [{type: contains, value: 'file://a.js'}]}]",
+        ["tests.0.assert.0.value `contains`: `file://a.js` is not read"],
+    ),
+    "prompts that are not there": (
+        "prompts: [{raw: '{{q}}', label: a}]\ntests: [{prompts: [b], assert: [{type: is-json}]}]",
+        ["tests.0.prompts `prompts` of a test names no prompt that is imported"],
+    ),
+    "prompts without a list": (
+        "tests: [{prompts: a, assert: [{type: is-json}]}]",
+        ["tests.0.prompts `prompts` of a test is a list of labels"],
+    ),
+    "tests that run several times": (
+        "evaluateOptions: {repeat: 3, concurrency: 8}\ntests: [{assert: [{type: is-json}]}]",
+        ["evaluateOptions.repeat `repeat` has no counterpart"],
     ),
     "a prompt by a function": (
         "tests: [{}]\nprompts: ['file://a.py:ask']",
@@ -329,6 +345,53 @@ def test_a_judge_gives_a_score_where_a_mean_decides() -> None:
         },
         {"is_json": True, "exact": True, "required": False},
     ]
+
+
+OF_FILES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "a text": (
+        "llm-rubric, value: 'file://a.txt'",
+        " Kind {{q}}\n",
+        {"expected_outcome": "Kind {{q}}"},
+    ),
+    "a list": ("contains-any, value: 'file://a.yaml'", "[a, b]", {"contains_any": ["a", "b"]}),
+    "a text in a list": (
+        "contains-any, value: [b, 'file://a.txt']",
+        "a\n",
+        {"contains_any": ["b", "a"]},
+    ),
+    "a number": ("equals, value: 'file://a.json'", "1", {"equals": "1", "exact": True}),
+}
+
+
+@pytest.mark.parametrize(("assertion", "content", "made"), OF_FILES.values(), ids=OF_FILES)
+def test_a_value_is_read_from_a_file(assertion: str, content: str, made: dict[str, Any]) -> None:
+    files = {f"a.{end}": content for end in ("txt", "yaml", "json")}
+    text = f"tests: [{{vars: {{q: hi}}, assert: [{{type: {assertion}}}]}}]"
+    [case], said = translated(text, files)
+    assert (case["rubrics"], said) == ([made], [])
+
+
+def test_a_test_chooses_its_prompts() -> None:
+    prompts = "[{raw: 'One', label: one}, {raw: Two, label: 'more: two'}, {raw: Three, id: m3}]"
+    tests = ", ".join(
+        f"{{prompts: [{each}], assert: [{{type: is-json}}]}}" for each in ("one", "more", "'m*'")
+    )
+    cases, said = translated(f"prompts: {prompts}\ntests: [{tests}]")
+    assert ([each["input"] for each in cases], said) == (["One", "Two", "Two", "Three"], [])
+
+
+def test_without_prompts_the_variable_prompt_is_sent() -> None:
+    found = promptfoo.translate(
+        {"tests": [{"vars": {"prompt": "Hi"}, "assert": [{"type": "is-json"}]}]}
+    )
+    assert found.data["evalcases"][0]["vars"] == {"prompt": "Hi"}
+
+
+def test_a_list_stays_one_value_where_the_options_say_so() -> None:
+    options = "options: {disableVarExpansion: true, cache: false, runSerially: true}"
+    test = f"{options}, vars: {{a: [b, c]}}, assert: [{{type: is-json}}]"
+    [case], said = translated(f"prompts: ['{{{{a[1]}}}}']\ntests: [{{{test}}}]")
+    assert (case["vars"], said) == ({"a": ["b", "c"]}, [])
 
 
 LEFT_OUT = {

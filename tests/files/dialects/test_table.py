@@ -421,6 +421,7 @@ def test_a_problem_stands_at_its_line(text: str, name: str, expected: list[str])
         {"tests": [{"id": "a", "run": "pytest"}]},
         {"tests": "cases.yaml"},
         {"tests": ["cases.yaml"], "prompts": ["a"], "providers": ["openai:a"]},
+        {"tests": "cases.yaml", "prompts": ["a"], "assert": [{"type": "is-json"}]},
         {"cases": [{"prompt": "a"}]},
         {"evals": [{"name": "a"}]},
         [{"prompt": "a"}],

@@ -16,7 +16,9 @@ from rubric_ci.model.hosts import AllowedHosts, host_of
 _REGION = "[a-z0-9-]+"
 _AWS = r"bedrock(-runtime|-agent-runtime|-agentcore)?|runtime\.sagemaker|sts|oidc|portal\.sso"
 
-_EXACT: Final = """
+_PROVIDERS: Final = frozenset(
+    f"{host}:443"
+    for host in """
 ai-gateway.helicone.ai ai-gateway.vercel.sh api-inference.huggingface.co api-inference.modelscope.cn
 api.ai21.com api.aimlapi.com api.aleph-alpha.com api.anthropic.com api.bytez.com api.cerebras.ai
 api.clarifai.com api.cloudflare.com api.cohere.ai api.cohere.com api.cometapi.com api.compactif.ai
@@ -38,11 +40,10 @@ aiplatform.googleapis.com iamcredentials.googleapis.com oauth2.googleapis.com st
 www.googleapis.com auth.openai.com auth.x.ai iam.cloud.ibm.com login.microsoftonline.com
 sts.amazonaws.com
 """.split()  # noqa: SIM905
-
-_PROVIDERS: Final = re.compile(
+)
+_REGIONAL: Final = re.compile(
     "|".join(
         (
-            *(re.escape(host) + ":443" for host in _EXACT),
             rf"(?:{_AWS})\.{_REGION}\.amazonaws\.com(?:\.cn)?:443",
             rf"(bedrock-mantle|aws-external-anthropic)\.{_REGION}\.api\.aws:443",
             rf"{_REGION}-aiplatform\.googleapis\.com:443",
@@ -56,7 +57,7 @@ _PROVIDERS: Final = re.compile(
 )
 """The providers that litellm knows, and where their clients log in.
 
-A provider is missing here on purpose where anyone may rent a host below its domain.
+A provider is missing in both on purpose where anyone may rent a host below its domain.
 """
 
 _SERVER_VARIABLE: Final = re.compile(r"\w*(API_BASE|BASE_URL|API_URL|ENDPOINT(_URL)?|API_HOST)")
@@ -99,7 +100,8 @@ def is_allowed(host: str, allowed: AllowedHosts, environment: Mapping[str, str])
     if not (host and allowed.providers):
         return False
     named = [name for name in environment if _SERVER_VARIABLE.fullmatch(name)]
-    return bool(_PROVIDERS.fullmatch(host)) or host in _hosts_in(environment, named)
+    is_provider = host in _PROVIDERS or bool(_REGIONAL.fullmatch(host))
+    return is_provider or host in _hosts_in(environment, named)
 
 
 def refusal_of(host: str) -> str:

@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rubric_ci.gate.report import json_format
+from rubric_ci.model.usage import Usage
+from rubric_ci.model.used_by import UsedBy
 from tests.checkout import Checkout
 from tests.sample_reports import a_report, graded
 
@@ -94,6 +97,18 @@ def test_a_run_without_variables_loads_no_templates(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "run", "--list", "a.eval.yaml")
     assert "rubric_ci.grading.targets.llm" in modules
     assert modules.isdisjoint({"jinja2", "pydantic"})
+
+
+def test_an_estimate_from_the_last_run_does_not_load_pydantic(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text(EVAL)
+    (tmp_path / "rubric-ci.yaml").write_text(
+        "targets:\n  - {name: default, provider: mock, response: Hello}\njudge: {model: openai/m}\n"
+    )
+    used = UsedBy(role="judge", name="openai/m", answers=1, usage=Usage(calls=1, cost_usd=9))
+    report = replace(a_report(graded("a")), used_by=(used,))
+    (tmp_path / ".rubric-ci").mkdir()
+    (tmp_path / ".rubric-ci/report.json").write_text(json_format.render(report))
+    assert "pydantic" not in loaded(tmp_path, "run", "--list", "a.eval.yaml")
 
 
 def test_a_run_without_images_loads_nothing_for_them(tmp_path: Path) -> None:

@@ -5,14 +5,15 @@ They are in its report, and in the folder of the cache, which workflows restore.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from rubric_ci.errors import CannotWriteFile, UserError
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.files.project.discovery import read_text
 from rubric_ci.model.report import RunReport
+from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.model.used_by import Role, UsedBy
 from rubric_ci.system import file_io
 
@@ -22,6 +23,7 @@ LastRun: TypeAlias = dict[tuple[Role, str, str], UsedBy]
 NAME: Final = "used-by.json"
 _START: Final = '\n  "used_by": [\n'  # at the top of a report: no string of it has a line break
 _END: Final = "\n  ]"
+_NOTHING: Final = UsedBy(role="judge", name="", answers=0, usage=NOTHING_USED)
 
 
 def last_run(report: Path, cache: Path | None, baseline: RunReport | None) -> LastRun:
@@ -55,7 +57,7 @@ def _used_by(file: Path) -> tuple[UsedBy, ...]:
     """
     try:
         entries = _entries(read_text(file)) if file.exists() else ""
-        return typed_json.value_of(tuple[UsedBy, ...], f"[{entries}]") if entries else ()
+        return tuple(_filled(_NOTHING, each) for each in typed_json.load(f"[{entries}]"))
     except (UserError, typed_json.Mismatch):
         return ()
 
@@ -64,3 +66,16 @@ def _entries(text: str) -> str:
     """Return the JSON between the brackets."""
     _, _, rest = text.partition(_START)
     return rest.partition(_END)[0]
+
+
+def _filled(known: Any, data: Any) -> Any:
+    """Return the known value with the data in it; raises Mismatch if one has another type.
+
+    pydantic would take a sixth of a run whose only case is cached.
+    """
+    if isinstance(data, dict) and is_dataclass(known) and not isinstance(known, type):
+        there = [field.name for field in fields(known) if field.name in data]
+        return replace(known, **{name: _filled(getattr(known, name), data[name]) for name in there})
+    if type(data) is type(known) or (type(known) is float and type(data) is int):
+        return data
+    raise typed_json.Mismatch(f"not of type {type(known).__name__}")

@@ -39,10 +39,18 @@ def test_figures(
     assert [*last_run(file, tmp_path / "none", other).values()] == expected
 
 
-@pytest.mark.parametrize("text", ["", "no JSON", '\n  "used_by": [\n    {"role": 1}\n  ]'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "no JSON"),
+        *('{"role": 1}', '{"answers": true}', '{"answers": "1"}', "[]", "1"),
+        *('{"answers": 1, "usage": 1}', '{"answers": 1, "usage": {"cost_usd": "1"}}'),
+        *('{"answers": 1, "seconds": NaN}', '{"answers": 1, "usage": null}'),
+    ],
+)
 def test_an_unreadable_report_has_no_figures(tmp_path: Path, text: str) -> None:
     file = tmp_path / "report.json"
-    file.write_text(text)
+    file.write_text(f'\n  "used_by": [\n    {text}\n  ]')
     assert last_run(file, tmp_path / "none", None) == {}
 
 
@@ -54,3 +62,10 @@ def test_the_folder_of_the_cache_keeps_the_figures(tmp_path: Path) -> None:
     keep(cache, tmp_path, [dear])
     keep(cache, tmp_path, [])
     assert sorted(last_run(none, cache, None).values(), key=lambda each: each.role) == [JUDGE, dear]
+
+
+def test_a_newer_file_is_read_as_far_as_it_is_known(tmp_path: Path) -> None:
+    entry = '{"role": "judge", "name": "m", "answers": 2, "more": 1, "usage": {"cost_usd": 1}}'
+    (tmp_path / "report.json").write_text(f'\n  "used_by": [\n    {entry}\n  ]')
+    expected = UsedBy(role="judge", name="m", answers=2, usage=Usage(cost_usd=1))
+    assert [*last_run(tmp_path / "report.json", None, None).values()] == [expected]

@@ -38,7 +38,9 @@ else:
         def method(self, *args, **kwargs):
             parts = {"init": False, "repr": False, "eq": False} | {_PARTS[name]: True}
             fields = [(each.name, each.type, each) for each in dataclasses.fields(made)]
-            twin = dataclasses.make_dataclass(made.__name__, fields, **parts)
+            # NOTE: a class without a docstring gets one, from a signature that takes long.
+            said = {"__doc__": made.__doc__}
+            twin = dataclasses.make_dataclass(made.__name__, fields, namespace=said, **parts)
             setattr(made, name, vars(twin)[name])
             return getattr(made, name)(self, *args, **kwargs)
 

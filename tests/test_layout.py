@@ -31,6 +31,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         cli/pytest_plugin/items cli/pytest_plugin/outcomes cli/pytest_plugin/session_run""",
     "cli/commands/test_run_replayed.py": "grading/targets/program_recording",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
+    "cli/commands/test_run_workspace.py": "grading/targets/workspace_hooks",
     "cli/commands/test_authorize.py": "github/authority services/publish/authorization",
     "services/adoption/test_tools.py": """
         services/adoption/agent_skills services/adoption/marks_table

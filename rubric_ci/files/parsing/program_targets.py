@@ -11,6 +11,8 @@ from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.config import (
     CliTarget,
     GitSource,
+    Hook,
+    Hooks,
     RunnerTarget,
     Skill,
     Workspace,
@@ -99,10 +101,20 @@ def workspace(data: dict[str, Any], file: str) -> Workspace:
     return Workspace(
         copy=from_root(file, data["copy"]) if "copy" in data else "",
         git=_git(data["git"], file) if "git" in data else None,
+        repos=tuple(_git(each, file) for each in data.get("repos", ())),
         setup=setup if isinstance(setup, str) else tuple(setup),
+        hooks=Hooks(**{name: _hook(hook, file) for name, hook in data.get("hooks", {}).items()}),
         keep=tuple(data.get("keep", Workspace().keep)),
         sandbox=() if image else tuple(sandbox),
         container=image,
+    )
+
+
+def _hook(data: Mapping[str, Any], file: str) -> Hook:
+    return Hook(
+        command=tuple(data["command"]),
+        cwd=from_root(file, data.get("cwd", ".")),
+        timeout_seconds=float(data.get("timeout_seconds", 60.0)),
     )
 
 
@@ -110,7 +122,9 @@ def _git(data: Mapping[str, Any], file: str) -> GitSource:
     return GitSource(
         url=data.get("url", ""),
         path=from_root(file, data["path"]) if "path" in data else "",
-        commit=data["commit"],
+        commit=data.get("commit", ""),
+        ref=data.get("ref", ""),
+        into=normpath(data["into"]) if "into" in data else "",
         history=data.get("history", True),
     )
 

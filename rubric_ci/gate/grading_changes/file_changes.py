@@ -228,6 +228,8 @@ def _commands(case: EvalCase, target: Target | None) -> Iterator[tuple[str, str]
             yield from ((str(command), home) for command in commands for home in homes)
     if workspace and workspace.setup:
         yield from ((_joined(workspace.setup), home) for home in homes)
+    for hook in workspace.hooks.every if workspace else ():
+        yield _joined(hook.command), hook.cwd
     if isinstance(target, RunnerTarget):
         yield target.command_template, target.cwd
 

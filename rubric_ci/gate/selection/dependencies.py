@@ -123,6 +123,8 @@ def command_files(case: EvalCase, target: Target) -> Iterator[str]:
     if case.workspace:
         yield from filter(None, (case.workspace.copy,))
         yield from named_paths(case.workspace.setup, case.workspace.copy)
+        for hook in case.workspace.hooks.every:
+            yield from named_paths(hook.command, hook.cwd)
     if isinstance(target, CliTarget) and "{EVAL_FILE}" in target.command_template:
         yield case.file
 

@@ -147,9 +147,11 @@ def _folders(target: Target) -> Iterator[str]:
 
 
 def _prepared_from(workspace: Workspace) -> Iterator[str]:
-    """Yield what a workspace copies, and the files that its set-up names."""
-    yield from filter(None, [workspace.copy, workspace.git and workspace.git.path])
+    """Yield what a workspace copies, and the files that its commands name."""
+    yield from filter(None, [workspace.copy, *(source.path for source in workspace.sources)])
     yield from named_paths(workspace.setup, workspace.copy)
+    for hook in workspace.hooks.every:
+        yield from named_paths(hook.command, hook.cwd)
 
 
 def _every(case: EvalCase) -> Iterator[EvaluatorSpec]:

@@ -231,8 +231,10 @@ def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
         asked.append(["media", "", " ".join(each.digest for each in case.media), ()])
     if case.workspace:
         asked.append(["workspace", case.workspace.copy, str(case.workspace.setup), ()])
-        if source := case.workspace.git:
-            asked.append(["git", source.url or source.path, source.commit, ()])
+        asked += [["hook", *hook.command] for hook in case.workspace.hooks.every]
+        for source in case.workspace.sources:
+            into = (source.into,) if source.into else ()
+            asked.append(["git", source.url or source.path, source.commit or source.ref, into])
     facts = [criterion.kind, criterion.text, scale(criterion), asked]
     content = json.dumps(facts, ensure_ascii=False)
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut
-from rubric_ci.grading.targets import command, container, conversation, spending
+from rubric_ci.grading.targets import command, container, conversation, spending, workspace_hooks
 from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
 from rubric_ci.grading.targets.spelling import Spelling, of_servers
 from rubric_ci.grading.targets.work import (
@@ -46,7 +46,7 @@ async def answer(
     case: EvalCase, target: CliTarget, context: RunContext, attempt: int, workspaces: Workspaces
 ) -> Answer:
     """Let an agent or a command work in its workspace; raises NoVerdict without an answer."""
-    async with workspaces.opened(target, context, keep=case.looks_in_workspace) as folders:
+    async with workspaces.opened(case, target, context) as folders:
         session = Session(case, target.agent)
         await asyncio.to_thread(put_inputs, case, folders.work)
 
@@ -130,7 +130,7 @@ async def beside(
 ) -> Answer:
     """Return the answer of a model with the workspace of the case, in which nothing happened."""
     target = CliTarget(name=name, workspace=case.workspace)
-    async with workspaces.opened(target, context, keep=case.looks_in_workspace) as folders:
+    async with workspaces.opened(case, target, context) as folders:
         return await _with_work(given, case, target, folders, context)
 
 
@@ -205,12 +205,14 @@ async def _with_work(
     work = await asyncio.to_thread(work_left, folders.before, folders.work, settings.keep, sandbox)
     media = await asyncio.to_thread(media_left, folders.work, settings.keep)
     work = replace(without_inputs(work, case), files=(*work.files, *map(listed, media)))
+    last = settings.hooks.after_each
+    notes = await workspace_hooks.finish("after_each", last, folders.work, case, context)
     checks = await asyncio.to_thread(check_files, case, folders.work, work.changes)
     checks += await run_commands(case, folders.work, folders.home, context)
     kept = work.changes if DIFF in settings.keep else ()
     return replace(
         given,
-        work=replace(work, changes=kept, checks=checks),
+        work=replace(work, changes=kept, checks=checks, notes=(*work.notes, *notes)),
         media=(*given.media, *media),
         folder=str(folders.work) if case.looks_in_workspace else "",
     )

@@ -48,6 +48,8 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     """Return the key of the answer to a case; None: the answer is neither kept nor reused."""
     if case.workspace and (case.looks_in_workspace or not isinstance(target, CliTarget)):
         return None  # a script looks at the folder itself
+    if case.workspace and case.workspace.varies:
+        return None
     target = at_work(case, target) if isinstance(target, CliTarget) else target
     parts = _parts(with_skill(case, target), target, context)
     if parts is None or context.side.dependencies is None:

@@ -24,14 +24,15 @@ _AT: Final = "2000-01-01T00:00:00Z"  # the same commit each time
 async def check_out(source: GitSource, folder: Path, context: RunContext) -> None:
     """Fill an empty folder with a commit, on the branch `main`; raises CannotAnswer."""
     place = source.url or _on_this_machine(source.path, context.root)
+    named = source.commit or source.ref
     depth = () if source.history else ("--depth=1",)
 
     async def run(*arguments: str) -> None:
         await _run(arguments, folder, source, context)
 
     await run("init", "--quiet", "--initial-branch=main")
-    await run(*_ANY_COMMIT, "fetch", "--quiet", "--no-tags", *depth, "--", place, source.commit)
-    await run("-c", "advice.detachedHead=false", "checkout", "--quiet", "-B", "main", source.commit)
+    await run(*_ANY_COMMIT, "fetch", "--quiet", "--no-tags", *depth, "--", place, named)
+    await run("-c", "advice.detachedHead=false", "checkout", "--quiet", "-B", "main", "FETCH_HEAD")
     (folder / ".git" / "FETCH_HEAD").unlink(missing_ok=True)
 
 
@@ -75,10 +76,14 @@ async def _run(
     try:
         done = await processes.run(command)
     except CannotRunScript as error:
-        raise CannotAnswer(f"the workspace has no commit {source.commit[:12]}: {error}") from None
+        raise CannotAnswer(f"the workspace has no commit {_short(source)}: {error}") from None
     if done.status != 0:
         place = source.url or source.path
         reason = describe_exit(done)
         raise CannotAnswer(
-            f"the commit {source.commit[:12]} of {place} cannot be checked out: {reason}"
+            f"the commit {_short(source)} of {place} cannot be checked out: {reason}"
         )
+
+
+def _short(source: GitSource) -> str:
+    return source.commit[:12] or source.ref

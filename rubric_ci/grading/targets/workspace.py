@@ -24,11 +24,12 @@ from typing import Final
 from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.files.project.discovery import from_root
 from rubric_ci.files.project.graders import Graders
-from rubric_ci.grading.targets import git_source
+from rubric_ci.grading.targets import git_source, workspace_hooks
 from rubric_ci.grading.targets.skill import place as skill_place
 from rubric_ci.model.config import CliTarget, GitSource, Workspace
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
+from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.json_value import JSON
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.llm.cache import SETUP
@@ -67,17 +68,25 @@ class Workspaces:
 
     @asynccontextmanager
     async def opened(
-        self, target: CliTarget, context: RunContext, *, keep: bool = False
+        self, case: EvalCase, target: CliTarget, context: RunContext
     ) -> AsyncIterator[Folders]:
-        """Yield fresh folders; raises NoVerdict. With `keep` they are removed when the run ends."""
+        """Yield fresh folders, which stay until the run ends if a script looks at them.
+
+        Raises NoVerdict.
+        """
         before = await self._before(target, context)
+        first = target.workspace.hooks.before_each if target.workspace else None
         with ExitStack() as held:
             folder = await asyncio.to_thread(held.enter_context, scratch_folder())
             work, home = folder / "work", folder / "home"
             home.mkdir()
             await asyncio.to_thread(shutil.copytree, before, work, symlinks=True)
+            if first:
+                await workspace_hooks.prepare("before_each", first, work, case, context)
+                before = folder / "before"
+                await asyncio.to_thread(shutil.copytree, work, before, symlinks=True)
             yield Folders(work, home, before)
-            if keep:
+            if case.looks_in_workspace:
                 (context.folders or self._held).push(held.pop_all())
 
     async def _before(self, target: CliTarget, context: RunContext) -> Path:
@@ -120,23 +129,27 @@ class Workspaces:
         folder.mkdir()
         settings = target.workspace or Workspace()
         made = isinstance(settings.setup, tuple) and not (context.root / settings.copy).exists()
-        if settings.git:
-            await _checked_out(settings.git, folder, target, context)
-        elif settings.copy and not made:
+        if settings.copy and not settings.git and not made:
             await self._copied(settings.copy, folder, target, context)
+        for source in settings.sources:
+            await _checked_out(source, folder, target, context)
         if target.skill:
             own = folder / skill_place(target.skill)
             await self._copied(target.skill.path, own, target, context, without=("evals/**",))
         if settings.setup:
             trusted = target if settings.of_target else replace(target, env=())
             await _prepared(_script(settings, context.root), folder, trusted, context)
+        await workspace_hooks.prepare(
+            "before_all", settings.hooks.before_all, folder, None, context
+        )
         return folder
 
 
 async def _checked_out(
-    source: GitSource, folder: Path, target: CliTarget, context: RunContext
+    source: GitSource, workspace: Path, target: CliTarget, context: RunContext
 ) -> None:
     """Check a commit out, without the files that grade or that an agent would obey."""
+    folder = await asyncio.to_thread(_inside, workspace, source.into)
     await git_source.check_out(source, folder, context)
     names, is_planted = await _listed(folder, context), matcher(_planted(target))
     graders = Graders(folder, names)
@@ -148,6 +161,15 @@ async def _checked_out(
         (folder / name).unlink(missing_ok=True)
     context.left_out.update({f"{source.url or source.path}: {n}": w for n, w in left_out.items()})
     await git_source.settle(source, folder, left_out, context)
+
+
+def _inside(workspace: Path, name: str) -> Path:
+    """Return a folder of a workspace, which is made; raises CannotAnswer for one outside."""
+    folder = Path(os.path.realpath(workspace / name))
+    if folder != workspace and workspace not in folder.parents:
+        raise CannotAnswer(f"`into: {name}` leads out of the workspace; fix the path")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _script(settings: Workspace, root: Path) -> str | tuple[str, ...]:
@@ -246,7 +268,8 @@ async def _prepared(
     script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
 ) -> None:
     """Run the set-up, or unpack what it left in an earlier run for the same files."""
-    cache = None if any(map(is_secret_name, target.env)) else context.cache
+    varies = any(source.ref for source in target.workspace.sources) if target.workspace else False
+    cache = None if varies or any(map(is_secret_name, target.env)) else context.cache
     key = await asyncio.to_thread(_key, script, folder, target, context) if cache else ""
     if cache and (kept := cache.get(key)):
         await asyncio.to_thread(_unpack, kept, folder)
@@ -260,13 +283,14 @@ def _key(
     script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
 ) -> str:
     named = {name: context.environment.get(name) for name in ("PATH", *target.env)}
-    source = target.workspace.git if target.workspace else None
-    parts: list[JSON] = [script, sys.platform, platform.machine(), named, source and asdict(source)]
+    sources = target.workspace.sources if target.workspace else ()
+    given = [asdict(source) for source in sources]
+    parts: list[JSON] = [script, sys.platform, platform.machine(), named, given]
     words = () if isinstance(script, str) else map(Path, script)
     outside = [word for word in words if word.is_absolute() and word.is_file()]
     for path in (*outside, *sorted(folder.rglob("*"))):
         name = os.path.relpath(path, folder) if folder in path.parents else path.name
-        if source and Path(name).parts[0] == ".git":
+        if sources and ".git" in Path(name).parts:
             continue  # its commit says what it holds; its index has times
         mode = path.lstat().st_mode
         if stat.S_ISLNK(mode):

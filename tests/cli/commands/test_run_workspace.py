@@ -163,3 +163,84 @@ def test_a_model_leaves_the_workspace_as_it_is(project: Project, service: Server
     done = project.run()
     assert done.returncode == 0, done.stderr
     assert looked(project) == [("a.txt, b.txt, made.txt", "")]
+
+
+HOOK = """\
+import json, pathlib, sys
+given = json.load(sys.stdin)
+work = pathlib.Path(given["workspace_path"])
+told = {key: given[key] for key in ("test_id", "case_input", "case_metadata")}
+with (work / f"{sys.argv[1]}.txt").open("a") as file:
+    file.write(f"{json.dumps(told)} {sys.argv[2]} {sys.argv[3] == str(work)}\\n")
+"""
+HOOKED = f"""\
+workspace:
+  copy: ../shop
+  hooks:
+    before_all: {{command: [python3, hook.py, all, "{{EVAL_ID}}", "{{WORKSPACE}}"]}}
+    before_each:
+      command: [python3, ../evals/hook.py, each, "{{EVAL_ID}}", "{{WORKSPACE}}"]
+      cwd: ../shop
+    after_each: {{command: [sh, -c, 'rm "$0"/a.txt; exit 3', "{{WORKSPACE}}"]}}
+evalcases:
+  - id: one
+    input: Look
+    metadata: {{n: 1}}
+    rubrics: [{{unchanged: all.txt}}, {{unchanged: each.txt}}, {{exists: a.txt, not: true}}]
+    execution: {{evaluators: [{SCRIPT}]}}
+"""
+
+
+def told(identifier: str, asked: Any, metadata: Any) -> str:
+    facts = {"test_id": identifier, "case_input": asked, "case_metadata": metadata}
+    return json.dumps(facts)
+
+
+def test_commands_run_around_the_work(project: Project) -> None:
+    command(project, "cat all.txt each.txt a.txt", cwd=".")
+    project.write("evals/hook.py", HOOK)
+    project.write("evals/a.yaml", HOOKED)
+    done = project.run("--trials", "2")
+    assert done.returncode == 0, done.stderr
+    (case,) = project.report()["cases"]
+    assert case["answer"].splitlines() == [
+        f"{told('__before_all__', None, None)} __before_all__ True",
+        f"{told('one', 'Look', {'n': 1})} one True",
+        "1",
+    ]
+    assert looked(project) == [("all.txt, b.txt, each.txt", "")]
+    assert case["trace"]["notes"] == [
+        "`after_each` of the workspace failed: exit status 3, no output"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("hook", "reason"),
+    [
+        (
+            "before_all: {command: [sh, -c, 'echo no disk >&2; exit 2']}",
+            "`before_all` of the workspace failed: exit status 2: no disk",
+        ),
+        (
+            "before_each: {command: [no-such-program]}",
+            "`before_each` of the workspace failed: `no-such-program` cannot be started: ",
+        ),
+        (
+            "before_each: {command: [sleep, '60'], timeout_seconds: 0.2}",
+            "`before_each` of the workspace failed: `sleep 60` did not end within 0.2 s",
+        ),
+        (
+            "before_each: {command: ['true'], cwd: nowhere}",
+            "`before_each` of the workspace failed: `true` cannot run in ",
+        ),
+    ],
+)
+def test_without_its_preparation_a_case_has_no_answer(
+    hook: str, reason: str, project: Project
+) -> None:
+    command(project, "echo done", cwd=".")
+    setup = "setup: echo ready > made.txt"
+    project.write("evals/a.yaml", SUITE.replace(setup, f"hooks: {{{hook}}}"))
+    assert project.run().returncode == 3
+    (case,) = project.report()["cases"]
+    assert case["reason"].startswith(reason)

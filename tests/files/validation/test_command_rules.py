@@ -91,6 +91,23 @@ def test_scripts_of_an_eval_file() -> None:
     ]
 
 
+HOOKED = """\
+workspace: {hooks: {before_all: {command: [python, a.py]}, before_each: {command: [bun]}}}
+evalcases:
+  - workspace: {hooks: {after_each: {command: [python, gone.py], cwd: ../tools}}}
+  - workspace: {hooks: {after_each: 3}}
+"""
+
+
+def test_commands_around_a_workspace() -> None:
+    found = script_problems(yaml.safe_load(HOOKED), MACHINE)
+    hooks = ("workspace", "hooks")
+    assert [(p.rule.id, p.path) for p in found] == [
+        ("program-missing", (*hooks, "before_each", "command")),
+        ("script-missing", ("evalcases", 0, *hooks, "after_each", "command")),
+    ]
+
+
 TARGETS = """\
 targets:
   - {commandTemplate: 'bun run a.py {PROMPT}', cwd: ../tools, healthcheck: {commandTemplate: uv}}

@@ -23,6 +23,8 @@ from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
+    Hook,
+    Hooks,
     JudgeConfig,
     LlmTarget,
     MockTarget,
@@ -53,6 +55,7 @@ Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
 
 HERE = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m", options={"temperature": 0}))
+HOOK = Hook(command=("sh", "b.sh"), cwd="evals", timeout_seconds=60)
 MOCK = MockTarget(name="mock", response="yes")
 AGENT = CliTarget(name="agent", command_template="python bin/agent.py {PROMPT}")
 NARROW = replace(AGENT, depends_on=("src/**",))
@@ -332,6 +335,12 @@ def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
             "`tools/c.sh` changed",
         ),
         (replace(CASE, workspace=Workspace(setup="sh b.sh")), MOCK, ["b.sh"], "`b.sh` changed"),
+        (
+            replace(CASE, workspace=Workspace(hooks=Hooks(before_each=HOOK))),
+            MOCK,
+            ["b.sh", "evals/b.sh"],
+            "`evals/b.sh` changed",
+        ),
         (replace(CASE, depends_on=("data/*",)), MOCK, ["data/x"], "`data/x` changed"),
         (replace(CASE, depends_on=("evals/*",)), MOCK, ["evals/b.yaml"], "`evals/b.yaml` changed"),
         (

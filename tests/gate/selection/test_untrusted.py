@@ -10,6 +10,8 @@ from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
+    Hook,
+    Hooks,
     LlmTarget,
     MockTarget,
     RunnerTarget,
@@ -67,6 +69,8 @@ def test_gradable(now: EvalCase, target: Target) -> None:
     assert TrustedWork([BASE], ChangedPaths([])).why_not(now, BASE, target) == ""
 
 
+RESET = Hook(command=("sh", "reset.sh"), cwd="evals", timeout_seconds=60)
+HOOKED = Workspace(hooks=Hooks(before_each=RESET))
 SHOP = Workspace(copy="shop", setup="sh ../make.sh")
 OTHER = replace(SCRIPT, script=("sh", "b.sh"))
 REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
@@ -136,6 +140,12 @@ REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
         ["shop/a.txt"],
         "`shop/a.txt` changed, on which its `workspace` depends",
     ),
+    "a workspace whose hook is edited": (
+        replace(case(), workspace=HOOKED),
+        MODEL,
+        ["evals/reset.sh"],
+        "`evals/reset.sh` changed, on which its `workspace` depends",
+    ),
     "a workspace whose set-up is edited": (
         replace(case(), workspace=SHOP),
         MODEL,
@@ -153,7 +163,7 @@ REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
 
 @pytest.mark.parametrize(("now", "target", "paths", "reason"), REFUSED.values(), ids=REFUSED.keys())
 def test_refused(now: EvalCase, target: Target, paths: list[str], reason: str) -> None:
-    known = [BASE, replace(BASE, id="works", workspace=SHOP)]
+    known = [BASE, *(replace(BASE, id="works", workspace=each) for each in (SHOP, HOOKED))]
     assert TrustedWork(known, ChangedPaths(paths)).why_not(now, BASE, target) == reason
 
 

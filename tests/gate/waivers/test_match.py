@@ -12,7 +12,7 @@ from rubric_ci.gate.waivers.file import (
     fingerprint_of,
     match_waiver,
 )
-from rubric_ci.model.config import GitSource, Workspace
+from rubric_ci.model.config import GitSource, Hook, Hooks, Workspace
 from rubric_ci.model.evals import (
     CompositeSpec,
     EvalCase,
@@ -279,14 +279,18 @@ def test_cases_that_exchange_their_questions_do_not_exchange_their_waiver() -> N
 
 
 def test_a_waiver_belongs_to_the_workspace_of_a_case() -> None:
+    hook = Hook(command=("touch", "done"), timeout_seconds=60)
     every = [
         Workspace(of_target=False),
         Workspace(of_target=False, copy="app"),
         Workspace(of_target=False, copy="easy"),
         Workspace(of_target=False, copy="app", setup="touch done"),
+        Workspace(of_target=False, copy="app", hooks=Hooks(before_all=hook)),
         Workspace(of_target=False, git=GitSource(url="https://a.example/b", commit="1" * 40)),
         Workspace(of_target=False, git=GitSource(url="https://a.example/b", commit="2" * 40)),
         Workspace(of_target=False, git=GitSource(path="b.bundle", commit="1" * 40)),
+        Workspace(of_target=False, repos=(GitSource(path="b.bundle", ref="main", into="x"),)),
+        Workspace(of_target=False, repos=(GitSource(path="b.bundle", ref="main", into="y"),)),
         None,
     ]
     prints = [fingerprint_of(build_case(workspace=each), CHECK) for each in every]

@@ -129,3 +129,51 @@ def test_a_server_is_asked_once_for_all_trials(
     changes = [each.work.changes for each in found if each.work]
     assert [[(c.path, c.kind) for c in of] for of in changes] == [[("a", "deleted")]] * 3
     assert asked.count("/origin/info/refs") == 1
+
+
+AROUND = """
+import subprocess
+def git(*words):
+    done = subprocess.run(["git", "-C", "lib/one", *words], capture_output=True, text=True)
+    return done.stdout.strip()
+Path("seen").write_text("|".join((
+    " ".join(sorted(os.listdir("."))), " ".join(sorted(os.listdir("lib/one"))),
+    Path("two/a").read_text().strip(), git("branch", "--format=%(refname:short)"),
+    git("status", "--short", "--untracked-files=no"),
+)))
+Path("lib/one/a").write_text("2\\n")
+"""
+
+
+def test_repositories_in_folders_of_a_copy(
+    bench: Bench,  # noqa: F811
+    origin: Checkout,
+) -> None:
+    target = bench.program("claude-code", printed("claude", "ok"), AROUND)
+    bench.files(**{"shop/readme": "Shop\n"})
+    place = str(origin.root)
+    wanted = GitSource(path=place, commit=origin.git("rev-parse", "wanted"), into="lib/one")
+    moving = GitSource(path=place, ref="main", into="two", history=False)
+    found = bench.answer(worked(target, copy="shop", repos=(wanted, moving), keep=("diff", "seen")))
+    assert found.work is not None
+    assert found.work.files[0].text == "lib readme two|.git a|1|main|"
+    assert [change.path for change in found.work.changes] == ["lib/one/a", "seen"]
+
+
+@pytest.mark.parametrize(
+    ("ref", "into", "message"),
+    [
+        ("gone", "x", "the commit gone of "),
+        ("main", "../x", "`into: ../x` leads out of the workspace; fix the path"),
+    ],
+)
+def test_a_repository_that_cannot_be_there(
+    bench: Bench,  # noqa: F811
+    origin: Checkout,
+    ref: str,
+    into: str,
+    message: str,
+) -> None:
+    target = bench.program("codex", printed("codex", "ok"))
+    repos = (GitSource(path=str(origin.root), ref=ref, into=into),)
+    assert bench.refusal(worked(target, repos=repos)).startswith(message)

@@ -52,7 +52,7 @@ def open_source(
 
     read: Source = opened
     if find and dialect.CASES in opened.data:
-        mappings = getattr(dialect, "MAPPINGS", ())
+        mappings = getattr(dialect, "MAPPINGS", {})
         named = [opened.data[key] for key in mappings if key in opened.data]
         if names_files(opened.data[dialect.CASES]) or any(isinstance(n, str) for n in named):
             read = CaseFiles(opened, find, dialect.CASES, mappings, _of_row(dialect))

@@ -179,7 +179,7 @@ def _test(
     if "turns" in test:
         _turns(found, test, ours, theirs)
         test = {key: value for key, value in test.items() if key != "criteria"}
-    add_graders(found, suite, test, ours, theirs, seen_by_judges(suite))
+    add_graders(found, suite, test, ours, theirs, seen_by_judges(found, suite))
     if "turns" in test:
         _check_conversation(found, ours, theirs)
 

@@ -1,11 +1,10 @@
 """Settings of an AgentV suite for all its tests: targets, prompt, defaults, environment."""
 
-from posixpath import dirname, join, normpath
 from typing import Any, Final
 
 from rubric_ci.files.dialects.agentv_graders import GRADERS
+from rubric_ci.files.dialects.agentv_workspace import add_environment, add_workspace
 from rubric_ci.files.dialects.translation import Translation
-from rubric_ci.files.yaml_text.case_files import written_in
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.model.problems import Path
 
@@ -15,8 +14,8 @@ ABOUT: Final = frozenset(
         *("$schema", "category", "note", "notes"),
     )
 )
-IN_FILES: Final = ("default_test", "environment")
-"""Keys whose value may be `file://` and the name of a file with a mapping."""
+IN_FILES: Final = {"default_test": "file://", "environment": "file://", "workspace": ""}
+"""Keys whose value may be the name of a file with a mapping, after a prefix."""
 
 _OF_SUITE: Final = frozenset(
     (
@@ -59,16 +58,16 @@ def add_suite(found: Translation, data: dict[str, Any]) -> None:
     _defaults(found, data.get("defaults"))
     if not {"target", "targets"} & found.data.keys() and (name := _configured(found)):
         found.put(("target",), name, ())
-    _environment(found, data)
-    _workspace(found, data)
+    add_environment(found, data)
+    add_workspace(found, data)
     _extensions(found, data.get("extensions"))
 
 
-def seen_by_judges(data: dict[str, Any]) -> list[str]:
+def seen_by_judges(found: Translation, data: dict[str, Any]) -> list[str]:
     """Return the parts of an agent's work that judges of AgentV see besides the answer."""
     extensions = data.get("extensions")
     agent = isinstance(extensions, list) and _RULES in extensions
-    changes = ["file_changes"] if {"environment", "workspace"} & data.keys() else []
+    changes = ["file_changes"] if "workspace" in found.data else []
     return [*(["tool_calls"] if agent else []), *changes]
 
 
@@ -132,68 +131,6 @@ def _configured(found: Translation) -> str:
 def _mapping(found: Translation, name: str) -> dict[str, Any]:
     data = Document(name, found.read(name) or "").data
     return data if isinstance(data, dict) else {}
-
-
-def _environment(found: Translation, data: dict[str, Any]) -> None:
-    """Add the folder of a suite as its workspace."""
-    recipe, place = data.get("environment"), ("environment",)
-    if recipe is None:
-        return
-    if not isinstance(recipe, dict) or not isinstance(recipe.get("workdir"), str):
-        found.refuse(place, "`environment` has no counterpart unless it has a `workdir`")
-        return
-    if recipe.get("type") != "host":
-        message = "only `type: host` has a counterpart; `sandbox` of a target can start a container"
-        found.refuse((*place, "type"), message)
-        return
-    found.refuse_keys(recipe, ("type", "workdir", "setup"), place)
-    folder = dirname(written_in(data, "environment"))
-    found.put(("workspace",), {}, place)
-    copied = normpath(join(folder, recipe["workdir"]))
-    found.put(("workspace", "copy"), copied, (*place, "workdir"))
-    setup = recipe.get("setup")
-    if setup is None:
-        return
-    command = setup.get("command") if isinstance(setup, dict) else None
-    if not isinstance(setup, dict) or not isinstance(command, list):
-        found.refuse((*place, "setup"), "`setup` has no counterpart unless it has a `command`")
-        return
-    found.refuse_keys(setup, ("command", "cwd", "timeout_ms"), (*place, "setup"))
-    found.put(("workspace", "setup"), command, (*place, "setup", "command"))
-    if "timeout_ms" in setup:
-        found.skip((*place, "setup", "timeout_ms"), "a set-up may take 15 minutes")
-    named = [word for word in command if str(word).startswith(("./", "../"))]
-    if setup.get("cwd") != "." and (named or "cwd" in setup):
-        message = "a set-up that does not run in the workspace (`cwd: .`) has no counterpart"
-        found.refuse((*place, "setup"), message)
-
-
-def _workspace(found: Translation, data: dict[str, Any]) -> None:
-    """Add the template of versions 2.7 to 4 as the workspace; hooks and clones are refused."""
-    written, place = data.get("workspace"), ("workspace",)
-    if written is None:
-        return
-    template = written.get("template") if isinstance(written, dict) else None
-    if not isinstance(template, str) or "environment" in data:
-        found.refuse(place, "`workspace` has no counterpart unless it has a `template`")
-        return
-    found.refuse_keys(written, ("template", "mode", "isolation", "hooks"), place)
-    _hooks(found, written.get("hooks"), (*place, "hooks"))
-    if written.get("mode") == "static":
-        found.refuse((*place, "mode"), "each answer has a copy of a folder, and none of its own")
-    found.put(place, {"copy": normpath(template)}, place)
-    found.paths[*place, "copy"] = (*place, "template")
-
-
-def _hooks(found: Translation, hooks: Any, place: Path) -> None:
-    """Report the commands of hooks; a reset has no effect, as each answer has a fresh copy."""
-    if not isinstance(hooks, dict) or hooks.get("enabled") is False:
-        return
-    for name, hook in hooks.items():
-        if isinstance(hook, dict) and not hook.keys() - {"reset"}:
-            found.skip((*place, name), "each answer has a fresh copy of the folder")
-        elif name != "enabled":
-            found.refuse((*place, name), f"the command of `{name}` has no counterpart")
 
 
 def _extensions(found: Translation, extensions: Any) -> None:

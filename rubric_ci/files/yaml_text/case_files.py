@@ -1,6 +1,6 @@
 """A suite whose cases are in other files: one value, each place in the file that has it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -59,10 +59,13 @@ class CaseFiles:
         suite: Document,
         find: FindFiles,
         key: str = "evalcases",
-        mappings: Sequence[str] = (),
+        mappings: Mapping[str, str] | None = None,
         of_row: OfRow | None = None,
     ) -> None:
-        """Read the cases; the values of `mappings` may be in files, `of_row` reads a table."""
+        """Read the cases; the values of `mappings` may be in files, `of_row` reads a table.
+
+        The value of a key in `mappings` is the prefix of the name of such a file.
+        """
         self.file, self._key = suite.file, key
         self._of_row = of_row
         self.suite = suite
@@ -71,7 +74,11 @@ class CaseFiles:
         placed = list(self._cases(suite.data[key], find))
         self._origins = [origin for _, origin in placed]
         cases = [case for case, _ in placed]
-        self._mappings = {name: each for name in mappings if (each := self._mapping(name, find))}
+        self._mappings = {
+            name: each
+            for name, prefix in (mappings or {}).items()
+            if (each := self._mapping(name, prefix, find))
+        }
         others = {name: each.data for name, each in self._mappings.items()}
         files = {_IN_FILE + name: suite.data[name] for name in others}
         self.data: Any = {**suite.data, **others, **files, key: cases} if cases else None
@@ -151,12 +158,12 @@ class CaseFiles:
             else:
                 yield entry, Origin(self.suite, path)
 
-    def _mapping(self, key: str, find: FindFiles) -> Document | None:
+    def _mapping(self, key: str, prefix: str, find: FindFiles) -> Document | None:
         """Return the file that a value names; None: it is no name, or there is a problem."""
         written = self.suite.data.get(key)
-        if not isinstance(written, str) or not written.startswith("file://"):
+        if not isinstance(written, str) or not written.startswith(prefix):
             return None
-        (found,) = find(written.removeprefix("file://"))[:1]
+        (found,) = find(written.removeprefix(prefix))[:1]
         if isinstance(found, Found):
             self._texts[found.path] = found.text
             document = Document(found.path, found.text)

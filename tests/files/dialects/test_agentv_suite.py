@@ -410,55 +410,6 @@ def test_keys_that_agentv_ignores_are_warnings_and_slips_are_errors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("workspace", "ours", "problems"),
-    [
-        ({"template": "./shop"}, {"copy": "shop"}, []),
-        (
-            {
-                "template": "./shop",
-                "mode": "static",
-                "hooks": {"after_each": {"reset": "fast"}, "before_all": {"command": ["make"]}},
-            },
-            {"copy": "shop"},
-            [
-                (
-                    "skipped-there",
-                    "workspace.hooks.after_each",
-                    "each answer has a fresh copy of the folder",
-                ),
-                (
-                    "not-supported",
-                    "workspace.hooks.before_all",
-                    "the command of `before_all` has no counterpart",
-                ),
-                (
-                    "not-supported",
-                    "workspace.mode",
-                    "each answer has a copy of a folder, and none of its own",
-                ),
-            ],
-        ),
-        ({"template": "./shop", "hooks": {"enabled": False}}, {"copy": "shop"}, []),
-        (
-            {"repos": []},
-            None,
-            [
-                (
-                    "not-supported",
-                    "workspace",
-                    "`workspace` has no counterpart unless it has a `template`",
-                )
-            ],
-        ),
-    ],
-    ids=["a folder", "with hooks", "hooks that are off", "clones"],
-)
-def test_the_workspace_of_versions_before_5(workspace: Any, ours: Any, problems: Any) -> None:
-    data = {"tests": [GREETS], "workspace": workspace}
-    assert (translate(data).data.get("workspace"), problems_of(data)) == (ours, problems)
-
-
-@pytest.mark.parametrize(
     ("trials", "ours", "problems"),
     [
         ({"count": 3}, {"count": 3, "pass": 1}, []),

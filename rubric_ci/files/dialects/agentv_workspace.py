@@ -1,0 +1,201 @@
+"""The folder of AgentV's agents as a workspace: `environment` of 5, `workspace` of 2 to 4.
+
+What a folder gets there before and after the answers it gets here for each answer.
+"""
+
+import re
+from posixpath import dirname, isabs, join, normpath
+from typing import Any, Final
+
+from rubric_ci.files.dialects.translation import Translation
+from rubric_ci.files.yaml_text.case_files import written_in
+from rubric_ci.model.problems import Path
+
+_FRESH: Final = "each answer has a fresh copy of the folder"
+_SECONDS: Final = {"before_all": 60, "before_each": 60, "after_each": 30}
+_ON_INPUT: Final = "has no counterpart in a command, which reads it on standard input"
+_PLACEHOLDERS: Final = {"workspace_path": "{WORKSPACE}", "test_id": "{EVAL_ID}"}
+_PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+_SHORT: Final = re.compile(r"[0-9a-f]{7,39}")
+_AT_GITHUB: Final = re.compile(r"[\w.-]+/[\w.-]+")
+_BY_SSH: Final = re.compile(r"git@([^:/]+):(.+)")
+_URL: Final = re.compile(r"(?:https?|ssh|git)://.+")
+
+
+def add_environment(found: Translation, data: dict[str, Any]) -> None:
+    """Add the folder of a suite of version 5."""
+    recipe, place = data.get("environment"), ("environment",)
+    if recipe is None:
+        return
+    if not isinstance(recipe, dict) or not isinstance(recipe.get("workdir"), str):
+        found.refuse(place, "`environment` has no counterpart unless it has a `workdir`")
+        return
+    if recipe.get("type") != "host":
+        message = "only `type: host` has a counterpart; `sandbox` of a target can start a container"
+        found.refuse((*place, "type"), message)
+        return
+    found.refuse_keys(recipe, ("type", "workdir", "setup"), place)
+    folder = dirname(written_in(data, "environment"))
+    found.put(("workspace",), {}, place)
+    copied = normpath(join(folder, recipe["workdir"]))
+    found.put(("workspace", "copy"), copied, (*place, "workdir"))
+    _set_up(found, recipe.get("setup"), (*place, "setup"))
+
+
+def _set_up(found: Translation, setup: Any, place: Path) -> None:
+    if setup is None:
+        return
+    command = setup.get("command") if isinstance(setup, dict) else None
+    if not isinstance(setup, dict) or not isinstance(command, list):
+        found.refuse(place, "`setup` has no counterpart unless it has a `command`")
+        return
+    found.refuse_keys(setup, ("command", "cwd", "timeout_ms"), place)
+    found.put(("workspace", "setup"), command, (*place, "command"))
+    if "timeout_ms" in setup:
+        found.skip((*place, "timeout_ms"), "a set-up may take 15 minutes")
+    named = [word for word in command if str(word).startswith(("./", "../"))]
+    if setup.get("cwd") != "." and (named or "cwd" in setup):
+        message = "a set-up that does not run in the workspace (`cwd: .`) has no counterpart"
+        found.refuse(place, message)
+
+
+def add_workspace(found: Translation, data: dict[str, Any]) -> None:
+    """Add the folder of a suite of versions 2.7 to 4: its template, clones and hooks."""
+    written, place = data.get("workspace"), ("workspace",)
+    if written is None:
+        return
+    if not isinstance(written, dict) or "environment" in data:
+        found.refuse(place, "`workspace` has no counterpart unless it is a mapping")
+        return
+    known = ("template", "mode", "isolation", "hooks", "repos", "env")
+    found.refuse_keys(written, known, place)
+    if "env" in written:
+        found.skip((*place, "env"), "what a machine lacks fails where it is used")
+    if written.get("mode") == "static":
+        found.refuse((*place, "mode"), "each answer has a copy of a folder, and none of its own")
+    if not {"template", "repos", "hooks"} & written.keys():
+        return
+    folder = dirname(written_in(data, "workspace"))
+    found.put(place, {}, place)
+    template = written.get("template")
+    if isinstance(template, str):
+        found.put((*place, "copy"), normpath(join(folder, template)), (*place, "template"))
+    elif template is not None:
+        found.refuse((*place, "template"), "`template` is the path of a folder")
+    _repos(found, written.get("repos"), (*place, "repos"))
+    _hooks(found, written, folder, (*place, "hooks"))
+
+
+def _repos(found: Translation, repos: Any, place: Path) -> None:
+    """Add the clones."""
+    if not repos:
+        return
+    if not isinstance(repos, list) or not all(isinstance(each, dict) for each in repos):
+        found.refuse(place, "`repos` is a list of mappings")
+        return
+    found.put(("workspace", "repos"), [], place)
+    for number, repo in enumerate(repos):
+        where = (*place, number)
+        if made := _repo(found, repo, where):
+            found.put(("workspace", "repos", len(found.data["workspace"]["repos"])), made, where)
+
+
+def _repo(found: Translation, repo: dict[str, Any], place: Path) -> dict[str, str] | None:
+    """Return a clone; versions before 4.42 have its parts below `source` and `checkout`."""
+    known = ("path", "repo", "commit", "base_commit", "source", "checkout", "clone")
+    found.refuse_keys(repo, known, place)
+    source, checkout = (repo.get(key) or {} for key in ("source", "checkout"))
+    clone = repo.get("clone")
+    if isinstance(clone, dict):
+        found.refuse_keys(clone, ("depth", "filter"), (*place, "clone"))
+    if not isinstance(source, dict) or not isinstance(checkout, dict):
+        found.refuse(place, "`source` and `checkout` are mappings")
+        return None
+    found.refuse_keys(source, ("type", "url"), (*place, "source"))
+    found.refuse_keys(checkout, ("ref", "resolve"), (*place, "checkout"))
+    url, into = _url(repo.get("repo", source.get("url"))), repo.get("path")
+    if not url or not isinstance(into, str):
+        found.refuse(place, "a clone needs a `path`, and the URL of a repository at a server")
+        return None
+    if isabs(into) or normpath(into).startswith(".."):
+        found.refuse((*place, "path"), f"`{into}` leads out of the workspace")
+        return None
+    named = repo.get("commit", repo.get("base_commit", checkout.get("ref", "HEAD")))
+    if not isinstance(named, str) or _SHORT.fullmatch(named):
+        found.refuse(place, f"`{named}` is no whole id of a commit, no branch and no tag")
+        return None
+    return {"into": into, "url": url, "commit" if _COMMIT.fullmatch(named) else "ref": named}
+
+
+def _url(written: Any) -> str:
+    """Return the URL of a repository; "" if it is none that a server has."""
+    if not isinstance(written, str):
+        return ""
+    if _AT_GITHUB.fullmatch(written):
+        return f"https://github.com/{written}.git"
+    if by_ssh := _BY_SSH.fullmatch(written):
+        return f"ssh://git@{by_ssh[1]}/{by_ssh[2]}"
+    return written if _URL.fullmatch(written) else ""
+
+
+def _hooks(found: Translation, workspace: dict[str, Any], folder: str, place: Path) -> None:
+    """Add the commands; those of all tests run for each one if a workspace is a test's own."""
+    hooks = workspace.get("hooks")
+    if not isinstance(hooks, dict) or hooks.get("enabled") is False:
+        return
+    commands = {}
+    for name, hook in hooks.items():
+        if name == "enabled" or not isinstance(hook, dict):
+            continue
+        if hook.get("reset", "none") != "none":
+            found.skip((*place, name), _FRESH)
+        if hook.keys() & {"command", "script"}:
+            commands[name] = hook
+    of_each = workspace.get("isolation") == "per_test"
+    if of_each and commands.keys() >= {"before_all", "before_each"}:
+        message = "`before_all` has no counterpart beside `before_each` with `isolation: per_test`"
+        found.refuse((*place, "before_all"), message)
+    if commands:
+        found.put(("workspace", "hooks"), {}, place)
+    for name, hook in commands.items():
+        ours = "before_each" if of_each and name == "before_all" else name
+        _hook(found, ours, hook, folder, (*place, name))
+
+
+def _hook(found: Translation, name: str, hook: dict[str, Any], folder: str, place: Path) -> None:
+    if name not in _SECONDS:
+        found.refuse(place, f"the command of `{name}` has no counterpart")
+        return
+    found.refuse_keys(hook, ("command", "script", "cwd", "timeout_ms", "reset"), place)
+    key = "command" if "command" in hook else "script"
+    words = hook[key].split() if isinstance(hook[key], str) else hook[key]
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        found.refuse((*place, key), "a command is a text, or a list of texts")
+        return
+    milliseconds = hook.get("timeout_ms", _SECONDS[name] * 1000)
+    number = isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool)
+    made = {
+        "command": [_filled(found, word, (*place, key)) for word in words],
+        "timeout_seconds": milliseconds / 1000 if number else milliseconds,
+    }
+    start = hook.get("cwd", "")
+    if isinstance(start, str) and isabs(start):
+        found.refuse((*place, "cwd"), "a folder of one machine has no counterpart")
+    if at := join(folder, start) if isinstance(start, str) else start:
+        made["cwd"] = normpath(at) if isinstance(at, str) else at
+    found.put(("workspace", "hooks", name), made, place)
+    for ours, theirs in (("command", key), ("timeout_seconds", "timeout_ms"), ("cwd", "cwd")):
+        if theirs in hook:
+            found.paths["workspace", "hooks", name, ours] = (*place, theirs)
+
+
+def _filled(found: Translation, word: str, place: Path) -> str:
+    """Return a word with the names of the folder and of the case."""
+
+    def known(match: re.Match[str]) -> str:
+        if match[1] in ("case_input", "case_metadata", "eval_run_id"):
+            found.refuse(place, f"`{{{{{match[1]}}}}}` {_ON_INPUT}")
+        return _PLACEHOLDERS.get(match[1], match[0])
+
+    return _PLACEHOLDER.sub(known, word)

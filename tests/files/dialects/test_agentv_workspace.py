@@ -1,0 +1,223 @@
+"""The folder that AgentV's agents work in: template, clones, commands, and files that have them."""
+
+from typing import Any
+
+import pytest
+
+from rubric_ci.files.dialects import open_source
+from rubric_ci.files.dialects.agentv import translate
+from rubric_ci.model.references import Found, NotFound
+
+TEST = {"id": "a", "input": "Hi", "assertions": ["Greets"]}
+COMMIT = "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"
+HOOK = {"command": ["node", "x.mjs"]}
+OURS = {"command": ["node", "x.mjs"], "timeout_seconds": 60}
+
+
+def hooks(**commands: Any) -> dict[str, Any]:
+    return {"hooks": commands}
+
+
+READ: dict[str, tuple[Any, Any]] = {
+    "a folder": ({"template": "./shop", "mode": "pooled"}, {"copy": "shop"}),
+    "nothing": ({"isolation": "per_test"}, None),
+    "commands that are off": (
+        {"template": "./shop", "hooks": {"enabled": False, "before_all": HOOK}},
+        {"copy": "shop"},
+    ),
+    "commands": (
+        hooks(
+            before_all={"command": ["node", "{{workspace_path}}/x.mjs", "{{other}}"]},
+            before_each={"script": "bash ../y.sh {{test_id}}", "timeout_ms": 900_000, "cwd": "."},
+            after_each={"command": ["z"], "cwd": "../tools"},
+        ),
+        hooks(
+            before_all={
+                "command": ["node", "{WORKSPACE}/x.mjs", "{{other}}"],
+                "timeout_seconds": 60,
+            },
+            before_each={
+                "command": ["bash", "../y.sh", "{EVAL_ID}"],
+                "timeout_seconds": 900,
+                "cwd": ".",
+            },
+            after_each={"command": ["z"], "timeout_seconds": 30, "cwd": "../tools"},
+        ),
+    ),
+    "a command for the folder of a test": (
+        {"isolation": "per_test", **hooks(before_all=HOOK)},
+        hooks(before_each=OURS),
+    ),
+    "clones": (
+        {
+            "template": "../shop",
+            "repos": [
+                {"path": "./a", "repo": "octocat/Hello-World", "commit": "master"},
+                {"path": "b", "repo": "https://a.example/b.git", "base_commit": COMMIT},
+                {"path": "c", "repo": "git@a.example:x/c"},
+            ],
+        },
+        {
+            "copy": "../shop",
+            "repos": [
+                {
+                    "into": "./a",
+                    "url": "https://github.com/octocat/Hello-World.git",
+                    "ref": "master",
+                },
+                {"into": "b", "url": "https://a.example/b.git", "commit": COMMIT},
+                {"into": "c", "url": "ssh://git@a.example/x/c", "ref": "HEAD"},
+            ],
+        },
+    ),
+    "a clone of an older version": (
+        {
+            "repos": [
+                {
+                    "path": "./a",
+                    "source": {"type": "git", "url": "https://a.example/a.git"},
+                    "checkout": {"ref": COMMIT, "resolve": "local"},
+                    "clone": {"depth": 1},
+                }
+            ]
+        },
+        {"repos": [{"into": "./a", "url": "https://a.example/a.git", "commit": COMMIT}]},
+    ),
+}
+
+
+def problems_of(workspace: Any) -> list[tuple[str, str, str]]:
+    found = translate({"tests": [TEST], "workspace": workspace})
+    return [(rule.id, ".".join(map(str, path)), text) for rule, path, text in found.problems]
+
+
+@pytest.mark.parametrize(("workspace", "ours"), READ.values(), ids=READ.keys())
+def test_a_workspace(workspace: Any, ours: Any) -> None:
+    assert translate({"tests": [TEST], "workspace": workspace}).data.get("workspace") == ours
+    assert problems_of(workspace) == []
+
+
+def refused(place: str, message: str) -> list[tuple[str, str, str]]:
+    return [("not-supported", f"workspace{place}", message)]
+
+
+def repo(**more: Any) -> dict[str, Any]:
+    return {"repos": [{"path": "a", "repo": "x/a", **more}]}
+
+
+SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
+    "a reset": (
+        hooks(after_each={"reset": "fast"}, before_each={"reset": "none"}),
+        [
+            (
+                "skipped-there",
+                "workspace.hooks.after_each",
+                "each answer has a fresh copy of the folder",
+            )
+        ],
+    ),
+    "programs that must be there": (
+        {"template": "a", "env": {"required_commands": ["git"]}},
+        [("skipped-there", "workspace.env", "what a machine lacks fails where it is used")],
+    ),
+    "a folder of the user": (
+        {"mode": "static", "path": "/srv/x"},
+        [
+            *refused(".path", "`path` has no counterpart"),
+            *refused(".mode", "each answer has a copy of a folder, and none of its own"),
+        ],
+    ),
+    "a container": (
+        {"docker": {"image": "x"}},
+        refused(".docker", "`docker` has no counterpart"),
+    ),
+    "a command at the end of all": (
+        hooks(after_all=HOOK),
+        refused(".hooks.after_all", "the command of `after_all` has no counterpart"),
+    ),
+    "two commands before a test with its folder": (
+        {"isolation": "per_test", **hooks(before_all=HOOK, before_each=HOOK)},
+        refused(
+            ".hooks.before_all",
+            "`before_all` has no counterpart beside `before_each` with `isolation: per_test`",
+        ),
+    ),
+    "the input in a command": (
+        hooks(before_each={"command": ["x", "{{case_input}}"]}),
+        refused(
+            ".hooks.before_each.command",
+            "`{{case_input}}` has no counterpart in a command, which reads it on standard input",
+        ),
+    ),
+    "a folder of a machine": (
+        hooks(before_all={"command": ["x"], "cwd": "/srv"}),
+        refused(".hooks.before_all.cwd", "a folder of one machine has no counterpart"),
+    ),
+    "a command of numbers": (
+        hooks(before_all={"command": [1]}),
+        refused(".hooks.before_all.command", "a command is a text, or a list of texts"),
+    ),
+    "an unknown key of a command": (
+        hooks(before_all={"command": ["x"], "shell": True}),
+        refused(".hooks.before_all.shell", "`shell` has no counterpart"),
+    ),
+    "a short id": (
+        repo(commit="7fd1a60"),
+        refused(".repos.0", "`7fd1a60` is no whole id of a commit, no branch and no tag"),
+    ),
+    "an ancestor": (
+        repo(ancestor=1),
+        refused(".repos.0.ancestor", "`ancestor` has no counterpart"),
+    ),
+    "a folder outside": (
+        repo(path="../a"),
+        refused(".repos.0.path", "`../a` leads out of the workspace"),
+    ),
+    "a repository on this machine": (
+        repo(repo="file:///srv/a"),
+        refused(".repos.0", "a clone needs a `path`, and the URL of a repository at a server"),
+    ),
+    "no list": ({"repos": 3}, refused(".repos", "`repos` is a list of mappings")),
+    "a text": ("a.yaml", refused("", "`workspace` has no counterpart unless it is a mapping")),
+}
+
+
+@pytest.mark.parametrize(("workspace", "problems"), SAID.values(), ids=SAID.keys())
+def test_what_is_said_about_a_workspace(workspace: Any, problems: Any) -> None:
+    assert problems_of(workspace) == problems
+
+
+IN_FILE = """\
+template: ./template
+hooks:
+  before_all: {command: [node, prepare.mjs]}
+  before_each: {command: [node, reset.mjs], cwd: tools, x: 1}
+"""
+
+
+def test_a_workspace_in_a_file_counts_from_its_folder() -> None:
+    text = "workspace: ../shop/workspace.yaml\ntests: [{id: a, input: Hi, assertions: [Greets]}]\n"
+    files = {"../shop/workspace.yaml": Found("shop/workspace.yaml", IN_FILE)}
+    source = open_source(
+        "evals/a.yaml", text, find=lambda name: [files.get(name, NotFound("no such file"))]
+    )
+    assert source.data["workspace"] == {
+        "copy": "../shop/template",
+        "hooks": {
+            "before_all": {
+                "command": ["node", "prepare.mjs"],
+                "timeout_seconds": 60,
+                "cwd": "../shop",
+            },
+            "before_each": {
+                "command": ["node", "reset.mjs"],
+                "timeout_seconds": 60,
+                "cwd": "../shop/tools",
+            },
+        },
+    }
+    assert [(file, each.line, each.message) for file, each in source.text_problems] == [
+        ("shop/workspace.yaml", 4, "`x` has no counterpart")
+    ]
+    place = source.location(("workspace", "hooks", "before_all", "command", 1))
+    assert (place.file, place.place[0]) == ("shop/workspace.yaml", 3)

@@ -1,4 +1,4 @@
-"""One type of evaluator: how it is read, checked by `validate` and measured.
+"""A type of evaluator as a row of the table, and what is asked of the data of any evaluator.
 
 NOTE: `validate` imports this for every file with evaluators, so specs are imported for types only.
 """
@@ -25,8 +25,10 @@ CODE_JUDGE_KEYS: Final = (
     *("name", "type", "weight", "script", "cwd", "timeout_seconds", "env", "config", "score_from"),
 )
 """The settings of a `code_judge`; its script gets all other keys."""
-_MARKS: Final = ("targets.yaml", "providers.yaml", "config.yaml")
-_FILE: Final = r"[^\s/]*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
+_AGENTV_FILES: Final = ("targets.yaml", "providers.yaml", "config.yaml")
+_PROMPT_FILE: Final = (
+    r"[^\s/]*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
+)
 UNFILLED: Final = frozenset(("id", "tags", "field"))
 """Keys of a criterion whose texts are names: no variable is replaced in them."""
 
@@ -105,12 +107,12 @@ def is_agentv_file(data: Any, lookup: Lookup) -> bool:
     schema = data.get("$schema") if isinstance(data, dict) else None
     if isinstance(schema, str):
         return schema.startswith("agentv")
-    return any(isinstance(lookup(f".agentv/{name}"), Found) for name in _MARKS)
+    return any(isinstance(lookup(f".agentv/{name}"), Found) for name in _AGENTV_FILES)
 
 
 def names_file(prompt: str) -> bool:
     """Return True if a prompt is the path of a file, not the text itself."""
-    return "{{" not in prompt and re.fullmatch(_FILE, prompt.strip()) is not None
+    return "{{" not in prompt and re.fullmatch(_PROMPT_FILE, prompt.strip()) is not None
 
 
 class UsedFiles:

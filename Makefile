@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 
-.PHONY: agents demo test lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy peers local-model dist release-check pin pin-workflows clean
+.PHONY: agents demo test test-deep lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy peers local-model dist release-check pin pin-workflows clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 DEMO := .venv-demo
@@ -20,7 +20,11 @@ demo: $(DEMO_READY)
 
 # More workers than two cores: for almost half of its time a test waits for a timeout or a program.
 test: $(READY) $(NODE_READY)
-	$(BIN)/pytest -n 4 --dist worksteal
+	$(BIN)/pytest -n 4 --dist worksteal -m "not deep"
+
+# What `make test` leaves out; .ci/run runs both. Other files are not even collected.
+test-deep: $(READY) $(NODE_READY)
+	$(BIN)/pytest -n 4 --dist worksteal -m deep $$(grep -rl --include='test_*.py' --exclude-dir=npm 'pytest\.mark\.deep' tests)
 
 lint: $(READY)
 	$(BIN)/ruff check .

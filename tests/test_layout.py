@@ -201,6 +201,11 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/m
     *("services/publish/files", "services/run/finished"),
     *("system/masking", "system/output"),
 }
+# The files with tests that `make test` leaves out; CONTRIBUTING.md has the rule.
+DEEP: Final = """
+    security/test_document_growth security/test_input_growth security/test_regex_growth
+    security/test_text_growth
+"""
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
 
 
@@ -443,3 +448,17 @@ def test_one_function_asks_whether_this_is_a_workflow() -> None:
         if '"GITHUB_ACTIONS"' in (PACKAGE / f"{name}.py").read_text("utf-8")
     }
     assert found == {"system/runner"}
+
+
+def test_deep_tests_are_listed_and_run() -> None:
+    found = {
+        path.relative_to(TESTS).with_suffix("").as_posix()
+        for path in files()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Attribute)
+        if node.attr == "deep" and ast.unparse(node.value) == "pytest.mark"
+    }
+    makefile = (TESTS.parent / "Makefile").read_text("utf-8")
+    assert sorted(found) == sorted(DEEP.split())
+    assert re.findall('pytest .* -m "?((?:not )?deep)', makefile) == ["not deep", "deep"]
+    assert (TESTS.parent / ".ci/run").read_text("utf-8").endswith(" test test-deep\n")

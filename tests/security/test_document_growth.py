@@ -21,6 +21,8 @@ from tests.files.traces import records
 from tests.invoke import invoke
 from tests.security.test_input_growth import FACTOR, growth, many
 
+pytestmark = pytest.mark.deep
+
 FORMATS: Final[dict[str, Callable[[], str]]] = {
     "otlp": records.otlp_with_attributes,
     "otlp events": records.otlp_with_events,

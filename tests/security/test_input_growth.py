@@ -25,6 +25,8 @@ from tests.checkout import Checkout
 from tests.invoke import invoke
 from tests.security.schema_walk import Place, Schema, Walk
 
+pytestmark = pytest.mark.deep
+
 SIZES: Final = (24_000, 48_000)  # characters
 LARGER: Final = (96_000, 192_000)  # where the smaller ones differ, as a limit lies between
 FACTOR: Final = 2.5

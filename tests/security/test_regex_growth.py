@@ -26,6 +26,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.deep
+
 ROOT = Path(__file__).parents[2]
 SOURCES = (*sorted((ROOT / "rubric_ci").rglob("*.py")), ROOT / "hooks" / "action.py")
 SCHEMAS = tuple(sorted((ROOT / "schemas").glob("*.json")))

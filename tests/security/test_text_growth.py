@@ -30,6 +30,8 @@ from rubric_ci.models.llm.litellm_client import _without_prefixes
 from rubric_ci.text import code_blocks, escape
 from rubric_ci.text.globs import matcher
 
+pytestmark = pytest.mark.deep
+
 SIZES = (1_000, 16_000)  # linear: 16 times; quadratic: 256 times
 MARGIN = 5
 FLOOR = 25e-6

@@ -14,6 +14,7 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 TESTS: Final = Path(__file__).parent
 PACKAGE: Final = TESTS.parent / "rubric_ci"
+ROOMS: Final = sorted(path.parent for path in PACKAGE.glob("*/__init__.py"))
 HOOKS: Final = TESTS.parent / "hooks"
 MODULE_LINES: Final = 400
 FUNCTION_LINES: Final = 50  # from `def` to the last line
@@ -314,6 +315,15 @@ def test_the_files_of_every_change_request_exist() -> None:
     named = [name for row in rows for name in re.findall(r"`([a-z_]+/[^`]+)`", row)]
     assert len([row for row in rows if row.startswith("| ")]) >= 20
     assert [name for name in named if not (TESTS.parent / name).is_file()] == []
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_the_files_that_a_room_names_exist(room: Path) -> None:
+    """The docstring of a room ends with where to start reading."""
+    text = " ".join((ast.get_docstring(tree(room / "__init__.py")) or "").split())
+    named = re.findall(r"`([a-z_/]+(?:/|[.]py))`", text)
+    assert "Start reading in `" in text
+    assert [name for name in named if not (room / name).exists()] == []
 
 
 def test_equal_file_names_have_one_meaning() -> None:

@@ -1,5 +1,5 @@
 """The command line: typed words go in, settings and an exit code come out.
 
-`main.py` has the table of commands in the order of use; each module beside it declares the options
-of some commands, and `commands/` has one module per command, which reads like a table of contents.
+Each module next to `main.py` declares the options of some commands; `commands/` has one module per
+command. Start reading in `main.py`, which has the table of commands in the order of use.
 """

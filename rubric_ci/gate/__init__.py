@@ -2,5 +2,5 @@
 
 `selection/` finds the cases that a change affects, `comparison/` says what is worse,
 `grading_changes/` what a change does to the grading, `policy/` and `waivers/` whose rules hold,
-`report/` builds, merges and checks run reports. Start reading in `report/gate.py`.
+`report/` builds, merges and checks run reports. Start reading in `report/decision.py`.
 """

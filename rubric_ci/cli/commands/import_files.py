@@ -30,7 +30,7 @@ from rubric_ci.files.dialects import (
     promptfoo,
     workbook,
 )
-from rubric_ci.files.dialects.promptfoo_providers import VARIABLES
+from rubric_ci.files.dialects.promptfoo_code import VARIABLES
 from rubric_ci.files.dialects.translation import Beside, TranslatedSource, Translation
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loader import load

@@ -12,14 +12,16 @@ from itertools import product
 from typing import Any, Final
 
 from rubric_ci.files.dialects.message_parts import NoPart
-from rubric_ci.files.dialects.nunjucks import NotSame, is_template, resolved
+from rubric_ci.files.dialects.nunjucks import NotSame, is_template, js_text, resolved
 from rubric_ci.files.dialects.promptfoo_checks import add_checks
-from rubric_ci.files.dialects.promptfoo_code import Setting, transform_of
+from rubric_ci.files.dialects.promptfoo_code import SHIMS, Setting, transform_of
 from rubric_ci.files.dialects.promptfoo_prompts import Prompt, add_input, prompts_of, write_out
 from rubric_ci.files.dialects.promptfoo_providers import (
+    Providers,
     add_judge,
     add_options,
     add_targets,
+    ask_as_programs,
     runs_programs,
 )
 from rubric_ci.files.dialects.promptfoo_tests import Test, is_named, tests_of
@@ -55,9 +57,13 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
     if isinstance(data.get("description"), str):
         found.put(("description",), data["description"], ("description",))
     _other_keys(found, data)
-    transforms = add_targets(found, data, beside)
+    providers = add_targets(found, data, beside)
     programs = runs_programs(found.targets)
-    prompts = list(prompts_of(found, data.get("prompts") or ["{{prompt}}"], beside, programs))
+    written = data.get("prompts") or ["{{prompt}}"]
+    prompts = [
+        each._replace(is_sent=providers.use_prompts)
+        for each in prompts_of(found, written, beside, programs)
+    ]
     found.put(("evalcases",), [], ("tests",))
     taken: Counter[str] = Counter()
     options = []
@@ -65,20 +71,27 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
         options.append(test.settings)
         own = transform_of(found, *test.transform, beside.base)
         setting = Setting(
-            {}, beside.base, test.threshold, (*transforms, *own), beside.read, test.judge
+            {}, beside.base, test.threshold, (*providers.transforms, *own), beside.read, test.judge
         )
-        every = list(product(_chosen(found, test, prompts), test.variants))
-        for number, (prompt, variables) in enumerate(every):
+        targets = _targets(found, test, providers)
+        every = list(product(_prompts(found, test, prompts), test.variants, targets))
+        for number, (prompt, variables, target) in enumerate(every):
             name = test.name + (f"-{number + 1}" if len(every) > 1 else "")
             taken[name] += 1
             unique = name if taken[name] == 1 else f"{name}-{taken[name]}"
-            _add_case(found, test, prompt, setting._replace(variables=variables), unique)
+            case = _add_case(found, test, prompt, setting._replace(variables=variables), unique)
+            if case and target:
+                case["target"] = target
+    if found.shims or any(prompt.data is not None for prompt in prompts):
+        ask_as_programs(found, providers.services)
+    if SHIMS["javascript"] in json.dumps(found.targets):
+        found.shims.add(SHIMS["javascript"])
     add_options(found, options)
-    add_judge(found)
+    add_judge(found, providers.names)
     return found
 
 
-def _chosen(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[Prompt]:
+def _prompts(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[Prompt]:
     """Return the prompts of a test: those that it names by their labels, or all."""
     names, place = test.prompts
     if names is None:
@@ -92,7 +105,21 @@ def _chosen(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[P
     return chosen
 
 
-def _add_case(found: Translation, test: Test, prompt: Prompt, setting: Setting, name: str) -> None:
+def _targets(found: Translation, test: Test, providers: Providers) -> list[str]:
+    """Return the targets of a test that chooses some; "": it asks all of them."""
+    names, place = test.providers
+    if names is None:
+        return [""]
+    wanted = names if isinstance(names, list) else [names]
+    chosen = [target for target, known in providers.names.items() if is_named(known, wanted)]
+    if not chosen:
+        found.refuse(place, "`providers` of a test names no provider that is imported")
+    return [""] if len(chosen) == len(providers.names) > 0 else chosen
+
+
+def _add_case(
+    found: Translation, test: Test, prompt: Prompt, setting: Setting, name: str
+) -> dict[str, Any] | None:
     """Add a case; one that asserts nothing, or of which nothing is imported, is left out."""
     ours: Path = ("evalcases", len(found.data["evalcases"]))
     found.put(ours, {}, test.place)
@@ -104,19 +131,28 @@ def _add_case(found: Translation, test: Test, prompt: Prompt, setting: Setting, 
     except NotSame as error:
         found.refuse((*test.place, "vars"), f"a template is not filled in as in promptfoo: {error}")
         found.data["evalcases"].pop()
-        return
+        return None
     except NoPart as error:
         found.refuse(prompt.place, f"a message of the prompt: {error}")
         found.data["evalcases"].pop()
-        return
+        return None
+    if isinstance(text, str) and not text.strip():
+        text = "" if prompt.is_sent else "\n".join(f"{k}: {js_text(v)}" for k, v in known.items())
+        if not text:
+            found.refuse(test.place, f"the prompt of the test `{name}` is empty")
+            found.data["evalcases"].pop()
+            return None
+        write_out(case, text)
     found.variables[name] = known
     add_checks(found, test.assertions, ours, setting._replace(variables=known))
     if not {"rubrics", "evaluators"} & case.keys():
         found.data["evalcases"].pop()
+        case = {}
         why = "nothing of it is imported" if test.assertions else "promptfoo passes any answer"
         found.skip(test.place, f"the test `{name}` is left out, as it checks nothing: {why}")
     elif is_template(json.dumps([case.get("rubrics"), case.get("evaluators")])):
         write_out(case, text)
+    return case
 
 
 def _other_keys(found: Translation, data: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """promptfoo's own code: checks and transforms that the shims run, and templates in their texts."""
 
+import json
 import re
 from collections.abc import Mapping
 from posixpath import join
@@ -16,6 +17,9 @@ LANGUAGES: Final = {
 }
 SHIMS: Final = {"javascript": f"{_SHIM}mjs", "python": f"{_SHIM}py"}
 COMMANDS: Final = {"javascript": "node", "python": "python3"}
+VARIABLES: Final = ".vars.json"
+"""The end of the name of the file with the variables of each case, for programs."""
+
 KEYS: Final = ("type", "value", "metric", "weight", "description", "transform")
 """The keys of each assertion."""
 
@@ -100,6 +104,11 @@ def rendered(found: Translation, value: Any, place: Path, setting: Setting) -> A
     except NotSame as error:
         found.refuse(place, f"the template is not filled in as in promptfoo: {error}")
         return None
+
+
+def as_argument(value: Any) -> str:
+    """Return a value as JSON, in which a brace cannot begin a placeholder of a command."""
+    return json.dumps(value, ensure_ascii=False, default=str).replace("{", r"\u007b")
 
 
 def transforms_of(found: Translation, owner: Any, place: Path, setting: Setting) -> list[str]:

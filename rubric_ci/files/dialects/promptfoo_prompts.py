@@ -40,6 +40,7 @@ class Prompt(NamedTuple):
     data: Any = None
     messages: bool = False  # a model gets them; a program gets the JSON as text
     names: tuple[str, ...] = ()  # by which a test can choose it
+    is_sent: bool = True  # False: services send other variables
 
 
 def prompts_of(

@@ -3,23 +3,23 @@
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from posixpath import join
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.dialects.promptfoo_checks import Placed
 from rubric_ci.files.dialects.promptfoo_code import (
     COMMANDS,
     SHIMS,
+    VARIABLES,
+    as_argument,
     language_of,
     transform_of,
 )
 from rubric_ci.files.dialects.promptfoo_models import IDLE, is_model, model_of, settings_of
+from rubric_ci.files.dialects.promptfoo_services import Service, service_of
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.model.problems import Path
-
-VARIABLES: Final = ".vars.json"
-"""The end of the name of the file with the variables of each case, for programs."""
 
 _OWN: Final = ("id", "label", "config", "transform")
 _DECIDING: Final = ("prompts", "env", "inputs", "modelName")
@@ -29,12 +29,29 @@ _NO_COUNTERPART: Final = (
 )
 
 
-def add_targets(found: Translation, data: Mapping[str, Any], beside: Beside) -> tuple[str, ...]:
-    """Add the targets; return the transforms of answers that the checks have to apply."""
+class Providers(NamedTuple):
+    """What the cases need to know of the targets."""
+
+    transforms: tuple[str, ...]  # of answers, which the checks have to apply
+    names: dict[str, tuple[str, ...]]  # by which a test can choose a target, by its name
+    services: dict[str, Service]  # by the names of their targets
+
+    @property
+    def use_prompts(self) -> bool:
+        """Return False if every target is a service that sends other variables than the prompt."""
+        return len(self.services) < len(self.names) or any(
+            service.uses_prompt for service in self.services.values()
+        )
+
+
+def add_targets(found: Translation, data: Mapping[str, Any], beside: Beside) -> Providers:
+    """Add the targets."""
     key = "providers" if "providers" in data else "targets"
     written = data.get(key) or []
     items = written if isinstance(written, list) else [written]
     left: dict[Path, tuple[str, ...]] = {}
+    known = dict[str, tuple[str, ...]]()
+    services = dict[str, Service]()
     for index, item in enumerate(items):
         where: Path = (key, index) if isinstance(written, list) else (key,)
         options, place = _options(item, where)
@@ -44,19 +61,30 @@ def add_targets(found: Translation, data: Mapping[str, Any], beside: Beside) -> 
         target = _target(found, options, place, beside, transforms)
         if target is None:
             continue
-        found.targets.append({"name": _name(found, options), **target})
+        name = _name(found, options)
+        if isinstance(target, Service):
+            services[name], target = target, target.target
+        found.targets.append({"name": name, **target})
+        known[name] = tuple(str(options[k]) for k in ("label", "id") if options.get(k))
         shim = any(each in target.get("command_template", "") for each in SHIMS.values())
         left[place] = () if shim else tuple(transforms)
     names = [target["name"] for target in found.targets]
     if names:
         several = len(names) > 1
         found.put(("targets" if several else "target",), names if several else names[0], (key,))
-    return _of_checks(found, left)
+    return Providers(_of_checks(found, left), known, services)
+
+
+def ask_as_programs(found: Translation, services: Mapping[str, Service]) -> None:
+    """Let the shim ask the services, as promptfoo does."""
+    for index, target in enumerate(found.targets):
+        if service := services.get(target["name"]):
+            found.targets[index] = {"name": target["name"], **service.program}
 
 
 def runs_programs(targets: Sequence[Mapping[str, Any]]) -> bool | None:
     """Return True if all targets are programs, False if none is, None if some are."""
-    programs = {target.get("provider") == "cli" for target in targets} or {False}
+    programs = {target.get("provider") in ("cli", "http") for target in targets} or {False}
     return programs.pop() if len(programs) == 1 else None
 
 
@@ -76,7 +104,7 @@ def add_options(found: Translation, options: Sequence[Mapping[str, Placed]]) -> 
             found.skip(place, f"`{key}` is for models, and there is none")
 
 
-def add_judge(found: Translation) -> None:
+def add_judge(found: Translation, known: Mapping[str, tuple[str, ...]]) -> None:
     """Take the judge of the configuration, if it names one model for all judges."""
     judges = list(found.judges.items())
     if len(judges) > 1:
@@ -84,6 +112,11 @@ def add_judge(found: Translation) -> None:
             message = "a run has one judge: of several, this one has no counterpart"
             found.refuse(place, message)
     for written, place in judges[:1]:
+        name = next((name for name, names in known.items() if json.loads(written) in names), "")
+        if name and any(t["name"] == name and "model" in t for t in found.targets):
+            for target in found.targets:
+                target["judge_target"] = name
+            continue
         options, where = _options(json.loads(written), place)
         model = model_of(found, options, where) if is_model(options) else None
         if model is None or not found.targets:
@@ -137,7 +170,7 @@ def _target(
     place: Path,
     beside: Beside,
     transforms: list[str],
-) -> dict[str, Any] | None:
+) -> dict[str, Any] | Service | None:
     """Return the settings of a provider; None, and a report, without a counterpart."""
     name = str(options.get("id", ""))
     found.skip_keys(options, (*_OWN, *IDLE), _DECIDING, place)
@@ -145,12 +178,11 @@ def _target(
         found.shims.add(SHIMS["python"])
         return _command(f"{COMMANDS['python']} {SHIMS['python']} --echo")
     if name.startswith("exec:"):
-        command = name.removeprefix("exec:").strip()
-        return _command(command) if _needs_no_vars(found, command, place, beside) else None
+        return _executed(found, options, beside, transforms)
     if (program := _program(found, options, place, beside, transforms)) is not None:
         return program
     if name.startswith(("http:", "https:")) or name in ("http", "https"):
-        return _service(found, options, place)
+        return service_of(found, options, place, beside, transforms)
     if is_model(options):
         return model_of(found, options, place)
     found.refuse(place, _NO_COUNTERPART.format(_stub(name)))
@@ -183,12 +215,12 @@ def _program(
     config = options.get("config")
     if "{{" in json.dumps(config, default=str):
         found.refuse((*place, "config"), "a template in `config` of a program is not filled in")
-    given = ["--config", _written(json.dumps(config, default=str))] if config else []
+    given = ["--config", as_argument(json.dumps(config, default=str))] if config else []
     variables = ["--vars", f"{beside.stem}{VARIABLES}"] if _reads_vars(file, beside) else []
     start = map(shlex.quote, (COMMANDS[language], SHIMS[language], *variables))
     rest = map(shlex.quote, (*given, join(beside.base, file)))
     words = (*start, *(["{EVAL_ID}"] if variables else []), *rest)
-    return _command(" ".join(words), *(shlex.quote(_written(t)) for t in transforms))
+    return _command(" ".join(words), *(shlex.quote(as_argument(t)) for t in transforms))
 
 
 def _reads_vars(file: str, beside: Beside) -> bool:
@@ -197,73 +229,28 @@ def _reads_vars(file: str, beside: Beside) -> bool:
     return bool(re.search(r"\bvars\b", text)) or len(re.findall(r"\bcontext\b", text)) > 1
 
 
-def _written(value: Any) -> str:
-    """Return a value as JSON, in which a brace cannot begin a placeholder of a command."""
-    return json.dumps(value, ensure_ascii=False, default=str).replace("{", r"\u007b")
-
-
-def _needs_no_vars(found: Translation, command: str, place: Path, beside: Beside) -> bool:
-    """Report a command that reads the variables of a test, which it does not get here."""
+def _executed(
+    found: Translation, options: Mapping[str, Any], beside: Beside, transforms: list[str]
+) -> dict[str, Any]:
+    """Return a command; the shim runs one that reads more than the prompt, or is transformed."""
+    command = str(options["id"]).removeprefix("exec:").strip()
     files = [_FUNCTION.sub("", word) for word in command.split()]
-    texts = (beside.read(file) for file in files if language_of(file))
-    if any(text and re.search(r"\bvars\b", text) for text in texts):
-        found.refuse(place, f"`{command}` reads `vars`, which a command does not get here")
-        return False
-    return True
+    texts = [beside.read(file) or "" for file in files if language_of(file)]
+    if not transforms and not any(map(_READS_MORE.search, texts)):
+        return {**_command(command), "cwd": beside.base}
+    found.shims.update(SHIMS.values() if transforms else (SHIMS["python"],))
+    config = {"basePath": beside.base, **(options.get("config") or {})}
+    given = as_argument(json.dumps(config, default=str))
+    variables = f"--vars {shlex.quote(beside.stem + VARIABLES)} {{EVAL_ID}}"
+    words = f"{COMMANDS['python']} {SHIMS['python']} {variables} --config {shlex.quote(given)}"
+    rest = (shlex.quote(as_argument(each)) for each in transforms)
+    return _command(f"{words} {shlex.quote(f'exec:{command}')}", *rest)
 
 
-def _service(found: Translation, options: Mapping[str, Any], place: Path) -> dict[str, Any] | None:
-    """Return an HTTP service; the body's prompt is the input of the case."""
-    given = options.get("config") or {}
-    config = given if isinstance(given, dict) else {}
-    name = str(options["id"])
-    at: Path = (*place, "config")
-    url = config.get("url", name if "://" in name else "")
-    readers = ("transformResponse", "responseParser")
-    known = ("url", "method", "headers", "body", *readers, "timeout", "maxRetries")
-    for key in config:
-        if key not in known:
-            found.refuse((*at, key), f"`{key}` of a service has no counterpart")
-    target: dict[str, Any] = {"provider": "http", "url": _environment(url)}
-    for key in ("method", "headers"):
-        if key in config:
-            target[key] = _mapped(config[key], _environment)
-    if "body" in config:
-        target["body"] = _mapped(config["body"], _input)
-    reader = next((key for key in readers if key in config), "")
-    answer = _answer(config[reader]) if reader else ""
-    if answer is None:
-        message = "code that reads a reply has no counterpart: `answer` is the path of a value"
-        found.refuse((*at, reader), message)
-    elif answer:
-        target["answer"] = answer
-    if "{{" in json.dumps([target["url"], target.get("headers")]).replace("${{", ""):
-        found.refuse(at, "templates in `url` and `headers` have no counterpart")
-    return target
-
-
-def _mapped(value: Any, function: Callable[[str], str]) -> Any:
-    if isinstance(value, dict):
-        return {key: _mapped(each, function) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_mapped(each, function) for each in value]
-    return function(value) if isinstance(value, str) else value
-
-
-def _environment(text: str) -> str:
-    return re.sub(r"\{\{\s*env\.(\w+)\s*\}\}", r"${{ \1 }}", text)
-
-
-def _input(text: str) -> str:
-    return re.sub(r"\{\{\s*prompt\s*\}\}", "{{ input }}", text)
-
-
-def _answer(code: Any) -> str | None:
-    """Return the path of a value in a reply: `json.choices[0].text`; None: it is other code."""
-    if not isinstance(code, str) or not re.fullmatch(r"\s*json(?:\??\.\w+|\[\d+\])+\s*", code):
-        return None
-    steps: list[str] = re.findall(r"\w+", code)
-    return "".join(f"/{step}" for step in steps[1:])
+_READS_MORE: Final = re.compile(
+    r"\bvars\b|argv\s*+\[\s*+[3-9]|argv\[2:\]|argv\.slice\(2\)|\*sys\.argv"
+)
+"""How a command reads its settings and the variables, which promptfoo adds to the prompt."""
 
 
 def _command(command: str, *rest: str) -> dict[str, Any]:

@@ -14,10 +14,9 @@ from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.model.problems import Path
 
-_KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options", "prompts")
-_DECIDING: Final = (
-    *("provider", "providers", "assertScoringFunction", "providerOutput", "repeat"),
-)
+_KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")
+_CHOOSING: Final = ("prompts", "providers")
+_DECIDING: Final = (*("provider", "assertScoringFunction", "providerOutput", "repeat"),)
 _OPTIONS: Final = (
     *("transform", "postprocess", "disableDefaultAsserts", "provider", "transformVars"),
     *("disableVarExpansion", "cache", "runSerially", "timeout", "disableConversationVar"),
@@ -38,6 +37,7 @@ class Test(NamedTuple):
     judge: Placed  # None: the judge of the run
     settings: Mapping[str, Placed]  # of requests
     prompts: Placed = (None, ())  # labels; None: every prompt
+    providers: Placed = (None, ())  # labels or ids; None: every provider
 
 
 def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[Test]:
@@ -133,14 +133,14 @@ def _merged(
     options: dict[str, Placed] = {}
     values: dict[str, Any] = {}
     threshold = None
-    prompts: Placed = (None, ())
+    chosen: dict[str, Placed] = {}
     for test, place in (default, *parts):
         _other_keys(found, test, place)
         options |= _options(found, test, place)
         values |= _vars(found, test, place, beside)
         threshold = _number(found, test, (*place, "threshold"), threshold)
-        if test.get("prompts") is not None:
-            prompts = (test["prompts"], (*place, "prompts"))
+        named = (key for key in _CHOOSING if test.get(key) is not None)
+        chosen |= {key: (test[key], (*place, key)) for key in named}
     without = options.get("disableDefaultAsserts", (False, ()))[0] is True
     asserting = parts if without else [default, *parts]
     added = _added(found, *options.get("transformVars", (None, ())))
@@ -156,7 +156,7 @@ def _merged(
         transform=next(written, (None, ())),
         judge=options.get("provider", (None, ())),
         settings={key: each for key, each in options.items() if key in SETTINGS},
-        prompts=prompts,
+        **chosen,
     )
 
 
@@ -202,7 +202,7 @@ def _other_keys(found: Translation, test: Mapping[str, Any], place: Path) -> Non
     for key in test:
         if key in _DECIDING:
             found.refuse((*place, key), f"`{key}` of a test has no counterpart")
-        elif key not in _KEYS and not str(key).startswith("x-"):
+        elif key not in (*_KEYS, *_CHOOSING) and not str(key).startswith("x-"):
             found.skip((*place, key), f"`{key}` is no key of a test: promptfoo ignores it")
 
 

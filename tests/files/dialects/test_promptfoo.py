@@ -33,7 +33,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         ["defaultTest.options.transform `a.rb` is no file of JavaScript, TypeScript or Python"],
     ),
     "a transform of one of several providers": (
-        "providers: [{id: 'exec:a', transform: output.b}, 'exec:c']",
+        "providers: [{id: 'openai:a', transform: output.b}, 'openai:c']",
         ["providers.0.transform the `transform` of one of several providers has no counterpart"],
     ),
     "a judge of a transformed answer": (
@@ -193,6 +193,21 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "tests: [{assert: [{type: contains, value: 'file://a.js'}]}]",
         ["tests.0.assert.0.value `contains`: `file://a.js` is not read"],
     ),
+    "no prompt": (
+        "prompts: ['{{a}}']\ntests: [{assert: [{type: is-json}]}]",
+        ["tests.0 the prompt of the test `test-1` is empty"],
+    ),
+    "no prompt of a service": (
+        (
+            "providers: [{id: 'http://a.example', config: {method: POST, body: {q: '{{prompt}}'}}}]"
+            "\nprompts: ['{{a}}']\ntests: [{vars: {b: c}, assert: [{type: is-json}]}]"
+        ),
+        ["tests.0 the prompt of the test `test-1` is empty"],
+    ),
+    "providers that are not there": (
+        "providers: ['openai:a']\ntests: [{providers: [b], assert: [{type: is-json}]}]",
+        ["tests.0.providers `providers` of a test names no provider that is imported"],
+    ),
     "prompts that are not there": (
         "prompts: [{raw: '{{q}}', label: a}]\ntests: [{prompts: [b], assert: [{type: is-json}]}]",
         ["tests.0.prompts `prompts` of a test names no prompt that is imported"],
@@ -224,7 +239,7 @@ def translated(text: str, files: dict[str, str] | None = None) -> tuple[Any, lis
 
 
 def translation(text: str, files: dict[str, str] | None = None) -> Translation:
-    data = {"prompts": ["{{q}}"], **Document("", text).data}
+    data = {"prompts": ["{{q}}" if "q:" in text else "Hi"], **Document("", text).data}
     names = files or {}
     return promptfoo.translate(
         data, Beside(names.get, ".", lambda glob: fnmatch.filter(names, glob))
@@ -378,6 +393,32 @@ def test_a_test_chooses_its_prompts() -> None:
     )
     cases, said = translated(f"prompts: {prompts}\ntests: [{tests}]")
     assert ([each["input"] for each in cases], said) == (["One", "Two", "Two", "Three"], [])
+
+
+def test_a_test_chooses_its_providers() -> None:
+    providers = "['openai:a', {id: 'openai:b', label: more}, {id: 'openai:b', label: 'more: c'}]"
+    tests = ", ".join(
+        f"{{providers: [{each}], assert: [{{type: is-json}}]}}"
+        for each in ("'openai:a'", "more", "'*'")
+    )
+    cases, said = translated(f"providers: {providers}\ntests: [{tests}]")
+    chosen = [(each["id"], each.get("target")) for each in cases]
+    assert chosen == [
+        ("test-1", "openai:a"),
+        ("test-2-1", "more"),
+        ("test-2-2", "more: c"),
+        ("test-3", None),
+    ]
+    assert said == []
+
+
+def test_the_question_to_a_service_that_gets_no_prompt_has_its_variables() -> None:
+    service = "{id: 'http://a.example', config: {method: POST, body: {question: '{{q}}'}}}"
+    [case], said = translated(
+        f"providers: [{service}]\nprompts: ['{{{{prompt}}}}']\n"
+        "tests: [{vars: {q: Why?, n: 2}, assert: [{type: is-json}]}]"
+    )
+    assert (case["input"], said) == ("q: Why?\nn: 2", [])
 
 
 def test_without_prompts_the_variable_prompt_is_sent() -> None:

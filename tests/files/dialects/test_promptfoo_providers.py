@@ -1,10 +1,14 @@
 """promptfoo's providers as targets: models, services, programs, and the model that judges."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rubric_ci.files import dialects
 from rubric_ci.files.dialects import promptfoo
 from rubric_ci.files.dialects.translation import NOT_SUPPORTED, Beside
 from rubric_ci.files.yaml_text.document import Document
@@ -173,16 +177,17 @@ LOST = {
             "`- {name: default, provider: cli, command_template: 'PROGRAM {PROMPT}'}`"
         ),
     ),
-    "code that reads a reply": (
-        "[{id: 'https://a.example', config: {transformResponse: 'json.a + 1'}}]",
-        (
-            "providers.0.config.transformResponse code that reads a reply has no counterpart: "
-            "`answer` is the path of a value"
-        ),
+    "a filter in a header": (
+        "[{id: 'https://a.example', config: {headers: {a: '{{q | upper}}'}}}]",
+        "providers.0.config templates of a service that are no variables have no counterpart",
     ),
-    "a template in a header": (
-        "[{id: 'https://a.example', config: {headers: {a: '{{q}}'}}}]",
-        "providers.0.config templates in `url` and `headers` have no counterpart",
+    "a file in a body": (
+        "[{id: 'https://a.example', config: {method: POST, body: {a: 'file://a.txt'}}}]",
+        "providers.0.config a file in the request of a service is not read",
+    ),
+    "a session of a service": (
+        "[{id: 'https://a.example', config: {session: {url: 'https://b.example'}}}]",
+        "providers.0.config.session `session` has no counterpart",
     ),
 }
 
@@ -200,24 +205,6 @@ def test_a_provider_as_a_mapping_of_its_name() -> None:
 def test_two_providers_of_one_name() -> None:
     targets, _ = imported("providers: ['openai:a', {id: 'openai:a', config: {seed: 1}}]")
     assert [target["name"] for target in targets] == ["openai:a", "openai:a-2"]
-
-
-def test_a_service() -> None:
-    [target], said = imported(
-        "providers: [{id: 'https://a.example/chat', label: shop, config: {method: POST, headers: "
-        "{Authorization: 'Bearer {{env.TOKEN}}'}, body: {messages: [{content: '{{prompt}}'}]}, "
-        "transformResponse: 'json.choices[0].message.content'}}]"
-    )
-    assert said == []
-    assert target == {
-        "name": "shop",
-        "provider": "http",
-        "url": "https://a.example/chat",
-        "method": "POST",
-        "headers": {"Authorization": "Bearer ${{ TOKEN }}"},
-        "body": {"messages": [{"content": "{{ input }}"}]},
-        "answer": "/choices/0/message/content",
-    }
 
 
 def test_programs() -> None:
@@ -249,9 +236,35 @@ def test_a_program_that_reads_the_variables_gets_them(code: str, words: str) -> 
     assert target["command_template"] == f"node promptfoo_shim.mjs {words}../b.js {{PROMPT}}"
 
 
-def test_a_command_that_reads_the_variables_is_said() -> None:
-    _, said = imported("providers: ['exec:node b.js']", {"b.js": "(p, context) => context.vars.q"})
-    assert said == ["providers.0 `node b.js` reads `vars`, which a command does not get here"]
+def test_a_command_that_reads_the_variables_gets_them() -> None:
+    (target,), said = imported(
+        "providers: [{id: 'exec:python a.py', config: {k: 1}}]",
+        {"a.py": "import sys, json\nprint(json.loads(sys.argv[3])['vars'])"},
+    )
+    assert said == []
+    assert target["command_template"] == (
+        "python3 promptfoo_shim.py --vars cases.vars.json {EVAL_ID} --config "
+        r"""'"\u007b\"basePath\": \"..\", \"k\": 1}"' 'exec:python a.py' {PROMPT}"""
+    )
+
+
+def test_the_shim_runs_a_command(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    code = "import json, sys\nprint(sys.argv[1], json.loads(sys.argv[2])['config']['k'], "
+    (tmp_path / "sub/a.py").write_text(f"{code}json.loads(sys.argv[3])['vars'])")
+    (tmp_path / "cases.vars.json").write_text('{"one": {"q": "Why?"}}')
+    config = json.dumps(json.dumps({"basePath": "sub", "k": 1}))
+    command = f"exec:{sys.executable} a.py"
+    words = ["--vars", "cases.vars.json", "one", "--config", config, command, "Hi"]
+    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
+    done = subprocess.run(
+        [sys.executable, str(shim), *words],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stdout == "Hi 1 {'q': 'Why?'}"
 
 
 JUDGES: dict[str, tuple[str, list[dict[str, Any]]]] = {
@@ -270,6 +283,16 @@ JUDGES: dict[str, tuple[str, list[dict[str, Any]]]] = {
         [
             {"model": "openai/a", "judge_target": "judge"},
             {"model": "openai/b", "temperature": 0},
+        ],
+    ),
+    "a provider by its label": (
+        (
+            "providers: ['openai:a', {id: 'openai:b', label: strict}]\n"
+            "defaultTest: {options: {provider: strict}}"
+        ),
+        [
+            {"model": "openai/a", "judge_target": "strict"},
+            {"model": "openai/b", "judge_target": "strict"},
         ],
     ),
     "the model itself": (

@@ -126,7 +126,7 @@ def authorize(**options: Any) -> None:
 
     Reads the event of the workflow run, and everything else from GitHub: who asked, with which
     right, and at which commit. Sets the outputs `sha`, `pull-request`, `case` and `again`; exit
-    code 1 if nobody who may asked, or the commit came later. GITHUB_TOKEN must be set.
+    code 1 if no one with the right asked, or the commit came later. GITHUB_TOKEN must be set.
     """
     from rubric_ci.cli.commands.authorize import authorize as check
     from rubric_ci.model.command_settings import AuthorizeSettings

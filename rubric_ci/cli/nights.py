@@ -149,7 +149,7 @@ def add(**options: Any) -> None:
 @_history
 @_last(20, shown=True)
 def show(**options: Any) -> None:
-    """Print what changed: score, cost, unsteady cases."""
+    """Print changes of score and cost, and unsteady cases."""
     from rubric_ci.cli.commands import history as commands
 
     raise SystemExit(commands.show(**options))

@@ -115,7 +115,7 @@ _traces = partial(option, heading="Traces")
     "--output-dir",
     type=FILE,
     metavar="FOLDER",
-    help="Folder for the eval files, their targets, answers and scripts; default: beside each "
+    help="Folder for the eval files, their targets, answers and scripts; default: next to each "
     "file.",
 )
 @_traces(
@@ -218,7 +218,7 @@ def adopt(
     """Make a report from the results of another eval tool.
 
     RESULTS are the files that the tool wrote. Marks, passes and errors are the tool's; gate,
-    waivers, comparison, comment and history are those of rubric-ci.
+    waivers, comparison, comment and history are rubric-ci's.
     """
     from rubric_ci.cli.commands.adopt import adopt as adopt_results
     from rubric_ci.model.command_settings import AdoptSettings, RunSettings

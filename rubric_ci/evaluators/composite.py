@@ -1,4 +1,4 @@
-"""The `composite` evaluator: members, aggregated to one score, which may be a gate of its own.
+"""The `composite` evaluator: members, aggregated to one score, which may itself be a gate.
 
 A missed gate of a member with a weight is a missed gate of the composite, whatever its score; where
 the score is the share of members that pass, such a member does not pass.

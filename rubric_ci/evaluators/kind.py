@@ -164,9 +164,9 @@ def _words(script: str | list[str]) -> list[str]:
 
 
 class Fill(NamedTuple):
-    """What replaces variables in the texts of a case; a value is data and is not read again."""
+    """The values of variables in the texts of a case; a value is data and is not read again."""
 
-    variables: Mapping[str, JSON] | None = None  # None: texts are taken as they stand
+    variables: Mapping[str, JSON] | None = None  # None: texts are used unchanged
 
     def text(self, written: str) -> str:
         """Return a text with its variables replaced."""

@@ -142,7 +142,7 @@ def _part(part: Part) -> JSON:
 def read(finished: Finished) -> Assessment:
     """Return the score that a script printed; raises CannotRunScript without one.
 
-    A script that ends with another status than 0 has no score, whatever it printed.
+    A script that ends with another status than 0 has no score, even if it printed one.
     """
     _check_ran(finished)
     value = _parse(finished)

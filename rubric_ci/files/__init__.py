@@ -1,4 +1,4 @@
-"""What users write: text goes in; data with positions, then values or problems come out.
+"""The files of users: text goes in; data with positions, then values or problems come out.
 
 `yaml_text/` reads text, `dialects/` translates files of other tools, `validation/` finds problems,
 `parsing/` creates values, `editing/` changes files in place, `project/` finds and loads them. Start

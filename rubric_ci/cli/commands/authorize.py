@@ -17,7 +17,7 @@ from rubric_ci.text.escape import error_line
 
 
 def authorize(settings: AuthorizeSettings, environment: Mapping[str, str]) -> ExitCode:
-    """Set the outputs of the step; exit 1 with the reason if nobody who may asked for it."""
+    """Set the outputs of the step; exit 1 with the reason if no one with the right asked for it."""
     event, payload = read_event(environment), read_payload(environment)
     if event is None:
         raise CannotConfigure(
@@ -57,7 +57,7 @@ def _answer(
     repository: str,
     number: int | None,
 ) -> None:
-    """Put the sentence into the one comment, for a person who may ask; nobody else changes it."""
+    """Put the sentence into the one comment, for a person who may ask; no one else changes it."""
     if not refused.answer or number is None or not settings.comment:
         return
     place = posts.Place(repository=repository, pull_request=number, key=settings.key)

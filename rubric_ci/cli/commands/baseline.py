@@ -58,7 +58,7 @@ def accept_merged_run(settings: KeepSettings) -> ExitCode:
 
 
 def accept_run(settings: AcceptSettings) -> ExitCode:
-    """Print what is accepted, and make it the reference."""
+    """Print the accepted failures, and make the run the reference."""
     head = read_report(settings.report)
     acceptance = Acceptance(
         reason=settings.reason,

@@ -1,4 +1,4 @@
-"""`rubric-ci import`: eval files of other tools as files of ours."""
+"""`rubric-ci import`: eval files of other tools, translated."""
 
 import json
 import os
@@ -56,7 +56,7 @@ class ImportSettings(NamedTuple):
     """Options of `rubric-ci import`."""
 
     files: tuple[Path, ...]
-    output_dir: Path | None = None  # None: beside each file
+    output_dir: Path | None = None  # None: next to each file
     traces: TraceChoice = TraceChoice()
 
 

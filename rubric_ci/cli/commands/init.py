@@ -34,7 +34,7 @@ _STRANGERS: Final = (
 )
 _PIN: Final = re.compile(
     r"(rubric-ci/rubric-ci(?:/[\w./-]{1,100})?)@[0-9a-f]{40} # .*"
-)  # of a workflow of ours, as examples have it
+)  # of the example workflows
 _SECRETS: Final = re.compile(r"^    secrets:\n(?:      .*\n)+", re.MULTILINE)
 _CAP: Final = re.compile(r'max-cost-usd: "\d+"')
 _EXAMPLE: Final = re.compile(r"^evals: .*\n|  # Recorded answers, .*\n(?:  .*\n)+", re.MULTILINE)
@@ -327,7 +327,7 @@ def _is_incomplete(path: Path, text: str) -> bool:
 
 
 def _append(path: Path, text: str) -> None:
-    """Append lines to a file, on lines of their own; raises CannotWriteFile."""
+    """Append whole lines to a file; raises CannotWriteFile."""
     try:
         before = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:

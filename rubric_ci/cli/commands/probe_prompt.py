@@ -321,7 +321,7 @@ def _summary(changed: Sequence[_Tried]) -> str:
 
 
 def _errors(changed: Sequence[_Tried]) -> str:
-    """Return how often a mutant has the wrong outcome, for targets that answer anew each time."""
+    """Return how often a mutant has the wrong outcome, for targets without stored answers."""
     targets = {task.target.name: task.target for each in changed for task in each.tasks}
     if repeating := sorted(name for name, each in targets.items() if not repeated.varies(each)):
         return (

@@ -26,7 +26,7 @@ from rubric_ci.text.suggestions import suggest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowSettings:
-    """Which cases of which report are printed."""
+    """The report, and the cases of it that are printed."""
 
     case: str  # an id, a glob or FILE::CASE; empty: all
     criterion: str  # its id; empty: all

@@ -224,7 +224,7 @@ def text_of(answer: Any) -> str:
 
 
 def raise_ungraded(result: Errored | Skipped) -> NoReturn:
-    """Raise what an answer without a verdict means for its test."""
+    """Raise the failure or the skip that an answer without a verdict means for its test."""
     __tracebackhide__ = True
     if isinstance(result, Skipped):
         pytest.skip(result.reason)

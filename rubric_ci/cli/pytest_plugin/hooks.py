@@ -224,7 +224,7 @@ class Hooks:
 
 
 class _Configuration(pytest.File):
-    """The file that has the gate; it is not collected by itself."""
+    """The file that has the gate; it is not collected as a test."""
 
     def collect(self) -> tuple[()]:
         return ()

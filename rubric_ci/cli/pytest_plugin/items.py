@@ -48,7 +48,7 @@ class EvalFile(pytest.File):
 
 
 class CaseItem(pytest.Item):
-    """A case; the first one that is set up grades those of the whole session."""
+    """A case; the first one that is set up grades all cases of the session."""
 
     def __init__(self, *, case: EvalCase, run: SessionRun, **extra: Any) -> None:
         super().__init__(**extra)
@@ -145,7 +145,7 @@ class GateItem(pytest.Item):
             raise_at(self.path, 1, self.name, NoVerdict(summary.heading(self.report)))
 
     def runtest(self) -> None:
-        """Raise what fails the gate."""
+        """Raise an error if the gate fails."""
         if exit_code(self.report) is ExitCode.GATE:
             lines = (summary.heading(self.report), summary.gate_settings(self.report))
             raise_at(self.path, 1, self.name, GateFails("\n".join(filter(None, lines))))

@@ -1,4 +1,4 @@
-"""What becomes of a test: its trials, its word in the report, and answers that are judged later."""
+"""The outcome of a test: its trials, its word in the report, and answers that are judged later."""
 
 from collections.abc import Generator, Sequence
 from typing import Any, Final
@@ -16,7 +16,7 @@ from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports.render import wording
 
 WORD: Final = pytest.StashKey[str]()
-"""What a test that passes is called: `flaky` or `borderline`."""
+"""The word for a test that passes: `flaky` or `borderline`."""
 
 
 class OutcomeHooks:

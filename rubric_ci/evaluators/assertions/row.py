@@ -25,7 +25,7 @@ class Outcome:
 
 
 Check: TypeAlias = Callable[[Any, Any, bool], Outcome]
-"""What `of` says of an answer, the value, and whether case is ignored, to the outcome."""
+"""From the value that `of` reads from an answer, and whether case is ignored, to the outcome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Eval files of other tools, read in place: their data as ours, with a map of paths.
 
-NOTE: a file of ours imports no dialect; a hook feels it.
+NOTE: a file in rubric-ci's format imports no dialect, which keeps the hook fast.
 """
 
 from posixpath import basename, dirname
@@ -94,7 +94,7 @@ def is_providers(file: str) -> bool:
 
 
 def open_config(path: str, text: str, place: str = "") -> Source:
-    """Parse the text of a configuration or a targets file; those of AgentV become ours.
+    """Parse the text of a configuration or a targets file; AgentV's are translated.
 
     `place` is its name with its folder, if `path` may lack it.
     """

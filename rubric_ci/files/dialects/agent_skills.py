@@ -1,6 +1,6 @@
-"""Agent Skills' `evals/evals.json`: prompts with expectations, beside `SKILL.md`.
+"""Agent Skills' `evals/evals.json`: prompts with expectations, next to `SKILL.md`.
 
-`expectations` is skill-creator's name, `assertions` that of agentskills.io; both are criteria. A
+`expectations` is skill-creator's name, `assertions` agentskills.io's; both are criteria. A
 case without any is graded by `expected_output`, which describes success. `should_trigger` says
 whether the skill is used; lists of queries with it (`trigger-eval.json`) do not name their skill.
 """
@@ -97,7 +97,7 @@ Below: TypeAlias = Callable[[str], Sequence[Found | NotFound]]
 
 
 class _Files(NamedTuple):
-    """What is known of the files that cases name."""
+    """Facts about the files that cases name."""
 
     below: Below
     is_missing: Callable[[str], bool]
@@ -312,7 +312,7 @@ def _criterion(found: Translation, written: Any, ours: Path, theirs: Path) -> No
     if not key and not check:
         found.refuse(theirs, f"no text of the assertion: none of {', '.join(_TEXTS)}")
         return
-    named = ("text",) if key == "description" else ()  # a short name beside it
+    named = ("text",) if key == "description" else ()  # a short name next to it
     known = (key, *named, *_SEEN, *(("value",) if check else ()))
     found.refuse_keys(written, known, theirs)
     required = {} if _REQUIRED.get(str(kind), True) else {"required": False}

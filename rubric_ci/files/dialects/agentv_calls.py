@@ -34,7 +34,7 @@ def trajectory(found: Translation, grader: dict[str, Any], place: Path) -> Parts
         found.refuse(place, "without `expected` there is nothing to compare")
     if grader.get("mode") == "exact":
         found.skip(
-            (*place, "mode"), "AgentV counts no calls beyond those of `exact`; here each is a miss"
+            (*place, "mode"), "AgentV ignores calls that `exact` does not list; here each is a miss"
         )
     options = {key: grader[key] for key in known[:3] if key in grader}
     return Parts(evaluators=(named(grader, "tool_trajectory", **options),))
@@ -92,7 +92,7 @@ def called(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
 
 
 def _counted(grader: dict[str, Any], value: Mapping[str, Any]) -> Parts | None:
-    """Return a least number of calls, which is no check of its own here; None without one."""
+    """Return a minimum number of calls, which is not a separate check here; None without one."""
     name, least = value.get("name"), value.get("min", 1)
     plain = isinstance(name, str) and not {"*", "?"} & set(name)
     if not plain or value.keys() - {"name", "min"} or least in (0, 1) or grader.get("required"):

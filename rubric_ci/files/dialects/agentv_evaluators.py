@@ -1,4 +1,4 @@
-"""AgentV's graders that are evaluators of their own: scripts, prompts, fields and limits."""
+"""AgentV's graders that become one evaluator each: scripts, prompts, fields and limits."""
 
 import re
 from typing import Any, Final
@@ -54,7 +54,7 @@ def evaluator_of(found: Translation, grader: dict[str, Any], kind: str, place: P
 
 
 def _script(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
-    """Return a script as a `code_judge`; keys of its own are its configuration."""
+    """Return a script as a `code_judge`; its other keys are its configuration."""
     command = next((grader[key] for key in ("command", "script") if key in grader), None)
     if not isinstance(command, str | list) or str(command).startswith("file://"):
         found.refuse(place, "a script without a `command` has no counterpart")
@@ -96,7 +96,7 @@ def discovered(found: Translation, grader: dict[str, Any], place: Path) -> Parts
 
 
 def prompted(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
-    """Return a grader with a prompt of its own as an `llm_judge`, which gives a score.
+    """Return a grader with its own prompt as an `llm_judge`, which gives a score.
 
     A text without variables is no prompt there: it is what the prompt of AgentV asks about. In a
     file it shows its judge nothing, and AgentV skips the test: here the answer comes after it.

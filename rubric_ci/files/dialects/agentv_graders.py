@@ -47,7 +47,7 @@ def add_graders(
     theirs: Path,
     seen: Sequence[str] = (),
 ) -> None:
-    """Add the criteria as one evaluator, and each measurement as one of its own.
+    """Add the criteria as one evaluator, and one more for each measurement.
 
     `seen` is what judges see besides the answer.
     """
@@ -94,7 +94,7 @@ def _seeing(evaluator: dict[str, Any], sees: dict[str, list[str]]) -> dict[str, 
 def _collected(
     found: Translation, suite: dict[str, Any], test: dict[str, Any], theirs: Path
 ) -> tuple[list[Placed], list[Placed]]:
-    """Return the criteria and the evaluators of a test, with those of its suite."""
+    """Return the criteria and the evaluators of a test and of its suite."""
     written = _listed(test, theirs)
     if not _skips_defaults(test):
         default = suite.get("default_test")
@@ -324,7 +324,7 @@ def _members(
         message = "only the mean of a set, and how many of it pass, have a counterpart"
         found.refuse(place, message)
         return []
-    if kind == "composite":  # its weights are by name, those of the members are not used
+    if kind == "composite":  # its weights are by name; its members' weights are not used
         given = aggregator.get("weights")
         named = given if isinstance(given, dict) else {}
         weights = [weight_of({"weight": named.get(_name(each), 1.0)}) for each, _ in members]

@@ -62,7 +62,7 @@ _DEPLOYMENT: Final = re.compile(r"/openai/deployments/[^/]+$")
 
 
 class _Written(NamedTuple):
-    """A setting of a provider, and where it stands."""
+    """A setting of a provider, and its place."""
 
     value: Any
     path: Path
@@ -109,7 +109,7 @@ def _entries(found: Translation, entry: Any, place: Path) -> Iterator[tuple[_Set
 
 
 def _settings(found: Translation, entry: dict[str, Any], place: Path) -> _Settings:
-    """Return the settings of an entry; those beside `config` come before those in it."""
+    """Return the settings of an entry; those next to `config` come before those in it."""
     config = entry.get("config")
     inner = config if isinstance(config, dict) else {}
     if config is not None and not isinstance(config, dict):
@@ -176,7 +176,7 @@ def _options(found: Translation, settings: _Settings, kind: str, ours: Path) -> 
             found.skip(path, f"AgentV ignores `{key}` of the provider `{kind}`")
     target = found.data["targets"][ours[-1]]
     if kind == "mock" and "response" not in target:
-        message = "without `response`, AgentV has a text of its own; here the answer is empty"
+        message = "without `response`, AgentV has a default text; here the answer is empty"
         found.skip(settings["id"].path, message)
     if isinstance(target.get("healthcheck"), dict):
         add_healthcheck(found, target["healthcheck"], ours, settings["healthcheck"].path)

@@ -88,7 +88,7 @@ def _variable(test: dict[str, Any], column: str, text: str) -> Path:
 
 
 def _grader(text: str) -> dict[str, Any]:
-    """Return a cell as a grader: `type(0.8):value`, a prefix of its own, or an equal text."""
+    """Return a cell as a grader: `type(0.8):value`, a known prefix, or an equal text."""
     if prefix := next(filter(text.startswith, _JUDGED), ""):
         return {"type": "llm-grader", "rubrics": [{"outcome": text.removeprefix(prefix).strip()}]}
     if prefix := next(filter(text.startswith, _CODE), ""):
@@ -123,7 +123,7 @@ _OF_SIDECAR: Final[tuple[str, ...]] = ("name", "description", "execution")
 def translate_lines(
     data: dict[str, Any], read: ReadText = lambda _: None, place: ReadText = lambda _: None
 ) -> Translation:
-    """Return lines, and the file beside them, as ours."""
+    """Return lines, and the file next to them, as our data."""
     suite: dict[str, Any] = {key: data[key] for key in _OF_SIDECAR if key in data}
     execution = suite.get("execution")
     if isinstance(execution, dict):
@@ -138,14 +138,14 @@ def translate_lines(
         if key == "evaluator":
             found.refuse((key,), f"`{key}` has no counterpart")
         elif key not in (*_OF_SIDECAR, "evalcases"):
-            found.skip((key,), f"AgentV reads no `{key}` of the file beside the lines")
+            found.skip((key,), f"AgentV reads no `{key}` of the file next to the lines")
     found.paths = {ours: _in_lines(theirs) for ours, theirs in found.paths.items()}
     found.problems = {(rule, _in_lines(path), text): None for rule, path, text in found.problems}
     return found
 
 
 def _in_lines(path: Path) -> Path:
-    """Return a path in a suite as one in lines and the file beside them."""
+    """Return a path in a suite as one in lines and the file next to them."""
     if path[:1] == ("tests",):
         return ("evalcases", *path[1:])
     return ("execution", *path) if path[:1] and path[0] in GRADERS else path

@@ -17,7 +17,7 @@ _ITEMS: Final = ("criteria", "value", "rubrics")
 
 
 def is_one_text(grader: dict[str, Any]) -> bool:
-    """Return True for a rubric of one text, whose gate is that of the criterion."""
+    """Return True for a rubric of one text, whose gate is the criterion's."""
     written = next((grader[key] for key in _ITEMS if grader.get(key)), None)
     items = written if isinstance(written, list) else [written]
     only = items[0] if len(items) == 1 else None
@@ -82,7 +82,7 @@ def _without_criteria(
     elif grader["type"] in {"llm-rubric", "llm_rubric"}:
         found.skip(place, "`llm-rubric` without `value` and `prompt` grades nothing")
         return []
-    found.refuse(place, "a grader without criteria of its own has no counterpart")
+    found.refuse(place, "a grader without criteria has no counterpart")
     return []
 
 

@@ -105,7 +105,7 @@ def _trials(found: Translation, trials: Any) -> None:
 
 
 def _defaults(found: Translation, defaults: Any) -> None:
-    """Add the target that a suite selects; the judge is that of rubric-ci.yaml."""
+    """Add the target that a suite selects; the judge is the one in rubric-ci.yaml."""
     if not isinstance(defaults, dict):
         if defaults is not None:
             found.refuse(("defaults",), "`defaults` in another file has no counterpart")
@@ -114,7 +114,7 @@ def _defaults(found: Translation, defaults: Any) -> None:
     if selects and not {"target", "targets"} & found.data.keys():
         found.put(("target",), defaults["provider"], ("defaults", "provider"))
     for key in (key for key in defaults if key != "provider" or not selects):
-        what = "the judge is that of rubric-ci.yaml" if key == "grader" else "AgentV ignores it"
+        what = "the judge is set in rubric-ci.yaml" if key == "grader" else "AgentV ignores it"
         found.skip(("defaults", key), f"`{key}` has no effect: {what}")
 
 
@@ -137,7 +137,7 @@ def _extensions(found: Translation, extensions: Any) -> None:
     for index, each in enumerate(extensions if isinstance(extensions, list) else []):
         place: Path = ("extensions", index)
         if each == _RULES:
-            message = "an agent finds rules and skills in the workspace by itself (`project_files`)"
+            message = "an agent finds rules and skills in the workspace itself (`project_files`)"
             found.skip(place, message)
         else:
             found.refuse(place, "an extension, which is code of AgentV, has no counterpart")
@@ -185,7 +185,7 @@ def _target(found: Translation, data: dict[str, Any]) -> None:
 
 
 def check_threshold(found: Translation, owner: dict[str, Any], path: Path) -> None:
-    """Report a limit of its own."""
+    """Report a limit of the suite."""
     if owner.get("threshold", 0.8) != 0.8:
         found.refuse((*path, "threshold"), "`gate.thresholds.pass` in rubric-ci.yaml is the limit")
 

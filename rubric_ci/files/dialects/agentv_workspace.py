@@ -73,7 +73,7 @@ def add_workspace(found: Translation, data: dict[str, Any]) -> None:
     if "env" in written:
         found.skip((*place, "env"), "what a machine lacks fails where it is used")
     if written.get("mode") == "static":
-        found.refuse((*place, "mode"), "each answer has a copy of a folder, and none of its own")
+        found.refuse((*place, "mode"), "each answer has a copy of one folder")
     if not {"template", "repos", "hooks"} & written.keys():
         return
     folder = dirname(written_in(data, "workspace"))
@@ -140,7 +140,7 @@ def _url(written: Any) -> str:
 
 
 def _hooks(found: Translation, workspace: dict[str, Any], folder: str, place: Path) -> None:
-    """Add the commands; those of all tests run for each one if a workspace is a test's own."""
+    """Add the commands; suite commands run for each test if each test has its own workspace."""
     hooks = workspace.get("hooks")
     if not isinstance(hooks, dict) or hooks.get("enabled") is False:
         return
@@ -154,7 +154,7 @@ def _hooks(found: Translation, workspace: dict[str, Any], folder: str, place: Pa
             commands[name] = hook
     of_each = workspace.get("isolation") == "per_test"
     if of_each and commands.keys() >= {"before_all", "before_each"}:
-        message = "`before_all` has no counterpart beside `before_each` with `isolation: per_test`"
+        message = "with `isolation: per_test`, `before_all` and `before_each` cannot be combined"
         found.refuse((*place, "before_all"), message)
     if commands:
         found.put(("workspace", "hooks"), {}, place)

@@ -44,7 +44,7 @@ def texts_of(message: Mapping[str, Any]) -> list[str]:
 
 
 def our_role(role: Any) -> Any:
-    """Return a role as ours; that of a developer is what a system message is for others."""
+    """Return a role in our terms; a `developer` message is a system message."""
     return {"model": "assistant", "developer": "system"}.get(str(role), role)
 
 

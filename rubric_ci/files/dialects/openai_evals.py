@@ -43,7 +43,7 @@ def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
     found.put(("evalcases",), [], ("testing_criteria",))
     items, place = _items(data, beside, file)
     if not items:
-        found.refuse(("testing_criteria",), "there are no items: `data_source`, or lines beside")
+        found.refuse(("testing_criteria",), "there are no items: `data_source`, or a `.jsonl` file")
     for index, written in enumerate(items):
         item = written.get("item", written) if isinstance(written, dict) else None
         where: Path = (*place, index) if place else ("testing_criteria",)

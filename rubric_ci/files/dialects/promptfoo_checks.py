@@ -162,7 +162,7 @@ def _put(found: Translation, criteria: list[Placed], evaluators: list[Placed], o
 
 
 def _named(evaluators: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return evaluators with names of their own."""
+    """Return evaluators with unique names."""
     names: Counter[str] = Counter()
     named = []
     for each in evaluators:

@@ -33,7 +33,7 @@ _NO_MESSAGES: Final = "a prompt in JSON that is no list of messages is for a pro
 
 
 class Prompt(NamedTuple):
-    """A prompt with its place; `data` is set if it is JSON, which promptfoo fills in by itself."""
+    """A prompt with its place; `data` is set if it is JSON, whose texts promptfoo fills in."""
 
     text: str
     place: Path
@@ -65,7 +65,7 @@ def prompts_of(
 
 
 def _texts(text: str, beside: Beside) -> Iterator[str]:
-    """Yield a text, or those of the files that it names."""
+    """Yield a text, or the texts of the files that it names."""
     name = text.removeprefix("file://")
     if name == text and ("\n" in name or not name.endswith(_TEXTS)):
         yield text

@@ -1,4 +1,4 @@
-"""The data of another tool's file as ours, and where each value stands in that file."""
+"""The data of another tool's file in our format, and the place of each value in that file."""
 
 import json
 import re
@@ -113,7 +113,7 @@ class Translation:
     images: dict[str, bytes] = field(default_factory=dict)  # that an import writes, by their names
 
     def put(self, place: Path, value: Any, theirs: Path) -> None:
-        """Add a value at a path of ours, which is written at a path of the file."""
+        """Add a value at a path of our data, which is at a path of the file."""
         owner: Any = self.data
         for step in place[:-1]:
             owner = owner[step]
@@ -178,7 +178,7 @@ class Translation:
         return not (read or slip(str(key), list(known)))
 
     def theirs(self, path: Path) -> Path:
-        """Return where a value of ours stands in the file."""
+        """Return the place in the file of a value of our data."""
         for length in range(len(path), 0, -1):
             if (found := self.paths.get(path[:length])) is not None:
                 return (*found, *path[length:])
@@ -254,15 +254,15 @@ class TranslatedSource:
         return self.read.texts()
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
-        """Return file and place of the value at a path of ours."""
+        """Return file and place of the value at a path of our data."""
         return self.read.location(self.found.theirs(path), at_key=at_key)
 
     def locate(self, path: Path, *, at_key: bool = False) -> Place:
-        """Return the place of the value at a path of ours."""
+        """Return the place of the value at a path of our data."""
         return self.read.locate(self.found.theirs(path), at_key=at_key)
 
     def written(self, path: Path) -> str | None:
-        """Return the scalar at a path of ours as it is written."""
+        """Return the scalar at a path of our data as it is written."""
         return self.read.written(self.found.theirs(path))
 
     def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:  # noqa: ARG002

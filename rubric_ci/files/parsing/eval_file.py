@@ -40,7 +40,7 @@ from rubric_ci.text.globs import Matches
 
 
 class TargetNames(NamedTuple):
-    """The targets that answer `every` case, and those of cases that name none."""
+    """The targets that answer `every` case, and the targets of cases that name none."""
 
     every: Sequence[str] = ()
     unnamed: Sequence[str] = ()
@@ -137,7 +137,7 @@ def _case(
 
 
 class _InOneFile(NamedTuple):
-    """A source for one case: what another file has stands at the place of the case."""
+    """A source for one case: the text of another file is reported at the place of the case."""
 
     source: Source
     at: Location

@@ -59,9 +59,9 @@ def load_base_state(
     difference: Difference,
     lost: Sequence[EvalFile] = (),
 ) -> BaseState:
-    """Read what may differ from git's objects; everything else is as in the `files` of now.
+    """Read what may differ from git's objects; everything else is as in `files`.
 
-    `lost` are the files of the base that the search of now does not find.
+    `lost` are the files of the base that the present search does not find.
     """
     project = Project(then, now.named_config, now.policy, targets=now.targets)
     same = _UnchangedFiles(difference)

@@ -144,7 +144,7 @@ def _models(data: Any) -> Iterator[dict[str, Any]]:
 
 
 def _credentials(models: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the variables that a provider or a tool reads by itself."""
+    """Yield the variables that a provider or a tool reads from the environment."""
     for each in models:
         if cli := each.get("cli"):
             yield from CREDENTIALS.get(str(cli), ())[:1]

@@ -230,7 +230,7 @@ class BaseCommit:
     ) -> "BaseState":
         """Return the project and the cases of the base.
 
-        `project` and `files` are those of now; `found` names every eval file of now.
+        `project`, `files` and `found`, which names every eval file, are of the working tree.
         """
         from rubric_ci.files.project.base_state import load_base_state
 

@@ -163,7 +163,7 @@ def left_aside(paths: Sequence[str], globs: Sequence[str], read: Iterable[Path])
 
 
 def count_cases(project: Project, paths: Iterable[Path]) -> Sizes:
-    """Count the cases of eval files; those that cannot be read have problems of their own."""
+    """Count the cases of eval files; files that cannot be read are reported elsewhere."""
     names: list[CaseName] = []
     variables = set[str]()
     tags: Counter[str] = Counter()

@@ -121,7 +121,7 @@ def _range(targets: Sequence[Any]) -> range:
 
 
 def _owner(document: Source, error: Diagnostic) -> int | None:
-    """Return the target in which an error stands; None: it concerns the whole file."""
+    """Return the target that has an error; None: it concerns the whole file."""
     targets = document.data.get("targets") if isinstance(document.data, dict) else None
     known = targets if document.readable and isinstance(targets, list) else []
     starts = [document.locate(("targets", index))[:2] for index in range(len(known))]
@@ -143,7 +143,7 @@ def _alone(
     lookup: Lookup,
     check: Callable[[Source], tuple[Diagnostic, ...]],
 ) -> Target:
-    """Return a target of a file with errors; with one of its own, it is not started.
+    """Return a target of a file with errors; it is not started if one of them is its own.
 
     An alias has the errors of the target that it names.
     """

@@ -1,4 +1,4 @@
-"""Chat messages in the forms of model providers and tracing tools, as messages of ours.
+"""Chat messages in the forms of model providers and tracing tools, as messages of eval files.
 
 Forms: OpenAI's chat and responses, Anthropic, Gemini, LangChain, OpenTelemetry's GenAI conventions
 and OpenInference. Reasoning is no part of an answer and is left out.
@@ -113,7 +113,7 @@ def answer(value: JSON) -> Said:
 
 
 def rest_of(asked: Said, said: Said) -> dict[str, JSON]:
-    """Return what of an input and an output is no message."""
+    """Return the parts of an input and an output that are no messages."""
     found = (("input", asked.rest), ("output", said.rest))
     return {key: rest for key, rest in found if rest is not None}
 

@@ -49,7 +49,7 @@ def _span(written: Mapping[str, Any]) -> Span:
 
 
 def _log(written: Mapping[str, Any]) -> Span | None:
-    """Return what a log record says of a span; None: it is about something else."""
+    """Return the facts about a span in a log record; None: it is about something else."""
     found = otlp.attributes(written.get("attributes"))
     name = str(written.get("eventName") or found.get("event.name") or "")
     trace, identity = (str(written.get(key) or "") for key in ("traceId", "spanId"))

@@ -56,7 +56,7 @@ def _span(record: Mapping[str, Any]) -> Span:
 
 
 def _annotation(record: Mapping[str, Any]) -> Span:
-    """Return what an annotation says; its span is known by its id only."""
+    """Return the mark of an annotation; its span is known by its id only."""
     return Span(
         trace=str(record.get("trace_id") or ""),
         id=str(record.get("span_id") or ROOT),

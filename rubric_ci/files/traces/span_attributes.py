@@ -44,7 +44,7 @@ _DEEPEST: Final = 20  # levels of a dotted key
 
 
 def read(found: Attributes, name: str = "", events: Iterable[Event] = ()) -> Span:
-    """Return what the attributes and events of a span say, without its ids and times."""
+    """Return the facts in the attributes and events of a span, without its ids and times."""
     nested, said = nest(found), list(events)
     kind = _kind(nested)
     return Span(

@@ -105,7 +105,7 @@ def _cases(steps: _Steps, about: Span | None) -> Iterator[TraceCase | LeftOut]:
 
 
 def _below(root: Span, children: Mapping[str, Sequence[Span]]) -> list[Span]:
-    """Return the spans below a root in the order of their start, without those of evaluators."""
+    """Return the spans below a root in the order of their start, without evaluator spans."""
     found: list[Span] = []
     waiting = list(children.get(root.id, ()))
     while waiting:
@@ -163,7 +163,7 @@ def _steps(spans: Sequence[Span], speaking: Sequence[Span]) -> Iterator[Step]:
 
 
 def _measures(root: Span, spans: Sequence[Span]) -> dict[str, JSON]:
-    """Return duration, and tokens and cost: those of the root, else the sum of the models'."""
+    """Return duration, and tokens and cost: the root's, else the sum of the models'."""
     models = [span.measures for span in spans if span.kind == "model"]
     found = dict(root.measures)
     counts = [each["token_usage"] for each in models if "token_usage" in each]

@@ -1,4 +1,4 @@
-"""Which cases of traces are wanted: by their facts, each question once, a sample."""
+"""The choice of cases of traces: by their facts, each question once, a sample."""
 
 import hashlib
 import re

@@ -30,7 +30,7 @@ def identities(cases: Sequence[TraceCase]) -> list[str]:
     found = []
     for case, name in zip(cases, _cut(names, length), strict=True):
         kind = "item" if case.is_item else "trace"
-        own = case.is_item and case.trace.startswith("item-")  # it has no id of its own
+        own = case.is_item and case.trace.startswith("item-")  # the trace has no id for it
         found.append(case.trace if own else f"{kind}-{name}")
     return _numbered(found)
 

@@ -191,7 +191,7 @@ CLI = {"id": "cli", "label": "a", "command": "x"}
             (
                 "skipped-there",
                 "0.id",
-                "without `response`, AgentV has a text of its own; here the answer is empty",
+                "without `response`, AgentV has a default text; here the answer is empty",
             ),
         ),
         (

@@ -163,7 +163,7 @@ def test_lines_with_the_file_beside_them() -> None:
     said = [(file, problem.line, problem.message) for file, problem in source.text_problems]
     assert sorted(set(said)) == [
         ("lines.jsonl", 2, "AgentV reads no `vars` of a line"),
-        ("lines.yaml", 2, "AgentV reads no `tags` of the file beside the lines"),
+        ("lines.yaml", 2, "AgentV reads no `tags` of the file next to the lines"),
         ("lines.yaml", 3, "`evaluator` has no counterpart"),
         ("lines.yaml", 8, "the grader `nope` has no counterpart"),
     ]

@@ -131,7 +131,7 @@ def test_the_target_that_the_configuration_of_agentv_names(
             (
                 "skipped-there",
                 "defaults.grader",
-                "`grader` has no effect: the judge is that of rubric-ci.yaml",
+                "`grader` has no effect: the judge is set in rubric-ci.yaml",
             ),
         ),
         (
@@ -147,7 +147,7 @@ def test_the_target_that_the_configuration_of_agentv_names(
             (
                 "skipped-there",
                 "extensions.0",
-                "an agent finds rules and skills in the workspace by itself (`project_files`)",
+                "an agent finds rules and skills in the workspace itself (`project_files`)",
             ),
         ),
         (

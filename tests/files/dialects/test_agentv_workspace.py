@@ -124,7 +124,7 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
         {"mode": "static", "path": "/srv/x"},
         [
             *refused(".path", "`path` has no counterpart"),
-            *refused(".mode", "each answer has a copy of a folder, and none of its own"),
+            *refused(".mode", "each answer has a copy of one folder"),
         ],
     ),
     "a container": (
@@ -139,7 +139,7 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
         {"isolation": "per_test", **hooks(before_all=HOOK, before_each=HOOK)},
         refused(
             ".hooks.before_all",
-            "`before_all` has no counterpart beside `before_each` with `isolation: per_test`",
+            "with `isolation: per_test`, `before_all` and `before_each` cannot be combined",
         ),
     ),
     "the input in a command": (

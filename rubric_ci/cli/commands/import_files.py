@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 import click
 
 from rubric_ci.cli.commands.import_targets import TARGETS, as_yaml, write_targets
-from rubric_ci.cli.commands.import_traces import Output, TraceChoice, form_of, import_traces
+from rubric_ci.cli.commands.import_traces import (
+    Output,
+    TraceChoice,
+    check_readable,
+    form_of,
+    import_traces,
+)
 from rubric_ci.errors import (
     CannotConfigure,
     CannotReadFile,
@@ -38,7 +44,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation import schema
 from rubric_ci.files.validation.located_problems import diagnose
-from rubric_ci.files.validation.other_tools import recognise
+from rubric_ci.files.validation.other_tools import has_our_keys, recognise, recognise_lines
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text import csv_cases, golden_records
 from rubric_ci.files.yaml_text.csv_cases import Cell
@@ -65,6 +71,8 @@ def import_files(settings: ImportSettings) -> ExitCode:
 
     Files of traces are read together, as one export in several files, and become one eval file.
     """
+    for file in settings.files:
+        check_readable(file)
     form = settings.traces.form or form_of(settings.files[0])
     if form:
         return import_traces(settings.files, _output(settings), settings.traces._replace(form=form))
@@ -245,7 +253,10 @@ def _is_ours(source: Source) -> bool:
 def _signpost(file: Path, data: Any) -> None:
     """Raise CannotConfigure with what to do about a file that needs no import, or has no cases."""
     name = file.as_posix()
-    if isinstance(data, dict) and "evalcases" in data:
+    lines = data["evalcases"] if isinstance(data, dict) and file.suffix == ".jsonl" else []
+    if found := recognise_lines(lines, name):
+        raise CannotConfigure(f"{name}: {found.message}", found.hint)
+    if isinstance(data, dict) and "evalcases" in data and (not lines or has_our_keys(lines)):
         ours = f"{name} is an eval file of rubric-ci already"
         raise CannotConfigure(ours, f"run `rubric-ci run {name}`")
     if isinstance(data, list):

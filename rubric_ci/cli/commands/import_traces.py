@@ -15,8 +15,9 @@ from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.traces import trace_choice, trace_file, written
 from rubric_ci.files.traces.trace_cases import LeftOut, TraceCase, Traces
-from rubric_ci.files.traces.trace_file import Fault
+from rubric_ci.files.traces.trace_file import Fault, Record
 from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.system import file_io, masking
@@ -27,7 +28,6 @@ from rubric_ci.text.personal_data import Masker
 _MOST_BYTES: Final = 4 * MAX_CHARACTERS  # of a line, in UTF-8
 _MOST_FAULTS: Final = 20  # that are shown
 _NO_TEXT: Final = {
-    **dict.fromkeys((".csv", ".tsv", ".xlsx"), "a table"),
     **dict.fromkeys((".gz", ".zst", ".zip"), "compressed"),
     ".parquet": "Parquet",
 }
@@ -60,11 +60,24 @@ class Output(NamedTuple):
     targets: Path
 
 
+def check_readable(file: Path) -> None:
+    """Raise CannotReadFile for a file of an export whose name shows that it is no text."""
+    if kind := _NO_TEXT.get(file.suffix):
+        raise _not_read(file, kind)
+
+
+def _not_read(file: Path, kind: str) -> CannotReadFile:
+    return CannotReadFile(
+        f"{file.as_posix()} is {kind}; JSON, JSON Lines and CSV are read",
+        "export one of them, or convert it (docs/traces.md)",
+    )
+
+
 def form_of(file: Path) -> str:
     """Return the format of a file that has traces, or ""."""
-    if file.suffix not in {".json", ".jsonl", ".ndjson"} or not file.is_file():
+    if file.suffix not in {".json", ".jsonl", ".ndjson", *SUFFIXES} or not file.is_file():
         return ""
-    return trace_file.detected(_lines(file))
+    return trace_file.detected(_records(file))
 
 
 def import_traces(files: Sequence[Path], output: Output, choice: TraceChoice) -> ExitCode:
@@ -101,7 +114,7 @@ def _read(
     """Return the cases, the lines that cannot be read, and how many traces are no case, and why."""
     traces, faults = Traces(), []
     for file in files:
-        for each in trace_file.spans(file.name, trace_file.records(_lines(file)), choice.form):
+        for each in trace_file.spans(file.name, _records(file), choice.form):
             if isinstance(each, Fault):
                 faults.append(f"{file.as_posix()}:{each.line}:1: not-read: {each.message}")
             else:
@@ -116,12 +129,15 @@ def _read(
     return cases, faults, left_out
 
 
+def _records(file: Path) -> Iterator[Record | Fault]:
+    if file.suffix in SUFFIXES:
+        return trace_file.rows(discovery.read_text(file))
+    return trace_file.records(_lines(file))
+
+
 def _lines(file: Path) -> Iterator[str]:
-    if kind := _NO_TEXT.get(file.suffix):
-        raise CannotReadFile(
-            f"{file.as_posix()} is {kind}; traces are read as JSON or JSON Lines",
-            "export or convert it (docs/traces.md)",
-        )
+    if file.suffix == ".xlsx":
+        raise _not_read(file, "a workbook")
     for number, line in enumerate(file_io.read_lines(file, _MOST_BYTES), start=1):
         try:
             too_long = len(line) > _MOST_BYTES  # it is cut, and refused as what it is

@@ -5,6 +5,7 @@ and OpenInference. Reasoning is no part of an answer and is left out.
 """
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from sys import intern  # the instructions of a program are in all of its traces
@@ -160,11 +161,14 @@ def decoded(value: JSON) -> JSON:
 
 
 def as_number(value: JSON) -> JSON:
-    """Return the number of a decimal that is written as a text."""
+    """Return the number of a decimal that is written as a text; None for NaN and infinity."""
+    if not isinstance(value, str):
+        return value
     try:
-        return float(value) if isinstance(value, str) else value
+        found = float(value)
     except ValueError:
         return None
+    return found if math.isfinite(found) else None
 
 
 def _chat(value: JSON) -> list[ChatMessage] | None:

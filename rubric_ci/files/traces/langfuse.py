@@ -1,6 +1,7 @@
 """Traces, observations, scores and dataset items of Langfuse: downloads, API and blob storage."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from rubric_ci.files.traces import chat_messages as chat
@@ -16,12 +17,15 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "EVALUATOR": "evaluator",
 }
 _CONTENT: Final = ("input", "output", "observations", "scores", "tool_definitions", "tool_calls")
+_LISTS: Final = ("tags", "trace_tags", "tool_call_names", "comments", *_CONTENT)
+"""Keys of a list that is no score."""
 
 
 def is_record(record: Mapping[str, Any]) -> bool:
-    """Return True for a trace with its observations, and for an observation."""
+    """Return True for a trace with its observations, a row of one, and for an observation."""
     found = _spelt(record)
-    return "observations" in found or ("trace_id" in found and "parent_observation_id" in found)
+    row = {"timestamp", "bookmarked", "input"} <= found.keys()
+    return row or "observations" in found or {"trace_id", "parent_observation_id"} <= found.keys()
 
 
 def read(record: Mapping[str, Any]) -> Iterator[Span]:
@@ -40,11 +44,11 @@ def read(record: Mapping[str, Any]) -> Iterator[Span]:
     elif "expected_output" in found:
         yield item_of(found, "input", "expected_output")
     elif "trace_id" in found and "type" in found:
-        yield _observation(found)
+        yield replace(_observation(found), feedback=tuple(_exported(record)))
     elif "value" in found and "name" in found:
         yield _score(found, str(found.get("trace_id") or ""))
     elif "timestamp" in found and "input" in found:
-        yield _trace(found)
+        yield replace(_trace(found), feedback=tuple(_exported(record)))
     else:
         raise Unreadable("it is no trace, observation, score or dataset item of Langfuse")
 
@@ -82,7 +86,7 @@ def _span(found: Mapping[str, Any], *, trace: str, parent: str, kind: Kind) -> S
         tool=_tool(found, name) if kind == "tool" else None,
         measures=_measures(found),
         attributes={key: each for key, each in found.items() if each and key not in _CONTENT},
-        tags=tuple(map(str, items(found.get("tags")))),
+        tags=tuple(map(str, items(found.get("tags") or found.get("trace_tags")))),
         error=str(found.get("status_message") or "failed") if failed else "",
         rest=chat.rest_of(asked, said),
     )
@@ -103,11 +107,23 @@ def _measures(found: Mapping[str, Any]) -> dict[str, Any]:
     usage = mapping(found.get("usage_details")) or mapping(found.get("usage"))
     tokens = {name: usage[name] for name in ("input", "output") if number(usage.get(name))}
     took = milliseconds(found.get("start_time"), found.get("end_time"))
-    seconds = number(found.get("latency"))
+    seconds = number(chat.as_number(found.get("latency")))
     took = seconds * 1000 if took is None and seconds is not None else took
-    facts = {"duration_ms": took, "cost_usd": number(found.get("total_cost"))}
+    facts = {"duration_ms": took, "cost_usd": number(chat.as_number(found.get("total_cost")))}
     known = {name: fact for name, fact in facts.items() if fact is not None}
     return {**known, **({"token_usage": tokens} if tokens else {})}
+
+
+def _exported(record: Mapping[str, Any]) -> Iterator[Feedback]:
+    """Yield the scores of a row of an export, each in a column of its name, and its comments."""
+    if "comments" not in record:
+        return
+    for name, values in record.items():
+        if spelt(name) not in _LISTS:
+            found = (each for each in items(values) if isinstance(each, str | int | float))
+            yield from (Feedback(name, each) for each in found)
+    for each in map(mapping, items(record["comments"])):
+        yield Feedback("comment", None, str(each.get("content") or ""))
 
 
 def _score(found: Mapping[str, Any], trace: str) -> Span:

@@ -8,7 +8,7 @@ from rubric_ci.files.traces.span import Feedback, Kind, Span
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.trace import Step
 from rubric_ci.models.agents.otlp import decoded
-from rubric_ci.models.agents.program import as_text, mapping
+from rubric_ci.models.agents.program import as_text, items, mapping
 
 Attributes: TypeAlias = Mapping[str, Any]
 Event: TypeAlias = tuple[str, Attributes]
@@ -40,6 +40,7 @@ _CONTENT: Final = (
     *("gen_ai.tool.call.", "gen_ai.prompt.", "gen_ai.completion.", "llm.input_messages"),
     *("llm.output_messages", "llm.tools", "llm.prompts", "input.value", "output.value"),
 )
+_ANNOTATIONS: Final = ("annotations", "trace.annotations")
 _DEEPEST: Final = 20  # levels of a dotted key
 
 
@@ -56,7 +57,10 @@ def read(found: Attributes, name: str = "", events: Iterable[Event] = ()) -> Spa
         tool=_tool(nested, name, said) if kind == "tool" else None,
         measures=_measures(nested),
         attributes={key: each for key, each in found.items() if not key.startswith(_CONTENT)},
-        feedback=tuple(_feedback(facts) for event, facts in said if event == _EVALUATION),
+        feedback=(
+            *(_feedback(facts) for event, facts in said if event == _EVALUATION),
+            *_annotations(nested),
+        ),
     )
 
 
@@ -174,3 +178,13 @@ def _feedback(facts: Attributes) -> Feedback:
     value = facts.get("gen_ai.evaluation.score.value") if label is None else label
     comment = str(facts.get("gen_ai.evaluation.explanation") or "")
     return Feedback(str(facts.get("gen_ai.evaluation.name") or "evaluation"), value, comment)
+
+
+def _annotations(nested: Attributes) -> Iterator[Feedback]:
+    """Yield the annotations of OpenInference, which Phoenix's downloads have as attributes."""
+    for place in _ANNOTATIONS:
+        for each in map(mapping, items(_listed(at(nested, place)))):
+            said = mapping(each.get("annotation"))
+            label, comment = said.get("label"), str(said.get("explanation") or "")
+            value = said.get("score") if label is None else label
+            yield Feedback(str(said.get("name") or "annotation"), value, comment)

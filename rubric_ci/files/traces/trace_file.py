@@ -1,4 +1,4 @@
-"""The records of a trace file: JSON Lines, read line by line, or one JSON text."""
+"""The records of a trace file: JSON Lines, read line by line, one JSON text, or a table."""
 
 import json
 import math
@@ -11,8 +11,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from rubric_ci.files.traces import FORMATS, format_of
 from rubric_ci.files.traces.chat_messages import NotAChat
 from rubric_ci.files.traces.span import Span, Unreadable
+from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, table
 from rubric_ci.files.yaml_text.json_positions import JsonPositions
 from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.problems import Path
 
 _LISTS: Final = ("data", "events", "items", "rows", "runs", "spans", "traces", "examples")
@@ -63,9 +65,23 @@ def records(lines: Iterable[str]) -> Iterator[Record | Fault]:
         yield from _whole(chain(start, filled))
 
 
-def detected(lines: Iterable[str]) -> str:
+def rows(text: str) -> Iterator[Record | Fault]:
+    """Yield the rows of a table; a cell with a JSON object or list is that, an empty one None."""
+    try:
+        found = header_and_rows(table(text))
+    except Broken as error:
+        yield Fault(error.problem.line, error.problem.message)
+        return
+    yield from (Fault(each.line, each.message) for each in found.problems)
+    if not found.rows and not found.problems:
+        yield Fault(1, "the table has no rows")
+    for row, texts in zip(found.rows, found.texts, strict=True):
+        yield Record(row[0].place[0], {name: _cell(text) for name, text in texts.items()})
+
+
+def detected(found: Iterator[Record | Fault]) -> str:
     """Return the name of the format of a file by its first record, or ""."""
-    first = next(records(lines), None)
+    first = next(found, None)
     return format_of(first.value) if isinstance(first, Record) else ""
 
 
@@ -146,6 +162,13 @@ def _value(text: str) -> Any:
     except ValueError as error:
         return Fault(1, f"it is not JSON: {error}")
     return value if isinstance(value, dict | list) else Fault(1, _NO_OBJECT)
+
+
+def _cell(text: str) -> JSON:
+    if text.lstrip()[:1] not in {"{", "["}:
+        return text or None
+    value: JSON = _value(text)
+    return text if isinstance(value, Fault) else value
 
 
 def _finite(text: str) -> float | None:

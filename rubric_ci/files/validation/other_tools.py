@@ -123,14 +123,18 @@ def recognise_lines(cases: Any, file: str = "FILE") -> Problem | None:
     lines = cases if isinstance(cases, list) else []
     if found := _of_traces(lines[:1], ("evalcases", 0)):
         return found
-    for key, tool in _LINES.items():
-        if lines and all(
-            isinstance(line, dict) and key in line and _OWN.isdisjoint(line) for line in lines
-        ):
+    own = has_our_keys(lines)
+    for key, (tool, hint) in _LINES.items() if lines and not own else ():
+        if all(isinstance(line, dict) and key in line for line in lines):
             message = f"the file is written for {tool}: its lines have `{key}` and no `rubrics`"
-            hint = _import(file) if tool == "Inspect" else _LINE_HINT
-            return Problem(OTHER_TOOL, ("evalcases", 0, key), message, hint, at_key=True)
+            path = ("evalcases", 0, key)
+            return Problem(OTHER_TOOL, path, message, hint or _import(file), at_key=True)
     return recognise_records(lines, ("evalcases", 0), file)
+
+
+def has_our_keys(lines: list[Any]) -> bool:
+    """Return True if a line has a key that only our cases have."""
+    return any(isinstance(line, dict) and not _OWN.isdisjoint(line) for line in lines)
 
 
 def recognise_records(lines: list[Any], path: Path, file: str = "FILE") -> Problem | None:
@@ -165,13 +169,23 @@ def _of_traces(records: list[Any], path: Path) -> Problem | None:
 _TRACE: Final = frozenset(
     (
         *("resourceSpans", "resourceLogs", "observations", "traceId", "trace_id", "run_type"),
-        *("span_kind", "root_span_id"),
+        *("span_kind", "root_span_id", "resource_spans", "bookmarked", "example_id", "node_id"),
     )
 )
 
-_LINES: Final = {"vars": "promptfoo", "item": "OpenAI Evals", "target": "Inspect"}
-_OWN: Final = frozenset(("id", "rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 _LINE_HINT: Final = "write `id`, `input` and `rubrics` in each line (docs/evals.md)"
+_CHAT_HINT: Final = (
+    "export the records with a question and a reference answer, as JSON Lines or CSV, which "
+    "`rubric-ci import` reads"
+)
+_LINES: Final = {
+    "vars": ("promptfoo", _LINE_HINT),
+    "item": ("OpenAI Evals", _LINE_HINT),
+    "target": ("Inspect", ""),
+    "messages": ("OpenAI's fine-tuning or evals", _CHAT_HINT),
+}
+"""Keys of lines of other tools, with what to do; "": `import` reads them."""
+_OWN: Final = frozenset(("id", "rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 
 
 def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:

@@ -71,7 +71,7 @@ def _step(span: Mapping[str, Any], found: Mapping[str, Any]) -> Step:
 def error_of(span: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     """Return why a span failed; "": it did not."""
     status = mapping(span.get("status"))
-    if status.get("code") not in {_ERROR, "STATUS_CODE_ERROR"}:
+    if status.get("code") not in (_ERROR, "STATUS_CODE_ERROR"):
         return ""
     return str(status.get("message") or found.get("error.type") or "failed")
 

@@ -703,6 +703,14 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
     assert (done.returncode, done.stdout) == (1, f"wrote a.eval.yaml: 1 case\n{hinted}{ended}")
 
 
+def test_lines_without_cases_are_no_eval_file(checkout: Checkout) -> None:
+    checkout.write({"a.jsonl": '{"foo": 1}\n', "ours.jsonl": '{"id": "a", "note": "later"}\n'})
+    done = run(checkout, "a.jsonl")
+    assert done.returncode == 2
+    assert done.stderr.startswith("rubric-ci: a.jsonl is no file of Agent Skills, ")
+    assert "ours.jsonl is an eval file of rubric-ci already" in run(checkout, "ours.jsonl").stderr
+
+
 @pytest.mark.parametrize("data", [[{1: "a", "input": "Hi"}], [{"input": "Hi"}, "Yo"], [], {"a": 1}])
 def test_what_is_no_golden_set(data: Any) -> None:
     assert golden_records.list_of(data) is None

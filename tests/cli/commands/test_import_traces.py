@@ -43,15 +43,18 @@ STEP = {**UNTIMED, "duration_ms": 1000.0}
         ("otlp", records.otlp_with_old_logs, UNTIMED),
         ("langfuse", records.langfuse_download, STEP),
         ("langfuse", records.langfuse_rows, STEP),
+        ("langfuse", records.langfuse_export, STEP),
         ("langsmith", records.langsmith_runs, STEP),
         ("phoenix", records.phoenix_spans, STEP),
         ("phoenix", records.phoenix_frame, STEP),
+        ("phoenix", records.phoenix_download, STEP),
+        ("otlp", records.phoenix_otlp, STEP),
         ("braintrust", records.braintrust_rows, STEP),
     ],
     ids=[
         *("otlp attributes", "otlp log records", "otlp old events", "otlp old log records"),
-        *("langfuse download", "langfuse rows", "langsmith"),
-        *("phoenix spans", "phoenix data frame", "braintrust"),
+        *("langfuse download", "langfuse rows", "langfuse export", "langsmith"),
+        *("phoenix spans", "phoenix data frame", "phoenix download", "phoenix otlp", "braintrust"),
     ],
 )
 def test_one_conversation_is_one_case_in_every_format(
@@ -119,6 +122,30 @@ SIX = runs(
     {"inputs": {"question": "Mail a.b@shop.example, call +49 30 1234567"}},
     {"outputs": {"output": "Use sk-abcdefghijklmnop1234"}},
 )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        records.langfuse_export,
+        records.langfuse_traces,
+        lambda: json.dumps(json.loads(records.braintrust_rows())["events"][:4]),
+        lambda: json.dumps([json.loads(each) for each in SIX.splitlines()]),
+    ],
+    ids=["langfuse observations", "langfuse traces", "braintrust", "langsmith"],
+)
+def test_a_table_has_the_cases_of_the_same_export_in_json(
+    checkout: Checkout, text: Callable[[], str]
+) -> None:
+    checkout.write({"a/traces.json": text(), "b/traces.csv": records.as_table(text())})
+    for name in ("a/traces.json", "b/traces.csv"):
+        done = run(checkout, name)
+        assert done.returncode == 0, done.stdout + done.stderr
+    json_cases, table_cases = written(checkout, "a/traces"), written(checkout, "b/traces")
+    for case in (*json_cases, *table_cases):
+        del case["metadata"]["trace"]["file"], case["metadata"]["trace"]["line"]
+    assert table_cases == json_cases
+    assert answers(checkout, "b/traces") == answers(checkout, "a/traces")
 
 
 @pytest.mark.parametrize(
@@ -374,17 +401,93 @@ def test_options_of_traces_are_refused_for_other_files(checkout: Checkout) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "kind", "options"),
     [
-        ("traces.parquet", "traces.parquet is Parquet; traces are read as JSON or JSON Lines"),
-        ("traces.csv", "traces.csv is a table; traces are read as JSON or JSON Lines"),
-        ("traces.jsonl.gz", "traces.jsonl.gz is compressed; traces are read as JSON or JSON"),
+        ("traces.parquet", "Parquet", ("--from", "langsmith")),
+        ("traces.parquet", "Parquet", ()),
+        ("traces.xlsx", "a workbook", ("--from", "langsmith")),
+        ("traces.jsonl.gz", "compressed", ("--from", "langsmith")),
+        ("traces.zip", "compressed", ()),
     ],
 )
-def test_other_forms_of_an_export_are_refused(checkout: Checkout, name: str, said: str) -> None:
+def test_other_forms_of_an_export_are_refused(
+    checkout: Checkout, name: str, kind: str, options: tuple[str, ...]
+) -> None:
     checkout.write({name: "x"})
-    done = run(checkout, name, "--from", "langsmith")
-    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    done = run(checkout, name, *options)
+    said = f"rubric-ci: {name} is {kind}; JSON, JSON Lines and CSV are read\n"
+    hint = "  export one of them, or convert it (docs/traces.md)\n"
+    assert (done.returncode, done.stderr) == (2, said + hint)
+
+
+EXAMPLE = {"id": "i1", "node_id": "n1"}
+ODD = {"prompt_token_count": "1e999", "completion_token_count": "x", "latency_ms": "nan"}
+COLUMNS = {
+    f"annotation_tone_{key}": records.LABEL[key] for key in ("label", "score", "explanation")
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "set.jsonl",
+            lines({**EXAMPLE, "input": {"question": "Hi?"}, "output": {"answer": "Hello"}}),
+        ),
+        (
+            "set.csv",
+            records.as_table(
+                json.dumps([{**EXAMPLE, "input.question": "Hi?", "output.answer": "Hello"}])
+            ),
+        ),
+        ("set.json", records.phoenix_experiment()),
+        ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS}]))),
+        ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS, **ODD}]))),
+    ],
+    ids=["dataset", "its table", "experiment", "its table of runs", "numbers that are none"],
+)
+def test_downloads_of_phoenix_that_are_no_spans(checkout: Checkout, name: str, text: str) -> None:
+    checkout.write({name: text})
+    done = run(checkout, name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (case,) = written(checkout, "set")
+    assert (case["input"], case["expected_output"]) == ("Hi?", "Hello")
+    if "repetition_number" not in text:
+        assert case["id"] == "item-i1"
+        return
+    assert (case["id"], case["tags"]) == ("trace-i11", ["tone=warm"])
+    (recorded,) = answers(checkout, "set")
+    usage = {"token_usage": {"input": 3, "output": 2}, "duration_ms": 12.5}
+    known = {} if "1e999" in text else usage
+    assert recorded == {"id": "trace-i11", "answer": "Hey", **known}
+
+
+def test_messages_of_a_data_frame_that_was_saved_as_a_table_are_no_json(
+    checkout: Checkout,
+) -> None:
+    span = {"context.trace_id": TRACE, "context.span_id": ROOT, "span_kind": "LLM"}
+    chat = {"attributes.llm.input_messages": "[{'message.role': 'user'}]"}
+    checkout.write({"frame.csv": records.as_table(json.dumps([{**span, **chat}]))})
+    done = run(checkout, "frame.csv")
+    said = "frame.csv:2:1: not-read: its messages are Python, and not JSON: "
+    hint = 'export the data frame with `to_json(orient="records", lines=True)`'
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, said + hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "traces.csv:1:1: not-read: the table has no rows"),
+        ("run_type,inputs,id\n", "traces.csv:1:1: not-read: the table has no rows"),
+        ('run_type,inputs,id\nchain,"a,1\n', "traces.csv:2:1: not-read: the quotation mark"),
+        ("run_type,inputs,id\nchain,Hi?\n", "traces.csv:2:1: not-read: the row has 2 cells"),
+    ],
+    ids=["empty", "a header", "no end of a cell", "a row that is cut"],
+)
+def test_a_table_that_cannot_be_read(checkout: Checkout, text: str, said: str) -> None:
+    checkout.write({"traces.csv": text})
+    done = run(checkout, "traces.csv", "--from", "langsmith")
+    assert (done.returncode, said in done.stdout) == (1, True), done.stdout + done.stderr
 
 
 def test_a_file_that_is_no_utf8_is_refused(checkout: Checkout) -> None:

@@ -1,6 +1,8 @@
 """One conversation as each tool exports it: a question, a call of a tool, the answer, feedback."""
 
+import csv
 import json
+from io import StringIO
 from typing import Any
 
 QUESTION, ANSWER = "When does order 7 arrive?", "It arrives on Friday."
@@ -269,6 +271,51 @@ def langfuse_rows() -> str:
     )
 
 
+def langfuse_export() -> str:
+    """Observations as the button *Export* of the table gives them, with scores as columns."""
+    found = []
+    for each in langfuse_rows().splitlines()[:3]:
+        row = {camel(key): value for key, value in json.loads(each).items()}
+        if row["id"] == MODEL:
+            row["input"] = json.loads(row["input"])
+        said = {"content": "Quick!", "author_email": None}
+        scores = {"thumb": ["up"], "comments": [said]} if row["id"] == ROOT else {"thumb": None}
+        found.append({**row, "usageDetails": row.get("usageDetails", {}), "comments": [], **scores})
+    return json.dumps(found)
+
+
+def langfuse_traces() -> str:
+    """A trace of the same export, which has no observations."""
+    trace = {
+        "id": TRACE,
+        "timestamp": TIMES[0],
+        "name": "work",
+        "userId": "u1",
+        "bookmarked": False,
+    }
+    asked = {"input": {"messages": ASKED}, "output": ANSWER, "metadata": {}}
+    return json.dumps([{**trace, **asked, "tags": ["beta"], "comments": [], "Is good": [0.5]}])
+
+
+def camel(key: str) -> str:
+    first, *others = key.split("_")
+    return first + "".join(each.title() for each in others)
+
+
+def as_table(text: str) -> str:
+    """The rows of an export as CSV, in the way of Langfuse: every value that is no text is JSON."""
+    rows = json.loads(text)
+    written = StringIO()
+    table = csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    table.writerow(columns)
+    for row in rows:
+        values = [row.get(key) for key in columns]
+        cells = ("" if v is None else v if isinstance(v, str) else json.dumps(v) for v in values)
+        table.writerow(cells)
+    return written.getvalue()
+
+
 def langsmith_runs() -> str:
     run: dict[str, Any] = {"trace_id": TRACE, "tags": [], "error": None}
     return lines(
@@ -384,6 +431,70 @@ def phoenix_spans() -> str:
             "result": {"label": "up", "score": 1, "explanation": "Quick!"},
         },
     )
+
+
+ANNOTATIONS = {
+    "annotations.0.annotation.name": "thumb",
+    "annotations.0.annotation.annotator_kind": "HUMAN",
+    "annotations.0.annotation.label": "up",
+    "annotations.0.annotation.score": 1.0,
+    "annotations.0.annotation.explanation": "Quick!",
+}
+
+
+def phoenix_download() -> str:
+    """Spans as the page downloads them: annotations are attributes."""
+    spans = [json.loads(each) for each in phoenix_spans().splitlines()[:3]]
+    spans[-1]["attributes"] |= ANNOTATIONS
+    return lines(*spans)
+
+
+def phoenix_otlp() -> str:
+    """The same spans as *OTLP JSON*: the names of its protocol buffers, unlike OTLP's."""
+    found = []
+    for number, line in enumerate(phoenix_download().splitlines()):
+        span = json.loads(line)
+        given = {"openinference.span.kind": span["span_kind"], **span["attributes"]}
+        start = (1, 2, 0)[number]
+        found.append(
+            {
+                "trace_id": TRACE,
+                "span_id": span["context"]["span_id"],
+                "parent_span_id": span["parent_id"],
+                "name": span["name"],
+                "start_time_unix_nano": int(NANOS[start]),
+                "end_time_unix_nano": int(NANOS[start + 1]),
+                "attributes": [
+                    {"key": key, "value": {value_key(each): each}} for key, each in given.items()
+                ],
+                "status": {"code": 1},
+            }
+        )
+    return json.dumps({"resource_spans": [{"scope_spans": [{"spans": found}]}]})
+
+
+def value_key(each: Any) -> str:
+    return {str: "string_value", int: "int_value", float: "double_value"}[type(each)]
+
+
+LABEL = {"name": "tone", "label": "warm", "score": 1, "explanation": "Kind"}
+RUN = {
+    "example_id": "i1",
+    "repetition_number": 1,
+    "input": {"question": "Hi?"},
+    "reference_output": {"answer": "Hello"},
+    "output": "Hey",
+    "error": None,
+    "latency_ms": 12.5,
+    "trace_id": None,
+    "prompt_token_count": 3,
+    "completion_token_count": 2,
+}
+
+
+def phoenix_experiment() -> str:
+    """A run of an experiment, with its annotations."""
+    return json.dumps([{**RUN, "annotations": [LABEL]}])
 
 
 def phoenix_frame() -> str:

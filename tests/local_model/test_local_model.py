@@ -20,7 +20,7 @@ from tests.pictures import png, write
 PYTHON = Path(__file__).parents[2] / ".tools/local-model/bin/python"
 MARKS = {True, False, "cannot_assess"}
 WORDS = {"sound", "never-fails", "jumpy", "untested"}
-MOST_SECONDS = 240  # of a command
+MOST_SECONDS = 1_200  # of a command: forty times what the longest takes on two idle cores
 # A model of this size can go on for as long as it may: a mark needs fewer tokens.
 MOST_TOKENS = 200
 
@@ -173,7 +173,8 @@ def test_a_draft_is_valid_or_the_file_stays(tmp_path: Path, url: str) -> None:
         assert code == 0, output
         assert written.startswith(bare)
         assert "rubrics:" in written
-        assert run(tmp_path, "validate") == (0, "2 files checked: no problems\n")
+        code, problems = run(tmp_path, "validate")
+        assert (code, ": error:" in problems) == (0, False)  # the wording is the model's
 
 
 def test_labels_measure_it_and_the_gate_refuses_it(tmp_path: Path, url: str) -> None:

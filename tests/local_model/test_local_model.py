@@ -20,7 +20,7 @@ from tests.pictures import png, write
 PYTHON = Path(__file__).parents[2] / ".tools/local-model/bin/python"
 MARKS = {True, False, "cannot_assess"}
 WORDS = {"sound", "never-fails", "jumpy", "untested"}
-MOST_SECONDS = 1_200  # of a command: forty times what the longest takes on two idle cores
+MOST_SECONDS = 1_200  # of a command, beside other work
 # A model of this size can go on for as long as it may: a mark needs fewer tokens.
 MOST_TOKENS = 200
 

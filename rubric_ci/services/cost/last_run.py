@@ -9,9 +9,8 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from rubric_ci.errors import CannotWriteFile, UserError
+from rubric_ci.errors import CannotWriteFile
 from rubric_ci.files.parsing import typed_json
-from rubric_ci.files.project.discovery import read_text
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.model.used_by import Role, UsedBy
@@ -21,7 +20,8 @@ LastRun: TypeAlias = dict[tuple[Role, str, str], UsedBy]
 """By role, name and model; empty: no run is known."""
 
 NAME: Final = "used-by.json"
-_START: Final = '\n  "used_by": [\n'  # at the top of a report: no string of it has a line break
+_MOST_BYTES: Final = 2**20  # of the end of a file
+_START: Final = '\n  "used_by": [\n'  # of a report itself: no string in it has a line break
 _END: Final = "\n  ]"
 _NOTHING: Final = UsedBy(role="judge", name="", answers=0, usage=NOTHING_USED)
 
@@ -53,12 +53,12 @@ def _by_key(every: Iterable[UsedBy]) -> LastRun:
 def _used_by(file: Path) -> tuple[UsedBy, ...]:
     """Return the figures of a file; none of one that is not there or cannot be read.
 
-    The cases of a report, which may have many megabytes, are not parsed.
+    In a report they stand after the cases, which may have many megabytes and are not read.
     """
     try:
-        entries = _entries(read_text(file)) if file.exists() else ""
+        entries = _entries(file_io.read_end(file, _MOST_BYTES).decode("utf-8", "replace"))
         return tuple(_filled(_NOTHING, each) for each in typed_json.load(f"[{entries}]"))
-    except (UserError, typed_json.Mismatch):
+    except (OSError, typed_json.Mismatch):
         return ()
 
 

@@ -1,5 +1,6 @@
 """The figures of an earlier report, read without its cases."""
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ CASE = replace(graded("a", "pass"), answer='\n  "used_by": [{"role": "target"}]'
     ("report", "baseline", "expected"),
     [
         pytest.param((SHOP, JUDGE, NONE), None, [SHOP, JUDGE], id="a report"),
+        pytest.param((JUDGE,) * 6_000, None, [], id="a report whose figures are too long"),
         pytest.param((), None, [], id="one without figures"),
         pytest.param(None, None, [], id="no report"),
         pytest.param((SHOP,), (replace(SHOP, answers=9), JUDGE), [SHOP, JUDGE], id="a baseline"),
@@ -69,3 +71,15 @@ def test_a_newer_file_is_read_as_far_as_it_is_known(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(f'\n  "used_by": [\n    {entry}\n  ]')
     expected = UsedBy(role="judge", name="m", answers=2, usage=Usage(cost_usd=1))
     assert [*last_run(tmp_path / "report.json", None, None).values()] == [expected]
+
+
+def test_only_the_end_of_a_report_is_read(tmp_path: Path) -> None:
+    long = replace(CASE, answer="word " * 2**21)
+    file = tmp_path / "report.json"
+    file.write_text(json_format.render(replace(a_report(long), used_by=(JUDGE,))))
+    tracemalloc.start()
+    found = last_run(file, None, None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [*found.values()] == [JUDGE]
+    assert peak < file.stat().st_size / 2

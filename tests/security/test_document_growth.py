@@ -46,6 +46,7 @@ DOCUMENTS: Final[dict[str, dict[str, Any]]] = {
             {"inputs": {"question": "a"}, "outputs": {"answer": "b"}, "metadata": {"c": "d"}}
         ]
     },
+    "evals.json": {"evals": [{"prompt": "a", "files": ["a"], "expectations": ["c"]}]},
     "a.prompt.yml": {
         "messages": [{"role": "user", "content": "Say {{input}}"}],
         "model": "openai/gpt-6-luna",

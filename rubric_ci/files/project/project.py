@@ -26,7 +26,7 @@ from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_c
 from rubric_ci.files.yaml_text.source import UNREADABLE, decode
 from rubric_ci.model.defaults import CALIBRATION
 from rubric_ci.model.problems import LocatedProblem
-from rubric_ci.model.references import FindFiles, Found, NotFound
+from rubric_ci.model.references import FindFiles, Found, NotFound, why_no_path
 from rubric_ci.system.model_list import known_models
 
 if TYPE_CHECKING:
@@ -216,12 +216,15 @@ class Project:
     def case_finder(self, name: str, place: str = "") -> FindFiles:
         """Return the search of the files that `evalcases` of an eval file names."""
         lookup = self._lookup(dirname(place or name))
+        matching = cache(self.files.matching)  # from the root, `../` leads nowhere
 
         def find(reference: str) -> Sequence[Found | NotFound]:
             if not any(sign in reference for sign in "*?["):
                 return [lookup(reference)]
+            if refused := why_no_path(reference):
+                return [refused]
             glob = normpath(join("/", dirname(name), reference)).lstrip("/")
-            names = sorted(self.files.matching(glob))
+            names = sorted(matching(glob))
             return [lookup(f"/{name}") for name in names] or [NotFound("no file matches")]
 
         return find

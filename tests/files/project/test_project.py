@@ -8,6 +8,7 @@ from rubric_ci.errors import InvalidInput
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.model.diagnostics import Diagnostic
+from rubric_ci.model.references import NotFound
 
 
 @pytest.fixture
@@ -101,6 +102,14 @@ def test_rules_are_switched_in_every_file(tree: Path) -> None:
     config = "rules: {unknown-key: off}\n"
     assert [d.rule for d in _loaded(project(tree, {"a.yaml": extra}))] == ["unknown-key"]
     assert _loaded(project(tree, {"a.yaml": extra, "rubric-ci.yaml": config})) == ()
+
+
+@pytest.mark.parametrize("name", ["a/" * 9_000 + "**", "a" * 20_000 + "*"])
+def test_a_glob_that_is_no_path_is_not_compiled(tree: Path, name: str) -> None:
+    find = project(tree, {"a.csv": ""}).case_finder("a.eval.yaml")
+    (found,) = find(name)
+    assert isinstance(found, NotFound)
+    assert found.reason.startswith("has more than ")
 
 
 def test_a_file_that_is_not_there(tree: Path) -> None:

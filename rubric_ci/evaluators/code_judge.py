@@ -2,24 +2,25 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import assert_never
+from typing import Any, assert_never
+from uuid import uuid4
 
 from rubric_ci.errors import CannotReadFile, CannotRunScript
 from rubric_ci.evaluators import scripts
 from rubric_ci.evaluators.kind import CODE_JUDGE_KEYS, Written, common
 from rubric_ci.evaluators.scripts import payload
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase
+from rubric_ci.model.evals import CodeJudgeSpec, Container, EvalCase
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.media import SUFFIXES, Media
 from rubric_ci.model.results import Answer, Assessment
-from rubric_ci.system import processes
+from rubric_ci.system import container_engine, processes
 from rubric_ci.system.masking import redact
-from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
 from rubric_ci.system.scratch import program_folder
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text import code_blocks
@@ -41,7 +42,12 @@ def read(written: Written) -> CodeJudgeSpec:
         env=tuple(data.get("env", ())),
         config={**own, **data.get("config", {})},
         score_from=data.get("score_from"),
+        container=Container(**_known(data["container"])) if "container" in data else None,
     )
+
+
+def _known(container: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in container.items() if not key.startswith("x-")}
 
 
 def _from_root(file: str, folder: str) -> str:
@@ -69,6 +75,8 @@ def read_score(finished: Finished, spec: CodeJudgeSpec) -> Assessment:
             return scripts.read(finished)
         case "exit_status":
             return scripts.read_status(finished)
+        case "output_or_exit_status":
+            return scripts.read_either(finished)
         case None if _takes_file(spec.script):
             found = scripts.read_status(finished)
             return replace(found, warnings=(*found.warnings, *scripts.unused_score(finished)))
@@ -90,6 +98,8 @@ async def run_script(
     with program_folder() as folder:
         if answer.media:
             script_input = {**script_input, "answer_files": _images(answer.media, folder)}
+        if spec.container:
+            return await _contained(spec, spec.container, json.dumps(script_input), context)
         command = Command(
             script=_fill_placeholders(spec.script, answer.text, folder),
             cwd=context.root / spec.cwd,
@@ -99,6 +109,36 @@ async def run_script(
             stdin=json.dumps(script_input),  # ASCII only: independent of the script's locale
         )
         return _without_folder(f"{folder}{os.sep}", await processes.run(command))
+
+
+async def _contained(
+    spec: CodeJudgeSpec, box: Container, script_input: str, context: RunContext
+) -> Finished:
+    """Run the script in a container of its own; raises CannotRunScript without one."""
+    engine = container_engine.engine(context.environment)
+    if not engine:
+        raise CannotRunScript(f"`container` {container_engine.NEEDED}")
+    name = f"rubric-ci-judge-{uuid4().hex}"
+    words = ("sh", "-c", spec.script) if isinstance(spec.script, str) else spec.script
+    limits = (*((f"--memory={box.memory}",) if box.memory else ()),)
+    limits += (f"--cpus={box.cpus}",) if box.cpus else ()
+    given = tuple(f"--env={each}" for each in container_engine.passed(spec.env))
+    start = ("run", "--rm", "--interactive", "--name", name, "--security-opt=no-new-privileges")
+    command = Command(
+        script=(*engine, *start, *limits, *given, "--entrypoint", words[0], box.image, *words[1:]),
+        cwd=context.root,
+        environment=clean_environment(context.environment, spec.env),
+        known=context.environment,
+        timeout_seconds=spec.timeout_seconds,
+        stdin=script_input,
+    )
+    try:
+        finished = await processes.run(command)
+    finally:
+        await container_engine.remove(name, context.root, context.environment)
+    if finished.status == container_engine.FAILED:
+        raise CannotRunScript(f"the container was not started: {describe_exit(finished)}")
+    return finished
 
 
 def _images(media: Sequence[Media], folder: Path) -> list[str]:

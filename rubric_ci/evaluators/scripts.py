@@ -171,6 +171,21 @@ def read_status(finished: Finished) -> Assessment:
     )
 
 
+def read_either(finished: Finished) -> Assessment:
+    """Return the printed score, or that of the exit status of a script that prints another text.
+
+    Raises CannotRunScript for a failure with a complaint, or with a printed object.
+    """
+    _check_ran(finished)
+    value = _parse(finished)
+    if isinstance(value, dict) and finished.status == 0:
+        return _from_object(value)
+    like_json = finished.stdout.lstrip().startswith(("{", "["))
+    if finished.status != 0 and (like_json or finished.stderr.strip()):
+        raise CannotRunScript(f"the script failed: {describe_exit(finished)}")
+    return read_status(finished)
+
+
 def unused_score(finished: Finished) -> tuple[str, ...]:
     """Return a warning if a script that is scored by its status printed a score as well."""
     value = _parse(finished)

@@ -16,7 +16,7 @@ from rubric_ci.model.trace import SeenPart
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 MAX_TURNS: Final = 10
-ScoreFrom: TypeAlias = Literal["output", "exit_status"]
+ScoreFrom: TypeAlias = Literal["output", "exit_status", "output_or_exit_status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,15 @@ class RubricSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    """A container that a script runs in, without files of this machine."""
+
+    image: str
+    memory: str = ""  # as the engine has it: 4g
+    cpus: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CodeJudgeSpec:
     """A script scores the answer."""
 
@@ -139,6 +148,7 @@ class CodeJudgeSpec:
     env: tuple[str, ...] = ()  # names of environment variables passed to the script
     config: Mapping[str, JSON] = field(default_factory=dict)  # the user's own keys
     score_from: ScoreFrom | None = None  # None: exit_status if the script takes a file
+    container: Container | None = None
     span: Span
 
 

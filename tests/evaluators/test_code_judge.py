@@ -2,21 +2,31 @@
 
 import asyncio
 import json
+import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.evaluators.code_judge import code_judge
+from rubric_ci.evaluators.code_judge import code_judge, run_script
 from rubric_ci.evaluators.kind import UsedFiles
 from rubric_ci.files.parsing.eval_file import Contents, read_messages
-from rubric_ci.model.evals import DataPart, EvalCase, FilePart, Message, TextPart
+from rubric_ci.model.evals import Container, DataPart, EvalCase, FilePart, Message, TextPart
 from rubric_ci.model.references import NotFound
 from rubric_ci.model.results import Answer, Assessment
-from tests import platforms
-from tests.cases import build_case, build_context, build_script, text_answer, text_message
+from tests import platforms, podman
+from tests.cases import (
+    ENVIRONMENT,
+    build_case,
+    build_context,
+    build_script,
+    text_answer,
+    text_message,
+)
 
 pytestmark = platforms.SHELL
 
@@ -300,3 +310,78 @@ def test_no_mark_is_an_error(script: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(CannotRunScript) as caught:
         judge(tmp_path, script, timeout_seconds=0.4 if "sleep" in script else 20.0)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("script", "score", "reasoning"),
+    [
+        (SCORED, 1.0, ""),
+        ("echo all good", 1.0, "exit status 0"),
+        ("echo 2 of 3; exit 4", 0.0, "2 of 3"),
+        ("exit 4", 0.0, "exit status 4"),
+        ("echo '[1]'", 1.0, "exit status 0"),
+    ],
+)
+def test_a_score_from_the_output_or_the_status(
+    script: str, score: float, reasoning: str, tmp_path: Path
+) -> None:
+    found = judge(tmp_path, script, score_from="output_or_exit_status")
+    assert (found.score, found.reasoning) == (score, reasoning)
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("echo no disk >&2; exit 2", "the script failed: exit status 2: no disk"),
+        ("echo '{\"score\": 1}'; exit 1", "the script failed: exit status 1: {"),
+        ("no-such-tool", "the script was not found"),
+        ("echo '{}'", "the script printed no `score`"),
+    ],
+)
+def test_neither_output_nor_status_is_a_score(script: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(CannotRunScript) as caught:
+        judge(tmp_path, script, score_from="output_or_exit_status")
+    assert str(caught.value).startswith(message)
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        podman.image(tmp_path_factory.mktemp("image"), patch) as name,
+    ):
+        yield name
+
+
+def test_a_script_in_a_container(image: str, tmp_path: Path) -> None:
+    (tmp_path / "of-the-host").touch()
+    script = ("sh", "-c", 'cat > in; ls; echo "$0 $DEMO $DAYS"; test -s in', "one two")
+    spec = build_script(
+        script,
+        container=Container(image=image, memory="64m"),
+        score_from="output_or_exit_status",
+        env=("DEMO",),
+        timeout_seconds=60,
+    )
+    environment = {**ENVIRONMENT, **podman.environment(), "DEMO": "given", "DAYS": "hidden"}
+    context = build_context(tmp_path, environment=environment)
+    finished = asyncio.run(run_script(spec, {"question": "Hi"}, HELLO, context))
+    assert (finished.status, finished.stderr) == (0, "")
+    assert finished.stdout.split()[-3:] == ["one", "two", "given"]
+    assert "of-the-host" not in finished.stdout
+    listed = ["podman", "ps", "--all", "--quiet", "--filter", f"ancestor={image}"]
+    assert subprocess.run(listed, capture_output=True, text=True, check=True).stdout == ""
+
+
+def test_a_container_that_does_not_start_is_no_score(image: str, tmp_path: Path) -> None:
+    spec = build_script("true", container=Container(image=image, memory="64z"), timeout_seconds=60)
+    spec = replace(spec, score_from="exit_status")
+    context = build_context(tmp_path, environment={**ENVIRONMENT, **podman.environment()})
+    with pytest.raises(CannotRunScript, match=r"^the container was not started: exit status 125"):
+        asyncio.run(code_judge(build_case(), HELLO, spec, context))
+
+
+def test_no_engine_is_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CannotRunScript, match=r"^`container` needs podman or docker on the PATH$"):
+        judge(tmp_path, "true", container=Container(image="x"))

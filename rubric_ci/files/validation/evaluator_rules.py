@@ -70,6 +70,15 @@ TARGET_PROXY: Final = Rule(
     ),
     good=with_evaluator("- {name: check, type: code_judge, script: ./check, env: [API_KEY]}"),
 )
+NOT_IN_CONTAINER: Final = Rule(
+    id="not-in-container",
+    meaning="A script in a `container` gets no file and no folder of this machine.",
+    hint="remove it, or remove `container`",
+    bad=with_evaluator(
+        "- {name: check, type: code_judge, script: ./check, cwd: .., container: {image: a}}"
+    ),
+    good=with_evaluator("- {name: check, type: code_judge, script: ./check}"),
+)
 UNKNOWN_MEMBER: Final = Rule(
     id="unknown-member",
     switchable=True,
@@ -162,6 +171,8 @@ def prompts_of(evaluator: Evaluator, path: Path) -> Iterator[Prompt]:
 def scripts_of(evaluator: Evaluator, path: Path) -> Iterator[Script]:
     """Yield the script of an evaluator, of its prompt, or of its aggregator."""
     match evaluator:
+        case {"type": "code_judge", "container": _}:
+            return  # what it starts is in the image
         case {"type": "code_judge"}:
             yield Script(evaluator, path, "script")
         case {"type": "llm_judge", "prompt": dict(prompt)}:
@@ -174,9 +185,23 @@ def _code_judge(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
     """Yield keys that would reach the script as configuration and mean something else."""
     yield from _misspelt(evaluator, path)
     yield from _foreign_options(evaluator, path)
+    if "container" in evaluator:
+        yield from _outside(evaluator, path)
     if isinstance(evaluator.get("target"), dict):
         message = "`target` does not let a script call a model: there is no target proxy"
         yield Problem(TARGET_PROXY, (*path, "target"), message, at_key=True)
+
+
+def _outside(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
+    """Yield the files of this machine that a script in a container would need."""
+    script = str(evaluator.get("script"))
+    for name in ("{answer_file}", "{code_file}"):
+        if name in script:
+            message = f"there is no `{name}` in a container: its script reads standard input"
+            yield Problem(NOT_IN_CONTAINER, (*path, "script"), message)
+    if "cwd" in evaluator:
+        message = "a script in a container starts in the folder that the image names"
+        yield Problem(NOT_IN_CONTAINER, (*path, "cwd"), message, at_key=True)
 
 
 def _misspelt(evaluator: Evaluator, path: Path) -> Iterator[Problem]:

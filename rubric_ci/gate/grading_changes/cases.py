@@ -24,6 +24,7 @@ from rubric_ci.model.changes import ADDED, Direction, GradingChange
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
     CompositeSpec,
+    Container,
     EvalCase,
     EvaluatorSpec,
     FilePart,
@@ -348,7 +349,7 @@ def _settings(value: object, prefix: str = "") -> dict[str, str]:
         match getattr(value, name):
             case _ if name in {"span", "weight", "name"}:
                 continue
-            case CodeJudgeSpec() as script:
+            case CodeJudgeSpec() | Container() as script:
                 found |= _settings(script, f"{prefix}{name}.")
             case None:
                 continue

@@ -161,7 +161,7 @@ def _every(case: EvalCase) -> Iterator[EvaluatorSpec]:
 def _script(spec: CodeJudgeSpec) -> str:
     """Return all that a script is started with."""
     facts = (spec.script, normpath(join("/", spec.cwd)), spec.timeout_seconds, spec.env)
-    return repr((*facts, sorted(spec.config.items()), spec.score_from))
+    return repr((*facts, sorted(spec.config.items()), spec.score_from, spec.container))
 
 
 def _model(spec: EvaluatorSpec) -> str:

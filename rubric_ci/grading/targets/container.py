@@ -1,25 +1,14 @@
-"""A container around a target: podman, or else docker, with the workspace and the home mounted."""
+"""A container around a target, with the workspace and the home mounted."""
 
 import os
-import shutil
-import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Final
 
-from rubric_ci.errors import CannotAnswer, CannotRunScript
+from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.targets.workspace import Folders
-from rubric_ci.system import processes
-from rubric_ci.system.processes import Command, clean_environment
+from rubric_ci.system import container_engine
 
-_ENGINES: Final = ("podman", "docker")
-_SECONDS: Final = 60.0
 _LIMITS: Final = ("--cap-drop=all", "--security-opt=no-new-privileges", "--pids-limit=512")
-_OF_ENGINE: Final = (
-    *("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "CONTAINERS_CONF"),
-    *("CONTAINER_HOST", "DOCKER_HOST", "DOCKER_CONTEXT"),
-)
-_OF_IMAGE: Final = frozenset({"PATH", "SHELL", "USER", "LOGNAME"})
 
 
 def prefix(
@@ -29,41 +18,23 @@ def prefix(
 
     It gets the variables `names` by name: their values would be in the list of processes.
     """
-    engine = _engine(environment)
+    engine = container_engine.engine(environment)
+    if not engine:
+        raise CannotAnswer(f"`sandbox: {{container: …}}` {container_engine.NEEDED}")
     places = (str(folders.work), str(folders.home))
-    given = (*(f"{name}={places[1]}" for name in ("HOME", "TMPDIR")), *_passed(names))
+    homes = (f"{name}={places[1]}" for name in ("HOME", "TMPDIR"))
     return (
         *(*engine, "run", "--rm", "--interactive", "--name", _name(folders), *_LIMITS),
         *_user(engine[-1]),
         *(word for place in places for word in ("--volume", f"{place}:{place}")),
-        *(word for name in given for word in ("--env", name)),
+        *(word for name in (*homes, *container_engine.passed(names)) for word in ("--env", name)),
         *("--workdir", places[0], image),
     )
 
 
 async def remove(folders: Folders, environment: Mapping[str, str]) -> None:
-    """End the container of a trial: that its client was killed does not end it."""
-    command = Command(
-        script=(*_engine(environment), "rm", "--force", _name(folders)),
-        cwd=folders.work,
-        environment=clean_environment(environment),
-        timeout_seconds=_SECONDS,
-    )
-    with suppress(CannotRunScript):
-        await processes.run(command)
-
-
-def _passed(names: Iterable[str]) -> list[str]:
-    return sorted({*names} - _OF_IMAGE - {*_OF_ENGINE})
-
-
-def _engine(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the program with the variables of the user that it needs: the home is another one."""
-    found = next((name for name in _ENGINES if shutil.which(name)), "")
-    if not found:
-        raise CannotAnswer("`sandbox: {container: …}` needs podman or docker on the PATH")
-    own = (f"{name}={environment[name]}" for name in _OF_ENGINE if name in environment)
-    return (found,) if sys.platform == "win32" else ("env", *own, found)
+    """End the container of a trial."""
+    await container_engine.remove(_name(folders), folders.work, environment)
 
 
 def _user(engine: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import pytest
 from rubric_ci.grading.targets import container
 from rubric_ci.grading.targets.workspace import Folders
 from rubric_ci.model.config import CliTarget, Workspace
+from rubric_ci.system import container_engine
 from tests import platforms, podman
 from tests.grading.targets.test_agent import (  # noqa: F401
     Bench,
@@ -81,7 +82,7 @@ def test_it_is_removed_when_the_target_is_killed(
     bench: Bench,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(container, "_ENGINES", ("docker",))
+    monkeypatch.setattr(container_engine, "_ENGINES", ("docker",))
     log = stub(bench, "docker")
     target = bench.program("claude-code", "", "import time; time.sleep(60)")
     target = replace(worked(target, container="image"), timeout_seconds=2)

@@ -1,0 +1,48 @@
+"""The program that starts containers, podman or else docker, and what it needs to know."""
+
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from rubric_ci.errors import CannotRunScript
+from rubric_ci.system import processes
+from rubric_ci.system.processes import Command, clean_environment
+
+NEEDED: Final = "needs podman or docker on the PATH"
+FAILED: Final = 125  # the exit status of an engine that could not start the container
+_ENGINES: Final = ("podman", "docker")
+_SECONDS: Final = 60.0
+_OF_ENGINE: Final = (
+    *("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "CONTAINERS_CONF"),
+    *("CONTAINER_HOST", "DOCKER_HOST", "DOCKER_CONTEXT"),
+)
+_OF_IMAGE: Final = frozenset({"PATH", "SHELL", "USER", "LOGNAME"})
+
+
+def engine(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the program with the variables of the user that it needs; empty: there is none."""
+    found = next((name for name in _ENGINES if shutil.which(name)), "")
+    own = (f"{name}={environment[name]}" for name in _OF_ENGINE if name in environment)
+    if not found:
+        return ()
+    return (found,) if sys.platform == "win32" else ("env", *own, found)
+
+
+def passed(names: Iterable[str]) -> list[str]:
+    """Return the variables that a container may get, without those of the image and the engine."""
+    return sorted({*names} - _OF_IMAGE - {*_OF_ENGINE})
+
+
+async def remove(name: str, folder: Path, environment: Mapping[str, str]) -> None:
+    """End a container: that its client was killed does not end it."""
+    command = Command(
+        script=(*engine(environment), "rm", "--force", name),
+        cwd=folder,
+        environment=clean_environment(environment),
+        timeout_seconds=_SECONDS,
+    )
+    with suppress(CannotRunScript):
+        await processes.run(command)

@@ -12,6 +12,7 @@ from rubric_ci.files.yaml_text.case_files import written_in
 from rubric_ci.model.problems import Path
 
 _FRESH: Final = "each answer has a fresh copy of the folder"
+_SECONDS_IN_CONTAINER: Final = 1800
 _SECONDS: Final = {"before_all": 60, "before_each": 60, "after_each": 30}
 _ON_INPUT: Final = "has no counterpart in a command, which reads it on standard input"
 _PLACEHOLDERS: Final = {"workspace_path": "{WORKSPACE}", "test_id": "{EVAL_ID}"}
@@ -68,12 +69,13 @@ def add_workspace(found: Translation, data: dict[str, Any]) -> None:
     if not isinstance(written, dict) or "environment" in data:
         found.refuse(place, "`workspace` has no counterpart unless it is a mapping")
         return
-    known = ("template", "mode", "isolation", "hooks", "repos", "env")
+    known = ("template", "mode", "isolation", "hooks", "repos", "env", "docker")
     found.refuse_keys(written, known, place)
     if "env" in written:
         found.skip((*place, "env"), "what a machine lacks fails where it is used")
     if written.get("mode") == "static":
         found.refuse((*place, "mode"), "each answer has a copy of one folder")
+    _container(found, written, (*place, "docker"))
     if not {"template", "repos", "hooks"} & written.keys():
         return
     folder = dirname(written_in(data, "workspace"))
@@ -85,6 +87,22 @@ def add_workspace(found: Translation, data: dict[str, Any]) -> None:
         found.refuse((*place, "template"), "`template` is the path of a folder")
     _repos(found, written.get("repos"), (*place, "repos"))
     _hooks(found, written, folder, (*place, "hooks"))
+
+
+def _container(found: Translation, workspace: dict[str, Any], place: Path) -> None:
+    """Let scripts run in the container, which has none of the files; the agent is outside of it."""
+    docker = workspace.get("docker")
+    if docker is None:
+        return
+    if not isinstance(docker, dict) or not isinstance(docker.get("image"), str):
+        found.refuse(place, "`docker` has no counterpart unless it has an `image`")
+        return
+    found.refuse_keys(docker, ("image", "timeout", "memory", "cpus"), place)
+    if workspace.get("repos"):
+        found.refuse(place, "`docker` has no counterpart beside `repos`, which reset its checkout")
+    seconds = docker.get("timeout", _SECONDS_IN_CONTAINER)
+    box = {key: docker[key] for key in ("image", "memory", "cpus") if key in docker}
+    found.of_scripts = {"container": box, "timeout_seconds": seconds}
 
 
 def _repos(found: Translation, repos: Any, place: Path) -> None:

@@ -111,6 +111,7 @@ class Translation:
     variables: dict[str, Any] = field(default_factory=dict)  # of an import: by case, for programs
     shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
     images: dict[str, bytes] = field(default_factory=dict)  # that an import writes, by their names
+    of_scripts: dict[str, Any] = field(default_factory=dict)  # settings of each script that grades
 
     def put(self, place: Path, value: Any, theirs: Path) -> None:
         """Add a value at a path of our data, which is at a path of the file."""

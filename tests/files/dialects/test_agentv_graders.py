@@ -259,7 +259,14 @@ def test_criteria(grader: Any, criteria: list[Any]) -> None:
                     "name": "code-grader",
                     "type": "composite",
                     "required_min_score": 0.8,
-                    "evaluators": [{"name": "code-judge", "type": "code_judge", "script": ["a"]}],
+                    "evaluators": [
+                        {
+                            "name": "code-judge",
+                            "type": "code_judge",
+                            "script": ["a"],
+                            "score_from": "output_or_exit_status",
+                        }
+                    ],
                     "weight": 2.0,
                 }
             ],
@@ -385,7 +392,8 @@ def by_name(grader: dict[str, Any]) -> tuple[list[Any], list[str]]:
     ],
 )
 def test_a_script_by_its_name(grader: dict[str, Any], evaluator: dict[str, Any]) -> None:
-    assert by_name(grader) == ([{"type": "code_judge", "cwd": "/", **evaluator}], [])
+    own = {"type": "code_judge", "cwd": "/", "score_from": "output_or_exit_status"}
+    assert by_name(grader) == ([{**own, **evaluator}], [])
 
 
 @pytest.mark.parametrize(

@@ -127,9 +127,18 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
             *refused(".mode", "each answer has a copy of one folder"),
         ],
     ),
-    "a container": (
-        {"docker": {"image": "x"}},
-        refused(".docker", "`docker` has no counterpart"),
+    "a container without an image": (
+        {"docker": {"memory": "2g"}},
+        refused(".docker", "`docker` has no counterpart unless it has an `image`"),
+    ),
+    "a container whose checkout is reset": (
+        {"docker": {"image": "x"}, "repos": [{"path": "/testbed", "base_commit": COMMIT}]},
+        [
+            *refused(
+                ".docker", "`docker` has no counterpart beside `repos`, which reset its checkout"
+            ),
+            *refused(".repos.0", "a clone needs a `path`, and the URL of a repository at a server"),
+        ],
     ),
     "a command at the end of all": (
         hooks(after_all=HOOK),
@@ -221,3 +230,21 @@ def test_a_workspace_in_a_file_counts_from_its_folder() -> None:
     ]
     place = source.location(("workspace", "hooks", "before_all", "command", 1))
     assert (place.file, place.place[0]) == ("shop/workspace.yaml", 3)
+
+
+def test_scripts_in_a_container() -> None:
+    grader = {"type": "code-grader", "command": ["pytest"], "cwd": "tools"}
+    docker = {"image": "x", "timeout": 300, "memory": "2g", "cpus": 1}
+    suite = {"tests": [{**TEST, "assertions": [grader]}], "workspace": {"docker": docker}}
+    found = translate(suite)
+    assert found.data["evalcases"][0]["execution"]["evaluators"] == [
+        {
+            "name": "code-judge",
+            "type": "code_judge",
+            "script": ["pytest"],
+            "score_from": "output_or_exit_status",
+            "timeout_seconds": 300,
+            "container": {"image": "x", "memory": "2g", "cpus": 1},
+        }
+    ]
+    assert ("workspace" in found.data, found.problems) == (False, {})

@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -204,6 +205,9 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/m
 }
 # The files with tests that `make test` leaves out; CONTRIBUTING.md has the rule.
 DEEP: Final = """
+    hooks/test_act hooks/test_act_clouds hooks/test_act_generate hooks/test_act_grading
+    hooks/test_act_nights hooks/test_act_roles hooks/test_act_strangers
+    hooks/test_first_ten_minutes hooks/test_pre_commit
     security/test_document_growth security/test_input_growth security/test_regex_growth
     security/test_text_growth
 """
@@ -221,6 +225,7 @@ def files() -> Iterator[Path]:
     yield from (path for path in TESTS.rglob("*.py") if "node_modules" not in path.parts)
 
 
+@cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 

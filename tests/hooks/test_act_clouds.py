@@ -12,6 +12,7 @@ from tests.http_server import serving
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.deep,
     pytest.mark.timeout(600),
     pytest.mark.skipif(
         not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"

@@ -14,6 +14,7 @@ from tests.hooks import runner
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.deep,
     pytest.mark.timeout(400),
     pytest.mark.skipif(
         not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"

@@ -16,6 +16,7 @@ from tests.services.publish.words import LATER, GitHub, github
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.deep,
     pytest.mark.timeout(400),
     pytest.mark.skipif(
         not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"

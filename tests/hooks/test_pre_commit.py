@@ -119,6 +119,7 @@ def test_other_files_are_not_looked_at(user: Checkout, shared: Path) -> None:
     assert "(no files to check)Skipped" in run(user, shared, "prek", "run").stdout
 
 
+@pytest.mark.deep  # each installs an environment
 @pytest.mark.parametrize("manager", ["pre-commit", "prek"])
 def test_try_repo(manager: str, user: Checkout, published: Checkout, shared: Path) -> None:
     stage(user, {"evals/bad.eval.yaml": BAD, "evals/good.eval.yaml": GOOD})
@@ -128,6 +129,7 @@ def test_try_repo(manager: str, user: Checkout, published: Checkout, shared: Pat
     assert "old.eval.yaml" not in said.stdout
 
 
+@pytest.mark.deep
 def test_the_version_of_the_repository_is_installed(
     user: Checkout, published: Checkout, shared: Path, tmp_path: Path
 ) -> None:
@@ -138,6 +140,7 @@ def test_the_version_of_the_repository_is_installed(
     assert "rubric-ci, version 99.1" in run(user, shared, "prek", "run", "--verbose").stdout
 
 
+@pytest.mark.deep
 def test_the_drafting_hook_runs_by_hand_only(
     user: Checkout, published: Checkout, shared: Path
 ) -> None:

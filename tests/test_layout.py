@@ -4,7 +4,6 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -12,6 +11,7 @@ import grimp
 import pytest
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+Read: TypeAlias = Mapping[Path, tuple[list[str], list[str]]]
 
 TESTS: Final = Path(__file__).parent
 PACKAGE: Final = TESTS.parent / "rubric_ci"
@@ -225,21 +225,27 @@ def files() -> Iterator[Path]:
     yield from (path for path in TESTS.rglob("*.py") if "node_modules" not in path.parts)
 
 
-@cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-def imported(path: Path) -> Iterator[str]:
+def imported(module: ast.Module) -> Iterator[str]:
     """Yield the modules of the package that a file imports, and the names from them."""
-    for node in ast.walk(tree(path)):
+    for node in ast.walk(module):
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("rubric_ci"):
-            module = str(node.module).removeprefix("rubric_ci").strip(".").replace(".", "/")
-            yield from (module, *(f"{module}/{alias.name}".strip("/") for alias in node.names))
+            name = str(node.module).removeprefix("rubric_ci").strip(".").replace(".", "/")
+            yield from (name, *(f"{name}/{alias.name}".strip("/") for alias in node.names))
 
 
-def test_every_module_has_tests() -> None:
-    direct = {name for path in files() for name in imported(path)}
+@pytest.fixture(scope="module")
+def read() -> Read:
+    """Return for each file of the tests its imports and its tests without an assertion."""
+    trees = ((path, tree(path)) for path in files())
+    return {path: ([*imported(each)], without_assertion(path, each)) for path, each in trees}
+
+
+def test_every_module_has_tests(read: Read) -> None:
+    direct = {name for names, _ in read.values() for name in names}
     listed = {name for names in THROUGH.values() for name in names.split()}
     untested = {
         name
@@ -256,8 +262,8 @@ def test_the_tests_of_other_modules_exist(name: str) -> None:
     assert (TESTS / name).is_file()
 
 
-def functions(path: Path) -> Iterator[Function]:
-    for node in ast.walk(tree(path)):
+def functions(module: ast.Module) -> Iterator[Function]:
+    for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -266,21 +272,20 @@ def asserts(function: Function, checks: frozenset[str]) -> bool:
     """Return True for an assert statement, or a call of a function that fails a test."""
     nodes = list(ast.walk(function))
     calls = (node.func for node in nodes if isinstance(node, ast.Call))
-    names = {call.attr if isinstance(call, ast.Attribute) else ast.unparse(call) for call in calls}
+    names = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
     return bool(names & checks) or any(isinstance(node, ast.Assert) for node in nodes)
 
 
-def without_assertion(path: Path) -> list[str]:
-    found = list(functions(path))
+def without_assertion(path: Path, module: ast.Module) -> list[str]:
+    found = list(functions(module))
     helpers = (each for each in found if not each.name.startswith("test_"))
     checks = CHECKS | {each.name for each in helpers if asserts(each, CHECKS)}
     tests = (each for each in found if each.name.startswith("test_"))
     return [f"{path.name}:{each.lineno}" for each in tests if not asserts(each, checks)]
 
 
-def test_every_test_has_an_assertion() -> None:
-    found = [place for path in files() for place in without_assertion(path)]
-    assert found == []
+def test_every_test_has_an_assertion(read: Read) -> None:
+    assert [place for _, places in read.values() for place in places] == []
 
 
 def test_a_test_without_an_assertion_is_found(tmp_path: Path) -> None:
@@ -288,14 +293,14 @@ def test_a_test_without_an_assertion_is_found(tmp_path: Path) -> None:
     path.write_text(
         "def check():\n    assert 1\ndef test_a():\n    check()\ndef test_b():\n    1\n"
     )
-    assert without_assertion(path) == ["test_x.py:5"]
+    assert without_assertion(path, tree(path)) == ["test_x.py:5"]
 
 
 def too_long(path: Path, module_lines: int, function_lines: int) -> Iterator[str]:
     """Yield a module with too many lines, and its functions with too many."""
     if (count := len(path.read_text("utf-8").splitlines())) > module_lines:
         yield f"{path.name}: {count} lines"
-    for each in functions(path):
+    for each in functions(tree(path)):
         if (count := (each.end_lineno or 0) - each.lineno + 1) > function_lines:
             yield f"{path.name}:{each.lineno}: {each.name} has {count} lines"
 
@@ -391,7 +396,9 @@ def test_an_effect_in_a_pure_module_is_found() -> None:
 
 
 def test_who_reads_the_environment() -> None:
-    found = {name for name in modules() if "environ" in names_of(PACKAGE / f"{name}.py")}
+    paths = {name: PACKAGE / f"{name}.py" for name in modules()}
+    named = {name for name, path in paths.items() if "environ" in path.read_text("utf-8")}
+    found = {name for name in named if "environ" in names_of(paths[name])}
     assert {name for name in found if name.split("/")[0] != "cli"} == ENVIRONMENT
 
 
@@ -466,14 +473,10 @@ def test_one_function_asks_whether_this_is_a_workflow() -> None:
 
 
 def test_deep_tests_are_listed_and_run() -> None:
-    found = {
-        path.relative_to(TESTS).with_suffix("").as_posix()
-        for path in files()
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.Attribute)
-        if node.attr == "deep" and ast.unparse(node.value) == "pytest.mark"
-    }
+    mark = f"pytest.mark.{'deep'}"
+    found = {path for path in files() if mark in path.read_text("utf-8")}
+    names = {path.relative_to(TESTS).with_suffix("").as_posix() for path in found}
     makefile = (TESTS.parent / "Makefile").read_text("utf-8")
-    assert sorted(found) == sorted(DEEP.split())
+    assert sorted(names) == sorted(DEEP.split())
     assert re.findall('pytest .* -m "?((?:not )?deep)', makefile) == ["not deep", "deep"]
     assert (TESTS.parent / ".ci/run").read_text("utf-8").endswith(" test test-deep\n")

@@ -186,7 +186,7 @@ def cache_folder(environ: Mapping[str, str], host: Host = THIS) -> Path:
 def install(requirements: str, folder: Path, host: Host = THIS) -> Path:
     """Return the environment for this checkout and list of requirements; create it if missing.
 
-    It is created elsewhere and renamed: no job leaves or sees an incomplete one.
+    It is created elsewhere and renamed: no job leaves or reads an incomplete one.
     """
     environment = folder / f"{requirements}-{digest(requirements, host)}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

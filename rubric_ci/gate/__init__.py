@@ -1,4 +1,4 @@
-"""What decides: two states of a project go in; what counts, what changed and the gate come out.
+"""The gate: two states of a project go in; affected cases, changes and a decision come out.
 
 `selection/` finds the cases that a change affects, `comparison/` says what is worse,
 `grading_changes/` what a change does to the grading, `policy/` and `waivers/` whose rules hold,

@@ -1,6 +1,6 @@
-"""What GitHub knows of a request to grade a pull request: who asked, when, and at which commit.
+"""GitHub's facts about a request to grade a pull request: who asked, when, at which commit.
 
-Times are those of GitHub's server: the dates of a commit are its author's to choose.
+Times are of GitHub's server: the dates of a commit are its author's to choose.
 """
 
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ def comment(server: Server, repository: str, number: int) -> Asked:
 
 
 def labelled(server: Server, repository: str, number: int, label: str) -> Asked | None:
-    """Return who put a label on a pull request last; None: nobody did."""
+    """Return who put a label on a pull request last; None: no one did."""
     page, last = 1, None
     while events := _read(server, f"/repos/{repository}/issues/{number}/events?page={page}"):
         named = (each for each in events if each["event"] == "labeled")

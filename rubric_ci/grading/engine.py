@@ -173,7 +173,7 @@ class _Failure:
 
     @property
     def answer(self) -> Answer:
-        """What there is of an answer."""
+        """An answer, as far as there is one."""
         return replace(self.did or Answer(text=""), error=self.reason, usage=self.usage)
 
 

@@ -35,7 +35,7 @@ from rubric_ci.system.runner import in_workflow
 
 CACHE_KEY: Final = "RUBRIC_CI_CACHE_KEY"
 TEMPORARY: Final = frozenset({"AWS_SESSION_TOKEN", "AZURE_AD_TOKEN"})
-"""Variables of credentials that login actions make anew for each job."""
+"""Variables of credentials that login actions create for each job."""
 
 
 def build_context(
@@ -188,7 +188,7 @@ def readable_cache(
 def _sealed(
     options: CacheOptions, known: Mapping[str, str], environment: Mapping[str, str]
 ) -> tuple[CacheOptions, str]:
-    """Return the options with the key of the entries, and why those of earlier runs are not read.
+    """Return the options with the key of the entries, and why earlier entries are not read.
 
     A script of an earlier commit can leave entries that a workflow saves and restores, but it does
     not have the judge's credential, nor the secret that is set in its place. A credential that is

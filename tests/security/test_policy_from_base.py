@@ -492,14 +492,16 @@ def test_validate_shows_the_switch_where_no_file_breaks_the_rule(tmp_path: Path)
     pull = open_pull_request(tmp_path, base, {"rubric-ci.yaml": OFF})
     done = pull.run("validate")
     title, change, summary = fenced(done.stdout)
-    assert title.startswith("Policy (rule switches) is that of the pull request's base branch (")
+    assert title.startswith("Policy (rule switches) is taken from the pull request's base branch (")
     assert (done.returncode, change, summary) == (0, SWITCHED, "2 files checked: no problems")
 
 
 def test_validate_shows_the_switch_in_every_format(tmp_path: Path) -> None:
     pull = open_switched(tmp_path)
     annotations = pull.run("validate", "--format", "github").stdout
-    assert "::notice title=Policy (rule switches) is that of the pull request's base" in annotations
+    assert (
+        "::notice title=Policy (rule switches) is taken from the pull request's base" in annotations
+    )
     found = json.loads(pull.run("validate", "--format", "json").stdout)
     assert found["notes"][1:] == [SWITCHED]
     (run,) = json.loads(pull.run("validate", "--format", "sarif").stdout)["runs"]

@@ -58,8 +58,8 @@ class Kind(NamedTuple):
     pattern: re.Pattern[str]
     advice: str  # after the words that were found
     checklist: bool = False  # of checklist criteria only
-    unless: re.Pattern[str] | None = None  # what follows makes it precise
-    clause: re.Pattern[str] | None = None  # what stands before makes it a part of one thing
+    unless: re.Pattern[str] | None = None  # words after it that make it precise
+    clause: re.Pattern[str] | None = None  # words before it that make it a part of one thing
 
 
 class Wording(NamedTuple):

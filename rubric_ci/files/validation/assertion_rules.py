@@ -56,7 +56,7 @@ UNKNOWN_TOOL: Final = Rule(
     switchable=True,
     meaning=(
         "An assertion names a tool that the agent of its cases does not have, so that it can hold "
-        "for no reason, or never. `shell`, `edit`, `read` and `web` mean those of every agent."
+        "for no reason, or never. `shell`, `edit`, `read` and `web` mean the tools of every agent."
     ),
     hint="name a tool of the agent",
 )

@@ -167,7 +167,7 @@ def expansion_problems(data: Any) -> Iterator[Problem]:
 
 
 def _inherited(data: dict[str, Any]) -> Iterator[tuple[Path, int, str]]:
-    """Yield what cases inherit from the suite: path, entries, and the key that replaces it."""
+    """Yield the settings that cases inherit from the suite: path, entries, replacing key."""
     for key in ("messages", "vars", "depends_on"):
         yield (key,), _entries(data.get(key)), ""
     for key in ("rubrics", "targets"):

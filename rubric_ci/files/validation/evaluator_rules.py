@@ -23,7 +23,7 @@ from rubric_ci.text.suggestions import did_you_mean, nearest
 FOREIGN_OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("required", "min_score"),
-        "a script has no gate of its own: its score counts by `weight`, and `gate` decides",
+        "a script cannot be a gate: its score counts by `weight`, and the key `gate` decides",
     ),
     "negate": "let the script give 1 - score",
     "command": "the command is `script`",
@@ -159,7 +159,7 @@ def prompts_of(evaluator: Evaluator, path: Path) -> Iterator[Prompt]:
     """Yield the prompt of an `llm_judge`, or of the judge that aggregates a composite."""
     match evaluator:
         case {"type": "llm_judge", "prompt": str(prompt)}:
-            # Criteria have the answer in a prompt of their own.
+            # The prompt of criteria already has the answer.
             needed = () if "rubrics" in evaluator else ANSWER_VARIABLES
             yield Prompt((*path, "prompt"), prompt, PROMPT_VARIABLES, needed)
         case {"type": "composite", "aggregator": {"prompt": str(prompt)}}:

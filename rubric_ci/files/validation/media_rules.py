@@ -47,7 +47,7 @@ MEDIA_ROLE: Final = Rule(
     id="media-role",
     meaning=(
         "Images and documents are in messages of the user: no provider takes them in system "
-        "messages, nor in those of the assistant."
+        "or assistant messages."
     ),
     hint="move the part to a message with `role: user`",
     bad=_with_image("system"),
@@ -136,7 +136,7 @@ def _mib(size: int) -> str:
 
 
 def size_problems(found: Sequence[tuple[Path, Media]]) -> Iterator[Problem]:
-    """Yield the cases whose files are too large together; those of suite messages count for all."""
+    """Yield the cases whose files, with the suite messages', are too large together."""
     shared = {media.path: media.size for path, media in found if path[0] != "evalcases"}
     sizes: dict[Path, dict[str, int]] = {}
     for path, media in found:

@@ -81,7 +81,7 @@ JUDGES: Final = Rule(
         "members are their own; `votes`, `mode`, `output`, `evidence`, `canary` and `images` hold "
         "for all."
     ),
-    hint="give each member its settings, and the panel or the cascade those of all judges",
+    hint="give each member its settings, and the panel or the cascade the shared ones",
     bad="judge: {panel: [openai/a, anthropic/b, gemini/c], temperature: 0}\n",
     good="judge: {panel: [openai/a, anthropic/b, gemini/c], votes: 3}\n",
 )
@@ -97,7 +97,7 @@ PANEL_FAMILY: Final = Rule(
     severity="warning",
     switchable=True,
     meaning=(
-        "Models of one family make the same mistakes, and prefer answers of their own family: a "
+        "Models of one family make the same mistakes, and prefer answers of that family: a "
         "panel of them has fewer independent votes than members."
     ),
     hint="choose models of different families",
@@ -299,7 +299,7 @@ def judges_problems(judge: dict[str, Any], several: str) -> Iterator[Problem]:
     """Yield the settings that a panel or a cascade cannot have."""
     for key in judge:
         if snake_case(key) not in {*JUDGE_KEYS, *_OWN[several]} and not key.startswith("x-"):
-            message = f"`{key}` has no effect beside `{several}`"
+            message = f"`{key}` has no effect together with `{several}`"
             yield Problem(JUDGES, ("judge", key), message, at_key=True)
     for place, member in members_of(judge):
         shared = {*JUDGE_KEYS, *JUDGES_KEYS}

@@ -1,4 +1,4 @@
-"""Rules that the JSON Schema checks; some places of a file have rules of their own."""
+"""Rules that the JSON Schema checks; some places of a file have their own rules."""
 
 from typing import Final
 
@@ -139,7 +139,7 @@ _OF_RANGES: Final = {
 
 
 def rule_of(path: Path, check: str, otherwise: Rule) -> Rule:  # noqa: PLR0911 - one line per rule
-    """Return the rule for a failed check at a path: some places have rules of their own."""
+    """Return the rule for a failed check at a path: some places have their own rules."""
     if path and path[-1] == "score_ranges" and check in {"at least", "at most"}:
         return SCORE_RANGE_COVERAGE if check == "at least" else SCORE_RANGE_OVERLAP
     if "score_ranges" in path:

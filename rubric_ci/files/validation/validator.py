@@ -201,7 +201,7 @@ def _other_tool(source: Source) -> Problem | None:
 
 
 def _golden_set(source: Source, found: Collection[Problem]) -> Problem | None:
-    """Return the problem in place of those of a golden set: its keys are unknown."""
+    """Return the one problem of a golden set, in place of one for each unknown key."""
     if not any(each.rule is UNKNOWN_KEY for each in found):
         return None
     from rubric_ci.files.validation.other_tools import golden_set

@@ -1,4 +1,4 @@
-"""Rules of variables: those of a case, and those that the prompt of its target uses.
+"""Rules of variables, in the texts of a case and in the prompt of its target.
 
 A text uses variables that a case has, and a case has none that are never used.
 """

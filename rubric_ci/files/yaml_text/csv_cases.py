@@ -17,7 +17,7 @@ from rubric_ci.model.problems import (
 )
 
 COLUMNS: Final = ("id", "input", "expected_outcome", "expected_output", "rubrics", "tags")
-"""Columns with a meaning of their own; every other one is a variable."""
+"""Columns with a fixed meaning; every other one is a variable."""
 
 USUAL: Final = {
     "id": ("id", "case_id", "name"),

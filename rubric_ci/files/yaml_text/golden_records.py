@@ -1,4 +1,4 @@
-"""Which data is a golden set: records with a question and its reference answer."""
+"""Recognise a golden set: records with a question and its reference answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final

@@ -10,7 +10,7 @@ from rubric_ci.text.suggestions import suggest
 MEASURES: Final = frozenset(
     {"output_messages", "trace_summary", "duration_ms", "cost_usd", "token_usage"}
 )
-"""The keys that a recording, or the output of a command, may have beside the answer."""
+"""The keys that a recording, or the output of a command, may have next to the answer."""
 
 _KEYS: Final = MEASURES | {"id", "file", "answer"}
 

@@ -7,12 +7,11 @@ suspects count as p = 1: stopping early can only accept, so that asking suspects
 stages, needs no correction.
 
 The test assumes that, without a change, trials of the reference and of the head are exchangeable:
-same judge, prompt and rubric, and every trial judged by itself. Equal answers count once, so that a
-case of which a side repeats one answer is never broken by itself; the mean shows what many such
-cases lose. The further trials of a suspect
-are of its night, so they cannot show whether the night or the case is worse. Against a pinned
-reference a case is broken once two nights in a row are worse: the second tests only the cases that
-were worse in the first.
+same judge, prompt and rubric, and every trial judged independently. Equal answers count once, so
+that a case for which a side repeats one answer is never broken alone; the mean shows the loss of
+many such cases. The further trials of a suspect are of its night, so they cannot show whether the
+night or the case is worse. Against a pinned reference a case is broken once two nights in a row are
+worse: the second tests only the cases that were worse in the first.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -48,7 +47,7 @@ class Tested:
     """The p-values of the suspects, and the suspects with too few trials for their level."""
 
     level: float
-    p_values: Mapping[CaseKey, float]  # adjusted for all cases, or for those of the night before
+    p_values: Mapping[CaseKey, float]  # adjusted for all cases, or last night's suspects
     undecided: frozenset[CaseKey]
     repeating: frozenset[CaseKey] = frozenset()  # suspects of which a side repeats one answer
     before: frozenset[CaseKey] | None = None  # worse the night before; None: one run decides

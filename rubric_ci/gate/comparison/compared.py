@@ -162,7 +162,7 @@ def _decided(
 ) -> Comparison:
     """Return the comparison with its result: against a pinned reference, the result of two nights.
 
-    The trials of one night may agree more than those of different nights, so one night alone is
+    The trials of one night may agree more than trials of different nights, so one night alone is
     worse by chance more often than the budget says.
     """
     broken = any(case.change == "broken" for case in cases)

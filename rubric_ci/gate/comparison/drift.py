@@ -3,7 +3,7 @@
 Each night bets that scores are lower than the reference's. A bet of size λ multiplies its
 stake by Π_C,k (1 + λ y_C,k) over the independent cases or clusters C and their trials k, where y is
 the drop of the scores less an allowance for the error of the reference. Without a drop,
-Σ_C E[y_C,k] ≤ 0 and the expected product is Π (1 + λ E[y]) ≤ exp(λ Σ E[y]) ≤ 1, whatever the
+Σ_C E[y_C,k] ≤ 0 and the expected product is Π (1 + λ E[y]) ≤ exp(λ Σ E[y]) ≤ 1, for every
 distribution of the scores (Waudby-Smith and Ramdas, "Estimating means of bounded random variables
 by betting", arXiv:2010.09686). Scores cannot rise above 1, so that with a good reference a λ far
 above 1 cannot lose the stake: bets are shares of the largest λ that cannot.

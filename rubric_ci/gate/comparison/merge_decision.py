@@ -76,7 +76,7 @@ def accept_merge(head: RunReport, folder: Path, decided_at: str) -> Iterator[str
         yield "no reference yet: the first night starts it"
         return
     if not reference.comparable(head, present.report):
-        yield "the reference stays: judge or thresholds of this run are not those of the reference"
+        yield "the reference stays: this run has another judge or other thresholds"
         return
     found = decided(head, present.report.cases)
     if not (found.fixed or found.accepted):

@@ -1,7 +1,7 @@
 """The folder of a pinned reference: reports whose trials are pooled, and the log.
 
-A run adds what the reference lacks: all its trials at first, later those of new cases. Beyond that
-only a decision changes the trials.
+A run adds what the reference lacks: all its trials at first, later the trials of new cases. Beyond
+that only a decision changes the trials.
 """
 
 import shutil
@@ -82,7 +82,7 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
         _write(added, folder)
         yield f"{len(added.cases):,} of {len(head.cases):,} cases: added trials to the reference"
     if not fits:
-        yield "no trials were added: judge or thresholds are not those of the reference"
+        yield "no trials were added: the reference has another judge or other thresholds"
     log = (log or _first_log(head, present)).with_night(night)
     write_log(folder, log)
     yield f"night {len(log.nights):,} in {(folder / LOG_FILE).as_posix()}"

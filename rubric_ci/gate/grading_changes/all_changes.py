@@ -62,7 +62,7 @@ def find_grading_changes(loaded: LoadedProject) -> tuple[GradingChange, ...]:
         check_is_known(
             loaded.config,
             f"how the cases of {path} changed, which has problems at the base: {problem}",
-            "fix the file in a pull request by itself, which someone merges after a review",
+            "fix the file in a separate pull request, which someone merges after a review",
         )
     return ordered(_changes(loaded, loaded.change.at(base), state))
 

@@ -97,7 +97,7 @@ def _rule(rule: TrialRule | None) -> str:
 
 
 def _of_trials(before: TrialRule | None, after: TrialRule | None) -> Direction:
-    """Return `stronger` if whatever passes by the new rule passes by the old one.
+    """Return `stronger` if every answer that passes by the new rule passes by the old one.
 
     That is so if it takes no fewer passes and allows no more failures: then the old rule is met
     before the new one is. Without a rule, one trial must pass.
@@ -154,7 +154,7 @@ WITH_ROW: Final = frozenset(
         *("turns", "simulated_user", "vars", "tags", "trials", "depends_on", "target"),
     )
 )
-"""Fields of a case whose change has a row of its own."""
+"""Fields of a case whose change has its own row."""
 NOT_GRADED: Final = frozenset(("span", "note", "references", "written_id", "workspace.of_target"))
 """Fields that move no verdict: places, notes, and names whose content is compared."""
 
@@ -291,7 +291,7 @@ def _evaluator(
 
 
 _OF_RUBRIC: Final = frozenset(("name", "type", "weight", "rubric", "model", "span"))
-"""Fields of a rubric with a row of their own."""
+"""Fields of a rubric with their own row."""
 
 
 def _aggregator(

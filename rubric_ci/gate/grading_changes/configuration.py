@@ -63,7 +63,7 @@ def _compared(head: Config, base: Config, line_of: LineOf) -> Iterator[GradingCh
 
 
 def _deciding(compare: Sequence[str], base: Config) -> frozenset[str]:
-    """Return the targets that decide: the one of a case without a list, else those of the gate."""
+    """Return the targets that decide: the one of a case without a list, else the gate's."""
     if not compare:
         return frozenset((default_target(base),))
     chosen = frozenset(base.gate.targets) if len(compare) > 1 else frozenset()

@@ -106,7 +106,7 @@ class ScriptFiles:
         return frozenset(path for path in self._paths if folders and path.startswith(folders))
 
     def _unnamed(self, command: str, home: str) -> Iterator[str]:
-        """Yield the files that a program finds by itself in its folder."""
+        """Yield the files that a program reads from its folder without being given their names."""
         words = set(_WORD.findall(command)) & UNNAMED.keys()
         if globs := [glob for word in words for glob in UNNAMED[word]]:
             fits = matcher([normpath(join(home, glob)) for glob in globs])
@@ -145,10 +145,10 @@ Answered: TypeAlias = tuple[EvalCase, Target | None]
 def script_changes(
     cases: Sequence[Answered], files: ScriptFiles, changed: Set[str], others: Set[str] = frozenset()
 ) -> Iterator[GradingChange]:
-    """Yield the changed files that a verdict depends on, whoever runs or reads them.
+    """Yield the changed files that a verdict depends on.
 
-    They are what a command names or imports, and all below the folder that a workspace copies.
-    `others` are files that are compared by themselves.
+    A command names or imports them, or they are below the folder that a workspace copies.
+    `others` are files that are compared elsewhere.
     """
     known = list(dict.fromkeys(each for pair in cases for each in _commands(*pair)))
     used = {path for command, cwd in known for path in files.used_by(command, cwd)}
@@ -197,8 +197,8 @@ def tool_files(
 ) -> Iterator[GradingChange]:
     """Yield the changed files that another tool reads, but those under test.
 
-    They are what its command and its own settings name, and all below a folder that is named;
-    `unnamed` are the settings that it finds by itself.
+    Its command or its settings name them, or a folder above them; `unnamed` are settings that
+    it reads without being given their names.
     """
     settings = frozenset(unnamed)
     home = normpath(target.cwd)

@@ -1,4 +1,4 @@
-"""Changes to how the answers of a target come about, compared setting by setting.
+"""Changes to the settings of a target that its answers depend on, compared one by one.
 
 What a change is for is exempt: model, prompt, skill and parameters. Every other setting is told, so
 a new field of a target is told until it has a row here.
@@ -16,14 +16,14 @@ from rubric_ci.model.config import CliTarget, Config, LlmTarget, RunnerTarget, T
 LineOf = Callable[[str], tuple[str, int]]
 
 ELSEWHERE: Final = frozenset(("name", "judge_target", "depends_on", "held", "answers", "response"))
-"""Settings with a row of their own, or that are computed."""
+"""Settings with their own row, or that are computed."""
 UNDER_TEST: Final = frozenset(
     (
         *("endpoint.model", "endpoint.options", "endpoint.identity", "prompt", "skill"),
         *("agent.model", "agent.tools", "concurrency"),
     )
 )
-"""What a change is for, and how many answers are asked for at a time."""
+"""Settings that no answer depends on: descriptions and concurrency."""
 _WORDS: Final = ("endpoint.http.", "endpoint.")  # left out: a user does not write them
 _UNSHOWN: Final = "endpoint.options"  # may hold credentials
 

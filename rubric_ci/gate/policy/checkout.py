@@ -47,7 +47,7 @@ def policy_notes(loaded: LoadedProject) -> tuple[str, ...]:
     policy = loaded.project.policy.project
     if not policy.config_name:
         return (f"{policy.origin} has no configuration: this change sets judge, gate and rules",)
-    title = f"Policy (judge, gate, rules, calibration) is that of {policy.origin}"
+    title = f"Policy (judge, gate, rules, calibration) is taken from {policy.origin}"
     changes = [*_changes(loaded, policy), *_calibration_change(loaded.project, policy)]
     return change_notes(title, changes)
 
@@ -63,7 +63,7 @@ def allowed_hosts(
 ) -> AllowedHosts | None:
     """Return the hosts that are given, else the base's; None: every host.
 
-    The base's are those of its models and of the health checks of its targets.
+    The base's are the hosts of its models and of the health checks of its targets.
     """
     policy = loaded.project.policy.project if loaded.project.policy else None
     if given:

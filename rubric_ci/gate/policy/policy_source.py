@@ -89,7 +89,7 @@ def _notes(own: Project, policy: Project) -> Iterator[str]:
     )
 
     if policy.config_name:
-        title = f"Policy (rule switches) is that of {policy.origin}"
+        title = f"Policy (rule switches) is taken from {policy.origin}"
         yield from change_notes(title, list(rule_changes(own.rules, policy.rules)))
     elif own.rules:
         yield f"{policy.origin} has no configuration: this change sets the rules"

@@ -1,7 +1,7 @@
 """The weaker value of each setting, and the options of targets under the policy of a base.
 
 Every option that is not free can name a file, a credential, an endpoint or a header. These come
-from the base, as one set: that of the target of the same name, or of another model of the same
+from the base, as one set: from the target of the same name, or from another model of the same
 provider.
 """
 
@@ -159,7 +159,7 @@ def priced(
 ) -> LlmTarget:
     """Return a target of the head with known prices: a change could void a limit in dollars.
 
-    Known are those of the base for the same model, else the list's. The head's own count for a
+    Known are the base's prices for the same model, else the list's. The head's own count for a
     model that neither has.
     """
     endpoint = target.endpoint

@@ -257,7 +257,7 @@ def _one_a_place(cases: Iterable[EvalCase]) -> Iterable[EvalCase]:
 def _recorded(name: str, now: LoadedProject) -> str:
     """Return recorded answers; empty if they cannot be read: then each of their cases runs.
 
-    Those of a stranger's commit are not read, and those of the checkout are no change.
+    A stranger's recordings are not read, and the checkout's are no change.
     """
     if now.change.proposal:
         return ""

@@ -88,7 +88,7 @@ def changed_only(scope: Scope, chosen: int) -> Scope:
 
 
 def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
-    """Choose the cases of `head` that differ from those of `base`."""
+    """Choose the cases of `head` that differ from the cases of `base`."""
     before = matched(head.cases, base.cases)
     change = _Change(head, base, paths)
     reasons = [(case, change.reason(case, before.get(case.key))) for case in head.cases]

@@ -80,7 +80,7 @@ class _Matching:
         self.paths, self._known = paths, frozenset(paths)
 
     def told(self, own: Collection[str]) -> str:
-        """Return these paths and those of a case as a reason."""
+        """Return these paths and the paths of a case as a reason."""
         more = [path for path in own if path not in self._known]
         return changed(sorted([*self.paths[:2], *more])[:2], len(self.paths) + len(more))
 
@@ -100,7 +100,7 @@ def changed(paths: Collection[str], count: int | None = None) -> str:
 
 
 def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Index paths by themselves and by every folder above them."""
+    """Index paths by their name and by every folder above them."""
     places: dict[str, list[str]] = defaultdict(list)
     for path in paths:
         for place in (path, *ancestors(path)):

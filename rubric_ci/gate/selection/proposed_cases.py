@@ -82,7 +82,7 @@ def with_reasons(
 def proposal_notes(proposal: Proposal) -> tuple[str, ...]:
     """Return the entry of a report for a stranger's commit."""
     commit, base = escape.commit(proposal.commit), escape.commit(proposal.base)
-    notes = [f"Untrusted change: texts are those of {commit}, everything else of {base}."]
+    notes = [f"Untrusted change: texts come from {commit}, everything else from {base}."]
     names = [each.path for each in proposal.changes if is_setting(each.path)]
     if names:
         notes.append(f"Not read, as configuration comes from the checkout: {changed(names)}.")

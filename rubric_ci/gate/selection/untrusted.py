@@ -55,7 +55,7 @@ class TrustedWork:
     def _of_target(self, case: EvalCase, target: Target, same: bool) -> Iterator[str]:
         name = f"target `{target.name}`"
         if isinstance(target, RunnerTarget):
-            yield f"{name} starts another tool, which reads files of its own"
+            yield f"{name} starts another tool, which reads its own files"
         if isinstance(target, RecordedTarget) and (hits := self._paths.at([target.answers])):
             yield f"{changed(hits)}, which has the answers of {name}"
         service = isinstance(target, LlmTarget) and target.endpoint.http
@@ -147,7 +147,7 @@ def _folders(target: Target) -> Iterator[str]:
 
 
 def _prepared_from(workspace: Workspace) -> Iterator[str]:
-    """Yield what a workspace copies, and the files that its commands name."""
+    """Yield the folder that a workspace copies, and the files that its commands name."""
     yield from filter(None, [workspace.copy, *(source.path for source in workspace.sources)])
     yield from named_paths(workspace.setup, workspace.copy)
     for hook in workspace.hooks.every:

@@ -57,7 +57,7 @@ def read_waivers(document: Document) -> tuple[Waiver, ...]:
 def in_force(project: Project, tool: str = "") -> tuple[Waiver, ...]:
     """Return the waivers of the policy that the checkout still has, with its lines.
 
-    Those of a tool's adopted results are apart from those of eval files. A change may remove or
+    Waivers of a tool's adopted results are apart from waivers of eval files. A change may remove or
     shorten a waiver at once; a new one and a later date count after the merge.
     """
     found = (waiver for waiver in load_waivers(project.files) if waiver.tool == tool)

@@ -89,7 +89,7 @@ async def _answer(
             return Answer(text=target.response)
         case RunnerTarget():
             raise CannotAnswer(
-                f"target {target.name}: a runner has cases of its own and answers no others; run "
+                f"target {target.name}: a runner has its own cases and answers no others; run "
                 f"`rubric-ci run --target {target.name}`"
             )
         case UnsupportedTarget(reason=reason) if reason:

@@ -191,7 +191,7 @@ def _is_over(agent: AgentProgram, printed: bytes) -> bool:
 
 
 def capped(agent: AgentProgram, dollars: float | None) -> AgentProgram:
-    """Return the program with the lower of its own limit and the dollars that are left."""
+    """Return the program with the lower of its limit and the dollars that are left."""
     limits = [each for each in (agent.max_cost_usd, dollars) if each is not None]
     return replace(agent, max_cost_usd=round(min(limits), 4)) if limits else agent
 

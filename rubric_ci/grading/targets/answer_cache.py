@@ -1,8 +1,8 @@
 """Answers in the cache and in recordings, by a key of everything that determines an answer.
 
 Recorded and fixed answers are not kept: they are at hand. An answer with a secret in it is not
-cached either: its redacted form could get another mark. A recording has the answers of whatever is
-started. Its key has no files, so that it replays in another checkout, as recorded replies do.
+cached either: its redacted form could get another mark. A recording has the answers of all
+programs. Its key has no files, so that it replays in another checkout, as recorded replies do.
 """
 
 import hashlib

@@ -58,7 +58,7 @@ def with_messages(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _are_messages(value: JSON) -> bool:
-    """Return True for a list of messages; another list is an answer of its own."""
+    """Return True for a list of messages; another list is itself the answer."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -194,7 +194,7 @@ def timed_out(
 def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> Answer | None:
     """Return the answer of a command with a `trace`; None: it has none.
 
-    Raises CannotAnswer for an answer that is an agent's output which nobody declared.
+    Raises CannotAnswer for an answer that is an agent's output without a declared format.
     """
     if target.trace in READERS:
         trace = read(target.trace, given, finished.stderr, target)

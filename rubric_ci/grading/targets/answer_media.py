@@ -1,6 +1,6 @@
 """Images and documents in answers: parts of the last message, by their path or as a `data:` URI.
 
-The text of the answer names each of them, so that whatever reads a text knows that it is there.
+The text of the answer names each of them, so that every reader of the text knows that it is there.
 """
 
 import json

@@ -79,7 +79,7 @@ async def _started(
 
 
 def _own_cost(lines: _Lines) -> float:
-    """Return the dollars that the lines of the cases name, which are those of their answers."""
+    """Return the cost of the answers in dollars, as their lines name it."""
     costs = (value.get("cost_usd") for _, value in lines.values())
     return sum(cost for cost in costs if isinstance(cost, int | float) and cost > 0)
 

@@ -73,7 +73,7 @@ async def answer(
 ) -> Answer:
     """Run the command for the case; raises NoVerdict if it fails or prints nothing.
 
-    It runs in the repository, or in a `place` of its own, behind what `confine` puts before it.
+    It runs in the repository, or in a separate `place`, with the words of `confine` before it.
     """
     cwd = (place or context.root) / target.cwd
     if place and place not in (cwd.resolve(), *cwd.resolve().parents):

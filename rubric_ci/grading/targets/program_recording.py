@@ -1,4 +1,4 @@
-"""Answers of commands and agents in a recording, beside the replies of models."""
+"""Answers of commands and agents in a recording, next to the replies of models."""
 
 from dataclasses import replace
 from pathlib import Path

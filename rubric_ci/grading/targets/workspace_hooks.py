@@ -61,7 +61,7 @@ def _filled(word: str, work: Path, case: EvalCase | None) -> str:
 
 
 def _facts(work: Path, case: EvalCase | None) -> dict[str, object]:
-    """Return what a command reads, under the names of AgentV; the folder is one of the run."""
+    """Return the input of a command, under the names of AgentV; the folder is one of the run."""
     return {
         "workspace_path": str(work),
         "test_id": case.own_id if case else _BEFORE_ALL,

@@ -221,7 +221,7 @@ def test_a_case_of_ours_cannot_be_answered_by_a_runner(shop: Checkout) -> None:
     done = invoke(shop.root, ENVIRONMENT, "run", "--judge", "openai/x", "a.eval.yaml")
     assert done.returncode == 3
     (case,) = report(shop)["cases"]
-    assert case["reason"].startswith("target shop: a runner has cases of its own and answers no")
+    assert case["reason"].startswith("target shop: a runner has its own cases and answers no")
 
 
 @pytest.mark.parametrize(

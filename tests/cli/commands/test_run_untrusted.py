@@ -96,7 +96,7 @@ def test_a_changed_case_is_graded_and_the_checkout_stays_as_it_is(pull: Pull) ->
     (first, *_) = pull.report["notes"]
     base = pull.checkout.git("rev-parse", "HEAD")
     assert first == (
-        f"Untrusted change: texts are those of {pull.sha[:10]}, everything else of {base[:10]}."
+        f"Untrusted change: texts come from {pull.sha[:10]}, everything else from {base[:10]}."
     )
 
 

@@ -41,8 +41,8 @@ SOON = "model-ends-soon: `openai/old` is switched off on 2026-12-01, in 9 days"
         (
             "judge: {panel: [openai/a, anthropic/b, gemini/c], temperature: 0, margin: 1}\n",
             [
-                "1:51: error: judges: `temperature` has no effect beside `panel`",
-                "1:67: error: judges: `margin` has no effect beside `panel`",
+                "1:51: error: judges: `temperature` has no effect together with `panel`",
+                "1:67: error: judges: `margin` has no effect together with `panel`",
             ],
         ),
         (

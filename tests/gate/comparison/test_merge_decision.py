@@ -164,7 +164,7 @@ def test_another_judge_moves_nothing(folder: Path) -> None:
     other = replace(head, judge=JudgeInfo(model="other", prompt_version="1"))
     before = trials(folder)
     assert list(accept_merge(other, folder, NOW)) == [
-        "the reference stays: judge or thresholds of this run are not those of the reference"
+        "the reference stays: this run has another judge or other thresholds"
     ]
     assert trials(folder) == before
 

@@ -83,7 +83,7 @@ FULL = night(1, case("a", 15), case("b", 0, 15))
         pytest.param(
             [FULL, replace(FULL, judge=JudgeInfo(model="m", prompt_version="2"), started_at=NOW)],
             [
-                "no trials were added: judge or thresholds are not those of the reference",
+                "no trials were added: the reference has another judge or other thresholds",
                 "night 2 in reference.json",
             ],
             {"a": "P" * 15, "b": "F" * 15},

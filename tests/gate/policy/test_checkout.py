@@ -13,7 +13,7 @@ from rubric_ci.model.hosts import AllowedHosts
 from tests.checkout import Checkout
 
 EVALS = "evalcases: [{id: one, input: Hi, rubrics: [{id: a, contains: Hi}]}]\n"
-TITLE = "Policy (judge, gate, rules, calibration) is that of p.yaml"
+TITLE = "Policy (judge, gate, rules, calibration) is taken from p.yaml"
 CHANGE = "Policy change, in effect after the merge: "
 
 

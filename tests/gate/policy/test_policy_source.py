@@ -97,7 +97,7 @@ def test_a_policy_that_cannot_be_read(
             STRICT,
             LAX,
             {"unknown-key": "error"},
-            ("Policy (rule switches) is that of p.yaml", IN_EFFECT),
+            ("Policy (rule switches) is taken from p.yaml", IN_EFFECT),
             id="weaker",
         ),
         pytest.param(STRICT, "", {"unknown-key": "error"}, (), id="none"),

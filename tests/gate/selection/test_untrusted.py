@@ -108,7 +108,7 @@ REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
         case(),
         RunnerTarget(name="r", command_template="x", reads="junit"),
         [],
-        "target `r` starts another tool, which reads files of its own",
+        "target `r` starts another tool, which reads its own files",
     ),
     "a script in a composite": (
         case(composite(OTHER)),

@@ -105,7 +105,7 @@ def test_most_verdicts_are_the_same() -> None:
 
 
 AGENTV_FOLDER = FOLDER.parent / "agentv"
-ALIKE = ("checks", "work", "suite", "files")
+ALIKE = ("checks", "work", "suite", "files", "workspace")
 STRICTER = {
     "required": "the score stays the mean here; the case fails in both",
     "required-missed": "the score stays the mean here; the case fails in both",

@@ -151,9 +151,10 @@ def _test(
         found.put((*ours, "id"), test["id"], (*theirs, "id"))
     found.skip_keys(test, _TEST_KEYS | ABOUT, _DECIDING, theirs)
     check_threshold(found, test, theirs)
-    for key in ("conversation_id", "metadata", "note"):
+    for key in ("conversation_id", "note"):
         if key in test:
             found.put((*ours, key), test[key], (*theirs, key))
+    _metadata(found, suite, test, ours, theirs)
     tags = test.get("tags")
     if isinstance(tags, list):
         found.put((*ours, "tags"), tags, (*theirs, "tags"))
@@ -182,6 +183,32 @@ def _test(
     add_graders(found, suite, test, ours, theirs, seen_by_judges(found, suite))
     if "turns" in test:
         _check_conversation(found, ours, theirs)
+
+
+def _metadata(
+    found: Translation, suite: dict[str, Any], test: dict[str, Any], ours: Path, theirs: Path
+) -> None:
+    """Add the metadata of a test, with those of the suite that it has not."""
+    shared = suite.get("metadata")
+    shared = dict(shared) if isinstance(shared, dict) else {}
+    if isinstance(suite.get("governance"), dict):
+        shared["governance"] = suite["governance"]
+    own = test.get("metadata", {})
+    place = (*theirs, "metadata") if "metadata" in test or not shared else ("metadata",)
+    merged = _merged(shared, own) if isinstance(own, dict) else own
+    if merged or "metadata" in test:
+        found.put((*ours, "metadata"), merged, place)
+
+
+def _merged(shared: Any, own: Any) -> Any:
+    """Return data of a test over those of its suite; lists are joined, the suite's first."""
+    if isinstance(shared, dict) and isinstance(own, dict):
+        both = {key: _merged(shared[key], own[key]) for key in shared.keys() & own.keys()}
+        return {**own, **both, **{key: shared[key] for key in shared if key not in own}}
+    if isinstance(shared, list) and isinstance(own, list):
+        every = [*shared, *own]
+        return [each for at, each in enumerate(every) if each not in every[:at]]
+    return own
 
 
 def _turns(found: Translation, test: dict[str, Any], ours: Path, theirs: Path) -> None:

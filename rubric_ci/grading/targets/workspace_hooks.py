@@ -67,5 +67,5 @@ def _facts(work: Path, case: EvalCase | None) -> dict[str, object]:
         "test_id": case.own_id if case else _BEFORE_ALL,
         "eval_run_id": work.parents[1].name,
         "case_input": case.question if case else None,
-        "case_metadata": dict(case.metadata) if case else None,
+        "case_metadata": (dict(case.metadata) or None) if case else None,
     }

@@ -64,6 +64,26 @@ IN_FILE = {
 
 
 @pytest.mark.parametrize(
+    ("suite", "test", "expected"),
+    [
+        ({}, {}, None),
+        ({}, {"metadata": {"a": 1}}, {"a": 1}),
+        ({"metadata": {"a": 1, "b": 2}}, {"metadata": {"a": 3}}, {"a": 3, "b": 2}),
+        (
+            {"metadata": {"l": [1, 2], "m": {"x": 1}}},
+            {"metadata": {"l": [2, 3], "m": {"y": 2}}},
+            {"l": [1, 2, 3], "m": {"x": 1, "y": 2}},
+        ),
+        ({"metadata": {"a": 1}, "governance": {"g": 1}}, {}, {"a": 1, "governance": {"g": 1}}),
+        ({"metadata": "text"}, {"metadata": "own"}, "own"),
+    ],
+)
+def test_metadata_of_the_suite(suite: Any, test: Any, expected: Any) -> None:
+    found = translate({"tests": [{**TEST, **test}], **suite})
+    assert found.data["evalcases"][0].get("metadata") == expected
+
+
+@pytest.mark.parametrize(
     ("files", "suite", "target"),
     [
         (CONFIG, {}, "llm"),

@@ -84,6 +84,7 @@ lock: $(READY)
 	$(COMPILE) --extra github -o requirements/github.txt
 	$(COMPILE) --extra judge --extra github -o requirements/judge.txt
 	$(COMPILE) --extra judge --extra github --extra xlsx --extra otel --group dev -o requirements/dev.txt
+	sed -n 's/^otel = \["\(.*\)"\]/\1/p' pyproject.toml | $(COMPILE:pyproject.toml=-) -c requirements/dev.txt -o requirements/otel.txt
 	echo 'cyclonedx-bom>=7' | $(COMPILE:pyproject.toml=-) -o requirements/sbom.txt
 	sed -n 's/^litellm==\([0-9.]*\).*/litellm[proxy]==\1/p' requirements/judge.txt | $(COMPILE:pyproject.toml=-) -o requirements/litellm-proxy.txt
 

@@ -39,6 +39,8 @@ INSTALLERS_SEE = """
 ADD_PYTHON = "add a step with actions/setup-python before this one"
 ALL, VARIABLES = "judge", "RUBRIC_CI_ENV"
 REQUIREMENTS, RESTART = "RUBRIC_CI_REQUIREMENTS", "RUBRIC_CI_RESTART"
+EXPORT = "otel"  # the list that is added where results are sent to a tracing tool
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 LOCKED = ("--quiet", "--require-hashes", "--no-deps")
 
 
@@ -65,13 +67,14 @@ THIS = Host()
 class Command(NamedTuple):
     """How a command of rubric-ci is started: its list of requirements, and when it posts."""
 
-    requirements: str  # enough for models of OpenAI, Anthropic, Gemini and OpenAI's format
+    requirements: str  # lists, joined by `+`; enough for models of OpenAI, Anthropic and Gemini
     posts_if: tuple[str, ...] = ()  # inputs that make it post, as RUBRIC_CI_ variables
+    exports: bool = False  # it sends results to the endpoint that a variable names
 
 
 COMMANDS = {  # as they are typed on the command line
     "validate": Command("light"),
-    "run": Command("github", ("COMMENT", "CHECK_RUN")),
+    "run": Command("github", ("COMMENT", "CHECK_RUN"), exports=True),
     "generate rubrics": Command("github", ("GENERATE_RUBRICS_PR",)),
     "compare": Command("github", ("COMPARE_ISSUE",)),
     "baseline keep": Command("github"),
@@ -81,7 +84,7 @@ COMMANDS = {  # as they are typed on the command line
     "history add": Command("light"),
     "history publish": Command("light"),
     "plan": Command("light"),
-    "report merge": Command("github", ("COMMENT", "CHECK_RUN")),
+    "report merge": Command("github", ("COMMENT", "CHECK_RUN"), exports=True),
     "report comment": Command("github", ("COMMAND",)),
     "authorize": Command("github", ("COMMAND",)),
 }
@@ -116,17 +119,21 @@ def environment_of(environ: Mapping[str, str]) -> dict[str, str]:
     posts = any(given.lower() not in NOT_POSTING for given in inputs)
     dropped = {REQUIREMENTS, RESTART, VARIABLES} | (set() if posts else {"GITHUB_TOKEN"})
     known = {name: value for name, value in environ.items() if name not in dropped}
-    known |= variables(environ.get(VARIABLES, ""))
+    known |= masked(variables(environ.get(VARIABLES, "")))
     again = json.dumps([sys.executable, "-I", __file__])
     return known if environ.get(REQUIREMENTS) == ALL else {**known, RESTART: again}
 
 
 def variables(text: str) -> dict[str, str]:
-    """Return the variables of the input `env` that have a value, and mask the values in the log."""
+    """Return the variables of the input `env` that have a value."""
     lines = [line.strip().partition("=") for line in text.splitlines() if line.strip()]
     if any(not equals or not name.isidentifier() for name, equals, _ in lines):
         raise CannotStart("the input `env` has a line that is not NAME=VALUE; a value is one line")
-    found = {name: value for name, _, value in lines if value}
+    return {name: value for name, _, value in lines if value}
+
+
+def masked(found: dict[str, str]) -> dict[str, str]:
+    """Return the variables, with their values masked in the log."""
     for value in (value for value in found.values() if len(value) >= SHORTEST):
         print(f"::add-mask::{value.replace('%', '%25')}", flush=True)
     return found
@@ -141,12 +148,18 @@ def in_workspace(path: str | Path) -> bool:
 
 
 def choose(environ: Mapping[str, str]) -> Command:
-    """Return the command that the input `command` names; with litellm once it asked for that."""
+    """Return the command that the input `command` names, with the lists that this run needs.
+
+    With litellm once it asked for that, and with the exporter where an endpoint is set.
+    """
     if (name := environ.get("RUBRIC_CI_COMMAND", "")) not in COMMANDS:
         known = ", ".join(COMMANDS)
         raise CannotStart(f"unknown command '{name}': set the input `command` to one of {known}")
-    asked = environ.get(REQUIREMENTS) == ALL
-    return COMMANDS[name]._replace(requirements=ALL) if asked else COMMANDS[name]
+    command = COMMANDS[name]
+    lists = ALL if environ.get(REQUIREMENTS) == ALL else command.requirements
+    given = {**environ, **variables(environ.get(VARIABLES, ""))}
+    exports = command.exports and any(given.get(each) for each in ENDPOINTS)
+    return command._replace(requirements=f"{lists}+{EXPORT}" if exports else lists)
 
 
 def interpreter(
@@ -195,7 +208,7 @@ def install(requirements: str, folder: Path, host: Host = THIS) -> Path:
         return check_owner(environment, REACHABLE, host)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-", ignore_cleanup_errors=True) as new:
         created = Path(new) / "environment"
-        create(created, host.checkout / "requirements" / f"{requirements}.txt", host)
+        create(created, lists_of(requirements, host), host)
         created.chmod(0o700)
         try:
             created.rename(environment)
@@ -218,7 +231,7 @@ def check_owner(folder: Path, forbidden: int, host: Host = THIS) -> Path:
 def digest(requirements: str, host: Host = THIS) -> str:
     """Return a digest of the interpreter, the requirements and the source files."""
     content = hashlib.sha256(f"{host.version}|{sys.base_prefix}|{platform.machine()}".encode())
-    paths = [host.checkout / "requirements" / f"{requirements}.txt"]
+    paths = lists_of(requirements, host)
     for top in ("rubric_ci", "schemas"):
         paths += [path for path in sorted((host.checkout / top).rglob("*")) if path.is_file()]
     for path in (each for each in paths if "__pycache__" not in each.parts):
@@ -227,7 +240,13 @@ def digest(requirements: str, host: Host = THIS) -> str:
     return content.hexdigest()[:20]
 
 
-def create(environment: Path, requirements: Path, host: Host) -> None:
+def lists_of(requirements: str, host: Host) -> list[Path]:
+    """Return the files of the lists of requirements."""
+    folder = host.checkout / "requirements"
+    return [folder / f"{name}.txt" for name in requirements.split("+")]
+
+
+def create(environment: Path, requirements: list[Path], host: Host) -> None:
     """Create an environment with the locked packages and rubric-ci, laid out as in the wheel."""
     venv.create(environment, symlinks=not host.windows)
     install_packages(environment, requirements, host)
@@ -236,8 +255,8 @@ def create(environment: Path, requirements: Path, host: Host) -> None:
         shutil.copytree(host.checkout / top, packages / place, ignore=skip)
 
 
-def install_packages(environment: Path, requirements: Path, host: Host) -> None:
-    """Install a locked list with the installed uv, a uv that pip downloads, or pip itself."""
+def install_packages(environment: Path, requirements: list[Path], host: Host) -> None:
+    """Install locked lists with the installed uv, a uv that pip downloads, or pip itself."""
     installer = uv(environment, host)
     if not installer:
         pip = pip_of(environment, host)
@@ -248,8 +267,9 @@ def install_packages(environment: Path, requirements: Path, host: Host) -> None:
         else:
             print("uv is not available; using pip (slower)", flush=True)
             installer = pip
-    if not host.run([*installer, "-r", str(requirements)], environment):
-        raise CannotStart(f"cannot install {requirements.name}; see the output of pip or uv above")
+    for path in requirements:
+        if not host.run([*installer, "-r", str(path)], environment):
+            raise CannotStart(f"cannot install {path.name}; see the output of pip or uv above")
 
 
 def installer_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -255,6 +256,71 @@ def test_litellm_is_installed_once_a_command_needs_it(
     assert "RUBRIC_CI_REQUIREMENTS" not in given
     again = json.dumps([sys.executable, "-I", str(SCRIPT)])
     assert given.get("RUBRIC_CI_RESTART") == (again if can_start_again else None)
+
+
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+
+
+@pytest.mark.parametrize(
+    ("given", "requirements"),
+    [
+        ({"RUBRIC_CI_COMMAND": "run", ENDPOINT: "https://otel.example"}, "github+otel"),
+        ({"RUBRIC_CI_COMMAND": "report merge", ENDPOINT: "https://otel.example"}, "github+otel"),
+        (
+            {
+                "RUBRIC_CI_COMMAND": "run",
+                "RUBRIC_CI_ENV": "A=b\n OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=https://otel.example\n",
+            },
+            "github+otel",
+        ),
+        (
+            {
+                "RUBRIC_CI_COMMAND": "run",
+                "RUBRIC_CI_REQUIREMENTS": "judge",
+                ENDPOINT: "https://otel.example",
+            },
+            "judge+otel",
+        ),
+        ({"RUBRIC_CI_COMMAND": "run", "RUBRIC_CI_ENV": f"{ENDPOINT}=\n"}, "github"),
+        ({"RUBRIC_CI_COMMAND": "run", ENDPOINT: ""}, "github"),
+        ({"RUBRIC_CI_COMMAND": "validate", ENDPOINT: "https://otel.example"}, "light"),
+    ],
+    ids=["run", "merge", "input", "litellm", "empty input", "empty variable", "another command"],
+)
+def test_the_exporter_is_installed_where_an_endpoint_is_set(
+    given: dict[str, str], requirements: str
+) -> None:
+    assert action.choose(given).requirements == requirements
+
+
+def test_two_lists_are_installed_one_after_the_other(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "requirements" / "otel.txt").write_text("")
+    read: list[str] = []
+
+    def installed(arguments: list[str], _: Path) -> bool:
+        read.append(Path(arguments[-1]).name)
+        return True
+
+    here = host(checkout, "/opt/uv", set(), Installers())._replace(run=installed)
+    one = action.install("light", tmp_path / "cache", here)
+    both = action.install("light+otel", tmp_path / "cache", here)
+    assert read == ["light.txt", "light.txt", "otel.txt"]
+    assert one != both
+
+
+def test_the_list_of_the_exporter_has_the_versions_of_the_others() -> None:
+    pins = {name: versions(name) for name in ("github", "judge", "otel")}
+    for name in ("github", "judge"):
+        shared = pins[name].keys() & pins["otel"].keys()
+        assert shared >= {"requests", "typing-extensions"}
+        assert {each: pins[name][each] for each in shared} == {
+            each: pins["otel"][each] for each in shared
+        }
+
+
+def versions(name: str) -> dict[str, str]:
+    text = (action.CHECKOUT / "requirements" / f"{name}.txt").read_text("utf-8")
+    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, re.MULTILINE))
 
 
 def test_variables_of_the_input_are_set_and_masked(capfd: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hooks import action
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import composite
+from tests.http_server import serving
 
 pytestmark = [pytest.mark.slow]
 
@@ -86,6 +88,35 @@ def test_run_leaves_its_outputs_also_when_the_gate_fails(
     }
     assert 0 < float(ran.outputs["score"]) < 1
     assert "::error file=examples/quickstart/evals/support.eval.yaml,line=" in ran.stdout
+
+
+def test_results_are_sent_to_the_endpoint_of_the_input(
+    published: Checkout, tool_cache: Path, tmp_path: Path
+) -> None:
+    """OpenTelemetry's SDK is installed for it, and the receiver is a real server."""
+    seen: list[str] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.append(self.path)
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.end_headers()
+
+    quickstart = "examples/quickstart"
+    with serving(Receiver) as server:
+        ran = run(
+            published,
+            published.clone(tmp_path / "clone"),
+            tool_cache,
+            command="run",
+            config=f"{quickstart}/rubric-ci.yaml",
+            replay=f"{quickstart}/judge.replay.jsonl",
+            env=f"OTEL_EXPORTER_OTLP_ENDPOINT={server.url}",
+        )
+    assert ran.returncode == 1, ran.stderr
+    assert "exported 4 spans to 127.0.0.1" in ran.stderr
+    assert seen == ["/v1/traces"]
 
 
 def test_nothing_of_the_workspace_is_imported(

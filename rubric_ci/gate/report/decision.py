@@ -118,5 +118,7 @@ def _is_open(cases: Sequence[CaseResult], gate: GateInfo, comparison: Comparison
 
 def gate_state(report: RunReport) -> GateState:
     """Return whether the gate passes; a run that lacks verdicts and fails no gate has neither."""
+    if report.gate.holds:  # decided once, with a look at every case
+        return "pass"
     states: Mapping[ExitCode, GateState] = {ExitCode.OK: "pass", ExitCode.GATE: "fail"}
     return states.get(exit_code(report), "no-verdict")

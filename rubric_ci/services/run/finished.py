@@ -37,7 +37,7 @@ from rubric_ci.model.report import (
 )
 from rubric_ci.model.results import Answer, CaseResult, Skipped
 from rubric_ci.model.scope import Narrowing
-from rubric_ci.model.usage import NOTHING_USED
+from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.services.calibration.correction import with_correction
 from rubric_ci.services.cost.last_run import keep
 from rubric_ci.services.probe.probe_figures import PROBE, with_figures
@@ -70,8 +70,8 @@ def finish(
         selection=inputs.selection,
         started_at=started_at,
         seconds=seconds,
+        spent=graded.spent,
     )
-    beyond = graded.spent.beyond(sum(map(usage_of_sides, report.cases), NOTHING_USED))
     report = replace(
         report,
         forecast=forecast,
@@ -81,9 +81,7 @@ def finish(
         against=outcome.against,
         removed=outcome.removed,
         sentinel=graded.sentinel,
-        beyond_cases=beyond,
         used_by=inputs.context.accounts.list(),
-        totals=totals(report.cases, beyond),
     )
     if inputs.context.pictures:
         from rubric_ci.services.publish.copies import write_copies  # few runs have one
@@ -152,6 +150,7 @@ def build_report(
     selection: Selection,
     started_at: datetime,
     seconds: float,
+    spent: Usage,
 ) -> RunReport:
     """Return the report of a run, its secrets not removed yet; unfinished tasks are errored."""
     reason = _why_unfinished(ended, settings)
@@ -162,6 +161,7 @@ def build_report(
     changes = selection.grading_changes
     gate = gate_of(loaded.config.gate, settings.fail_on)
     gate = concluded(gate, cases, scope, waivers, changes)
+    beyond = spent.beyond(sum(map(usage_of_sides, cases), NOTHING_USED))
     return RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
@@ -170,8 +170,9 @@ def build_report(
         scope=scope,
         gate=gate,
         judge=_judge_info(loaded, tasks, settings),
-        totals=totals(cases),
+        totals=totals(cases, beyond),
         cases=cases,
+        beyond_cases=beyond,
         grading_changes=changes,
         waivers=waivers,
         notes=(*_notes(loaded), *_ungraded(tasks), *selection.notes),

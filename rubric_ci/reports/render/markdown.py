@@ -15,7 +15,7 @@ from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.model.changes import GradingChange
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.model.results import CaseResult, Errored, EvaluatorResult, Graded
 from rubric_ci.reports.render import (
     comparison_section,
     per_target,
@@ -80,6 +80,8 @@ def render(
         errored=[case for case in cases if isinstance(case, Errored)],
         passing=[case for case in graded if wording.status(case) == "pass"],
         verdict=_verdict(report),
+        reasons=wording.reasons_to_run(report),
+        warnings=wording.warnings(report.cases),
     )
     hopeless = SHORTEST * len(page.passing) > limit
     plans = [plan for plan in _plans(page, most) if plan.passing == "none" or not hopeless]
@@ -124,7 +126,10 @@ class _Page:
     failing: list[Graded]  # the cases without a pass, most urgent first
     errored: list[Errored]
     passing: list[Graded]
-    verdict: tuple[str, str]  # the same in every plan, and takes a look at every case
+    # The same in every plan, and each takes a look at every case:
+    verdict: tuple[str, str]
+    reasons: list[tuple[str, list[CaseResult]]]  # to run
+    warnings: list[tuple[CaseResult, EvaluatorResult, str]]
 
     def text(self, plan: _Plan, limit: float = inf) -> str:
         """Return the text of a plan; empty, and not written to its end, if it is too long."""
@@ -165,9 +170,7 @@ class _Page:
         total = len(self.failing)
         parts = [
             "the list of passing cases" if plan.passing == "none" and self.passing else "",
-            "why cases ran"
-            if not plan.why and len(wording.reasons_to_run(self.report)) > 1
-            else "",
+            "why cases ran" if not plan.why and len(self.reasons) > 1 else "",
             "questions, expected outcomes and answers"
             if not plan.texts and any(map(wording.texts, self.failing))
             else "",
@@ -212,13 +215,14 @@ class _Page:
             links=self.links,
             characters=plan.characters,
             shows_texts=plan.texts,
-            shows_why=len(wording.reasons_to_run(self.report)) > 1,
+            shows_why=len(self.reasons) > 1,
         )
 
     def _warnings(self, plan: _Plan) -> Iterator[str]:
-        found = wording.warnings(self.report.cases)
         shown = numbers.counted(
-            found, WARNINGS, lambda each: f"{_names([each[0]])}: {self._prose(each[2], plan)}"
+            self.warnings,
+            WARNINGS,
+            lambda each: f"{_names([each[0]])}: {self._prose(each[2], plan)}",
         )
         yield from _list("Warnings", shown)
 
@@ -280,15 +284,14 @@ class _Page:
         yield from _list("Notes", shown)
 
     def _why(self, plan: _Plan) -> Iterator[str]:
-        groups = wording.reasons_to_run(self.report)
-        if len(groups) > 1 and plan.why:
+        if len(self.reasons) > 1 and plan.why:
             yield "<details><summary>Why these cases ran</summary>"
             yield "\n".join(
-                f"- {self._prose(why, plan)} · {_names(cases)}" for why, cases in groups
+                f"- {self._prose(why, plan)} · {_names(cases)}" for why, cases in self.reasons
             )
             yield "</details>"
-        elif len(groups) == 1:
-            yield f"Why these cases ran: {self._prose(groups[0][0], plan)}"
+        elif len(self.reasons) == 1:
+            yield f"Why these cases ran: {self._prose(self.reasons[0][0], plan)}"
 
     def _bottom(self) -> Iterator[str]:
         facts = " · ".join(escape.markdown(fact) for fact in usage_text.summary(self.report))

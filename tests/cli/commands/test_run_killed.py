@@ -12,7 +12,7 @@ from tests import platforms
 from tests.aimock import Aimock, says
 from tests.sample_project import Project, clean_environment
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(500)]
+pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(500)]
 
 KILLS = 50
 CASES = 400

@@ -9,6 +9,8 @@ import pytest
 from tests import platforms
 from tests.checkout import Checkout
 
+pytestmark = pytest.mark.deep
+
 MAX_MEMORY = 200  # MiB
 
 PEAK_OF = """

@@ -343,7 +343,7 @@ def test_few_of_many_are_confirmed_one_by_one() -> None:
     assert 24 <= asked <= 60
 
 
-@pytest.mark.parametrize("cases", [5, 20])
+@pytest.mark.parametrize("cases", [5, pytest.param(20, marks=pytest.mark.deep)])
 def test_a_target_that_varies_is_seldom_called_broken(cases: int) -> None:
     alarms = [
         asyncio.run(pull(Random(f"{cases} {seed}"), cases, (0.5, 0.0), 1, 0))[0]

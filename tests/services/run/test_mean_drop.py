@@ -141,6 +141,7 @@ def test_marks_under_the_rubrics_of_the_base_show_a_drop_as_well() -> None:
     assert (drop.confirmed, drop.more_fail) == (True, 10)
 
 
+@pytest.mark.deep
 def test_a_spread_drop_is_found_by_chance_alike() -> None:
     """Of 200 cases .95 → .80; quiet pull requests stay quiet."""
     found = [_pull(seed, head=0.80) for seed in range(10)]

@@ -7,15 +7,21 @@ providers and judges, and `promptfoo_code.py` what the shims run.
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
 from rubric_ci.files.dialects.message_parts import NoPart
 from rubric_ci.files.dialects.nunjucks import NotSame, is_template, js_text, resolved
 from rubric_ci.files.dialects.promptfoo_checks import add_checks
-from rubric_ci.files.dialects.promptfoo_code import SHIMS, Setting, transform_of
-from rubric_ci.files.dialects.promptfoo_prompts import Prompt, add_input, prompts_of, write_out
+from rubric_ci.files.dialects.promptfoo_code import PROMPT, SHIMS, VARIABLES, Setting, transform_of
+from rubric_ci.files.dialects.promptfoo_prompts import (
+    SEVERAL,
+    Prompt,
+    add_input,
+    prompts_of,
+    write_out,
+)
 from rubric_ci.files.dialects.promptfoo_providers import (
     Providers,
     add_judge,
@@ -23,6 +29,7 @@ from rubric_ci.files.dialects.promptfoo_providers import (
     add_targets,
     ask_as_programs,
     runs_programs,
+    target_of_test,
 )
 from rubric_ci.files.dialects.promptfoo_tests import Test, is_named, tests_of
 from rubric_ci.files.dialects.translation import Beside, Translation
@@ -60,10 +67,7 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
     providers = add_targets(found, data, beside)
     programs = runs_programs(found.targets)
     written = data.get("prompts") or ["{{prompt}}"]
-    prompts = [
-        each._replace(is_sent=providers.use_prompts)
-        for each in prompts_of(found, written, beside, programs)
-    ]
+    prompts = list(prompts_of(found, written, beside, programs))
     found.put(("evalcases",), [], ("tests",))
     taken: Counter[str] = Counter()
     options = []
@@ -73,7 +77,7 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
         setting = Setting(
             {}, beside.base, test.threshold, (*providers.transforms, *own), beside.read, test.judge
         )
-        targets = _targets(found, test, providers)
+        targets = _targets(found, test, providers, beside)
         every = list(product(_prompts(found, test, prompts), test.variants, targets))
         for number, (prompt, variables, target) in enumerate(every):
             name = test.name + (f"-{number + 1}" if len(every) > 1 else "")
@@ -82,13 +86,22 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
             case = _add_case(found, test, prompt, setting._replace(variables=variables), unique)
             if case and target:
                 case["target"] = target
-    if found.shims or any(prompt.data is not None for prompt in prompts):
-        ask_as_programs(found, providers.services)
-    if SHIMS["javascript"] in json.dumps(found.targets):
-        found.shims.add(SHIMS["javascript"])
+    _complete(found, providers, any(prompt.data is not None for prompt in prompts), programs)
     add_options(found, options)
     add_judge(found, providers.names)
     return found
+
+
+def _complete(
+    found: Translation, providers: Providers, has_data: bool, programs: bool | None
+) -> None:
+    """Let the shim ask services where it has to, and report targets that a chat prompt divides."""
+    if found.shims or has_data:
+        ask_as_programs(found, providers.services)
+    if SHIMS["javascript"] in json.dumps(found.targets):
+        found.shims.add(SHIMS["javascript"])
+    if has_data and programs is not None and runs_programs(found.targets) is None:
+        found.refuse(("prompts",), f"{SEVERAL}: one target of a test is of another kind")
 
 
 def _prompts(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[Prompt]:
@@ -105,8 +118,16 @@ def _prompts(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[
     return chosen
 
 
-def _targets(found: Translation, test: Test, providers: Providers) -> list[str]:
+def _read_variables(targets: Sequence[Mapping[str, Any]]) -> bool:
+    """Return True if each target is a program that gets the variables of a test."""
+    return all(f"{VARIABLES} {{EVAL_ID}}" in each.get("command_template", "") for each in targets)
+
+
+def _targets(found: Translation, test: Test, providers: Providers, beside: Beside) -> list[str]:
     """Return the targets of a test that chooses some; "": it asks all of them."""
+    if test.provider[0] is not None:
+        target = target_of_test(found, providers, test.provider, beside)
+        return [target] if target else []
     names, place = test.providers
     if names is None:
         return [""]
@@ -136,14 +157,15 @@ def _add_case(
         found.refuse(prompt.place, f"a message of the prompt: {error}")
         found.data["evalcases"].pop()
         return None
+    found.variables[name] = known
     if isinstance(text, str) and not text.strip():
-        text = "" if prompt.is_sent else "\n".join(f"{k}: {js_text(v)}" for k, v in known.items())
-        if not text:
+        if not (known and _read_variables(found.targets)):
             found.refuse(test.place, f"the prompt of the test `{name}` is empty")
             found.data["evalcases"].pop()
             return None
+        found.variables[name] = {**known, PROMPT: text}
+        text = "\n".join(f"{name}: {js_text(value)}" for name, value in known.items())
         write_out(case, text)
-    found.variables[name] = known
     add_checks(found, test.assertions, ours, setting._replace(variables=known))
     if not {"rubrics", "evaluators"} & case.keys():
         found.data["evalcases"].pop()

@@ -20,12 +20,13 @@ COMMANDS: Final = {"javascript": "node", "python": "python3"}
 VARIABLES: Final = ".vars.json"
 """The end of the name of the file with the variables of each case, for programs."""
 
+PROMPT: Final = "__prompt"
+"""The variable with the prompt of a case whose input is another text."""
+
 KEYS: Final = ("type", "value", "metric", "weight", "description", "transform")
 """The keys of each assertion."""
 
-DECIDING: Final = (
-    *("provider", "rubricPrompt", "contextTransform", "config", "threshold", "assert"),
-)
+DECIDING: Final = ("contextTransform", "config", "threshold", "assert")
 """The keys that decide about a verdict in some of them."""
 
 _FUNCTION: Final = re.compile(r":\w+$")

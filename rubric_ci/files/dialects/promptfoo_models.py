@@ -122,7 +122,10 @@ def model_of(found: Translation, options: Mapping[str, Any], place: Path) -> dic
     given = options.get("config") or {}
     config = given if isinstance(given, dict) else {}
     base = {"api_base": models.base} if models.base else {}
-    target = {"model": f"{models.prefix}{rest}", **base}
+    named = in_environment(rest)
+    if named is None:
+        found.refuse(place, f"`{name}` has a template that is no variable of the environment")
+    target = {"model": f"{models.prefix}{named or rest}", **base}
     return {**target, **settings_of(found, config, (*place, "config"), start)}
 
 
@@ -157,6 +160,13 @@ def settings_of(
     return settings
 
 
+def in_environment(value: Any) -> Any:
+    """Return a value with variables of the environment as ours; None: it has other templates."""
+    text = json.dumps(value, default=str)
+    made = re.sub(r"\{\{\s*env\.(\w+)\s*\}\}", r"${{ \1 }}", text)
+    return json.loads(made) if "{{" not in made.replace("${{", "") else None
+
+
 def _key(key: str, value: Any) -> str:
     if key == "apiKeyEnvar":
         return str(value) if re.fullmatch(r"\w+", str(value)) else ""
@@ -170,7 +180,7 @@ def _value(key: str, value: Any, start: str) -> Any:
         return None
     if isinstance(value, str) and (match := _VARIABLE.fullmatch(value.strip())):
         return f"${{{{ {next(filter(None, match.groups()))} }}}}"
-    if "{{" in json.dumps(value, default=str):
+    if (value := in_environment(value)) is None:
         return None
     if key == "apiHost" and isinstance(value, str) and "://" not in value:
         return f"https://{value}" if start.startswith("azure") else f"https://{value}/v1"

@@ -29,6 +29,8 @@ _SEPARATOR: Final = re.compile(r"(?m)^[ \t]*---[ \t]*$")
 _TEXTS: Final = (".txt", ".md", ".j2", ".json", ".jsonl", ".yaml", ".yml")
 _NAME: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _NOT_TEXT: Final = "a prompt that is no text or file of text is not imported, nor its cases"
+_NOT_THERE: Final = "is not there, from the folder of this file; promptfoo stops at it, too"
+SEVERAL: Final = "a chat prompt for programs and models is not the same text for both"
 _NO_MESSAGES: Final = "a prompt in JSON that is no list of messages is for a program"
 
 
@@ -40,7 +42,6 @@ class Prompt(NamedTuple):
     data: Any = None
     messages: bool = False  # a model gets them; a program gets the JSON as text
     names: tuple[str, ...] = ()  # by which a test can choose it
-    is_sent: bool = True  # False: services send other variables
 
 
 def prompts_of(
@@ -58,7 +59,8 @@ def prompts_of(
         names = tuple(each for each in given if isinstance(each, str))
         texts = list(_texts(text, beside)) if isinstance(text, str) else []
         if not texts:
-            found.refuse(place, _NOT_TEXT)
+            is_file = isinstance(text, str) and text.endswith(_TEXTS)
+            found.refuse(place, f"`{text}` {_NOT_THERE}" if is_file else _NOT_TEXT)
         for each in texts:
             if prompt := _prompt(found, each, place, programs):
                 yield prompt._replace(names=names)
@@ -91,8 +93,7 @@ def _prompt(found: Translation, text: str, place: Path, programs: bool | None) -
         return Prompt(text, place)
     is_chat = isinstance(data, list) and all(map(is_message, data))
     if programs is None or not (programs or is_chat):
-        several = "a chat prompt for programs and models is not the same text for both"
-        found.refuse(place, several if is_chat else _NO_MESSAGES)
+        found.refuse(place, SEVERAL if is_chat else _NO_MESSAGES)
         return None
     if is_chat and not programs:
         data = [{**each, "role": our_role(each["role"])} for each in data]

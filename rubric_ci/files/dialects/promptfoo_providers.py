@@ -3,9 +3,10 @@
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from posixpath import join
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from rubric_ci.files.dialects.promptfoo_checks import Placed
 from rubric_ci.files.dialects.promptfoo_code import (
@@ -16,9 +17,12 @@ from rubric_ci.files.dialects.promptfoo_code import (
     language_of,
     transform_of,
 )
+from rubric_ci.files.dialects.promptfoo_criteria import as_key
 from rubric_ci.files.dialects.promptfoo_models import IDLE, is_model, model_of, settings_of
 from rubric_ci.files.dialects.promptfoo_services import Service, service_of
 from rubric_ci.files.dialects.translation import Beside, Translation
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.problems import Path
 
 _OWN: Final = ("id", "label", "config", "transform")
@@ -29,50 +33,72 @@ _NO_COUNTERPART: Final = (
 )
 
 
-class Providers(NamedTuple):
+@dataclass(slots=True)
+class Providers:
     """What the cases need to know of the targets."""
 
-    transforms: tuple[str, ...]  # of answers, which the checks have to apply
-    names: dict[str, tuple[str, ...]]  # by which a test can choose a target, by its name
-    services: dict[str, Service]  # by the names of their targets
-
-    @property
-    def use_prompts(self) -> bool:
-        """Return False if every target is a service that sends other variables than the prompt."""
-        return len(self.services) < len(self.names) or any(
-            service.uses_prompt for service in self.services.values()
-        )
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of each, label and id
+    services: dict[str, Service] = field(default_factory=dict)
+    of_tests: dict[str, str] = field(default_factory=dict)  # targets, by their providers as JSON
+    left: dict[Path, tuple[str, ...]] = field(default_factory=dict)  # transforms, by their places
+    transforms: tuple[str, ...] = ()  # of answers, which the checks have to apply
 
 
 def add_targets(found: Translation, data: Mapping[str, Any], beside: Beside) -> Providers:
     """Add the targets."""
     key = "providers" if "providers" in data else "targets"
-    written = data.get(key) or []
-    items = written if isinstance(written, list) else [written]
-    left: dict[Path, tuple[str, ...]] = {}
-    known = dict[str, tuple[str, ...]]()
-    services = dict[str, Service]()
-    for index, item in enumerate(items):
-        where: Path = (key, index) if isinstance(written, list) else (key,)
-        options, place = _options(item, where)
-        transforms = transform_of(
-            found, options.get("transform"), (*place, "transform"), beside.base
-        )
-        target = _target(found, options, place, beside, transforms)
-        if target is None:
-            continue
-        name = _name(found, options)
-        if isinstance(target, Service):
-            services[name], target = target, target.target
-        found.targets.append({"name": name, **target})
-        known[name] = tuple(str(options[k]) for k in ("label", "id") if options.get(k))
-        shim = any(each in target.get("command_template", "") for each in SHIMS.values())
-        left[place] = () if shim else tuple(transforms)
+    providers = Providers()
+    for item, where in _listed(data.get(key) or [], key, beside):
+        _add(found, providers, item, where, beside)
     names = [target["name"] for target in found.targets]
     if names:
         several = len(names) > 1
         found.put(("targets" if several else "target",), names if several else names[0], (key,))
-    return Providers(_of_checks(found, left), known, services)
+    providers.transforms = _of_checks(found, providers.left)
+    return providers
+
+
+def target_of_test(
+    found: Translation, providers: Providers, written: Placed, beside: Beside
+) -> str:
+    """Return the target of the provider of a test, which is added; "": it has no counterpart."""
+    item, place = written
+    key = as_key(item)
+    if key not in providers.of_tests:
+        configured = dict(providers.names)
+        name = _add(found, providers, item, place, beside)
+        providers.names = configured
+        if name and (providers.transforms or any(providers.left.values())):
+            found.refuse(place, "`provider` of a test next to a `transform` has no counterpart")
+        providers.of_tests[key] = name
+    return providers.of_tests[key]
+
+
+def _listed(written: Any, key: str, beside: Beside) -> Iterator[Placed]:
+    """Yield the providers of a list, those in files of YAML and JSON included."""
+    for index, item in enumerate(written if isinstance(written, list) else [written]):
+        where: Path = (key, index) if isinstance(written, list) else (key,)
+        name = item.removeprefix("file://") if isinstance(item, str) else ""
+        text = beside.read(name) if name.endswith((".yaml", ".yml", ".json")) else None
+        data = item if text is None else Document(name, text).data
+        yield from ((each, where) for each in (data if isinstance(data, list) else [data]))
+
+
+def _add(found: Translation, providers: Providers, item: Any, where: Path, beside: Beside) -> str:
+    """Add a target, and return its name; "": it has no counterpart."""
+    options, place = _options(item, where)
+    transforms = transform_of(found, options.get("transform"), (*place, "transform"), beside.base)
+    target = _target(found, options, place, beside, transforms)
+    if target is None:
+        return ""
+    name = _name(found, options)
+    if isinstance(target, Service):
+        providers.services[name], target = target, target.target
+    found.targets.append({"name": name, **target})
+    providers.names[name] = tuple(str(options[k]) for k in ("label", "id") if options.get(k))
+    shim = any(each in target.get("command_template", "") for each in SHIMS.values())
+    providers.left[place] = () if shim else tuple(transforms)
+    return name
 
 
 def ask_as_programs(found: Translation, services: Mapping[str, Service]) -> None:

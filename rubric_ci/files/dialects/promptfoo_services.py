@@ -41,7 +41,6 @@ class Service(NamedTuple):
 
     target: dict[str, Any]
     program: dict[str, Any]
-    uses_prompt: bool
 
 
 def service_of(
@@ -76,7 +75,7 @@ def service_of(
     path = _answer(reader)
     plain = path and not (names - {"prompt"} or transforms or any(match[3] for match in used))
     target = _target(request, path) if plain and _is_plain(request) else program
-    return Service(target, program, "prompt" in names)
+    return Service(target, program)
 
 
 def _program(

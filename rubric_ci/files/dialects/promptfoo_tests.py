@@ -15,8 +15,8 @@ from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.model.problems import Path
 
 _KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")
-_CHOOSING: Final = ("prompts", "providers")
-_DECIDING: Final = (*("provider", "assertScoringFunction", "providerOutput", "repeat"),)
+_CHOOSING: Final = ("prompts", "providers", "provider")
+_DECIDING: Final = (*("assertScoringFunction", "providerOutput", "repeat"),)
 _OPTIONS: Final = (
     *("transform", "postprocess", "disableDefaultAsserts", "provider", "transformVars"),
     *("disableVarExpansion", "cache", "runSerially", "timeout", "disableConversationVar"),
@@ -38,6 +38,7 @@ class Test(NamedTuple):
     settings: Mapping[str, Placed]  # of requests
     prompts: Placed = (None, ())  # labels; None: every prompt
     providers: Placed = (None, ())  # labels or ids; None: every provider
+    provider: Placed = (None, ())  # in place of all providers
 
 
 def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[Test]:

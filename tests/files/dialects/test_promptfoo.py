@@ -149,10 +149,48 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "keys that decide": (
-        "tests: [{provider: echo, assert: [{type: is-json}]}]\nextensions: ['file://a.js:hook']",
+        "tests: [{repeat: 2, assert: [{type: is-json}]}]\nextensions: ['file://a.js:hook']",
         [
             "extensions `extensions` has no counterpart",
-            "tests.0.provider `provider` of a test has no counterpart",
+            "tests.0.repeat `repeat` of a test has no counterpart",
+        ],
+    ),
+    "a prompt that is not there": (
+        "tests: [{}]\nprompts: ['file://a.txt']",
+        [
+            (
+                "prompts.0 `file://a.txt` is not there, from the folder of this file; promptfoo "
+                "stops at it, too"
+            )
+        ],
+    ),
+    "a provider of a test without a counterpart": (
+        "providers: [echo]\ntests: [{provider: mcp, assert: [{type: is-json}]}]",
+        [
+            (
+                "tests.0.provider this provider has no counterpart; define a target of the name "
+                "`default`: `- {name: default, provider: cli, command_template: 'PROGRAM "
+                "{PROMPT}'}`"
+            )
+        ],
+    ),
+    "a provider of a test next to a transform": (
+        (
+            "providers: [{id: 'openai:a', transform: output.b}]\n"
+            "tests: [{provider: 'openai:c', assert: [{type: is-json}]}]"
+        ),
+        ["tests.0.provider `provider` of a test next to a `transform` has no counterpart"],
+    ),
+    "a chat prompt for another kind of target": (
+        (
+            'providers: [\'openai:gpt-6\']\nprompts: [\'[{"role": "user", "content": "a"}]\']'
+            "\ntests: [{provider: echo, assert: [{type: is-json}]}]"
+        ),
+        [
+            (
+                "prompts a chat prompt for programs and models is not the same text for both: one "
+                "target of a test is of another kind"
+            )
         ],
     ),
     "a chat prompt for programs and models": (
@@ -410,6 +448,21 @@ def test_a_test_chooses_its_providers() -> None:
         ("test-3", None),
     ]
     assert said == []
+
+
+def test_a_test_has_a_provider_of_its_own() -> None:
+    test = "assert: [{type: is-json}]"
+    tests = f"{{provider: echo, {test}}}, {{provider: echo, {test}}}, {{{test}}}"
+    found = translation(f"providers: ['openai:a']\ntests: [{tests}]")
+    assert [each.get("target") for each in found.data["evalcases"]] == ["echo", "echo", None]
+    assert [each["name"] for each in found.targets] == ["openai:a", "echo"]
+    assert found.data["target"] == "openai:a"
+
+
+def test_providers_in_a_file() -> None:
+    files = {"one.yaml": "{id: 'openai:a', label: one}", "more.json": '["openai:b", "echo"]'}
+    found = translation("providers: ['file://one.yaml', 'file://more.json']\ntests: [{}]", files)
+    assert [each["name"] for each in found.targets] == ["one", "openai:b", "echo"]
 
 
 def test_the_question_to_a_service_that_gets_no_prompt_has_its_variables() -> None:

@@ -37,6 +37,7 @@ def without_name(target: dict[str, Any]) -> dict[str, Any]:
 MODELS: dict[str, dict[str, Any]] = {
     "openai:gpt-6": {"model": "openai/gpt-6"},
     "openai:chat:gpt-6": {"model": "openai/gpt-6"},
+    "openai:{{ env.MODEL }}": {"model": "openai/${{ MODEL }}"},
     "openai:completion:gpt-6": {"model": "openai/gpt-6"},
     "azure:responses:deployed": {"model": "azure/responses/deployed"},
     "bedrock:converse:a.claude-next": {"model": "bedrock/a.claude-next"},
@@ -76,6 +77,10 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "of a server": (
         "{apiBaseUrl: 'http://127.0.0.1:1/v1', apiKeyEnvar: SHOP_KEY}",
         {"api_base": "http://127.0.0.1:1/v1", "api_key": "${{ SHOP_KEY }}"},
+    ),
+    "variables in texts": (
+        "{headers: {Authorization: 'Bearer {{env.TOKEN}}'}}",
+        {"extra_headers": {"Authorization": "Bearer ${{ TOKEN }}"}},
     ),
     "a host": ("{apiHost: proxy.example}", {"api_base": "https://proxy.example/v1"}),
     "a variable as key": ("{apiKey: '{{env.SHOP_KEY}}'}", {"api_key": "${{ SHOP_KEY }}"}),
@@ -153,6 +158,13 @@ LOST = {
         (
             "providers.0.config.response_format `response_format` has a template, or is in another "
             "file"
+        ),
+    ),
+    "a default in a model": (
+        "[\"openai:{{env.MODEL | default('a')}}\"]",
+        (
+            "providers.0 `openai:{{env.MODEL | default('a')}}` has a template that is no variable "
+            "of the environment"
         ),
     ),
     "prompts of its own": (

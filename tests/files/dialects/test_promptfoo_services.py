@@ -129,10 +129,15 @@ SENT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def asked(request: dict[str, Any], **settings: Any) -> "subprocess.CompletedProcess[str]":
+CASE = {"n": 2, "user": {"name": "Ann"}}
+
+
+def asked(
+    request: dict[str, Any], *, case: dict[str, Any] = CASE, **settings: Any
+) -> "subprocess.CompletedProcess[str]":
     """Run the shim with a request to a server that replies with it."""
     with serving(Echo) as server, TemporaryDirectory() as folder:
-        Path(folder, "vars.json").write_text('{"a": {"n": 2, "user": {"name": "Ann"}}}')
+        Path(folder, "vars.json").write_text(json.dumps({"a": case}))
         spec = {**request, "url": f"{server.url}{request.get('url', '/')}"}
         words = ["--vars", "vars.json", "a", "--http", json.dumps(json.dumps(spec | settings))]
         return subprocess.run(
@@ -153,6 +158,12 @@ def test_the_shim_asks_a_service(request_: dict[str, Any], sent: dict[str, Any])
     if sent["body"] and got["type"] == JSON_TYPE:
         got["body"] = json.loads(got["body"])
     assert got == sent
+
+
+def test_a_prompt_that_is_empty_is_sent_so() -> None:
+    request = {"method": "POST", "body": {"q": "{{prompt}}"}}
+    done = asked(request, case={"n": 2, "__prompt": ""}, reader="json.body")
+    assert json.loads(json.loads(done.stdout)["text"]) == {"q": ""}
 
 
 READERS = ("json.path", "(json, text) => JSON.parse(text).path", "({output: json.path})")

@@ -299,16 +299,19 @@ function parsed(text) {
   }
 }
 
-async function main(words, vars = {}) {
+// `prompt` is in place of a text that stands for an empty one.
+async function main(words, vars = {}, prompt = undefined) {
   const [first, second, ...others] = words;
   if (first === "--vars") {
-    return main(others.slice(1), JSON.parse(readFileSync(second, "utf8"))[others[0]]);
+    const { __prompt: prompt, ...known } = JSON.parse(readFileSync(second, "utf8"))[others[0]];
+    return main(others.slice(1), known, prompt);
   }
   if (first === "--config") {
-    return answer(vars, JSON.parse(JSON.parse(second)), ...others.slice(0, 2), others.slice(2));
+    const config = JSON.parse(JSON.parse(second));
+    return answer(vars, config, others[0], prompt ?? others[1], others.slice(2));
   }
   if (first === "--http") {
-    return asked(JSON.parse(JSON.parse(second)), vars, others[0], others.slice(1));
+    return asked(JSON.parse(JSON.parse(second)), vars, prompt ?? others[0], others.slice(1));
   }
   const given = () => JSON.parse(readFileSync(0, "utf8"));
   if (first === "--all" || first === "--mean") {
@@ -319,7 +322,7 @@ async function main(words, vars = {}) {
     const { output, context } = given();
     return JSON.stringify(await transformed([second], output, context));
   }
-  return first ? answer(vars, {}, first, second, others) : JSON.stringify(await grade(given()));
+  return first ? answer(vars, {}, first, prompt ?? second, others) : JSON.stringify(await grade(given()));
 }
 
 try {

@@ -130,6 +130,7 @@ def aggregated(results: dict[str, Any], threshold: float | None) -> int:
 
 def answer(variables: Any, config: Any, reference: str, prompt: str, *transforms: str) -> str:
     """Return the answer of a provider with its settings and the variables of the test."""
+    prompt = variables.pop("__prompt", prompt)  # it stands for an empty one
     options = {"id": reference, "config": config}
     context = {"vars": variables, "prompt": {"raw": prompt, "label": prompt}}
     if reference.startswith("exec:"):

@@ -86,7 +86,7 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
             (SUITES / "promptfooconfig.yaml").read_text(),
             0,
             [
-                "2:11 a prompt that is no text or file of text is not imported, nor its cases",
+                "2:11 `file://prompt.txt` is not there, from the folder of this file; promptfoo",
             ],
         ),
         (

@@ -115,7 +115,8 @@ def test_cases_in_are_cases_out_and_cases_reported(name: str, checkout: Checkout
     written = list((checkout.root / "ours").glob("*.eval.yaml"))
     cases = [each for path in written for each in yaml.safe_load(path.read_text())["evalcases"]]
     reported = [line for line in done.stdout.splitlines() if line.startswith(file)]
-    assert done.returncode == bool(reported), done.stdout + done.stderr
+    lost = [line for line in reported if ": warning: " not in line]
+    assert done.returncode == bool(lost), done.stdout + done.stderr
     assert all(re.match(r".*?:\d+:\d+: ", line) for line in reported), reported
     assert FILES[name] - len(cases) == LOST.get(name, 0), done.stdout
     assert LOST.get(name, 0) == 0 or reported

@@ -174,7 +174,7 @@ def test_the_shim_reads_a_reply(code: str) -> None:
     assert asked({"method": "GET"}, reader=code).stdout == "/"
 
 
-FAILED = {
+FAILED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a status": ({"url": "/503", "method": "GET"}, {}, "Error: 503 Service Unavailable: {"),
     "code that throws": ({"method": "GET"}, {"reader": "json.a.b"}, "TypeError: Cannot read"),
     "no answer": ({"method": "GET"}, {"reader": "json.a"}, "Error: no answer in the reply: {"),
@@ -184,7 +184,7 @@ FAILED = {
 
 @pytest.mark.parametrize(("request_", "settings", "said"), FAILED.values(), ids=FAILED)
 def test_a_service_without_an_answer_is_no_verdict(
-    request_: dict[str, Any], settings: dict[str, str], said: str
+    request_: dict[str, Any], settings: dict[str, Any], said: str
 ) -> None:
     done = asked(request_, **settings)
     assert (done.returncode, done.stdout) == (1, "")

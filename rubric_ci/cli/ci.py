@@ -84,6 +84,12 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
     default="",
     help="Commit of the check run and of links to files; default: from the event.",
 )
+@option(
+    "--failure",
+    metavar="TEXT",
+    default="",
+    help="Post in place of a report why the run could not start: its output `failure`.",
+)
 def comment(**options: Any) -> None:
     """Post a report as a comment on its pull request.
 

@@ -186,6 +186,7 @@ class CommentSettings:
     check: str = ""  # name of a check run to create; empty: none
     page: str = ""  # artifact with the page; empty: none
     sha: str = ""  # commit of the check run and of links; empty: the one of the event
+    failure: str = ""  # why there is no report, which is posted in its place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,13 +157,43 @@ def test_one_case_is_graded_and_a_rerun_asks_the_judge_again(
     assert asked == [(["greeting"], 0), (["greeting", "farewell"], 2)]
 
 
+def test_a_case_that_is_not_there_is_said_in_the_comment(shop: Shop, published: Checkout) -> None:
+    shop.hub.said = "/rubric-ci run gretting"
+    job = shop.run("issue_comment", comment(body=shop.hub.said), published)
+    assert not job.succeeded
+    (body,) = shop.hub.comments
+    assert "Gate undecided: the run could not start" in body
+    assert "no case matches --case gretting (did you mean `greeting`?)" in body
+    assert (shop.hub.checks, shop.judge.seen) == ([], [])
+
+
+def test_help_is_an_answer_in_the_comment(shop: Shop, published: Checkout) -> None:
+    shop.hub.said = "/rubric-ci help"
+    job = shop.run("issue_comment", comment(body=shop.hub.said), published)
+    assert not job.succeeded  # nothing is graded
+    (body,) = shop.hub.comments
+    assert "`/rubric-ci run CASE` one case" in body
+    assert shop.judge.seen == []
+
+
+@pytest.mark.parametrize("is_head", [True, False], ids=["the head", "another commit"])
+def test_a_person_starts_the_workflow(is_head: bool, shop: Shop, published: Checkout) -> None:
+    inputs = {"pull-request": "7", "sha": shop.sha if is_head else LATER}
+    sender = {"login": "ana", "type": "User"}
+    job = shop.run("workflow_dispatch", {"inputs": inputs, "sender": sender}, published)
+    assert job.succeeded == is_head, job.log
+    assert [check["head_sha"] for check in shop.hub.checks] == [shop.sha] * is_head
+    assert ("`sha` is not the head of #7" in job.log) != is_head
+
+
 @pytest.mark.parametrize("case", ["$(touch${IFS}pwned)", "';touch${IFS}pwned;'", "--help"])
 def test_a_word_is_no_command(case: str, shop: Shop, published: Checkout) -> None:
     shop.hub.said = f"/rubric-ci run {case}"
     job = shop.run("issue_comment", comment(body=shop.hub.said), published)
     assert f"case={case}" in job.log
     assert list(shop.checkout.root.parent.rglob("pwned")) == []
-    assert (shop.hub.comments, shop.judge.seen) == ([], []), job.log
+    assert (len(shop.hub.comments), shop.judge.seen) == (1, []), job.log
+    assert "no case matches" in shop.hub.comments[0]
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {

@@ -15,10 +15,10 @@ from rubric_ci.model.command_settings import CommentSettings, RunSettings
 from rubric_ci.model.media import COPIES
 from rubric_ci.model.results import pictures_in
 from rubric_ci.services.calibration.correction import with_merged_correction
-from rubric_ci.services.publish.comment import post
+from rubric_ci.services.publish.comment import post, post_failure
 from rubric_ci.services.publish.copies import copies_in, keep_copies
 from rubric_ci.services.publish.files import HINT, write_and_show
-from rubric_ci.services.publish.workflow import publish
+from rubric_ci.services.publish.workflow import failure_text, publish
 from rubric_ci.text import escape
 
 
@@ -37,7 +37,11 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
 
 
 def comment(settings: CommentSettings, environment: Mapping[str, str]) -> ExitCode:
-    """Post the report of a file; unlike in `run`, a failure to post is an error."""
-    for line in post(read_report(settings.report), settings, environment):
+    """Post the report of a file, or why there is none; a failure to post is an error."""
+    if settings.failure:
+        lines = [post_failure(failure_text(settings.failure), settings, environment)]
+    else:
+        lines = post(read_report(settings.report), settings, environment)
+    for line in lines:
         click.echo(escape.log_line(line))
     return ExitCode.OK

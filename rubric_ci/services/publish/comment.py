@@ -36,16 +36,21 @@ def try_to_post(
 def try_to_post_failure(
     body: str, settings: CommentSettings, environment: Mapping[str, str]
 ) -> list[str]:
-    """Replace the comment by the reason why there is no report; a failure is one line."""
+    """Post at the end of a run that could not start; a failure is one line."""
     try:
-        target = _target(None, settings, environment)
-        place = posts.Place(
-            repository=target.repository, pull_request=target.pull_request, key=settings.key
-        )
-        posted = posts.post(target.server, place, [body], mode=settings.mode, failing=True)
+        return [post_failure(body, settings, environment)]
     except UserError as error:
         return [f"not posted: {error_line(error)}"]
-    return [f"comment on {place.about} {posted.done}"]
+
+
+def post_failure(body: str, settings: CommentSettings, environment: Mapping[str, str]) -> str:
+    """Replace the comment by the reason why there is no report; raises as `post` does."""
+    target = _target(None, settings, environment)
+    place = posts.Place(
+        repository=target.repository, pull_request=target.pull_request, key=settings.key
+    )
+    posted = posts.post(target.server, place, [body], mode=settings.mode, failing=True)
+    return f"comment on {place.about} {posted.done}"
 
 
 def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
+from itertools import chain
 from pathlib import Path
 from secrets import token_hex
 from typing import Final, Self
@@ -21,6 +22,7 @@ from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.reports.render import annotations, markdown
 from rubric_ci.reports.render.markdown_case import Links
 from rubric_ci.services.publish import telemetry
+from rubric_ci.system import masking
 from rubric_ci.system.runner import in_workflow
 from rubric_ci.text import escape
 from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, error_line
@@ -92,11 +94,13 @@ def publish_failure(error: UserError, settings: RunSettings, workflow: Workflow 
         return
     title = {"title": "rubric-ci"}
     workflow.annotate(f"{command('error', error_line(error), title)}\n")
-    body = failure_text(error)
-    try:
-        workflow.add_summary(body)
-    except CannotWriteFile as failed:
-        click.echo(escape.log_line(f"not written: {failed.message}"), err=True)
+    body = failure_text(error.message, error.hint)
+    written = (
+        lambda: workflow.add_summary(body),
+        lambda: workflow.set_outputs({"failure": masking.redact(error_line(error))}),
+    )
+    for line in chain.from_iterable(map(_problems, written)):
+        click.echo(escape.log_line(line), err=True)
     if settings.comment != "off":
         from rubric_ci.services.publish.comment import try_to_post_failure  # loads PyGithub
 
@@ -105,9 +109,9 @@ def publish_failure(error: UserError, settings: RunSettings, workflow: Workflow 
             click.echo(escape.log_line(line))
 
 
-def failure_text(error: UserError) -> str:
-    """Return the error as Markdown; it replaces the report of an earlier push."""
-    parts = [TITLE, STALE, escape.prose(error.message), escape.prose(error.hint)]
+def failure_text(message: str, hint: str = "") -> str:
+    """Return an error as Markdown; it replaces the report of an earlier push."""
+    parts = [TITLE, STALE, escape.prose(message), escape.prose(hint)]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -67,6 +67,21 @@ def environment(github: GitHub, folder: Path, event: dict[str, Any], name: str) 
     }
 
 
+def test_why_there_is_no_report(
+    github: GitHub, settings: CommentSettings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is a text from elsewhere: Markdown in it is text, and a failure to post is an error."""
+    around = environment(github, tmp_path, PULL_EVENT, "pull_request")
+    why = replace(settings, failure="no case matches --case <img> (did you mean `a`?)")
+    assert comment(why, around) is ExitCode.OK
+    (posted,) = github.pulls[7].comments
+    assert "## ⚠️ rubric-ci · Gate undecided: the run could not start" in posted.body
+    assert "no case matches --case &lt;img&gt; (did you mean `a`?)" in posted.body
+    assert capsys.readouterr().out == "comment on pull request #7 of acme/app created\n"
+    with pytest.raises(CannotFindPullRequest):
+        comment(why, environment(github, tmp_path, {}, "push"))
+
+
 def test_on_a_pull_request(
     github: GitHub, settings: CommentSettings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,6 +27,7 @@ def environment(project: Project, github: GitHub) -> dict[str, str]:
         "GITHUB_EVENT_NAME": "pull_request",
         "GITHUB_EVENT_PATH": str(project.root / "../event.json"),
         "GITHUB_REPOSITORY": "o/r",
+        "GITHUB_OUTPUT": str(project.root / "../outputs"),
         "GITHUB_STEP_SUMMARY": str(project.root / "../summary.md"),
         "GITHUB_API_URL": github.url,
         "GITHUB_TOKEN": "actions",
@@ -49,6 +50,8 @@ def test_a_missing_secret_replaces_the_former_verdict(project: Project) -> None:
     assert "## ⚠️ rubric-ci · Gate undecided: the run could not start" in comment.body
     assert "A verdict that was shown here before is out of date." in comment.body
     assert "OPENAI" in comment.body
+    outputs = (project.root / "../outputs").read_text().partition("failure<<")[2].splitlines()
+    assert outputs[1].startswith("judge `openai/a`: the environment variable OPENAI_API_KEY is")
     assert "Gate undecided" in (project.root / "../summary.md").read_text()
 
 

@@ -66,7 +66,7 @@ class Agent:
         self.steps.append({"step_id": number, "source": "agent", "message": message, **more})
 
     def rename(self, old, new):
-        """Rename a function wherever it stands, and run the examples."""
+        """Rename a function wherever it is used, and run the examples."""
         files = self.call("Search", word=old).splitlines()
         for path in files:
             self.call("Edit", path=path, old=old, new=new)

@@ -24,7 +24,7 @@ _MOST: Final = _START + len(_GAP) + _END
 
 
 class HasAnswer(Protocol):
-    """What keeps an answer: a case or trial of a report, its base, a label, a sentinel's item."""
+    """A value with an answer: a case or trial of a report, its base, a label, a sentinel's item."""
 
     @property
     def answer(self) -> str | None:

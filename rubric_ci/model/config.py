@@ -284,7 +284,7 @@ class MockTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerTarget:
-    """Another eval tool, which has cases of its own; `run --target` reads its results."""
+    """Another eval tool, which has its own cases; `run --target` reads its results."""
 
     name: str
     command_template: str  # writes its results into {RESULTS}

@@ -97,7 +97,7 @@ class Prepared:
     def take(
         self, case: EvalCase, spec: EvaluatorSpec, trial: int, answer: Answer
     ) -> Assessment | None:
-        """Return an assessment that was kept and forget it, or return None."""
+        """Return a kept assessment and drop it, or return None."""
         name = id(case), id(spec), trial, answer.text
         _, _, judged, found = self._found.pop(name, (None, None, None, None))
         return found if judged == answer else None  # of another target, it may have other messages
@@ -105,7 +105,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartPrice:
-    """What one start of a target's program may cost."""
+    """The price of one start of a target's program."""
 
     target: str  # its name
     counts: bool = True  # as a call; False: only the cost that it reports counts, afterwards
@@ -129,7 +129,7 @@ class RunContext:
     spend: Callable[[StartPrice, Start], Awaitable[Answer]] = field(default=_without_caps)
     """Start a program if it fits the caps of `call_model`; raises OverBudget."""
     spent: Callable[[], Usage] = field(default=lambda: NOTHING_USED)
-    """What all requests and starts used so far, whatever they were for."""
+    """The usage of all requests and starts so far."""
     root: Path  # of the repository
     environment: Mapping[str, str]
     judge: JudgeConfig | None = None

@@ -267,7 +267,7 @@ class EvalCase:
     expected_messages: tuple[Message, ...] = ()
     evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
     target: str = ""  # empty: the default target
-    workspace: Workspace | None = None  # replaces that of the target, but for its sandbox
+    workspace: Workspace | None = None  # replaces the target's, but for its sandbox
     written_id: str = ""  # the id in the file, if several targets answer the case
     vars: Mapping[str, JSON] = field(default_factory=dict)  # of the case and its suite
     tags: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ SUFFIXES: Final[dict[MediaType, tuple[str, ...]]] = {
 """How the names of files of each type end."""
 TYPES: Final = "png, jpeg, gif, webp"
 INLINED: Final = 5 * 2**20  # bytes of images in a page; others are linked
-COPIES: Final = "media"  # the folder beside the reports of a run
+COPIES: Final = "media"  # the folder next to the reports of a run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Media:
 
     @property
     def file(self) -> str:
-        """The name of a copy, which the reports of a run have beside them."""
+        """The name of a copy, in the folder `COPIES`."""
         return f"{self.digest}{SUFFIXES[self.type][0]}"
 
     @property
@@ -72,7 +72,7 @@ class Media:
 
     @property
     def name(self) -> str:
-        """What stands for it in a text: `[image: shots/cart.png]`."""
+        """The placeholder for it in a text: `[image: shots/cart.png]`."""
         return f"[{self.kind}: {self.path}]"
 
 

@@ -93,7 +93,7 @@ class ShardInfo:
 
     index: int  # from 1
     count: int
-    positions: tuple[int, ...] = ()  # of its cases among those of the whole run, from 0
+    positions: tuple[int, ...] = ()  # of its cases in the whole run, from 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

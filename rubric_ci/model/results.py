@@ -233,7 +233,7 @@ class Graded:
     trials: tuple[Trial, ...] = ()  # each trial, if there are several
     trials_to_pass: int = 0  # of those, as many must pass; 0: the median decides
     further_trials: int = 0  # of those, the ones that a suspected regression was given
-    cluster: str = ""  # of cases that are not independent of each other; empty: by itself
+    cluster: str = ""  # of cases that are not independent of each other; empty: independent
     evaluators: tuple[EvaluatorResult, ...] = ()
     usage: Usage = NOTHING_USED
     duration_seconds: float | None = None

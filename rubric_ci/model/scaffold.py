@@ -18,7 +18,7 @@ TARGETS: Final[Mapping[TargetKind, str]] = MappingProxyType(
         "recorded": "answers that are kept in a file",
     }
 )
-"""What answers the cases."""
+"""The kinds of target that answer the cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,7 @@ def format_score(value: float) -> str:
 
 
 def mark_share(value: MarkValue) -> float:
-    """Return a mark of a check or of a score range as 0..1; levels have no scale of their own."""
+    """Return a mark of a check or of a score range as 0..1; levels have no scale."""
     if value == CANNOT_ASSESS:
         return 0.0
     return float(value) if isinstance(value, bool) else float(value) / 10

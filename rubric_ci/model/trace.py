@@ -11,7 +11,7 @@ Finish: TypeAlias = Literal["stop", "length", "refusal"]
 """Why a reply ended: complete, at the token limit, or refused by the model or its filter."""
 
 SeenPart: TypeAlias = Literal["answer", "conversation", "tool_calls", "file_changes", "files"]
-"""The parts of a trial that a judge can see."""
+"""The parts of a trial that a judge can be shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What each target and judge of a run used: the figures of a target, and of the next estimate."""
+"""Usage of each target and judge of a run, from which the next run is estimated."""
 
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
@@ -11,7 +11,7 @@ Role: TypeAlias = Literal["target", "judge"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedBy:
-    """What the answers of a target, or the marks of a judge, used in a run."""
+    """The usage of the answers of a target, or of the marks of a judge, in a run."""
 
     role: Role
     name: str  # of the target; of a judge: its model

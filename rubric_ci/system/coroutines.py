@@ -25,7 +25,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine and return its result.
 
     NOTE: when `asyncio.run` restores the handler of Ctrl-C, `signal.signal` writes the `repr` of
-    its task, and so of the task's result, into an error that nobody sees.
+    its task, and so of the task's result, into an error that is not shown.
     """
     results: list[T] = []
 
@@ -37,7 +37,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 class BackgroundLoop:
-    """An event loop in a thread of its own, for callers with and without a loop of theirs."""
+    """An event loop in a separate thread, for callers with and without their own loop."""
 
     def __init__(self) -> None:
         self._ready, self._end = Event(), asyncio.Event()

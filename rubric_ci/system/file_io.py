@@ -210,7 +210,7 @@ def _replace(target: Path, before: bytes, after: bytes) -> None:
 def _draft(
     target: Path, pieces: Iterable[bytes], *, mode: int, sync: bool = False
 ) -> Iterator[str]:
-    """Yield the path of a new file with this content beside the target; delete it on an error."""
+    """Yield the path of a new file with this content next to the target; delete it on an error."""
     draft = f"{target}.{os.urandom(4).hex()}.tmp"
     descriptor = os.open(draft, _CREATE, mode)
     try:

@@ -64,7 +64,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """The result of a command that ended by itself; its stderr has no secret of this process."""
+    """The result of a command that was not stopped; its stderr has no secret of this process."""
 
     status: int  # negative: the signal that ended it
     stdout: str

@@ -1,4 +1,4 @@
-"""Which folders are the top of a git repository: git's own rule, without a start of git.
+"""The folders that are the top of a git repository: git's own rule, without a start of git.
 
 An empty `.git` is no repository, nor is one that another user left in a shared folder: any user of
 a machine can create one in the folder of temporary files.

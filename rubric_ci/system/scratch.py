@@ -1,7 +1,7 @@
 """Temporary folders that no run leaves behind: the next run removes a killed run's.
 
 The owner of a folder holds a lock in it. A folder whose lock is free has no owner. On Linux the
-processes that still run with the folder in `VARIABLE` end with it, also those of other sessions.
+processes that still run with the folder in `VARIABLE` end with it, in other sessions too.
 """
 
 import os

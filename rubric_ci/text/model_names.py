@@ -27,7 +27,7 @@ ALIASES: Final = {"azure-openai": "azure", "google": "gemini", "google-gemini": 
 
 
 class Misnamed(NamedTuple):
-    """What is wrong with the name of a model, and the name that is meant ("": it is not known)."""
+    """The mistake in the name of a model, and the name that is meant ("": it is not known)."""
 
     message: str
     meant: str

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 Spellings: TypeAlias = tuple[str, ...]
-"""One command, as it is written, and without what stands before its program."""
+"""One command, as it is written, and without the words before its program."""
 
 _SHELL: Final = re.compile(r"(?:.*/)?(?:ba|z|da|k|a)?sh(?:\.exe)?")
 _SEPARATOR: Final = re.compile(r"&&|\|\|?&?|;;?|\n|(?<![<>&])&(?![>&])")
@@ -40,7 +40,7 @@ def unwrapped(line: str) -> str:
 
 
 def commands(line: str, depth: int = 0) -> list[Spellings]:
-    """Return the commands of a line in order; those of a `sh -c` in place of it."""
+    """Return the commands of a line in order; `sh -c` is replaced by its commands."""
     if len(line) > _MOST or depth > _DEEPEST:
         return [(line.strip(),)]
     return [each for piece in _pieces(line) for each in _spelled(piece, depth)]

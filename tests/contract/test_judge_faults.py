@@ -145,7 +145,7 @@ TABLE = {
     "fenced JSON": Row([says(f"```json\n{TEXT}\n```")], SCORE, 1),
     "duplicate JSON keys": wrong(
         says(TEXT.replace('"score": 7', '"score": 7, "score": 10')),
-        'the key "score" stands twice in one object',
+        'the key "score" is twice in one object',
     ),
 }
 

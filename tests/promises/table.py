@@ -147,7 +147,7 @@ _OWN_REQUESTS: Final = DoesNotApply(
     "the tool sends its own requests, and rubric-ci none; a note of the report says so of a cap"
 )
 _NOTHING_SENT: Final = DoesNotApply("nothing is sent or started: the results are there")
-_OWN_CACHE: Final = DoesNotApply("the tool is started each time, and caches by itself")
+_OWN_CACHE: Final = DoesNotApply("the tool is started each time, and has its own cache")
 _OWN_JUDGE: Final = DoesNotApply("the tool marks the answers; no judge request is sent")
 _NO_RUBRIC: Final = Refused(
     "has results that csv judged: there is no rubric to mark",

@@ -33,7 +33,7 @@ class Read(Protocol):
 
 
 KINDS: Final = ("shell", "edit", "read", "web")
-"""Names of kinds of tools that mean those of every agent."""
+"""Kinds of tools, each with a name that means the tools of every agent."""
 
 OPTIONS: Final = ("max_turns", "max_cost_usd", "effort", "base_url", "mcp_servers", "args")
 """Settings of a target that a program has in its own way, or refuses."""
@@ -61,7 +61,7 @@ _DECODER = json.JSONDecoder()
 
 
 def never(_: bytes) -> bool:
-    """Return False: the program ends by itself."""
+    """Return False: the program ends without being stopped."""
     return False
 
 
@@ -96,7 +96,7 @@ class Agent:
     """The names of its tools by `KINDS`, of others under ""."""
     server_tools: str = "mcp__{}__"
     """How the names of the tools of a server in `mcp_servers` begin."""
-    planted: tuple[str, ...]  # globs of what it reads from a working folder by itself
+    planted: tuple[str, ...]  # globs of files that it always reads in a working folder
     host: str
     cap: str = ""  # its option for the most dollars of a start; empty: it has none
     read: Read
@@ -167,7 +167,7 @@ def events(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def last_event(stdout: str, stderr: str) -> str:
-    """Return the last event of an output in one line, with how often it stands in a row.
+    """Return the last event of an output in one line, with the number of its repeats.
 
     An error comes before what follows it, then a line of stderr with one. Without events it is the
     last line; "" for no output.

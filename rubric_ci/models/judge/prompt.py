@@ -274,7 +274,7 @@ def escaped(text: str) -> str:
 
 
 def _is_tag_from(text: str, start: int) -> bool:
-    """Return True if the name of a fence follows, whatever is between its letters."""
+    """Return True if the name of a fence follows, with any characters between its letters."""
     name, closing = "", False
     for at in range(start, len(text)):
         sign = _plain(text[at])

@@ -139,7 +139,7 @@ def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     value: dict[str, JSON] = {}
     for key, item in pairs:
         if key in value:
-            raise _NotOneObject(f"the key {json.dumps(key)} stands twice in one object")
+            raise _NotOneObject(f"the key {json.dumps(key)} is twice in one object")
         value[key] = item
     return value
 
@@ -277,7 +277,7 @@ def _out_of_range(alias: str, criterion: Judged, value: JSON) -> str:
 
 
 def _outline(value: Mapping[str, JSON]) -> Iterator[str]:
-    """Yield problems of a list of checks, except those of its entries."""
+    """Yield problems of a list of checks as a whole, not of its entries."""
     checks: Any = value["checks"]
     for position, entry in enumerate(checks):
         if not isinstance(entry, dict):

@@ -1,4 +1,4 @@
-"""Which images and documents a judge is shown, and what the report says where it is not."""
+"""The images and documents that a judge is shown, and notes on those that it is not shown."""
 
 from collections.abc import Sequence
 from functools import partial

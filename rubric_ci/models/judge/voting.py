@@ -2,7 +2,7 @@
 
 `--votes auto` takes one vote, and two more where moving any single mark by one step could change
 the verdict. After that it stops as soon as no completion to five votes can change the verdict, so
-that the verdict is that of five votes.
+that five votes would give the same verdict.
 """
 
 import hashlib

@@ -184,7 +184,7 @@ class _BatchQueue:
         reply: asyncio.Future[ModelReply] = asyncio.get_running_loop().create_future()
         self._waiting.append((call, reply))
         batch = asyncio.create_task(self._sent_when_quiet(len(self._waiting)))
-        self._batches.add(batch)  # a loop keeps no task alive by itself
+        self._batches.add(batch)  # a loop does not keep a task alive
         batch.add_done_callback(self._batches.discard)
         return await reply
 

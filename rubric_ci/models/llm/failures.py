@@ -210,7 +210,7 @@ _CLOSED = "the server closed the connection without a reply"
 _CUT = "the connection ended within the reply"
 
 _BY_CLASS: tuple[tuple[str, Callable[[Any], ConnectionFailure]], ...] = (
-    # The first class that is found counts: subclasses first, aiohttp's before those of httpx.
+    # The first class that is found counts: subclasses first, aiohttp's before httpx's.
     ("InvalidURL", _always(_NO_URL, sent=False, retryable=False)),
     ("NonHttpUrlClientError", _always(_NO_URL, sent=False, retryable=False)),
     ("UnsupportedProtocol", _always(_NO_URL, sent=False, retryable=False)),

@@ -121,7 +121,7 @@ def marks(text: str) -> str:
 
 
 def _read(command: JudgeCommand, finished: processes.Finished, files: Files) -> Trace:
-    """Return the reply; a status other than 0 is an error whatever the text says."""
+    """Return the reply; a status other than 0 is an error, with any text."""
     if agent := AGENTS.get(command.cli):
         reply = agent.read(finished.stdout, finished.stderr, files)
     else:

@@ -105,7 +105,7 @@ def load_litellm() -> ModuleType:
     """Import litellm, which takes seconds, without its downloads and without an `.env` file."""
     for name in _OFFLINE:
         os.environ.setdefault(name, "True")
-    os.environ.update(_NO_ENV_FILE)  # whatever the workflow says
+    os.environ.update(_NO_ENV_FILE)  # even if the workflow set it
     try:
         import litellm
     except ModuleNotFoundError as error:

@@ -81,7 +81,7 @@ def _encoded(media: Media) -> str:
 
 
 def content(media: Media) -> bytes:
-    """Return the bytes; raises CannotReadFile if they are not those of the digest any more."""
+    """Return the bytes; raises CannotReadFile if their digest is another one now."""
     data = media.read()
     if hashlib.sha256(data).hexdigest() != media.digest:
         raise CannotReadFile(f"{media.path} has changed since the run began", "run again")

@@ -26,14 +26,14 @@ class Tokens(NamedTuple):
 
 
 class _Tier(NamedTuple):
-    """Prompts of more tokens than these have prices of their own."""
+    """Prompts of more tokens than these have separate prices."""
 
     tokens: int
     suffix: str  # of the names of these prices
 
 
 def prices_of(endpoint: Endpoint) -> Prices | None:
-    """Return the configured prices of a model, else those of the model list; None if unknown.
+    """Return the configured prices of a model, else the model list's; None if unknown.
 
     A command adds its own prompt and tools, so the price of its model bounds no call.
     """
@@ -112,7 +112,7 @@ def _tiers(names: tuple[str, ...]) -> list[_Tier]:
 def known_mode(model: str) -> OutputMode:
     """Return the output mode of a model that is asked without litellm.
 
-    Servers of models that nobody lists (llama.cpp, Ollama, vLLM) take a schema; one that does not
+    Servers of models that no list has (llama.cpp, Ollama, vLLM) take a schema; one that does not
     says so, and is sent the next simpler mode.
     """
     known = model_info(model)

@@ -105,7 +105,7 @@ async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
 
 
 def headers_of(endpoint: Endpoint) -> dict[str, str]:
-    """Return the request headers: credentials, organization, and those of `extra_headers`.
+    """Return the request headers: credentials, organization, and `extra_headers`.
 
     Raises RequestError without an API key.
     """

@@ -1,7 +1,7 @@
-"""Which hosts a request may go to, whatever library is about to send it.
+"""The hosts that a request may go to, checked in every library that sends requests.
 
 A model's name and options become an address inside the libraries: litellm takes a part of a Bedrock
-ARN for the host. So the address of the finished request is checked, not what it is made from.
+ARN for the host. So the address of the finished request is checked, not only its settings.
 """
 
 import os

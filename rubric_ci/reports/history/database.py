@@ -153,7 +153,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if connection.in_transaction:  # SQLite ends it by itself where a disk is full
+        if connection.in_transaction:  # SQLite has ended it already if the disk is full
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
@@ -177,14 +177,14 @@ def check_untracked(path: Path, environment: Mapping[str, str]) -> None:
         raise CannotReadHistory(
             f"the history {path.as_posix()} was not read: {reason}",
             "set another file with --history; `rubric-ci history export` and `import` keep a "
-            "history on a branch of its own",
+            "history on a separate branch",
         )
 
 
 def why_untrusted(path: Path, environment: Mapping[str, str]) -> str:
     """Return why a history must not be read; empty: it may.
 
-    SQLite applies what a journal beside the file holds to it.
+    SQLite applies a journal that is next to the file.
     """
     files = [path.with_name(path.name + ending) for ending in ("", "-journal", "-wal")]
     try:

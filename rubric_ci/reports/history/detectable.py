@@ -36,9 +36,9 @@ def show_power(
     *,
     trials: int,
 ) -> None:
-    """Print the smallest drop that the run can see, compared with its baseline or with its like.
+    """Print the smallest drop that the run detects against its baseline, or against an equal run.
 
-    `clusters` has the cluster of each case; empty: the case is by itself. `trials`: of the case
+    `clusters` has the cluster of each case; empty: independent. `trials`: of the case
     that has the fewest. Against a pinned reference two nights decide, which is another rule.
     """
     if baseline is not None and baseline.log is not None:
@@ -55,7 +55,7 @@ def show_needed(
     *,
     trials: int,
 ) -> None:
-    """Print what it takes to see a drop in a comparison of one run with another."""
+    """Print the cases and trials that detect a drop in a comparison of one run with another."""
     if baseline is not None and baseline.log is not None:
         _say(TWO_NIGHTS)
         return

@@ -70,7 +70,7 @@ def _cost(totals: Totals) -> float | None:
 
 
 def pass_rate_variance(graded: Sequence[Graded]) -> float:
-    """Return the variance of the pass rate over cases, at least that of independent cases."""
+    """Return the variance of the pass rate over cases, at least as if they were independent."""
     clusters = list(_clustered(graded, _passed))
     return rate_variance(clusters)
 
@@ -83,8 +83,8 @@ def _passed(case: Graded) -> float:
 def _passes(case: Graded) -> float:
     """Return the share of first trials that pass, or 0 or 1 by the rule for its trials.
 
-    The median of 15 trials passes more often than that of three, so that the curve would step from
-    one to the other.
+    The median of 15 trials passes more often than the median of three, so that the curve would
+    step from one to the other.
     """
     if case.trials_to_pass:
         return _passed(case)
@@ -157,10 +157,10 @@ def rate_interval(
 
     (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n) (Wilson, "Probable Inference", Journal of
     the American Statistical Association 22, 1927). With clusters, n is divided by the design
-    effect, the variance between clusters over that of independent cases (Kish, Survey Sampling,
-    1965); where all values are equal it is unknown, and n is the number of clusters. A few clusters
-    measure that variance roughly, so that z is Student's t over clusters. With weights, n is
-    (Σ w)² / Σ w².
+    effect, the variance between clusters over the variance of independent cases (Kish, Survey
+    Sampling, 1965); where all values are equal it is unknown, and n is the number of clusters. A
+    few clusters measure that variance roughly, so that z is Student's t over clusters. With
+    weights, n is (Σ w)² / Σ w².
     """
     p, n = _mean(clusters, weights), effective(clusters, weights)
     k, alone = len(clusters), all(len(cluster) == 1 for cluster in clusters)

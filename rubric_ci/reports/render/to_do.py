@@ -1,4 +1,4 @@
-"""What to do about a report: the case to open first, or that there is nothing to do."""
+"""The next step after a report: the case to open first, or that there is nothing to do."""
 
 from collections.abc import Iterator
 

@@ -108,7 +108,7 @@ def noise_lines(report: RunReport) -> list[str]:
 def report_notes(report: RunReport) -> list[str]:
     """Return the notes of a report and its judge noise.
 
-    A change of the policy that is a change of the grading stands there, and not here as well.
+    A change of the policy that is listed as a change of the grading is not repeated here.
     """
     said = {change_note(each.about, each.before, each.after) for each in report.grading_changes}
     return [*(note for note in report.notes if note not in said), *noise_lines(report)]

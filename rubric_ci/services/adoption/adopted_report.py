@@ -336,4 +336,4 @@ def their_gate(config: Config, fail_on: FailOn | None) -> GateInfo:
 def note(tool: str, files: Sequence[str], graders: Sequence[str] = ()) -> str:
     """Return where the marks are from, for the report."""
     only = f"; only {listed(sorted(graders))} decide" if graders else ""
-    return f"The marks are those of {tool}, from {listed(files)}{only}."
+    return f"The marks come from {tool}: {listed(files)}{only}."

@@ -1,6 +1,6 @@
 """Gradings of Agent Skills: `benchmark.json`, or the `grading.json` of one run.
 
-`expectations` is skill-creator's name, `assertion_results` that of agentskills.io. Neither marks a
+`expectations` is skill-creator's name, `assertion_results` agentskills.io's. Neither marks a
 failure of the infrastructure: a run without a grading is left out by the tool.
 """
 

@@ -198,7 +198,7 @@ def _withheld(report: RunReport, graded: Sequence[Graded], drawn: Sequence[Label
         yield f"the labels are of another judge ({others[0]}; now {judge})"
     models = {e.judge for c in graded for e in c.evaluators if isinstance(e, Assessed) and e.judge}
     if report.judge and models - {report.judge.model}:
-        yield "some cases have a judge of their own"
+        yield "some cases have their own judge"
     if not all(map(is_eligible, graded)):
         yield "the verdict of some cases depends on more than one rubric"
 

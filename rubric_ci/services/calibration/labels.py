@@ -162,7 +162,7 @@ def _label(line: str) -> Label | str:
     try:
         work = _work(value)
     except Mismatch as error:
-        return f"trace, file_changes and media must be those of a report: {error}"
+        return f"trace, file_changes and media must have the form of a report: {error}"
     return Label(**{**value, **draw, **work})
 
 

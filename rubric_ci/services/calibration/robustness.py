@@ -53,7 +53,7 @@ class RobustnessReport:
 
     @property
     def changed(self) -> int:
-        """Number of changed marks, without those of control answers."""
+        """Number of changed marks, control answers left out."""
         return sum(family.up + family.down for family in self.families)
 
     @property

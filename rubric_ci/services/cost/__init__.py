@@ -1,1 +1,1 @@
-"""What will be requested and started before it happens, and what that costs."""
+"""The requests and starts of a command before it sends them, and their cost."""

@@ -1,4 +1,4 @@
-"""What some work will send: answers, judgements and their total, in figures and lines."""
+"""The expected requests of some work: answers, judgements and their total, in figures and lines."""
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
@@ -65,7 +65,7 @@ class Estimate:
         bound = "up to about " if any(each.at_most for each in self.answers) else "about "
         cost = cost_words(found.cost_usd, bound)
         if found.cost_usd is None and (known := sum(each.cost_usd or 0 for each in self._every)):
-            cost = f"{numbers.dollars(known)} without those of unknown cost"
+            cost = f"{numbers.dollars(known)} without requests of unknown cost"
         return f"in all about {numbers.plural(found.requests, 'request')}, {cost}"
 
 

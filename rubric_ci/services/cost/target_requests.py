@@ -1,7 +1,7 @@
 """The requests and starts that the answers of targets will take, and their cost.
 
 The cost is the mean of the last run of the same target. Without one it is a maximum, by
-the price of a start or `max_tokens`, or else that of answers of a usual length.
+the price of a start or `max_tokens`, or else the price of answers of a usual length.
 """
 
 from collections.abc import Iterator, Sequence
@@ -147,7 +147,7 @@ def _unpaid(asked: _Asked, said: str) -> AnswerEstimate:
                 return AnswerEstimate(line=f"{said}{fixed}{asked.more}", estimate=users)
             what = f"{fixed}, no requests"
         case RunnerTarget():
-            what = "no answers: a runner has cases of its own"
+            what = "no answers: a runner has its own cases"
         case UnsupportedTarget(provider=provider, reason=reason):
             unknown = f"provider `{provider}` is not supported yet"
             what = f"no answers: {'the target is not started' if reason else unknown}"

@@ -98,7 +98,7 @@ def word(noticed: Sequence[Mutation], harmless: Sequence[Mutation]) -> Word:
     fits: dict[Word, int] = {}
     for name, hides in FAULTS.items():
         hidden = [hides(each) for each in noticed]
-        # A narrower fault shows only beside variants that it does not hide.
+        # A narrower fault shows only next to variants that it does not hide.
         if name in {"sound", "never-fails"} or LEAST <= sum(hidden) < len(noticed):
             pairs = zip(hidden, noticed, strict=True)
             fits[name] = sum(hide != each.right for hide, each in pairs)

@@ -1,4 +1,4 @@
-"""Places in an answer: its sentences, and where a judge's quote stands."""
+"""Places in an answer: its sentences, and the places of a judge's quote."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ def sentences(text: str) -> tuple[Span, ...]:
 def locate(quote: str, answer: str) -> tuple[Span, ...]:
     """Return the places of a quote; white space, case and the form of quotation marks are ignored.
 
-    A quote may leave text out with `...`: its pieces then stand in this order. Empty: the answer
+    A quote may leave text out with `...`: its pieces are then in this order. Empty: the answer
     does not have every piece.
     """
     text, places = _folded(answer)

@@ -73,11 +73,11 @@ def authorize(
         case "workflow_dispatch":
             return _by_dispatch(server, rules, payload)
         case _:
-            raise NotAuthorized(f"the event `{event}` is nobody's word")
+            raise NotAuthorized(f"no person asks by the event `{event}`")
 
 
 def read_word(text: str) -> Word | None:
-    """Return the command in the first line of a comment; None: it is none of ours.
+    """Return the command in the first line of a comment; None: there is none.
 
     Raises NotAuthorized, with the help as the answer, for an unknown word.
     """
@@ -128,7 +128,7 @@ def _by_label(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Autho
         raise NotAuthorized(f"only the label `{rules.label}` counts, when it is added")
     asked = authority.labelled(server, rules.repository, place, rules.label)
     if asked is None:
-        raise NotAuthorized(f"nobody added the label `{rules.label}`")
+        raise NotAuthorized(f"no one added the label `{rules.label}`")
     _check_person(server, rules, asked)
     pull = _unchanged(server, rules, place, asked)
     _once(lambda: authority.take_label(server, rules.repository, place, rules.label))

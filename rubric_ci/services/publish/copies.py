@@ -1,4 +1,4 @@
-"""Copies of images and documents beside reports and labels: written, and shown again."""
+"""Copies of images and documents next to reports and labels: written, and shown again."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -44,7 +44,7 @@ def copies_in(*folders: Path) -> ReadCopy:
 
 def no_copy(picture: Picture) -> bytes:
     """Raise CannotReadFile: there is no copy of a picture to show again."""
-    reason = f"there is no copy `{picture.file}` beside the report or the labels"
+    reason = f"there is no copy `{picture.file}` next to the report or the labels"
     raise CannotReadFile(f"{picture.path} cannot be shown again: {reason}", reason=reason)
 
 

@@ -110,8 +110,8 @@ def _complaints() -> Iterator[list[str]]:
 def _recorded(report: RunReport, environment: Mapping[str, str]) -> tuple[list[Any], list[Any]]:
     """Return a root span for each case, and an event for each of its criteria.
 
-    Events are those of the spans, which every receiver of traces shows, or log records on demand,
-    as the conventions have them.
+    Events are span events, which every receiver of traces shows, or on demand log records, as the
+    conventions have them.
     """
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import SpanLimits, TracerProvider
@@ -154,7 +154,7 @@ def _on_span(span: Any, facts: Facts, time: int) -> None:
 
 
 def _log_records(resource: Any) -> tuple[_Add, Callable[[], list[Any]]]:
-    """Return what adds an event as a log record, and what returns all of them."""
+    """Return two functions: one adds an event as a log record, the other returns all of them."""
     from opentelemetry._logs import LogRecord
     from opentelemetry.sdk._logs import LoggerProvider
     from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor

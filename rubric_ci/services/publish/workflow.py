@@ -183,7 +183,7 @@ def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:
     totals = report.totals
     return {
         "verdict": report.verdict,
-        # With exit code 0, as for a fork: whoever requires a verdict asks for this output.
+        # With exit code 0, as for a fork: a job that requires a verdict reads this output.
         "gate": "no-verdict" if report.verdict == "nothing-graded" else gate_state(report),
         "review": "required" if needs_review(report.gate, report.grading_changes) else "none",
         "comparison": comparison_word(report.comparison),

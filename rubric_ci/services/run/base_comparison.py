@@ -198,7 +198,7 @@ def _worse_of(now: Compared, then: Compared) -> Compared:
 
 
 _WORSE: Final[Mapping[Change, int]] = {"unchanged": 0, "flaky": 1, "suspected": 2, "broken": 3}
-"""Which change of a case under either rubrics is shown; others are as `flaky`."""
+"""The order by which one of two changes of a case is shown; others are as `flaky`."""
 
 
 async def _marked_again(

@@ -90,7 +90,7 @@ async def confirm(
 
     Breaks and fixes are asked apart: each has the whole budget of false alarms. What is not among
     `changes` is not asked again. Where most cases are worse and a `drop` of all counts, no
-    suspected break is asked by itself.
+    suspected break is asked separately.
     """
     compared = {key: _before_more(pair, changes) for key, pair in pairs.items()}
     found = Confirmed(pairs=pairs, compared=compared, drop=drop)

@@ -36,7 +36,7 @@ from rubric_ci.text import escape
 
 
 def runner_of(settings: RunSettings) -> RunnerTarget | None:
-    """Return the target of a run if it is another tool; None: cases are those of eval files."""
+    """Return the target of a run if it is another tool; None: cases come from eval files."""
     root = discovery.find_root(Path.cwd())
     named = discovery.from_root(settings.config, root) if settings.config else ""
     targets = Project(WorkingTree(root=root), named).policy_for("any").targets

@@ -1,4 +1,4 @@
-"""Breaks that kept answers of the base show: they count if answers of today show them as well.
+"""Breaks that kept answers of the base show: they count if fresh answers show them as well.
 
 Further trials of the base come from the cache of the default branch where it has them, and cost
 nothing. They are of another day, and a model behind an alias or the judge may have moved since:
@@ -43,7 +43,7 @@ class Sides(Protocol):
 async def hold_against_today(
     sides: Sides, suspects: Mapping[Key, Suspect], concluded: Mapping[Key, Compared]
 ) -> Mapping[Key, Compared]:
-    """Return the conclusions, after the base answered anew where kept answers show a break.
+    """Return the conclusions, after the base answered again where kept answers show a break.
 
     The cases share half of the budget of false alarms: all of them may be of the world, and the
     trials of the head that are tested again chose them.

@@ -1,9 +1,9 @@
-"""A drop of all cases together: found by the first trials, and held against the base of today.
+"""A drop of all cases together: found by first trials, confirmed with fresh answers of the base.
 
 The base's answers come from the cache, often of another day. A model behind an alias, or a judge,
 may have moved since: then the base fails as well today, and the change is not to blame. So before a
 drop counts, it must show with answers of the base that were asked for again: with some of them, or
-with all. The level is the same, since the base of another day says nothing of today.
+with all. The level is the same, since older answers of the base say nothing about the change.
 """
 
 from collections.abc import Mapping, Sequence

@@ -205,7 +205,7 @@ class Sides:
     can_ask: bool = True  # False: no further trial is possible
     fresh: bool = False  # no answer of the base comes from the cache
     gate: GateConfig = GateConfig()  # which cases it is about
-    apart: bool = False  # each side answers by itself, although nothing differs
+    apart: bool = False  # each side answers separately, although nothing differs
 
     @property
     def base_context(self) -> RunContext:

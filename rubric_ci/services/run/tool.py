@@ -189,7 +189,7 @@ def _grading_changes(
 
 
 def _caps(settings: RunSettings) -> str:
-    """Return the note on caps, which hold for requests of ours only."""
+    """Return the note on caps, which hold for rubric-ci's requests only."""
     given = {
         "--max-calls": settings.requests.max_calls,
         "--max-cost-usd": settings.requests.max_cost_usd,

@@ -1,7 +1,7 @@
 """The files of a checkout with those that a stranger's commit changes, all as git objects.
 
 A file counts as changed if it differs between the commit and its merge base with the checkout; any
-other is that of the checkout. Nothing of the commit is checked out, fetched or run.
+other is the checkout's. Nothing of the commit is checked out, fetched or run.
 """
 
 from collections.abc import Iterator, Mapping

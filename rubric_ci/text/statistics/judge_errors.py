@@ -4,8 +4,8 @@ Kish's design effect: k votes with a mean correlation r are worth k / (1 + (k - 
 
 With r the judged rate of the draws, A the share of its passes that people confirm and B the share
 of its fails that they overturn, the judge passes s = rA / (rA + (1 - r)B) of the good answers and
-f = r(1 - A) / (r(1 - A) + (1 - r)(1 - B)) of the others. Where these stay, a judged rate q stands
-for p = (q - f) / (s - f) (Rogan and Gladen, American Journal of Epidemiology 107, 1978).
+f = r(1 - A) / (r(1 - A) + (1 - r)(1 - B)) of the others. Where these stay, a judged rate q means
+p = (q - f) / (s - f) (Rogan and Gladen, American Journal of Epidemiology 107, 1978).
 """
 
 from collections.abc import Sequence

@@ -2,14 +2,14 @@
 
 With x and y two trials of a case, (x - y)² is twice its variance in expectation. The mean over
 pairs of different nights less the mean over pairs of one night is, per case, 0 in expectation if
-nights share nothing, whatever the distribution of the scores. The sum over the cases by its own
+nights share nothing, for every distribution of the scores. The sum over the cases by its own
 error is the test; by the sum over pairs of different nights it is the correlation of two trials of
 a night (the intraclass correlation of Fisher, Statistical Methods for Research Workers, 1925).
 
 A judge that is more lenient in one night than in another moves all marks of a night by little: the
 trials of a case hardly correlate, and the mean of many cases moves by more than its trials explain.
-The means of the nights show that as a whole: their variance is that of one night, whatever it is
-from, so that the difference of a further night from their mean has Student's t.
+The means of the nights show that as a whole: their variance is the variance of one night, from any
+source, so that the difference of a further night from their mean has Student's t.
 
 A few nights measure that variance roughly. Later nights add to it by half of the squares of the
 differences from the night before, which a slow slide hardly changes (von Neumann, "Distribution of
@@ -41,7 +41,7 @@ class NightEffect:
     """The correlation of two trials of one night, beyond the noise of its cases."""
 
     correlation: float
-    clear: bool  # more than `CLEAR` of its own standard errors above 0
+    clear: bool  # more than `CLEAR` of its standard errors above 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class NightMeans:
         return replace(self, variance=found, further=further)
 
     def excess(self, trials: int) -> float:
-        """Return the variance of a night by that of a night that shares nothing, at least 1.
+        """Return the variance of a night over the variance of one that shares nothing, at least 1.
 
         It is a design effect. The correlation is of all cases, so that it is a lower bound for
         trials that repeat each other.

@@ -128,8 +128,8 @@ def _found(affected: int, clusters: int, step: float, noise: float, coarse: floa
 def _critical(affected: int, clusters: int, step: float, noise: float) -> float:
     """Return the sum from which on sign flips are significant.
 
-    The sum of the flips of the affected clusters is one of their number + 1 values; that of the
-    noise is about normal.
+    The sum of the flips of the affected clusters is one of their number + 1 values; the sum
+    of the noise is about normal.
     """
     noise *= _lighter(clusters)
     if affected > MANY_AFFECTED:
@@ -150,8 +150,8 @@ def _critical(affected: int, clusters: int, step: float, noise: float) -> float:
 def _lighter(clusters: int) -> float:
     """Return the share of the noise that gives the tail of sign flips of few clusters.
 
-    A sum by the root of its own squares has lighter tails than a normal value: with Student's t of
-    k - 1 degrees of freedom it is t √(k / (k - 1 + t²)).
+    A sum over the root of the sum of its squares has lighter tails than a normal value: with
+    Student's t of k - 1 degrees of freedom it is t √(k / (k - 1 + t²)).
     """
     if clusters > MANY_FREEDOM:
         return 1.0

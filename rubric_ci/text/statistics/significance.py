@@ -201,7 +201,7 @@ def p_value_below(head: Sequence[Observation], reference: Sequence[Observation])
     """Return the exact p-value of the null hypothesis that `head` is not below `reference`.
 
     The share of the C(n + m, n) ways to choose n trials out of all of them whose sum of mid-ranks
-    is as low as that of `head`: the permutation distribution of the rank sum, conditional on the
+    is as low as the sum of `head`: the permutation distribution of the rank sum, conditional on the
     ties (Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945).
     """
     counts = Counter([*head, *reference])

@@ -12,7 +12,7 @@ from tests.checkout import ENVIRONMENT
 from tests.invoke import invoke
 
 RESULTS = Path(__file__).parents[2] / "services" / "adoption" / "results"
-LINE = "note: The marks are those of promptfoo, from promptfoo.json.\n"
+LINE = "note: The marks come from promptfoo: promptfoo.json.\n"
 
 
 @pytest.fixture

@@ -207,7 +207,7 @@ PAYLOADS: dict[str, tuple[str, dict[str, Any], str]] = {
         {"sender": {"login": "ana", "type": "User"}},
         "the inputs `pull-request` and `sha` are needed",
     ),
-    "another event": ("push", {"x": 1}, "the event `push` is nobody's word"),
+    "another event": ("push", {"x": 1}, "no person asks by the event `push`"),
 }
 
 

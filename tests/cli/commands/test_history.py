@@ -139,5 +139,5 @@ def test_a_history_that_git_tracks_is_not_read(kept: Path, command: tuple[str, .
         f"rubric-ci: the history {tracked} was not read: git tracks {tracked}; run "
         f"`git rm --cached {tracked}` and commit\n"
         "  set another file with --history; `rubric-ci history export` and `import` keep a "
-        "history on a branch of its own\n"
+        "history on a separate branch\n"
     )

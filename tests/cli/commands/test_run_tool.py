@@ -90,7 +90,7 @@ def head(checkout: Checkout, **marks: object) -> None:
 def test_the_tool_s_results_are_the_report(shop: Checkout) -> None:
     done = run(shop)
     assert done.returncode == 1, done.stderr
-    assert "note: The marks are those of csv, from target shop.\n" in done.stdout
+    assert "note: The marks come from csv: target shop.\n" in done.stdout
     assert "Gate fails: 1 of 4 graded cases fails\n" in done.stdout
     assert {case["file"] for case in report(shop)["cases"]} == {"shop"}
 

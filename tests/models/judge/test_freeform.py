@@ -166,7 +166,7 @@ REFUSED = {
     '{"score": 8}': ['"score": Input should be less than or equal to 1'],
     '{"score": NaN}': ["NaN is not JSON"],
     '{"score": null}': ['"score": Input should be a valid number'],
-    '{"score": 1, "score": 0}': ['the key "score" stands twice in one object'],
+    '{"score": 1, "score": 0}': ['the key "score" is twice in one object'],
     '{"score": 1, "verdict": "pass"}': ['"verdict": Extra inputs are not permitted'],
     '{"score": 1, "hits": [7]}': ['"hits.0": Input should be a valid string'],
     '{"score": 1, "hits": "all"}': ['"hits": Input should be a valid tuple'],

@@ -132,11 +132,11 @@ REFUSED = {
     ),
     "a duplicate key": (
         f'{{"c1": {json.dumps(entry(satisfied=False))}, {TEXT[1:]}',
-        ['the key "c1" stands twice in one object'],
+        ['the key "c1" is twice in one object'],
     ),
     "a duplicate key inside": (
         TEXT.replace('"score": 7', '"score": 2, "score": 7'),
-        ['the key "score" stands twice in one object'],
+        ['the key "score" is twice in one object'],
     ),
     "not a number": (TEXT.replace("7", "NaN"), ["NaN is not JSON"]),
     "nested without end": ("{" + '"a": {' * 100_000, ["the JSON is nested too deeply"]),

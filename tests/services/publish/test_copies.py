@@ -13,7 +13,7 @@ from tests.pictures import media, png
 CART = media("out/cart.png", png(4, 3))
 (PICTURE,) = pictures_of("answer", [CART])
 GONE = (
-    f"out/cart.png cannot be shown again: there is no copy `{CART.file}` beside the report or the "
+    f"out/cart.png cannot be shown again: there is no copy `{CART.file}` next to the report or the "
     "labels"
 )
 

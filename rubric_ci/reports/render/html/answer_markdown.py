@@ -145,7 +145,7 @@ def _link(token: Token, target: str) -> str:
 
 
 def _address(token: Token, attribute: str, before: str) -> Iterator[Part]:
-    """Yield the target and the title of a link or an image; the target may stand before it."""
+    """Yield the target and the title of a link or an image; the target may be before it."""
     target, title = str(token.attrs[attribute]), str(token.attrs.get("title", ""))
     yield from () if before == target else _small(f" ({target})")
     yield from _small(f" {title}") if title else ()

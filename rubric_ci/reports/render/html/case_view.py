@@ -182,7 +182,7 @@ def has_pictures(case: CaseResult) -> bool:
 
 
 def _pictures(case: CaseResult, inline: Callable[[Picture], str]) -> Iterator[PicturesView]:
-    """Yield those of the question, the reference and the answer, with the answer of before."""
+    """Yield the pictures of question, reference and answer, with the answer of before."""
     if isinstance(case, Skipped):
         return
     for of, title in _OF.items():

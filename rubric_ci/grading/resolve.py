@@ -17,6 +17,7 @@ from rubric_ci.model.config import (
     Endpoint,
     JudgeConfig,
     LlmTarget,
+    RecordedTarget,
     Target,
     UnsupportedTarget,
     with_model,
@@ -303,13 +304,18 @@ def without_own_judges(case: EvalCase) -> EvalCase:
     return _with_models(case, lambda _: "")
 
 
-def name_own_judges(case: EvalCase, variables: Variables) -> EvalCase:
-    """Substitute environment variables in the judge models of the case's evaluators.
+def name_own_models(case: EvalCase, target: Target, variables: Variables) -> EvalCase:
+    """Substitute environment variables in the models of evaluators, and of a user that is asked.
 
     Raises CannotConfigure for a variable that is not set, and for a model without its provider.
     """
     who = f"{case.file}:{case.span.line}: case `{case.id}`"
-    return _with_models(case, lambda model: _own_model(model, who, variables) if model else "")
+    own = _with_models(case, lambda model: _own_model(model, who, variables) if model else "")
+    user = case.simulated_user
+    if not user or not user.model or isinstance(target, RecordedTarget):
+        return own
+    model = _own_model(user.model, f"{who}: simulated user", variables)
+    return replace(own, simulated_user=replace(user, model=model))
 
 
 def _own_model(model: str, who: str, variables: Variables) -> str:

@@ -19,7 +19,7 @@ from rubric_ci.grading.resolve import (
     choose_target,
     judges_of,
     name_judge,
-    name_own_judges,
+    name_own_models,
     name_target,
     needs_judge,
     resolve_judge,
@@ -129,9 +129,9 @@ def build_task(
     answering, judge = (
         setups[place] if target is None else _setup(own, target, config, settings, variables)
     )
-    if any(spec.model for spec in every_evaluator(own.evaluators) if asks_judge(spec)):
+    if _names_models(own):
         with _without_keys(settings):
-            own = name_own_judges(own, variables)
+            own = name_own_models(own, answering, variables)
     others = [config.targets.get(name) for name in settings.targets or config.compare]
     answering = unless_stopped(own, without_the_skill(own, answering, others))
     own = with_files_seen(own, answering)
@@ -142,6 +142,12 @@ def build_task(
 def _asks_judge(case: EvalCase) -> bool:
     """Return True if a judge marks the case or, as is the default, plays its user."""
     return needs_judge(case) or case.simulated_user is not None
+
+
+def _names_models(case: EvalCase) -> bool:
+    user = case.simulated_user
+    named = (spec.model for spec in every_evaluator(case.evaluators) if asks_judge(spec))
+    return bool(user and user.model) or any(named)
 
 
 def _setup(

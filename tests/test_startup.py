@@ -89,14 +89,15 @@ def test_templates_are_loaded_for_html_only(tmp_path: Path) -> None:
     assert "jinja2" in loaded(tmp_path, "history", "page")
 
 
-def test_a_run_without_variables_loads_no_templates(tmp_path: Path) -> None:
+def test_a_plain_run_loads_nothing_for_others(tmp_path: Path) -> None:
     (tmp_path / "a.eval.yaml").write_text(EVAL)
     (tmp_path / "rubric-ci.yaml").write_text(
         "targets:\n  - {name: default, provider: mock, response: Hello}\njudge: {model: openai/m}\n"
     )
     modules = loaded(tmp_path, "run", "--list", "a.eval.yaml")
     assert "rubric_ci.grading.targets.llm" in modules
-    assert modules.isdisjoint({"jinja2", "pydantic"})
+    assert modules.isdisjoint({"jinja2", "pydantic", "sqlite3"})
+    assert "rubric_ci.services.probe" not in modules
 
 
 def test_an_estimate_from_the_last_run_does_not_load_pydantic(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from rubric_ci.model.changes import Base, NoBase
 from rubric_ci.model.command_settings import ProbeSettings
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
+from rubric_ci.model.defaults import PROBE
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.media import COPIES
 from rubric_ci.model.results import Answer, CaseResult, Errored, Graded
@@ -173,7 +174,7 @@ def _nothing(settings: ProbeSettings, talks: Sequence[str]) -> ExitCode:
 
 def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     hide = masking.redactor()
-    path = settings.output_dir / probe_figures.PROBE
+    path = settings.output_dir / PROBE
     discovery.check_place(settings.output_dir)
     settings.output_dir.mkdir(parents=True, exist_ok=True)
     content = hide(probe_figures.to_json(found, judging.judge.endpoint.model))

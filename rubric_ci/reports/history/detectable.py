@@ -9,7 +9,6 @@ import click
 from rubric_ci.gate.comparison.alarm_budget import trials_per_case
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.model.defaults import HISTORY
-from rubric_ci.reports.history.database import why_untrusted
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.statistics.power import (
@@ -77,12 +76,12 @@ def _variances(environment: Mapping[str, str]) -> Variances:
     path = Path(HISTORY)
     if not path.exists():
         return DEFAULT
+    from rubric_ci.reports.history.database import History, why_untrusted
+    from rubric_ci.reports.history.trends import LATEST, measure
+
     if reason := why_untrusted(path, environment):
         _say(f"the history {path.as_posix()} was not read: {reason}")
         return DEFAULT
-    from rubric_ci.reports.history.database import History
-    from rubric_ci.reports.history.trends import LATEST, measure
-
     return measure([*History(path=path).records(LATEST)])
 
 

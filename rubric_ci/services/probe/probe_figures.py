@@ -23,7 +23,6 @@ from rubric_ci.services.probe.figures import (
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 
-PROBE: Final = "probe.json"
 VERSION: Final = 1
 SHOWN: Final = 3  # wrongly marked variants per criterion
 

@@ -26,6 +26,7 @@ from rubric_ci.grading.outcome import errored
 from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
 from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import MockTarget
+from rubric_ci.model.defaults import PROBE
 from rubric_ci.model.report import (
     CostEstimate,
     JudgeInfo,
@@ -40,7 +41,6 @@ from rubric_ci.model.scope import Narrowing
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.services.calibration.correction import with_correction
 from rubric_ci.services.cost.last_run import keep
-from rubric_ci.services.probe.probe_figures import PROBE, with_figures
 from rubric_ci.services.publish.files import HINT
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case
@@ -121,6 +121,8 @@ def _with_probe(report: RunReport, file: Path) -> RunReport:
     """Add the figures of an earlier probe."""
     if not file.exists():
         return report
+    from rubric_ci.services.probe.probe_figures import with_figures  # most runs have none
+
     return with_figures(report, read_text(file), file.name)
 
 

@@ -209,8 +209,8 @@ DEEP: Final = """
     hooks/test_act hooks/test_act_clouds hooks/test_act_generate hooks/test_act_grading
     hooks/test_act_nights hooks/test_act_roles hooks/test_act_strangers
     hooks/test_first_ten_minutes hooks/test_pre_commit security/test_document_growth
-    security/test_input_growth security/test_regex_growth security/test_text_growth
-    services/run/test_confirmation services/run/test_mean_drop
+    security/test_input_growth security/test_regex_growth security/test_strangers
+    security/test_text_growth services/run/test_confirmation services/run/test_mean_drop
 """
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
 

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,7 @@ FILES = {
     "src/agent.py": "print(1)\n",
 }
 KINDS = dict(hostile())
+FEW = ("python conftest.py", "evaluator shell", "case command", *[*KINDS][1::8])
 OUTSIDE = ("/etc/passwd", "/root/.netrc", "/proc/self/environ", "/dev/zero")
 
 
@@ -68,22 +71,29 @@ def victim(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return made
 
 
-@pytest.fixture(scope="module")
-def runs(victim: Checkout) -> dict[str, Run]:
-    """Every kind of commit, made elsewhere, fetched as objects and graded in one process."""
-    stranger = victim.clone(victim.root.parent / "stranger")
+@pytest.fixture(
+    scope="module", params=[FEW, pytest.param((*KINDS,), marks=pytest.mark.deep)], ids=len
+)
+def runs(request: pytest.FixtureRequest, victim: Checkout) -> dict[str, Run]:
+    return graded(victim, request.param)
+
+
+def graded(victim: Checkout, kinds: Iterable[str]) -> dict[str, Run]:
+    """Make each kind of commit elsewhere, fetch them as objects, grade them in one process."""
+    folder = Path(tempfile.mkdtemp(dir=victim.root.parent))
+    stranger = victim.clone(folder / "stranger")
     base = stranger.git("rev-parse", "HEAD")
     commits: dict[str, str] = {}
-    for name, write in KINDS.items():
+    for name in kinds:
         stranger.git("checkout", "--quiet", "--force", "--detach", base)
         stranger.git("clean", "-ffdxq")
-        write(stranger)
+        KINDS[name](stranger)
         stranger.git("add", "--all", "--force")
         stranger.git("commit", "--quiet", "--allow-empty", "--no-verify", "--message", "x")
         commits[name] = stranger.git("rev-parse", "HEAD")
         stranger.git("branch", "--force", f"kind-{len(commits)}")
     quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
-    victim.git(*quiet, "fetch", "--quiet", str(stranger.root), "refs/heads/*:refs/strangers/*")
+    victim.git(*quiet, "fetch", "--quiet", str(stranger.root), "+refs/heads/*:refs/strangers/*")
     done = subprocess.run(
         [sys.executable, "-m", "tests.security.watched_run", str(victim.root), *commits.values()],
         cwd=ROOT,
@@ -107,33 +117,34 @@ def test_there_are_many_kinds() -> None:
     assert len(KINDS) >= 200
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_of_the_commit_is_opened_or_run(
-    kind: str, runs: dict[str, Run], victim: Checkout
-) -> None:
-    run = runs[kind]
-    assert run.status in {0, 1, 2, 3}, run.said
-    assert "Traceback" not in run.said
+def test_nothing_of_the_commits_is_opened_or_run(runs: dict[str, Run], victim: Checkout) -> None:
+    for kind, run in runs.items():
+        check(kind, run, victim)
+
+
+def check(kind: str, run: Run, victim: Checkout) -> None:
+    assert run.status in {0, 1, 2, 3}, (kind, run.said)
+    assert "Traceback" not in run.said, kind
     opened = [_place(path[0], victim.root) for event, path in run.events if event == "open"]
     written = ".rubric-ci/"  # our own report, which the checkout does not have
     changed = {path for path in run.changed if not path.startswith(written)}
-    assert [path for path in opened if path in changed and not is_setting(path)] == []
-    assert any(event == "start" for event, _ in run.events)  # the watch sees git
+    assert [path for path in opened if path in changed and not is_setting(path)] == [], kind
+    assert any(event == "start" for event, _ in run.events), kind  # the watch sees git
     assert {
         path for path in opened if path.startswith(OUTSIDE) or path.endswith("/secret")
-    } == set()
-    assert [event for event, _ in run.events if event not in {"open", "start"}] == []
-    assert run.imported == []
+    } == set(), kind
+    assert [event for event, _ in run.events if event not in {"open", "start"}] == [], kind
+    assert run.imported == [], kind
     for words, _, environment in (rest for event, rest in run.events if event == "start"):
         if words[0] == "git":
-            assert environment["GIT_TERMINAL_PROMPT"] == "0"
+            assert environment["GIT_TERMINAL_PROMPT"] == "0", kind
             assert words[1] in GUARDED_OR_HARMLESS or environment["GIT_NO_REPLACE_OBJECTS"] == "1"
         else:
-            assert words == ["sh", "polite.sh"], words
-            assert "evals/polite.sh" not in run.changed
-            assert {"SECRET_OF_THE_JOB", "OPENAI_API_KEY"}.isdisjoint(environment)
-    assert "s3cr3t" not in run.said
-    assert "of the machine" not in run.said
+            assert words == ["sh", "polite.sh"], (kind, words)
+            assert "evals/polite.sh" not in run.changed, kind
+            assert {"SECRET_OF_THE_JOB", "OPENAI_API_KEY"}.isdisjoint(environment), kind
+    assert "s3cr3t" not in run.said, kind
+    assert "of the machine" not in run.said, kind
 
 
 GUARDED_OR_HARMLESS = {"rev-parse", "config"}

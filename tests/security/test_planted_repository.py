@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from tests import platforms
 from tests.checkout import Checkout
-from tests.invoke import in_a_process
+from tests.invoke import invoke
 from tests.sample_project import clean_environment
 
 pytestmark = platforms.SHELL
@@ -88,7 +89,9 @@ class Bench:
         judge.chmod(0o755)
         path = f"{self.programs}{os.pathsep}{os.environ['PATH']}"
         own = {"TMPDIR": str(self.temporary), "PATH": path}
-        return in_a_process(self.checkout.root, clean_environment() | own, *arguments)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tempfile, "tempdir", None)  # Python keeps what TMPDIR was
+            return invoke(self.checkout.root, clean_environment() | own, *arguments)
 
     @property
     def report(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Servers, answers and targets that do not end: `RUBRIC_CI_MAX_SECONDS` and SIGTERM still hold.
 
-Each run is a real process, has one case that is graded and one that would never end, and must end
-with a whole report.
+Each run has one case that is graded and one that would never end, and must end with a whole report;
+where signals are the subject it is a real process.
 """
 
 import json
@@ -19,6 +19,7 @@ import pytest
 
 from tests import platforms
 from tests.http_server import serving
+from tests.invoke import invoke
 from tests.sample_project import Project, clean_environment
 
 pytestmark = [
@@ -149,9 +150,9 @@ WAITING = ("silence", "headers_without_end", "trickle", "retry_later")
 def test_max_seconds(kind: str, tmp_path: Path) -> None:
     with attacking(kind) as (url, _):
         project = project_at(tmp_path, url)
-        process = start(project, seconds="3")
-        process.communicate(timeout=50)
-    assert process.returncode == 3
+        limit = clean_environment() | {"RUBRIC_CI_MAX_SECONDS": "3"}
+        done = invoke(project.root, limit, "run", "evals")
+    assert done.returncode == 3
     assert TIME_IS_UP in reasons(project)["slow"]
     assert project.report()["cases"][0]["outcome"] == "graded"
 
@@ -166,9 +167,8 @@ def test_max_seconds(kind: str, tmp_path: Path) -> None:
 def test_no_limit_is_needed(kind: str, said: str, tmp_path: Path) -> None:
     with attacking(kind) as (url, _):
         project = project_at(tmp_path, url, answer=FLOOD)
-        process = start(project)
-        process.communicate(timeout=90)
-    assert process.returncode == 3
+        done = invoke(project.root, clean_environment(), "run", "evals")
+    assert done.returncode == 3
     assert said in reasons(project)["slow"]
 
 

@@ -48,6 +48,7 @@ from rubric_ci.files.validation.other_tools import has_our_keys, recognise, reco
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text import csv_cases, golden_records
 from rubric_ci.files.yaml_text.csv_cases import Cell
+from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.model.defaults import TRACE_FORMATS
 from rubric_ci.model.diagnostics import Severity
@@ -208,7 +209,11 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         raise InvalidInput(f"{file.as_posix()} is not YAML or JSON", "see `rubric-ci validate`")
     data = document.data
     if promptfoo.matches(data):
-        return TranslatedSource(document, promptfoo.translate(data, beside))
+        document = Document(file.as_posix(), text, core=True)
+        found = promptfoo.translate(document.data, beside)
+        for path in document.ambiguous_paths("date"):
+            promptfoo.refuse_date(found, path)
+        return TranslatedSource(document, found)
     for each in (github_models, openai_evals):
         if each.matches(data):
             return TranslatedSource(document, each.translate(data, beside, file.name))

@@ -31,7 +31,7 @@ from rubric_ci.files.dialects.promptfoo_providers import (
     runs_programs,
     target_of_test,
 )
-from rubric_ci.files.dialects.promptfoo_tests import Test, is_named, tests_of
+from rubric_ci.files.dialects.promptfoo_tests import DATE, Test, is_named, is_value, tests_of
 from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.model.problems import Path
 
@@ -90,6 +90,12 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
     add_options(found, options)
     add_judge(found, providers.names)
     return found
+
+
+def refuse_date(found: Translation, path: Path) -> None:
+    """Report a date where it is a value: promptfoo has it as an object with a time zone."""
+    if is_value(path):
+        found.refuse(path, DATE)
 
 
 def _complete(

@@ -104,7 +104,7 @@ def _value(found: Translation, written: Any, place: Path, setting: Setting) -> A
     text = setting.read(name) if name.endswith(_FILES) else None
     if text is None:
         raise _Refused(f"`{written}` is not read")
-    return text.strip() if name.endswith(".txt") else Document(name, text).data
+    return text.strip() if name.endswith(".txt") else Document(name, text, core=True).data
 
 
 _FILES: Final = (".txt", ".json", ".yaml", ".yml")
@@ -260,7 +260,7 @@ def _contains_json(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> 
 
 def _schema(value: Any) -> dict[str, Any]:
     """Return a schema that reads as Ajv reads it."""
-    schema = Document("schema", value).data if isinstance(value, str) else value
+    schema = Document("schema", value, core=True).data if isinstance(value, str) else value
     if not isinstance(schema, dict):
         raise _Refused("a schema is a mapping")
     formats = _formats(schema)

@@ -77,7 +77,7 @@ def _texts(text: str, beside: Beside) -> Iterator[str]:
         if content is None:
             continue
         if file.endswith((".yaml", ".yml")):
-            yield json.dumps(Document(file, content).data, ensure_ascii=False)
+            yield json.dumps(Document(file, content, core=True).data, ensure_ascii=False)
         elif file.endswith(".jsonl"):
             yield from filter(None, content.splitlines())
         elif file.endswith(".txt"):

@@ -80,7 +80,7 @@ def _listed(written: Any, key: str, beside: Beside) -> Iterator[Placed]:
         where: Path = (key, index) if isinstance(written, list) else (key,)
         name = item.removeprefix("file://") if isinstance(item, str) else ""
         text = beside.read(name) if name.endswith((".yaml", ".yml", ".json")) else None
-        data = item if text is None else Document(name, text).data
+        data = item if text is None else Document(name, text, core=True).data
         yield from ((each, where) for each in (data if isinstance(data, list) else [data]))
 
 

@@ -66,7 +66,7 @@ def _listed(
             yield item, where
             continue
         names = beside.matching(str(item).removeprefix("file://"))
-        listed = [_in_file(name, beside) for name in names]
+        listed = [_in_file(found, name, where, beside) for name in names]
         if None in listed or not listed:
             found.refuse(where, "tests in this file are not imported")
         rows = [row for each in listed for row in each or ()]
@@ -78,7 +78,7 @@ def _listed(
                 found.refuse(where, "a test in this file is no mapping")
 
 
-def _in_file(name: str, beside: Beside) -> list[Any] | None:
+def _in_file(found: Translation, name: str, place: Path, beside: Beside) -> list[Any] | None:
     """Return the rows of a table, lines or list; None without a counterpart."""
     known = (".csv", ".json", ".jsonl", ".yaml", ".yml")
     text = beside.read(name) if name.endswith(known) else None
@@ -92,14 +92,25 @@ def _in_file(name: str, beside: Beside) -> list[Any] | None:
             return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (Broken, ValueError):
         return None
-    data = Document(name, text).data
+    document = Document(name, text, core=True)
+    if any(is_value(path) for path in document.ambiguous_paths("date")):
+        found.refuse(place, f"`{name}`: {DATE}")
+    data = document.data
     return data if isinstance(data, list) else [data] if isinstance(data, dict) else None
+
+
+DATE: Final = "a date without quotes is no text for promptfoo"
+
+
+def is_value(path: Path) -> bool:
+    """Return True for a value in a test."""
+    return bool({"vars", "assert"} & {*path})
 
 
 def _data(name: str, beside: Beside) -> Any:
     """Return the data of a file of YAML or JSON; None: it is not read."""
     text = beside.read(name) if name.endswith((".yaml", ".yml", ".json")) else None
-    return None if text is None else Document(name, text).data
+    return None if text is None else Document(name, text, core=True).data
 
 
 def _scenarios(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[_Parts]:

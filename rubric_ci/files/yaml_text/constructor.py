@@ -10,11 +10,13 @@ from typing import Any, Final, NamedTuple
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.files.yaml_text.scalars import (
+    CORE_WORDS,
     NUMBER_STARTS,
     WORDS,
     TooManyDigits,
     is_short_decimal,
     resolve,
+    resolve_core,
 )
 from rubric_ci.model.problems import (
     GOOD_FILE,
@@ -109,7 +111,8 @@ class AmbiguousScalar(NamedTuple):
 class DataBuilder:
     """Builds the data of one document; collects problems and ambiguous scalars."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, core: bool = False) -> None:
+        self._words, self._resolve = (CORE_WORDS, resolve_core) if core else (WORDS, resolve)
         self.text_problems: list[LocatedProblem] = []
         self.ambiguous: list[AmbiguousScalar] = []
         self.dashes = False  # in a plain scalar: it may contain list items
@@ -139,8 +142,8 @@ class DataBuilder:
             return self._tagged(node)
         if node.style:
             return text
-        if text in WORDS:
-            return WORDS[text]
+        if text in self._words:
+            return self._words[text]
         if "- " in text:
             self.dashes = True
         if text[0] not in NUMBER_STARTS:
@@ -149,7 +152,7 @@ class DataBuilder:
 
     def _number(self, node: Any) -> Any:
         try:
-            value, ambiguity = resolve(node.value)
+            value, ambiguity = self._resolve(node.value)
         except TooManyDigits:
             self._report(YAML_NUMBER_SIZE, node, "a number of more than 300 digits")
             return 0

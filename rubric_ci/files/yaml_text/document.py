@@ -39,14 +39,17 @@ YAML_EMPTY: Final = Rule(
 
 
 class Document:
-    """One text, its data, and the problems of the text itself."""
+    """One text, its data, and the problems of the text itself.
+
+    With `core` scalars are read by the core schema of YAML 1.2: `no` is a text.
+    """
 
     __slots__ = (
         *("_aliases", "_keys", "_last", "ambiguous", "data", "file", "root", "text"),
         "text_problems",
     )
 
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, file: str, text: str, *, core: bool = False) -> None:
         self.file = file
         self.text = text.removeprefix("\ufeff")
         self.text_problems: list[tuple[str, LocatedProblem]] = []
@@ -57,7 +60,7 @@ class Document:
         self.data: Any = None
         self.root: Any = self._compose()
         if self.root is not None:
-            builder = DataBuilder(self.text)
+            builder = DataBuilder(self.text, core=core)
             self.data = builder.value(self.root)
             self.text_problems += [(file, problem) for problem in builder.text_problems]
             self.ambiguous = builder.ambiguous
@@ -120,6 +123,11 @@ class Document:
     def paths_of(self, nodes: Iterable[Any], leave_out: "LeaveOut") -> dict[int, Path]:
         """Return a path to each node, by `id`, that avoids the values in `leave_out`."""
         return paths_of(self.root, nodes, leave_out)
+
+    def ambiguous_paths(self, kind: str) -> list[Path]:
+        """Return a path to each ambiguous scalar of a kind."""
+        nodes = [scalar.node for scalar in self.ambiguous if scalar.kind == kind]
+        return sorted(self.paths_of(nodes, lambda *_: False).values(), key=str)
 
     def _alias_line(self, path: Path) -> int | None:
         """Return the line of the alias through which a path leads, if any."""

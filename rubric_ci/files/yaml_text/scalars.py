@@ -20,6 +20,13 @@ WORDS: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
 }
+CORE_WORDS: Final = {
+    word: value
+    for word, value in WORDS.items()
+    if word.lower() in ("", "~", "null", "true", "false")
+}
+"""The words of the core schema of YAML 1.2, which libraries of JavaScript read."""
+
 NUMBER_STARTS: Final = frozenset("0123456789+-.")
 MAX_DIGITS: Final = 300  # int() rejects more than 4,300
 
@@ -75,6 +82,20 @@ def resolve(text: str) -> tuple[Scalar, str]:
     if not text.lstrip("+-.")[:1].isdigit():
         return (_NOT_FINITE[text], "not-finite") if text in _NOT_FINITE else (text, "")
     return _resolve_digits(text)
+
+
+def resolve_core(text: str) -> tuple[Scalar, str]:
+    """Return the value as the core schema of YAML 1.2 has it; a date stays ambiguous."""
+    if re.fullmatch(r"[-+]?[0-9]+", text):
+        return _bounded(text), ""
+    if re.fullmatch(r"0o[0-7]+|0x[0-9a-fA-F]+", text):
+        return int(text[:MAX_DIGITS], 0), ""
+    if re.fullmatch(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", text):
+        return float(text), ""
+    _, ambiguity = resolve(text)
+    if ambiguity == "not-finite":
+        return float(text.replace(".", "")), ambiguity
+    return text, ambiguity if ambiguity == "date" else ""
 
 
 def _is_short_fraction(text: str) -> bool:

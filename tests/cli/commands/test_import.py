@@ -98,6 +98,16 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
                 "17:16 the assertion `similar` has no counterpart",
             ],
         ),
+        (
+            "a.yaml",
+            (
+                "prompts: ['{{q}}']\nproviders: [echo]\ndescription: 2024-01-31\ntests:\n"
+                "  - {vars: {q: no}, assert: [{type: equals, value: no}]}\n"
+                "  - {vars: {q: 2024-01-31}, assert: [{type: is-json}]}\n"
+            ),
+            2,
+            ["6:12 a date without quotes is no text for promptfoo"],
+        ),
         ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
         (
             "a.yaml",
@@ -106,7 +116,7 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
             ["1:46 `window_size` has no counterpart"],
         ),
     ],
-    ids=["skill", "metadata", "agentv", "file prompt", "similar", "csv", "window"],
+    ids=["skill", "metadata", "agentv", "file prompt", "similar", "words", "csv", "window"],
 )
 def test_cases_in_are_cases_out_and_the_rest_is_reported(
     checkout: Checkout, name: str, text: str, cases: int, lost: list[str]

@@ -459,6 +459,12 @@ def test_a_test_has_a_provider_of_its_own() -> None:
     assert found.data["target"] == "openai:a"
 
 
+def test_a_date_in_a_file_of_tests_is_reported() -> None:
+    files = {"a.yaml": "[{vars: {q: 2024-01-31}, metadata: {d: 2024-01-31}}]", "b.yaml": "[{}]"}
+    said = translated("prompts: [Hi]\ntests: [a.yaml, b.yaml]", files)[1]
+    assert said == ["tests.0 `a.yaml`: a date without quotes is no text for promptfoo"]
+
+
 def test_providers_in_a_file() -> None:
     files = {"one.yaml": "{id: 'openai:a', label: one}", "more.json": '["openai:b", "echo"]'}
     found = translation("providers: ['file://one.yaml', 'file://more.json']\ntests: [{}]", files)

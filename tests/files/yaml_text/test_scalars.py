@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.scalars import resolve
+from rubric_ci.files.yaml_text.scalars import TooManyDigits, resolve, resolve_core
 
 ODD = {
     "1:30": (90, "sexagesimal"),
@@ -116,6 +116,42 @@ WORDS = st.sampled_from(
         "a-b",
     ]
 ) | st.sampled_from(["two words", "'q'", '"q"', "!!str 5", "''"])
+CORE: dict[str, Any] = {
+    "no": "no",
+    "Yes": "Yes",
+    "on": "on",
+    "TRUE": True,
+    "Null": None,
+    "~": None,
+    "1:30": "1:30",
+    "0b11": "0b11",
+    "1_000": "1_000",
+    "0o17": 15,
+    "0x1F": 31,
+    "017": 17,
+    "08": 8,
+    "+5": 5,
+    "1e3": 1000.0,
+    ".5": 0.5,
+    "1.": 1.0,
+    "-.inf": -math.inf,
+    "1.2.3": "1.2.3",
+    "2024-01-31": "2024-01-31",
+}
+
+
+def test_the_core_schema_of_yaml_1_2() -> None:
+    text = "".join(f"k{index}: {written}\n" for index, written in enumerate(CORE))
+    document = Document("a.yaml", text, core=True)
+    assert list(document.data.values()) == list(CORE.values())
+    assert document.ambiguous_paths("date") == [("k19",)]
+
+
+def test_a_number_of_the_core_schema_is_bounded() -> None:
+    with pytest.raises(TooManyDigits):
+        resolve_core("9" * 301)
+
+
 KEYS = st.from_regex(r"[a-z]{1,5}[0-9]", fullmatch=True)
 
 

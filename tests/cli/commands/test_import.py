@@ -106,7 +106,7 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
                 "  - {vars: {q: 2024-01-31}, assert: [{type: is-json}]}\n"
             ),
             2,
-            ["6:12 a date without quotes is no text for promptfoo"],
+            ["6:13 a date without quotes is no text for promptfoo"],
         ),
         ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
         (

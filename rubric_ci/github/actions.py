@@ -202,8 +202,11 @@ def _append(file: str, text: str) -> None:
         ) from error
 
 
-def run_metadata(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the subject of a workflow run and its URL; empty outside a workflow."""
+def run_metadata(environment: Mapping[str, str], page: str = "") -> dict[str, str]:
+    """Return the subject of a workflow run and its URL; empty outside a workflow.
+
+    `page` is the name of its artifact with the HTML report.
+    """
     event = read_event(environment)
     if event is None:
         return {}
@@ -213,5 +216,6 @@ def run_metadata(environment: Mapping[str, str]) -> dict[str, str]:
         "pull_request": str(event.pull_request or ""),
         "head_sha": event.head_sha,
         "run_url": event.run_url,
+        "page": page,
     }
     return {name: value for name, value in known.items() if value}

@@ -1,6 +1,7 @@
 """Seven nights of the workflow and the history under act, with a fake GitHub and a judge."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -197,6 +198,9 @@ def test_seven_nights(nights: Nights) -> None:
     (issue,) = nights.github.issues.values()
     assert (issue.state, issue.title) == ("open", "Nightly evals: 1 case fails")
     assert "the gate fails; not worse than the reference" in issue.body
+    assert re.search(
+        r"\(https://\S+/actions/runs/\d+#artifacts\): artifact `report.html`", issue.body
+    )
     published = nights.publish()
     assert published.succeeded, published.log
 

@@ -297,10 +297,8 @@ class _Page:
         facts = " · ".join(escape.markdown(fact) for fact in usage_text.summary(self.report))
         run = f" · [run]({escape.link_target(self.links.run)})" if self.links.run else ""
         yield f"<sub>{facts}{run}</sub>"
-        if self.links.run and self.links.page:
-            target = f"{escape.link_target(self.links.run)}#artifacts"
-            artifact = escape.code_span(self.links.page)
-            yield f"[Every answer, mark and quote]({target}): artifact {artifact}"
+        if self.links.artifact:
+            yield self.links.artifact
 
     def _prose(self, text: str, plan: _Plan) -> str:
         return escape.prose(numbers.shortened(text, plan.characters))

@@ -36,6 +36,14 @@ class Links:
     run: str = ""  # the page of the workflow run
     page: str = ""  # name of the artifact of the run that has the HTML report; empty: none
 
+    @property
+    def artifact(self) -> str:
+        """The link to the artifact with the HTML report; "": there is none."""
+        if not (self.run and self.page):
+            return ""
+        target = f"{escape.link_target(self.run)}#artifacts"
+        return f"[Every answer, mark and quote]({target}): artifact {escape.code_span(self.page)}"
+
     def place(self, file: str, line: int, shown: str = "") -> str:
         """Return a line of a file as a link, or as plain text without a server."""
         text = shown or f"{numbers.shortened(file, 200)}:{line}"

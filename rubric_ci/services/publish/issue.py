@@ -21,6 +21,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, CriterionResult, Graded
 from rubric_ci.reports.render import summary, wording
 from rubric_ci.reports.render.markdown import GATE_ICONS
+from rubric_ci.reports.render.markdown_case import Links
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.escape import error_line
 
@@ -224,10 +225,12 @@ def _commit(commit: str, repository_url: str) -> str:
 
 
 def _links(subject: Subject, repository_url: str) -> Iterator[str]:
-    """Yield links to the run and to the changes since the reference."""
+    """Yield links to the run, its artifact, and the changes since the reference."""
     metadata = subject.head.metadata
     if run := metadata.get("run_url", ""):
         yield f"[Run]({escape.link_target(run)})"
+    if page := Links(run=run, page=metadata.get("page", "")).artifact:
+        yield page
     now = metadata.get("head_sha", "")
     then = subject.head.comparison.commit if subject.head.comparison else ""
     if now and then and now != then:

@@ -178,15 +178,15 @@ def build_report(
         grading_changes=changes,
         waivers=waivers,
         notes=(*_notes(loaded), *_ungraded(tasks), *selection.notes),
-        metadata=_metadata(loaded),
+        metadata=_metadata(loaded, settings.page),
         shard=selection.shard,
         regression=loaded.config.regression,
     )
 
 
-def _metadata(loaded: LoadedProject) -> dict[str, str]:
+def _metadata(loaded: LoadedProject, page: str) -> dict[str, str]:
     """Return the subject of a workflow run; of an untrusted change its commit."""
-    known, proposal = run_metadata(os.environ), loaded.change.proposal
+    known, proposal = run_metadata(os.environ, page), loaded.change.proposal
     return {**known, "head_sha": proposal.commit} if proposal else known
 
 

@@ -161,7 +161,7 @@ def tool_report(
     said = note(target.reads, [f"target {target.name}"], target.graders)
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
-        metadata=run_metadata(environment),
+        metadata=run_metadata(environment, settings.page),
         seconds=monotonic() - clock,
         notes=tuple(
             filter(None, (said, forged, _unknown(change, config, target, base), _caps(settings)))

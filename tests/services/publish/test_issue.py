@@ -80,6 +80,18 @@ Gather it over five nights of 3 trials (`rubric-ci baseline keep`).
     )
 
 
+def test_the_page_of_the_run_is_linked() -> None:
+    head = night(2, case("a", 3), case("b", 3))
+    head = replace(head, metadata={**head.metadata, "page": "report.html"})
+    *_, last = issue.render(subject(head), SITE).splitlines()
+    run = f"{SITE}/actions/runs/2"
+    page = f"[Every answer, mark and quote]({run}#artifacts): artifact `report.html`"
+    assert last == (
+        f"[Run]({run}) · {page} · "
+        f"[Changes since the reference]({SITE}/compare/{'1' * 40}...{'2' * 40})"
+    )
+
+
 @pytest.mark.parametrize(
     ("head", "headline", "red", "complete"),
     [

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.gate.comparison import reference
+from rubric_ci.gate.report.decision import with_gate
 from rubric_ci.model.comparison import Decision, ReferenceLog
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
@@ -365,7 +366,7 @@ def test_a_run_without_a_verdict_that_is_red_opens_it(github: GitHub) -> None:
 
 
 def test_a_run_that_ended_early_is_not_complete() -> None:
-    head = a_report(graded("a", "pass"), scope=Scope().narrowed("interrupted"))
+    head = with_gate(a_report(graded("a", "pass"), scope=Scope().narrowed("interrupted")))
     assert not Subject(head=head).complete
 
 

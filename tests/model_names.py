@@ -1,4 +1,4 @@
-"""Write the models of `model/defaults.py` wherever a model is shown: `python -m tests.model_names`.
+"""Write the models of `model/option_values.py` where one is shown: `python -m tests.model_names`.
 
 Change a name there, then run `make golden`: every tracked text that shows the name of the last
 commit gets the new one, and the recordings are made again.
@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.model import defaults
+from rubric_ci.model import option_values
 
 ROOT = Path(__file__).parents[1]
-OWNER: Final = "rubric_ci/model/defaults.py"
+OWNER: Final = "rubric_ci/model/option_values.py"
 NOT_SHOWN: Final = (  # what happened, what is locked, and the lists of models
     *("CHANGELOG.md", "requirements/", "rubric_ci/system/models.json", "tests/npm/"),
     *("tests/system/", OWNER),
 )
 CURRENT: Final = {
     name: value
-    for name, value in vars(defaults).items()
+    for name, value in vars(option_values).items()
     if name.startswith("MODEL_") and isinstance(value, str)
 }
 _CONSTANT = re.compile(r'^(MODEL_\w+): Final = "([^"]+)"', re.MULTILINE)

@@ -27,7 +27,7 @@ SAME_NAMES: Final = {  # file names that stand in several packages with one mean
 }
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
-    "cli/commands/test_images.py": "files/validation/media_rules models/judge/shown",
+    "cli/commands/test_images.py": "files/validation/media_rules models/judge/shown_media",
     "cli/pytest_plugin/test_sessions.py": """
         cli/pytest_plugin/__init__ cli/pytest_plugin/item_failures cli/pytest_plugin/hooks
         cli/pytest_plugin/items cli/pytest_plugin/outcomes cli/pytest_plugin/session_run""",
@@ -45,7 +45,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         models/agents/codex models/agents/copilot models/agents/gemini_cli
         models/agents/otlp""",
     "cli/commands/test_import.py": """
-        cli/commands/import_files files/dialects/promptfoo_checks files/dialects/csv_table
+        cli/commands/import_files files/dialects/promptfoo_checks files/dialects/table_source
         files/dialects/golden_sets files/dialects/workbook
         files/dialects/promptfoo_code files/dialects/promptfoo_tests
         files/dialects/promptfoo_criteria files/dialects/promptfoo_prompts
@@ -58,7 +58,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/traces/dataset_item files/traces/langfuse files/traces/langsmith
         files/traces/otlp_spans files/traces/phoenix files/traces/span
         files/traces/span_attributes files/traces/trace_cases files/traces/trace_choice
-        files/traces/trace_file files/traces/written""",
+        files/traces/trace_file files/traces/written_cases""",
     "files/dialects/test_table.py": """
         files/dialects/agent_skills files/dialects/agentv files/dialects/translation""",
     "files/dialects/test_agentv_graders.py": """
@@ -66,39 +66,39 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         files/dialects/agentv_rubrics""",
     "cli/commands/test_run_exported.py": """
         services/publish/evaluation_events services/publish/telemetry""",
-    "cli/commands/test_run_tool.py": "services/run/tool",
+    "cli/commands/test_run_tool.py": "services/run/eval_tool",
     "cli/commands/test_run_skills.py": "grading/skill_cases grading/targets/skill",
     "evaluators/assertions/test_mark.py": """
         evaluators/assertions/json_data evaluators/assertions/keys evaluators/assertions/row
         evaluators/assertions/text""",
     "cli/test_help.py": """
         cli/ci cli/every_day cli/judge cli/nights cli/options cli/request_options cli/run_and_plan
-        cli/start model/defaults""",
+        cli/start model/option_values""",
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
     "cli/commands/test_judge_calibrate.py": """
         services/calibration/calibration services/calibration/required_agreement
         services/calibration/measure""",
     "cli/commands/test_probe.py": """
-        services/probe/probing services/probe/probe_figures services/probe/probe_variants""",
+        services/probe/probing services/probe/probe_output services/probe/all_variants""",
     "cli/commands/test_generate.py": """
         services/drafting/review services/drafting/rewrite services/drafting/select""",
     "cli/commands/test_generate_pr.py": "services/drafting/pull_request",
     "cli/commands/test_init.py": "cli/commands/init_questions files/project/before_init",
-    "cli/commands/test_history.py": "reports/history/detectable reports/history/runs_text",
+    "cli/commands/test_history.py": "reports/history/detectable_drop reports/history/runs_text",
     "cli/commands/test_judge_label.py": """
         services/calibration/label_file services/calibration/label_session""",
     "cli/commands/test_baseline_rejudge.py": "services/calibration/rejudge_report",
     "cli/commands/test_run.py": """
-        services/cost/judgements grading/setup grading/tasks services/publish/files""",
+        services/cost/judge_requests grading/setup grading/tasks services/publish/files""",
     "cli/commands/test_run_against.py": """
-        services/run/grade services/run/sides services/run/tool services/run/inputs""",
+        services/run/grade services/run/sides services/run/eval_tool services/run/inputs""",
     "cli/commands/test_run_against_counts.py": "services/run/announcement",
     "cli/commands/test_announced.py": """
         model/used_by services/cost/target_requests services/cost/estimate services/cost/last_run
-        services/drafting/expected""",
+        services/drafting/draft_requests""",
     "cli/commands/test_doctor.py": """
         services/doctor/finding services/doctor/models services/doctor/git_checks""",
-    "cli/commands/test_run_choice.py": "services/run/finished gate/selection/last_failed",
+    "cli/commands/test_run_choice.py": "services/run/finished_report gate/selection/last_failed",
     "cli/commands/test_run_judge_down.py": "models/llm/preflight",
     "cli/commands/test_run_killed.py": "system/coroutines",
     "cli/commands/test_http_target.py": "models/llm/http_service",
@@ -149,7 +149,7 @@ IMPURE: Final = """
     __main__ cli files/project/base_state files/project/before_init files/project/change
     files/project/checker files/project/difference files/project/discovery
     files/project/eval_search files/project/file_kinds files/project/fixer
-    files/project/graders
+    files/project/grading_files
     files/project/loaded_project files/project/near_files files/project/project
     files/project/proposed_files gate/selection/proposed_cases
     files/project/working_tree gate/comparison/baseline_files gate/comparison/merge_decision
@@ -160,23 +160,24 @@ IMPURE: Final = """
     evaluators/rubric evaluators/scripts grading/engine
     grading/limits grading/setup grading/targets grading/tasks
     model/context model/command_settings models/agents/home models/agents/logins
-    models/judge/panel models/judge/request models/judge/shown
-    models/llm reports/history/database reports/history/detectable reports/render/progress
+    models/judge/panel models/judge/request models/judge/shown_media
+    models/llm reports/history/database reports/history/detectable_drop reports/render/progress
     services/adoption/tools services/calibration/cascade services/calibration/correction
     services/calibration/required_agreement services/calibration/label_file
     services/calibration/label_session services/calibration/measure
     services/calibration/rejudge services/calibration/rejudge_report
     services/calibration/sentinel services/cost/target_requests services/cost/estimate
-    services/cost/judgements services/cost/last_run services/cost/expected_requests services/doctor
+    services/cost/judge_requests services/cost/last_run services/cost/expected_requests
+    services/doctor
     services/drafting/draft_check services/drafting/drafter services/drafting/drafting_prompt
-    services/drafting/expected services/drafting/publish services/drafting/pull_request
+    services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
     services/drafting/review services/drafting/rewrite services/drafting/select
     services/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
     services/publish/telemetry services/publish/workflow services/run/base_comparison
     services/run/confirmation
-    services/run/finished services/run/announcement services/run/grade services/run/inputs
-    services/run/kept_trials services/run/mean_drop services/run/sides services/run/tool system
+    services/run/finished_report services/run/announcement services/run/grade services/run/inputs
+    services/run/kept_trials services/run/mean_drop services/run/sides services/run/eval_tool system
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"
@@ -200,7 +201,7 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/m
         "files/project/checker",
         "files/project/loaded_project",
     ),
-    *("services/publish/files", "services/run/finished"),
+    *("services/publish/files", "services/run/finished_report"),
     *("system/masking", "system/output"),
 }
 # The files with tests that `make test` leaves out; CONTRIBUTING.md has the rule.
@@ -470,7 +471,7 @@ def test_one_function_asks_whether_this_is_a_workflow() -> None:
         for name in modules()
         if '"GITHUB_ACTIONS"' in (PACKAGE / f"{name}.py").read_text("utf-8")
     }
-    assert found == {"system/runner"}
+    assert found == {"system/actions_runner"}
 
 
 def test_deep_tests_are_listed_and_run() -> None:

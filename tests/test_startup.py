@@ -119,7 +119,8 @@ def test_a_run_without_images_loads_nothing_for_them(tmp_path: Path) -> None:
     )
     modules = loaded(tmp_path, "run", "--reports", "json,markdown,html", "a.eval.yaml")
     found = {name for name in modules if "media" in name or name.endswith(".copies")}
-    assert found == {"rubric_ci.model.media"}  # the value
+    # The value, and which of them a judge is shown.
+    assert found == {"rubric_ci.model.media", "rubric_ci.models.judge.shown_media"}
 
 
 @pytest.mark.parametrize("endpoint", ["", "http://127.0.0.1:9"])

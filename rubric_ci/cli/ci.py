@@ -8,7 +8,7 @@ import click
 
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, LINES, Group, command, option, workflow
-from rubric_ci.model import defaults
+from rubric_ci.model import option_values
 
 
 @click.group(cls=Group)
@@ -34,7 +34,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 
 
 @report.command()
-@click.argument("report", type=FILE, default=defaults.REPORT)
+@click.argument("report", type=FILE, default=option_values.REPORT)
 @option(
     "--mode",
     type=click.Choice(["update", "new", "on-failure", "off"]),
@@ -146,7 +146,7 @@ def authorize(**options: Any) -> None:
     "folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    default=defaults.CACHE_DIR,
+    default=option_values.CACHE_DIR,
     help="Folder of the judgement cache.",
 )
 @option(

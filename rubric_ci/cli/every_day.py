@@ -9,7 +9,7 @@ import click
 
 from rubric_ci.cli import completion, options, request_options
 from rubric_ci.cli.click_types import FILE, Group, command, examples, option
-from rubric_ci.model import defaults
+from rubric_ci.model import option_values
 
 _drafts = partial(option, heading="Drafts")
 _publishing = partial(option, heading="Commit and publish")
@@ -95,7 +95,7 @@ def rubrics(**options: Any) -> None:
     "--report",
     type=FILE,
     metavar="FILE",
-    default=defaults.REPORT,
+    default=option_values.REPORT,
     help="Report to show, instead of the last one.",
 )
 def show(**options: Any) -> None:

@@ -7,7 +7,7 @@ import click
 
 from rubric_ci.cli import options, request_options
 from rubric_ci.cli.click_types import FILE, Group, command, examples, option
-from rubric_ci.model import defaults
+from rubric_ci.model import option_values
 
 _calibration = partial(option, heading="Calibration")
 _variants = partial(option, heading="Variants")
@@ -35,14 +35,14 @@ def judge() -> None:
     "--report",
     type=FILE,
     metavar="FILE",
-    default=defaults.REPORT,
+    default=option_values.REPORT,
     help="Report whose answers are marked.",
 )
 @option(
     "--labels",
     type=FILE,
     metavar="FILE",
-    default=defaults.LABELS,
+    default=option_values.LABELS,
     help="File to write the marks to.",
 )
 @option(
@@ -161,14 +161,14 @@ def attack(**options: Any) -> None:
     "--report",
     type=FILE,
     metavar="FILE",
-    default=defaults.REPORT,
+    default=option_values.REPORT,
     help="Report whose answers are changed; recorded answers need none.",
 )
 @_variants(
     "--variants",
     type=click.IntRange(min=1),
     metavar="N",
-    default=defaults.VARIANTS,
+    default=option_values.VARIANTS,
     help="Maximum number of variants of an answer that a criterion must notice, or of mutants of a "
     "prompt.",
 )
@@ -201,7 +201,7 @@ def attack(**options: Any) -> None:
     "--output-dir",
     type=FILE,
     metavar="FOLDER",
-    default=defaults.OUTPUT_DIR,
+    default=option_values.OUTPUT_DIR,
     help="Folder to write probe.json or probe-prompt.json to.",
 )
 @request_options.requests

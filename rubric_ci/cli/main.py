@@ -86,7 +86,7 @@ class _Commands(Group):
         try:
             return super().main(*args, **extra)
         except UserError as error:
-            from rubric_ci.system.runner import can_install, restart
+            from rubric_ci.system.actions_runner import can_install, restart
 
             if isinstance(error, MissingExtra) and can_install(os.environ):
                 restart(os.environ)

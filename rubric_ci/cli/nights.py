@@ -7,7 +7,7 @@ import click
 
 from rubric_ci.cli import options, request_options
 from rubric_ci.cli.click_types import FILE, Group, examples, option
-from rubric_ci.model import defaults
+from rubric_ci.model import option_values
 
 
 @click.group(cls=Group)
@@ -15,12 +15,12 @@ def baseline() -> None:
     """Manage the reference that nightly runs are compared with."""
 
 
-_report = click.argument("report", type=FILE, default=defaults.REPORT)
+_report = click.argument("report", type=FILE, default=option_values.REPORT)
 _folder = option(
     "--baseline",
     type=FILE,
     metavar="FOLDER",
-    default=defaults.REFERENCE,
+    default=option_values.REFERENCE,
     help="Folder of the reference.",
 )
 
@@ -73,7 +73,7 @@ def accept_merge(**options: Any) -> None:
 
 
 @baseline.command()
-@click.argument("report", type=FILE, default=defaults.REFERENCE)
+@click.argument("report", type=FILE, default=option_values.REFERENCE)
 @options.config
 @options.policy_from
 @options.judge
@@ -94,7 +94,7 @@ _history = option(
     "--history",
     type=FILE,
     metavar="FILE",
-    default=defaults.HISTORY,
+    default=option_values.HISTORY,
     help="History file, an SQLite database.",
 )
 
@@ -127,7 +127,7 @@ def history() -> None:
         "history add report.json --link https://example.com/report.html",
     )
 )
-@click.argument("report", type=FILE, default=defaults.REPORT)
+@click.argument("report", type=FILE, default=option_values.REPORT)
 @_history
 @option(
     "--link",
@@ -170,7 +170,7 @@ def criteria(**options: Any) -> None:
 
 @history.command()
 @_history
-@_output(defaults.HISTORY_PAGE, "HTML file to write.")
+@_output(option_values.HISTORY_PAGE, "HTML file to write.")
 @_title
 @_last(None, shown="all")
 def page(**options: Any) -> None:
@@ -185,7 +185,7 @@ def page(**options: Any) -> None:
 
 @history.command()
 @_history
-@_output(defaults.BADGE, "SVG file to write.")
+@_output(option_values.BADGE, "SVG file to write.")
 @option("--label", metavar="WORD", default="evals", help="Text on the left of the badge.")
 def badge(**options: Any) -> None:
     """Write a badge with the latest pass rate.
@@ -221,7 +221,7 @@ def import_lines(**options: Any) -> None:
 
 
 @history.command(epilog=examples("history publish report.json --site site"))
-@click.argument("report", type=FILE, default=defaults.REPORT)
+@click.argument("report", type=FILE, default=option_values.REPORT)
 @option("--site", type=FILE, metavar="FOLDER", default="site", help="Folder of the site.")
 @_title
 def publish(**options: Any) -> None:

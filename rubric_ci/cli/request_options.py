@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli.click_types import FILE, LINES, bundle, option, workflow
-from rubric_ci.model import defaults
+from rubric_ci.model import option_values
 
 limits = partial(option, heading="Limits")
 requesting = partial(option, heading="Requests")
@@ -19,7 +19,7 @@ _limits = bundle(
         "--concurrency",
         type=click.IntRange(min=1),
         metavar="N",
-        default=defaults.CONCURRENCY,
+        default=option_values.CONCURRENCY,
         help="Maximum number of cases in progress.",
     ),
     limits(
@@ -68,7 +68,7 @@ _cache = bundle(
         "--cache-dir",
         type=FILE,
         metavar="FOLDER",
-        default=defaults.CACHE_DIR,
+        default=option_values.CACHE_DIR,
         help="Folder of the cache.",
     ),
     caching(

@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, LINES, command, examples, option
-from rubric_ci.model import defaults, scaffold
+from rubric_ci.model import option_values, scaffold
 
 _choices = partial(option, heading="Choices")
 
@@ -121,7 +121,7 @@ _traces = partial(option, heading="Traces")
 @_traces(
     "--from",
     "form",
-    type=click.Choice(defaults.TRACE_FORMATS),
+    type=click.Choice(option_values.TRACE_FORMATS),
     help="The format of the traces; default: the one that the first record shows. All FILES "
     "become one eval file.",
 )
@@ -144,7 +144,7 @@ _traces = partial(option, heading="Traces")
     "kinds",
     metavar="KINDS",
     default="",
-    help=f"Personal data to mask: {', '.join(defaults.MASKED_KINDS)}. Secrets always are.",
+    help=f"Personal data to mask: {', '.join(option_values.MASKED_KINDS)}. Secrets always are.",
 )
 def import_files(
     files: tuple[Path, ...], output_dir: Path | None, form: str | None, kinds: str, **traces: Any
@@ -167,8 +167,8 @@ def import_files(
 def _masked_kinds(typed: str) -> tuple[str, ...]:
     """Return the kinds of a list with commas; raises BadParameter."""
     kinds = tuple(each.strip().upper() for each in typed.split(",") if each.strip())
-    if unknown := [each for each in kinds if each not in defaults.MASKED_KINDS]:
-        known = ", ".join(defaults.MASKED_KINDS)
+    if unknown := [each for each in kinds if each not in option_values.MASKED_KINDS]:
+        known = ", ".join(option_values.MASKED_KINDS)
         raise click.BadParameter(
             f"`{unknown[0]}` is no kind; the kinds are {known}", param_hint="--mask"
         )
@@ -185,7 +185,7 @@ def _masked_kinds(typed: str) -> tuple[str, ...]:
 @option(
     "--from",
     "tool",
-    type=click.Choice(defaults.ADOPTED_TOOLS),
+    type=click.Choice(option_values.ADOPTED_TOOLS),
     help="The tool that wrote the results; default: the one whose format they have.",
 )
 @option(

@@ -24,7 +24,7 @@ from rubric_ci.models.judge.freeform import (
     unknown_variables,
 )
 from rubric_ci.models.judge.request import new_fence, request_cached_reply
-from rubric_ci.models.judge.shown import shown_to, unseen
+from rubric_ci.models.judge.shown_media import shown_to, unseen
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.processes import describe_exit

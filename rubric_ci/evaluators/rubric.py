@@ -34,9 +34,9 @@ from rubric_ci.model.trace import SeenPart
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.models.judge.injection_scan import scan_for_injection
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
+from rubric_ci.models.judge.prompt_parts import ISOLATED, marked, parts_of
 from rubric_ci.models.judge.reply_checks import missing_quotes, sources
-from rubric_ci.models.judge.seen import ISOLATED, marked, parts_of
-from rubric_ci.models.judge.shown import unseen
+from rubric_ci.models.judge.shown_media import unseen
 from rubric_ci.models.judge.voting import flakiness
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.masking import redact, redacted

@@ -29,9 +29,9 @@ from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.recording import log_requests
 from rubric_ci.models.llm.responders import Responders
 from rubric_ci.system import masking
+from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.system.model_list import known_models
-from rubric_ci.system.runner import in_workflow
 
 CACHE_KEY: Final = "RUBRIC_CI_CACHE_KEY"
 TEMPORARY: Final = frozenset({"AWS_SESSION_TOKEN", "AZURE_AD_TOKEN"})

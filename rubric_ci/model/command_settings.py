@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.defaults import (
+from rubric_ci.model.gate import FailOn
+from rubric_ci.model.option_values import (
     CACHE_DIR,
     CONCURRENCY,
     LABELS,
@@ -15,7 +16,6 @@ from rubric_ci.model.defaults import (
     VARIANTS,
     ReportFormat,
 )
-from rubric_ci.model.gate import FailOn
 from rubric_ci.model.scaffold import TargetKind
 from rubric_ci.model.scope import CasePlace
 

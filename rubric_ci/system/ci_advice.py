@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.system.runner import in_other_ci, in_workflow
+from rubric_ci.system.actions_runner import in_other_ci, in_workflow
 
 _PUBLIC: Final = re.compile(r"_(?:BASE|ENDPOINT|REGION|PROJECT|LOCATION)$")
 _CALLS_OURS: Final = re.compile(r"uses: *[\"']?rubric-ci/rubric-ci/\.github/workflows/")

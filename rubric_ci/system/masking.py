@@ -9,8 +9,8 @@ import sys
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, TypeVar
 
+from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.output import is_file
-from rubric_ci.system.runner import in_workflow
 from rubric_ci.text import redact as pure
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from io import UnsupportedOperation
 from stat import S_ISREG
 from typing import TextIO
 
-from rubric_ci.system.runner import in_workflow
+from rubric_ci.system.actions_runner import in_workflow
 
 
 def print_block(text: str, *, err: bool = False) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rubric_ci.system.runner import is_before_merge
+from rubric_ci.system.actions_runner import is_before_merge
 from tests import platforms
 from tests.hooks import composite
 from tests.hooks.pins import PINS

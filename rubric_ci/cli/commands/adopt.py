@@ -14,7 +14,7 @@ from rubric_ci.files.project.loaded_project import open_project as open_checkout
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
-from rubric_ci.gate.grading_changes.tool_results import (
+from rubric_ci.gate.grading_changes.eval_tool_results import (
     check_is_known,
     check_tracked,
     results_changes,

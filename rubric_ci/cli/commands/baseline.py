@@ -27,8 +27,8 @@ from rubric_ci.model.command_settings import (
     RejudgeSettings,
     RunSettings,
 )
-from rubric_ci.model.defaults import OUTPUT_DIR
 from rubric_ci.model.media import COPIES
+from rubric_ci.model.option_values import OUTPUT_DIR
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import comparison_section
 from rubric_ci.services.calibration.rejudge_report import Rejudged, expected, rejudge_cases

@@ -14,9 +14,9 @@ from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.model.command_settings import GenerateSettings
 from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.services.drafting.draft_check import Drafted
+from rubric_ci.services.drafting.draft_requests import check_prices, request_lines
 from rubric_ci.services.drafting.drafter import DraftFailed, DraftRequest, DraftResult, draft
 from rubric_ci.services.drafting.drafting_reply import Draft
-from rubric_ci.services.drafting.expected import check_prices, request_lines
 from rubric_ci.services.drafting.publish import NothingToPublish, Publish, open_commit
 from rubric_ci.services.drafting.review import (
     SkippedCase,

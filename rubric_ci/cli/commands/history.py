@@ -12,7 +12,7 @@ import click
 from rubric_ci.errors import CannotReadHistory, CannotWriteFile, ExitCode
 from rubric_ci.files.project.discovery import read_text, write_text
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.model.defaults import REPORT
+from rubric_ci.model.option_values import REPORT
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.history.database import History, check_untracked
 from rubric_ci.reports.history.from_report import record_of

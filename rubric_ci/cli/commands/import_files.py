@@ -28,12 +28,12 @@ from rubric_ci.errors import (
     MissingExtra,
 )
 from rubric_ci.files.dialects import (
-    csv_table,
     github_models,
     golden_sets,
     open_source,
     openai_evals,
     promptfoo,
+    table_source,
     workbook,
 )
 from rubric_ci.files.dialects.promptfoo_code import VARIABLES
@@ -50,8 +50,8 @@ from rubric_ci.files.yaml_text import csv_cases, golden_records
 from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.model.defaults import TRACE_FORMATS
 from rubric_ci.model.diagnostics import Severity
+from rubric_ci.model.option_values import TRACE_FORMATS
 from rubric_ci.model.references import Found, Lookup
 from rubric_ci.system import file_io
 from rubric_ci.system.installation import install_command
@@ -195,7 +195,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         _stem(file),
     )
     if (rows := _rows(file, text)) is not None:
-        table = csv_table.Table(file.as_posix(), rows, text)
+        table = table_source.Table(file.as_posix(), rows, text)
         asked = _question(table.columns)
         return TranslatedSource(table, golden_sets.translate_table(table.data, beside, asked))
     finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))

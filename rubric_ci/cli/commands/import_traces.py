@@ -13,7 +13,7 @@ from rubric_ci.errors import CannotReadFile, CannotWriteFile, ExitCode
 from rubric_ci.files.dialects.translation import Translation
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loader import load
-from rubric_ci.files.traces import trace_choice, trace_file, written
+from rubric_ci.files.traces import trace_choice, trace_file, written_cases
 from rubric_ci.files.traces.trace_cases import LeftOut, TraceCase, Traces
 from rubric_ci.files.traces.trace_file import Fault, Record
 from rubric_ci.files.validation.output.plain_text import headline
@@ -95,7 +95,7 @@ def import_traces(files: Sequence[Path], output: Output, choice: TraceChoice) ->
     if not chosen.cases:
         click.echo("no trace is imported")
         return ExitCode.GATE
-    lost = _write(chosen.cases, output, written.Origin(_named(files), choice.form))
+    lost = _write(chosen.cases, output, written_cases.Origin(_named(files), choice.form))
     for line in lost:
         click.echo(log_line(line))
     command = f"rubric-ci generate rubrics {output.eval_file.as_posix()}"
@@ -193,12 +193,14 @@ def _counted(counts: Counter[str], between: str) -> str:
     return between.join(f"{number:,} {name}" for name, number in counts.items())
 
 
-def _write(cases: Sequence[TraceCase], output: Output, origin: written.Origin) -> list[str]:
+def _write(cases: Sequence[TraceCase], output: Output, origin: written_cases.Origin) -> list[str]:
     """Write the files; return what is left to do."""
-    names = written.identities(cases)
-    lines = [json.dumps(each, ensure_ascii=False) for each in written.recordings(cases, names)]
+    names = written_cases.identities(cases)
+    lines = [
+        json.dumps(each, ensure_ascii=False) for each in written_cases.recordings(cases, names)
+    ]
     target = f"{output.answers.name.removesuffix('.answers.jsonl')}-recorded" if lines else ""
-    found = Translation(written.eval_file(cases, names, origin, target))
+    found = Translation(written_cases.eval_file(cases, names, origin, target))
     found.keep_braces()
     text = as_yaml(found.data)
     problems = _problems(output.eval_file, text)

@@ -24,7 +24,7 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.media import Media
 from rubric_ci.model.media_headers import media_of
 from rubric_ci.model.references import NotFound
-from rubric_ci.models.judge.shown import shown_to
+from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.services.calibration import attack_corpus
 from rubric_ci.services.calibration.attack_corpus import Probe, ReadImage, in_work, probes
 from rubric_ci.services.calibration.rejudge import (

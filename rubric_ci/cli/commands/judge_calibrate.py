@@ -25,9 +25,9 @@ from rubric_ci.grading.setup import build_context
 from rubric_ci.model.answers import answer_of, identity
 from rubric_ci.model.command_settings import CalibrateSettings
 from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.defaults import OUTPUT_DIR, REPORT
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.media import COPIES, ReadCopy
+from rubric_ci.model.option_values import OUTPUT_DIR, REPORT
 from rubric_ci.model.results import Answer
 from rubric_ci.services.calibration import cascade, labels
 from rubric_ci.services.calibration.calibration import Calibration, by_mode, to_json

@@ -25,16 +25,16 @@ from rubric_ci.model.changes import Base, NoBase
 from rubric_ci.model.command_settings import ProbeSettings
 from rubric_ci.model.config import RecordedTarget
 from rubric_ci.model.context import RunContext
-from rubric_ci.model.defaults import PROBE
 from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.media import COPIES
+from rubric_ci.model.option_values import PROBE
 from rubric_ci.model.results import Answer, CaseResult, Errored, Graded
 from rubric_ci.reports.history.from_report import rate_interval
 from rubric_ci.services.calibration.rejudge import REPLAYED, configured_judge
 from rubric_ci.services.cost.estimate import check_prices, show_spent
-from rubric_ci.services.probe import probe_figures
+from rubric_ci.services.probe import probe_output
+from rubric_ci.services.probe.all_variants import Subject
 from rubric_ci.services.probe.figures import Measured
-from rubric_ci.services.probe.probe_variants import Subject
 from rubric_ci.services.probe.probing import Judging, measure
 from rubric_ci.services.publish.copies import copies_in, shown_again
 from rubric_ci.services.publish.workflow import Workflow, annotate
@@ -177,12 +177,12 @@ def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     path = settings.output_dir / PROBE
     discovery.check_place(settings.output_dir)
     settings.output_dir.mkdir(parents=True, exist_ok=True)
-    content = hide(probe_figures.to_json(found, judging.judge.endpoint.model))
+    content = hide(probe_output.to_json(found, judging.judge.endpoint.model))
     file_io.write(path, content.encode())
     workflow = Workflow.of(os.environ)
-    shown = hide(probe_figures.text(found))
+    shown = hide(probe_output.text(found))
     click.echo(workflow.guarded(f"{shown}\n") if workflow else shown, nl=workflow is None)
-    annotate(probe_figures.findings(found), workflow)
+    annotate(probe_output.findings(found), workflow)
     if not judging.live:
         click.echo(REPLAYED)
     click.echo(log_line(_file_line(path)), err=True)

@@ -12,7 +12,7 @@ import click
 from rubric_ci.errors import CannotFindEvals, ExitCode
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject
-from rubric_ci.gate.comparison import repeated
+from rubric_ci.gate.comparison import repeated_answers
 from rubric_ci.grading.engine import grade, is_failure
 from rubric_ci.grading.resolve import Task
 from rubric_ci.model.changes import Base
@@ -323,7 +323,9 @@ def _summary(changed: Sequence[_Tried]) -> str:
 def _errors(changed: Sequence[_Tried]) -> str:
     """Return how often a mutant has the wrong outcome, for targets without stored answers."""
     targets = {task.target.name: task.target for each in changed for task in each.tasks}
-    if repeating := sorted(name for name, each in targets.items() if not repeated.varies(each)):
+    if repeating := sorted(
+        name for name, each in targets.items() if not repeated_answers.varies(each)
+    ):
         return (
             f"{numbers.listed(repeating)} may repeat an answer (temperature 0 or a seed): how "
             "often a mutant that changes nothing counts as noticed is not known."

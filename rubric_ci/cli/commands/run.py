@@ -13,7 +13,7 @@ from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.report import RunReport
-from rubric_ci.reports.history.detectable import show_power
+from rubric_ci.reports.history.detectable_drop import show_power
 from rubric_ci.services.cost.estimate import check_prices
 from rubric_ci.services.cost.expected_requests import models_to_ask
 from rubric_ci.services.publish.files import check_folder, write_and_show
@@ -24,7 +24,7 @@ from rubric_ci.services.publish.workflow import (
     publish_failure,
 )
 from rubric_ci.services.run.announcement import Announcement, announce, listing
-from rubric_ci.services.run.finished import finish, remember
+from rubric_ci.services.run.finished_report import finish, remember
 from rubric_ci.services.run.grade import (
     GradedRun,
     RunGrading,
@@ -35,8 +35,8 @@ from rubric_ci.services.run.grade import (
 )
 from rubric_ci.services.run.inputs import capped, open_inputs, runner_of, select
 from rubric_ci.system import coroutines
+from rubric_ci.system.actions_runner import can_install
 from rubric_ci.system.output import wrapped
-from rubric_ci.system.runner import can_install
 from rubric_ci.text import escape
 
 
@@ -111,7 +111,7 @@ def grade_inputs(
 
 def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -> ExitCode:
     """Run another eval tool and report its results."""
-    from rubric_ci.services.run.tool import tool_report  # with the readers of all tools
+    from rubric_ci.services.run.eval_tool import tool_report  # with the readers of all tools
 
     check_folder(settings)
     report = tool_report(settings, tool, os.environ, started_at)

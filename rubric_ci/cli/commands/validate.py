@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, ExitCode, UserError
 from rubric_ci.files.project.checker import Checker, open_checkout
 from rubric_ci.files.validation.output import Format, render
+from rubric_ci.system.actions_runner import in_workflow, is_before_merge
 from rubric_ci.system.fork_pool import in_parallel, usable_cores
 from rubric_ci.system.output import use_color
-from rubric_ci.system.runner import in_workflow, is_before_merge
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.project import Project

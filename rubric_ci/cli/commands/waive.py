@@ -23,8 +23,8 @@ from rubric_ci.gate.waivers.file import (
     targets_of,
 )
 from rubric_ci.model.command_settings import WaiveSettings
-from rubric_ci.model.defaults import REPORT, WAIVERS
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.option_values import REPORT, WAIVERS
 from rubric_ci.model.results import ADOPTED
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.services.adoption.adopted_report import cases_of

@@ -21,7 +21,7 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.model.option_values import REPORT_FILES
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult
 from rubric_ci.model.scope import Narrowing

@@ -41,7 +41,7 @@ from rubric_ci.model.scope import Narrowing, Scope
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.services.publish.files import check_folder, write_reports
 from rubric_ci.services.run.base_comparison import Outcome
-from rubric_ci.services.run.finished import finish, remember, with_cases
+from rubric_ci.services.run.finished_report import finish, remember, with_cases
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import open_inputs, runner_of, select
 from rubric_ci.system import file_io

@@ -21,7 +21,7 @@ from rubric_ci.files.validation.validator import check_config, check_evals, chec
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import UNREADABLE, decode
-from rubric_ci.model.defaults import WAIVERS
+from rubric_ci.model.option_values import WAIVERS
 from rubric_ci.model.problems import LocatedProblem
 from rubric_ci.model.references import Found as Resolved
 from rubric_ci.system.model_list import known_models

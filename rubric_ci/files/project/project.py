@@ -24,7 +24,7 @@ from rubric_ci.files.project.file_kinds import (
 )
 from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_config
 from rubric_ci.files.yaml_text.source import UNREADABLE, decode
-from rubric_ci.model.defaults import CALIBRATION
+from rubric_ci.model.option_values import CALIBRATION
 from rubric_ci.model.problems import LocatedProblem
 from rubric_ci.model.references import FindFiles, Found, NotFound, why_no_path
 from rubric_ci.system.model_list import known_models

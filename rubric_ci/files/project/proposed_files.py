@@ -11,7 +11,7 @@ from typing import Final
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.defaults import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.model.option_values import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.model.references import Found, Lookup, NotFound
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.system.git.snapshot import Snapshot

@@ -19,7 +19,7 @@ from math import fsum
 from statistics import median_low
 from typing import Final
 
-from rubric_ci.gate.comparison import repeated
+from rubric_ci.gate.comparison import repeated_answers
 from rubric_ci.model.comparison import CaseKey, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.results import CaseResult, Graded, Trial
@@ -69,12 +69,12 @@ def pair(head: Graded, reference: Graded, config: RegressionConfig) -> Pair:
     sides = trials_of(head), first_trials(reference)[: config.reference_trials]
     if head.recorded:
         return Pair(head=observations(sides[0]), reference=observations(sides[1]))
-    here, there = map(repeated.each_once, sides)
+    here, there = map(repeated_answers.each_once, sides)
     return Pair(
         head=observations(here),
         reference=observations(there),
         repeats=any(
-            len(once) == 1 and len(every) >= repeated.ENOUGH
+            len(once) == 1 and len(every) >= repeated_answers.ENOUGH
             for once, every in zip((here, there), sides, strict=True)
         ),
     )

@@ -25,7 +25,7 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import check_measured, read_report
 from rubric_ci.model.comparison import CaseKey, Comparison, Decision, ReferenceLog, RegressionConfig
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.model.option_values import REPORT_FILES
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Graded
 

@@ -22,6 +22,7 @@ from rubric_ci.gate.grading_changes.configuration import (
     target_changes,
     target_of,
 )
+from rubric_ci.gate.grading_changes.eval_tool_results import check_is_known
 from rubric_ci.gate.grading_changes.file_changes import (
     ScriptFiles,
     edited_file,
@@ -34,13 +35,12 @@ from rubric_ci.gate.grading_changes.file_changes import (
     waiver_changes,
 )
 from rubric_ci.gate.grading_changes.targets import measures_of
-from rubric_ci.gate.grading_changes.tool_results import check_is_known
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.waivers.file import load_waivers
 from rubric_ci.model.changes import Base, GradingChange, by_order
 from rubric_ci.model.config import Config, RecordedTarget, RunnerTarget
-from rubric_ci.model.defaults import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.option_values import CALIBRATION, LABELS, WAIVERS
 from rubric_ci.model.problems import Path
 from rubric_ci.model.waivers import Waiver
 from rubric_ci.system.git.snapshot import Snapshot

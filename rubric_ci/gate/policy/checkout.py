@@ -18,8 +18,8 @@ from rubric_ci.gate.policy.policy_changes import PolicyChange, change_notes, pol
 from rubric_ci.gate.policy.policy_source import OWN, find_policy, under
 from rubric_ci.gate.policy.settings import endpoints
 from rubric_ci.model.config import CliTarget, Config, Endpoint
-from rubric_ci.model.defaults import CALIBRATION
 from rubric_ci.model.hosts import AllowedHosts, host_of
+from rubric_ci.model.option_values import CALIBRATION
 from rubric_ci.models.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.text.escape import log_line
 

@@ -14,7 +14,7 @@ from rubric_ci.files.project.change import BaseOptions, Change, open_change
 from rubric_ci.files.project.project import Policy, Project
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.defaults import CALIBRATION, WAIVERS
+from rubric_ci.model.option_values import CALIBRATION, WAIVERS
 from rubric_ci.model.references import Lookup
 from rubric_ci.text import escape
 

@@ -18,7 +18,7 @@ from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.grading.resolve import default_target
 from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import RecordedTarget, Target
-from rubric_ci.model.defaults import CALIBRATION
+from rubric_ci.model.option_values import CALIBRATION
 
 
 def find_unconcerned(

@@ -16,8 +16,8 @@ from rubric_ci.files.validation.validator import check_waivers
 from rubric_ci.files.validation.waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import decode
-from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.option_values import WAIVERS
 from rubric_ci.model.rubric import Criterion, scale
 from rubric_ci.model.waivers import SAFETY, Waiver, WaiverResult, WaiverState
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.gate import too_many_waivers
+from rubric_ci.model.option_values import WAIVERS
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.model.waivers import WaiverResult, WaiverState

@@ -11,7 +11,7 @@ from typing import Any
 from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut
 from rubric_ci.grading.targets import command, container, conversation, spending, workspace_hooks
 from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
-from rubric_ci.grading.targets.spelling import Spelling, of_servers
+from rubric_ci.grading.targets.call_spelling import Spelling, of_servers
 from rubric_ci.grading.targets.work import (
     DIFF,
     INPUTS,

@@ -13,7 +13,7 @@ from typing import Any
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut
 from rubric_ci.files.yaml_text.recordings import MEASURES
-from rubric_ci.grading.targets.spelling import Spelling, spelled
+from rubric_ci.grading.targets.call_spelling import Spelling, spelled
 from rubric_ci.model.config import CliTarget
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import Usage

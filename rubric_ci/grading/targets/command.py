@@ -19,7 +19,7 @@ from rubric_ci.errors import (
 )
 from rubric_ci.grading.targets import answer_format, spending
 from rubric_ci.grading.targets.answer_format import measured, traced, with_files
-from rubric_ci.grading.targets.spelling import Spelling
+from rubric_ci.grading.targets.call_spelling import Spelling
 from rubric_ci.model.config import CliTarget, Target
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import EvalCase, FilePart, MediaPart, Part

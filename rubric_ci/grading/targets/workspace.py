@@ -23,7 +23,7 @@ from typing import Final
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.files.project.discovery import from_root
-from rubric_ci.files.project.graders import Graders
+from rubric_ci.files.project.grading_files import Graders
 from rubric_ci.grading.targets import git_source, workspace_hooks
 from rubric_ci.grading.targets.skill import place as skill_place
 from rubric_ci.model.config import CliTarget, GitSource, Workspace

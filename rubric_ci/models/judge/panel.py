@@ -22,6 +22,7 @@ from rubric_ci.model.rubric import Judged, Judgement, Mark, Rubric
 from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Thresholds
 from rubric_ci.model.trace import SeenPart
 from rubric_ci.models.judge.prompt import rubric_call, rubric_messages
+from rubric_ci.models.judge.prompt_parts import Part
 from rubric_ci.models.judge.reply import InvalidReply, read_marks
 from rubric_ci.models.judge.reply_checks import (
     with_canary,
@@ -30,8 +31,7 @@ from rubric_ci.models.judge.reply_checks import (
     without_canary,
 )
 from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cached_reply
-from rubric_ci.models.judge.seen import Part
-from rubric_ci.models.judge.shown import shown_to
+from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.models.judge.voting import (
     NoMajority,
     flakiness,

@@ -17,6 +17,7 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.model.media import Media
 from rubric_ci.model.rubric import Check, Judged, scale
+from rubric_ci.models.judge.prompt_parts import Part
 from rubric_ci.models.judge.reply import (
     SCHEMA_VERSION,
     aliased,
@@ -24,7 +25,6 @@ from rubric_ci.models.judge.reply import (
     keyed_schema,
     mark_property,
 )
-from rubric_ci.models.judge.seen import Part
 from rubric_ci.text.escape import is_ignorable
 
 Shown: TypeAlias = Callable[[Media], bool]

@@ -6,7 +6,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.defaults import MODEL_JUDGE
+from rubric_ci.model.option_values import MODEL_JUDGE
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.model.changes import CASE_EDITED, NEW_CASE
-from rubric_ci.model.defaults import WAIVERS
 from rubric_ci.model.diagnostics import Annotation, AnnotationLevel
 from rubric_ci.model.gate import is_held_against, is_unneeded
+from rubric_ci.model.option_values import WAIVERS
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import (
     Assessed,

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
-from rubric_ci.model.defaults import ReportFormat
 from rubric_ci.model.media import Picture
+from rubric_ci.model.option_values import ReportFormat
 from rubric_ci.model.report import RunReport
 
 

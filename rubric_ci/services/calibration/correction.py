@@ -12,8 +12,8 @@ from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.model.answers import answer_of, identity
 from rubric_ci.model.comparison import CorrectedPassRate, Stratum
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.defaults import LABELS
 from rubric_ci.model.evals import EvalCase
+from rubric_ci.model.option_values import LABELS
 from rubric_ci.model.report import RunReport
 from rubric_ci.model.results import Assessed, Graded
 from rubric_ci.model.rubric import Judgement, Mark, Rubric, score

@@ -22,7 +22,7 @@ from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored, scale
 from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue
 from rubric_ci.model.trace import CaseTrace, SeenPart
-from rubric_ci.models.judge.seen import NOTHING, Part, parts_of
+from rubric_ci.models.judge.prompt_parts import NOTHING, Part, parts_of
 from rubric_ci.services.calibration.agreement import mark_text
 from rubric_ci.services.calibration.attack_corpus import allows
 from rubric_ci.services.calibration.label_file import copies_of, read_labels, write_labels

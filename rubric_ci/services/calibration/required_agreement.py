@@ -7,8 +7,8 @@ from dataclasses import asdict
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.loader import calibrated_mode
-from rubric_ci.model.defaults import CALIBRATION
 from rubric_ci.model.json_value import JSON
+from rubric_ci.model.option_values import CALIBRATION
 from rubric_ci.model.report import JudgeInfo
 from rubric_ci.text.statistics.significance import PERCENT
 

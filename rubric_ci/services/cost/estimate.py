@@ -12,7 +12,7 @@ from rubric_ci.model.usage import Usage
 from rubric_ci.models.llm.budget import priced
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.services.cost.expected_requests import ExpectedWork, check_targets
-from rubric_ci.services.cost.judgements import JudgeEstimate, estimate_cost, estimate_lines
+from rubric_ci.services.cost.judge_requests import JudgeEstimate, estimate_cost, estimate_lines
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.services.cost.target_requests import AnswerEstimate, estimate_answers
 from rubric_ci.text import numbers

@@ -26,7 +26,7 @@ from rubric_ci.model.used_by import UsedBy
 from rubric_ci.models.llm.budget import Prices
 from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
 from rubric_ci.services.cost.expected_requests import ExpectedWork
-from rubric_ci.services.cost.judgements import ANSWER_TOKENS, CHARACTERS
+from rubric_ci.services.cost.judge_requests import ANSWER_TOKENS, CHARACTERS
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.text import numbers
 

@@ -20,8 +20,8 @@ from rubric_ci.model.rubric import Criterion, Rubric
 from rubric_ci.model.scoring import CHECKLIST
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.services.drafting.drafting_reply import Draft
+from rubric_ci.services.probe.all_variants import Marks, Plan, Subject, key, mutations, plan
 from rubric_ci.services.probe.figures import Mutation, figures
-from rubric_ci.services.probe.probe_variants import Marks, Plan, Subject, key, mutations, plan
 
 VARIANTS: Final = 4  # of the reference answer that a criterion must notice
 _NOT_CONTRASTED: Final = "the answer that the change broke passes this draft"

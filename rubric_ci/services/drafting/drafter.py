@@ -15,7 +15,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, Usage
 from rubric_ci.models.judge.request import ParsedReply, request_valid_reply
-from rubric_ci.models.judge.shown import takes_media
+from rubric_ci.models.judge.shown_media import takes_media
 from rubric_ci.services.drafting.draft_check import Drafted, check_draft, lint
 from rubric_ci.services.drafting.drafting_prompt import Contrast, draft_call
 from rubric_ci.services.drafting.drafting_reply import Draft, Kind, read_draft, validated

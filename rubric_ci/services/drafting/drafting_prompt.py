@@ -11,7 +11,7 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 from rubric_ci.models.judge.prompt import Shown, about_fences, background, fenced
-from rubric_ci.models.judge.shown import takes_media
+from rubric_ci.models.judge.shown_media import takes_media
 from rubric_ci.services.drafting.drafting_reply import (
     FEWEST,
     MOST,

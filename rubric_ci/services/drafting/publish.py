@@ -10,10 +10,10 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.services.drafting.drafter import DraftRequest
 from rubric_ci.services.drafting.review import echo
 from rubric_ci.services.drafting.rewrite import Rewrite
+from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git import branch
 from rubric_ci.system.git.plumbing import open_repository
 from rubric_ci.system.git.process import Repository
-from rubric_ci.system.runner import in_workflow
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import listed
 

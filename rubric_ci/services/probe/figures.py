@@ -5,7 +5,7 @@ from typing import Final, Literal, TypeAlias
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.reports.history.from_report import rate_interval
-from rubric_ci.services.probe.variants import FACTS
+from rubric_ci.services.probe.quote_variants import FACTS
 
 Word: TypeAlias = Literal[
     "sound",

@@ -27,10 +27,10 @@ from rubric_ci.services.calibration.rejudge import (
     show_not_judged,
 )
 from rubric_ci.services.cost.estimate import show_spent
+from rubric_ci.services.probe.all_variants import Marks, Plan, Subject, key, mutations, plan
 from rubric_ci.services.probe.figures import CriterionFigures, Measured, Mutation, figures
-from rubric_ci.services.probe.harmless import PARAPHRASE
-from rubric_ci.services.probe.probe_variants import Marks, Plan, Subject, key, mutations, plan
-from rubric_ci.services.probe.variants import Variant
+from rubric_ci.services.probe.harmless_variants import PARAPHRASE
+from rubric_ci.services.probe.quote_variants import Variant
 from rubric_ci.system import coroutines
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line

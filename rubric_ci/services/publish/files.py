@@ -13,8 +13,8 @@ import click
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.files.project import discovery
 from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.defaults import REPORT_FILES, ReportFormat
 from rubric_ci.model.media import COPIES, INLINED, Picture
+from rubric_ci.model.option_values import REPORT_FILES, ReportFormat
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import formats
 from rubric_ci.services.publish.workflow import Workflow

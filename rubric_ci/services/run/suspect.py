@@ -2,7 +2,7 @@
 
 from dataclasses import field, replace
 
-from rubric_ci.gate.comparison import repeated, verdicts
+from rubric_ci.gate.comparison import repeated_answers, verdicts
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import with_confirming_trials
 from rubric_ci.model.dataclass import dataclass
@@ -71,7 +71,9 @@ class Suspect:
     def _counted(self, *, is_head: bool) -> Graded:
         first, whole = (self.first_head, self.head) if is_head else (self.first_base, self.base)
         more = [each for each in self.more(is_head) if isinstance(each, Graded)]
-        return repeated.counted_once(whole, repeated.said(first, more), self.task(is_head).target)
+        return repeated_answers.counted_once(
+            whole, repeated_answers.said(first, more), self.task(is_head).target
+        )
 
     @property
     def ordered(self) -> tuple[Graded, Graded]:
@@ -85,12 +87,12 @@ class Suspect:
     def repeats(self) -> bool:
         """True if a side has one answer, so that no test of this case alone can show a change."""
         sides = zip((self.head, self.base), self.counted, strict=True)
-        return any(repeated.is_fixed(side, once) for side, once in sides)
+        return any(repeated_answers.is_fixed(side, once) for side, once in sides)
 
     @property
     def is_flipped(self) -> bool:
         """True if the case differs by answers that repeat."""
-        return self.repeats and repeated.is_separated(*self.ordered)
+        return self.repeats and repeated_answers.is_separated(*self.ordered)
 
     def more(self, is_head: bool) -> list[CaseResult]:
         """Return the further trials of a side."""
@@ -117,7 +119,7 @@ class Suspect:
         """Return the sides with too few trials to know that they repeat one answer."""
         sides = ((self.head, self.more_head, "head"), (self.base, self.more_base, "base"))
         found = [(len(trials_of(one)), name) for one, more, name in sides if len(more) < most]
-        return [each for each in found if each[0] < repeated.ENOUGH]
+        return [each for each in found if each[0] < repeated_answers.ENOUGH]
 
     def asks_head(self, most: int) -> bool:
         """Return True if the head is asked next: the side that seems likelier to dissent.

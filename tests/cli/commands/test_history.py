@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.reports.history.detectable import TWO_NIGHTS
+from rubric_ci.reports.history.detectable_drop import TWO_NIGHTS
 from rubric_ci.reports.render.html.jinja import case_anchor
 from tests.checkout import Checkout
 from tests.cli.commands.test_compare import rubric_ci

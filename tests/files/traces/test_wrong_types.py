@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.traces import trace_choice, written
+from rubric_ci.files.traces import trace_choice, written_cases
 from rubric_ci.files.traces.trace_cases import TraceCase, Traces
 from rubric_ci.files.traces.trace_file import Fault, records, spans
 from rubric_ci.files.yaml_text.recordings import read_recording
@@ -60,11 +60,11 @@ def imported(form: str, text: str) -> list[dict[str, Any]]:
             traces.add(each)
     cases = [each for each in traces.cases() if isinstance(each, TraceCase)]
     cases = trace_choice.each_once(trace_choice.sample(cases, 9, 0))
-    names = written.identities(cases)
-    for line in written.recordings(cases, names):
+    names = written_cases.identities(cases)
+    for line in written_cases.recordings(cases, names):
         recording = read_recording(json.dumps(line))
         build(recording.value["answer"], recording.value)
-    data = written.eval_file(cases, names, written.Origin("a.json", form), "t")
+    data = written_cases.eval_file(cases, names, written_cases.Origin("a.json", form), "t")
     found: list[dict[str, Any]] = json.loads(json.dumps(data))["evalcases"]
     return found
 

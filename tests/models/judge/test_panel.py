@@ -18,7 +18,7 @@ from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.model.rubric import Assertion, Check, Mark, Rubric
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
-from rubric_ci.models.judge.seen import Part
+from rubric_ci.models.judge.prompt_parts import Part
 
 SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)

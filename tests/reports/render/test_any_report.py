@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.model.option_values import REPORT_FILES
 from rubric_ci.reports.render import annotations, formats, markdown, terminal
 
 REPORT = json.loads(

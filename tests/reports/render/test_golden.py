@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.defaults import REPORT_FILES
+from rubric_ci.model.option_values import REPORT_FILES
 from rubric_ci.reports.render import formats
 
 ROOT = Path(__file__).parents[3]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.files.parsing.typed_json import Mismatch
-from rubric_ci.model.defaults import ADOPTED_TOOLS
+from rubric_ci.model.option_values import ADOPTED_TOOLS
 from rubric_ci.model.results import Assessed, Graded, Skipped
 from rubric_ci.services.adoption.adopted_report import Adopted, results
 from rubric_ci.services.adoption.samples import Sample, counting

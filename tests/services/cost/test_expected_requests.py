@@ -16,7 +16,7 @@ from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Answer, Assessment, Graded
 from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.services.cost.expected_requests import ExpectedWork
-from rubric_ci.services.cost.judgements import estimate_cost
+from rubric_ci.services.cost.judge_requests import estimate_cost
 from tests.cases import build_case, build_context, span
 
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))

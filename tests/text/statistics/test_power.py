@@ -8,7 +8,7 @@ from scipy import stats
 
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.model.comparison import ReferenceLog
-from rubric_ci.reports.history.detectable import TWO_NIGHTS, sees, show_power
+from rubric_ci.reports.history.detectable_drop import TWO_NIGHTS, sees, show_power
 from rubric_ci.text.statistics import power
 from rubric_ci.text.statistics.power import (
     DEFAULT,

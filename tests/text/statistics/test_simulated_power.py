@@ -6,7 +6,7 @@ from math import sqrt
 import pytest
 from scipy import stats
 
-from rubric_ci.reports.history.detectable import needed, sees
+from rubric_ci.reports.history.detectable_drop import needed, sees
 from rubric_ci.text.statistics import significance
 from rubric_ci.text.statistics.power import DEFAULT, Variances, cases_needed, smallest_drop
 from tests.text.statistics.test_power import design

@@ -8,7 +8,7 @@ import click
 
 from rubric_ci.gate.comparison.alarm_budget import trials_per_case
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.model.defaults import HISTORY
+from rubric_ci.model.option_values import HISTORY
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.statistics.power import (

@@ -3,7 +3,7 @@
 import pytest
 
 from rubric_ci.services.probe.passages import locate
-from rubric_ci.services.probe.variants import NOTICED, Quote, forbidden, noticeable, planted
+from rubric_ci.services.probe.quote_variants import NOTICED, Quote, forbidden, noticeable, planted
 
 ANSWER = "You can return it within 30 days. Bring the receipt to Anna. We pay on Friday."
 

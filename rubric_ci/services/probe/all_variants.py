@@ -10,10 +10,9 @@ from rubric_ci.model.results import Answer, CriterionResult
 from rubric_ci.model.rubric import Judged, scale
 from rubric_ci.services.calibration.attack_corpus import rank
 from rubric_ci.services.probe.figures import Mutation
-from rubric_ci.services.probe.harmless import harmless, minds
+from rubric_ci.services.probe.harmless_variants import harmless, minds
 from rubric_ci.services.probe.passages import around, locate, sentences
-from rubric_ci.services.probe.probed_work import WORK, without_quoted
-from rubric_ci.services.probe.variants import (
+from rubric_ci.services.probe.quote_variants import (
     OTHER_ANSWER,
     Quote,
     Variant,
@@ -21,6 +20,7 @@ from rubric_ci.services.probe.variants import (
     noticeable,
     planted,
 )
+from rubric_ci.services.probe.work_variants import WORK, without_quoted
 
 AS_LONG: Final = 0.9  # of the length of the answer
 NOT_MET: Final = "the judge gives it the lowest mark, so that no variant can be marked lower"

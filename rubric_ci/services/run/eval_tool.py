@@ -17,7 +17,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
-from rubric_ci.gate.grading_changes.tool_results import (
+from rubric_ci.gate.grading_changes.eval_tool_results import (
     ToolCase,
     check_is_known,
     check_tracked,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.system.runner import can_install, in_workflow
+from rubric_ci.system.actions_runner import can_install, in_workflow
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.models.judge.prompt import rubric_messages
-from rubric_ci.services.cost.judgements import TokenEstimate, estimate, request_count
+from rubric_ci.services.cost.judge_requests import TokenEstimate, estimate, request_count
 
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="m"))

@@ -5,7 +5,7 @@ import pytest
 from rubric_ci.model.answers import kept
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import FileChange, KeptFile, Work
-from rubric_ci.services.probe.probed_work import without_quoted
+from rubric_ci.services.probe.work_variants import without_quoted
 
 CALLS = (
     {"tool": "Bash", "input": {"command": "pytest"}, "output": "2 passed"},

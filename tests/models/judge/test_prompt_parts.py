@@ -18,7 +18,7 @@ from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.model.trace import FileChange, KeptFile, SeenPart, Work
-from rubric_ci.models.judge.seen import Part, marked, parts_of
+from rubric_ci.models.judge.prompt_parts import Part, marked, parts_of
 from rubric_ci.text.transcript import Exchange, written
 from tests.cases import build_case, span, text_message
 

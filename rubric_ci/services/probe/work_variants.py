@@ -7,8 +7,8 @@ from typing import Final
 from rubric_ci.model.answers import KeptAnswer, answer_of, kept
 from rubric_ci.model.results import Answer
 from rubric_ci.model.trace import CaseTrace, SeenPart, Step
-from rubric_ci.models.judge.seen import call_text, change_text, file_text
-from rubric_ci.services.probe.variants import Variant
+from rubric_ci.models.judge.prompt_parts import call_text, change_text, file_text
+from rubric_ci.services.probe.quote_variants import Variant
 
 WORK: Final[tuple[SeenPart, ...]] = ("tool_calls", "file_changes", "files")
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rubric_ci.services.probe.harmless import harmless, minds
+from rubric_ci.services.probe.harmless_variants import harmless, minds
 
 ANSWER = """\
 However, returns are free. Jackets must be clean. Shoes need a box.

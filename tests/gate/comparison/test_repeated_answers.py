@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.gate.comparison import repeated
+from rubric_ci.gate.comparison import repeated_answers
 from rubric_ci.model.answers import pictures_of
 from rubric_ci.model.config import (
     CliTarget,
@@ -39,7 +39,7 @@ def of_trials(*trials: tuple[str, str | None]) -> Graded:
 
 
 def counted(case: Graded, target: Target) -> str:
-    once = repeated.counted_once(case, repeated.said(case), target)
+    once = repeated_answers.counted_once(case, repeated_answers.said(case), target)
     return "".join(trial.verdict[0] for trial in once.trials)
 
 
@@ -71,7 +71,7 @@ def test_equal_texts_with_other_images_count_each() -> None:
 
 def test_a_service_is_not_known_to_vary() -> None:
     service = LlmTarget(name="s", endpoint=Endpoint(model="s", http=HttpRequest()))
-    assert not repeated.varies(service)
+    assert not repeated_answers.varies(service)
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_equal_texts_after_different_work_are_different_answers() -> None:
     first = worked("Bash", "a")
     more = [worked("Bash", "a"), worked("Read", "a"), worked("Bash", "b")]
     later = replace(more[0], trace=CaseTrace(steps=(Step(tool="Bash", duration_ms=9.0),)))
-    answers = repeated.said(first, [*more, later])
+    answers = repeated_answers.said(first, [*more, later])
     assert answers[0] == answers[1] == answers[4]
     assert len(set(answers)) == 3
     several = replace(first, trials=of_trials(("f", "Done."), ("f", "Done.")).trials)
-    assert repeated.said(several) == [None, None]  # the work of each trial is not kept
+    assert repeated_answers.said(several) == [None, None]  # the work of each trial is not kept
 
 
 def test_a_recorded_answer_is_a_part_of_the_change() -> None:
@@ -125,17 +125,17 @@ def test_a_recorded_answer_is_a_part_of_the_change() -> None:
 def test_a_trial_of_each_answer_of_a_report(
     trials: list[tuple[str, str | None]], verdicts: str
 ) -> None:
-    found = repeated.each_once(of_trials(*trials).trials)
+    found = repeated_answers.each_once(of_trials(*trials).trials)
     assert "".join(trial.verdict[0] for trial in found) == verdicts
 
 
 def test_the_work_is_a_part_of_the_answer_of_a_report() -> None:
     one = Trial(verdict="fail", score=0.0, answer=LONG, trace=CaseTrace(steps=(Step(tool="a"),)))
     other = replace(one, trace=CaseTrace(steps=(Step(tool="b"),)))
-    assert len(repeated.each_once([one, one, other])) == 2
+    assert len(repeated_answers.each_once([one, one, other])) == 2
 
 
 def test_the_images_are_a_part_of_the_answer_of_a_report() -> None:
     shots = (pictures_of("answer", [media("out.png", png(width, 3))]) for width in (4, 5))
     one, other = (Trial(verdict="fail", score=0.0, answer=LONG, media=each) for each in shots)
-    assert len(repeated.each_once([one, one, other])) == 2
+    assert len(repeated_answers.each_once([one, one, other])) == 2

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.services.probe.passages import Span, replaced, sentences
-from rubric_ci.services.probe.variants import Variant
+from rubric_ci.services.probe.quote_variants import Variant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.grading.targets.spelling import Spelling, of_servers, spelled
+from rubric_ci.grading.targets.call_spelling import Spelling, of_servers, spelled
 from rubric_ci.model.trace import Step
 from tests.platforms import symlink
 

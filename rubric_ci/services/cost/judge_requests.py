@@ -15,7 +15,7 @@ from rubric_ci.model.results import Answer
 from rubric_ci.model.used_by import UsedBy
 from rubric_ci.models.judge.freeform import freeform_messages
 from rubric_ci.models.judge.prompt import rubric_messages
-from rubric_ci.models.judge.shown import shown_to
+from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.models.judge.voting import PANEL, grouped, most_per_request
 from rubric_ci.models.llm.client import identity
 from rubric_ci.models.llm.direct import provider_with_entry

@@ -26,7 +26,7 @@ from rubric_ci.grading.outcome import errored
 from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
 from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import MockTarget
-from rubric_ci.model.defaults import PROBE
+from rubric_ci.model.option_values import PROBE
 from rubric_ci.model.report import (
     CostEstimate,
     JudgeInfo,
@@ -45,7 +45,7 @@ from rubric_ci.services.publish.files import HINT
 from rubric_ci.services.run.grade import GradedRun, RunInput
 from rubric_ci.services.run.inputs import has_every_case
 from rubric_ci.system import masking
-from rubric_ci.system.runner import in_workflow
+from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import numbers
 
 INTERRUPTED = "interrupted before it finished"
@@ -121,7 +121,7 @@ def _with_probe(report: RunReport, file: Path) -> RunReport:
     """Add the figures of an earlier probe."""
     if not file.exists():
         return report
-    from rubric_ci.services.probe.probe_figures import with_figures  # most runs have none
+    from rubric_ci.services.probe.probe_output import with_figures  # most runs have none
 
     return with_figures(report, read_text(file), file.name)
 

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -56,6 +57,18 @@ USES: Final = {
 }
 
 
+NAMED: Final = re.compile(
+    rf"os\.(?:{'|'.join(OF_OS)})\b|signal\.(?:{'|'.join(OF_SIGNAL)})\b|{'|'.join(OF_LOOPS)}"
+    rf"|(?:import|from) (?:{'|'.join(MODULES)})\b|symlink_to|pexpect"
+)
+
+
+def parsed(path: Path) -> ast.Module:
+    """Return the tree of a file, which is empty if no name of POSIX is in its text."""
+    text = path.read_text("utf-8")
+    return ast.parse(text if NAMED.search(text) else "")
+
+
 def name_of(node: ast.AST) -> str:
     """Return the name that only POSIX has; empty: every platform has it."""
     match node:
@@ -73,7 +86,7 @@ def name_of(node: ast.AST) -> str:
 def uses(path: Path) -> Iterator[tuple[str, str]]:
     """Yield each name with the source of the top-level statement that it stands in."""
     text = path.read_text("utf-8")
-    for statement in ast.parse(text).body:
+    for statement in parsed(path).body:
         members = statement.body if isinstance(statement, ast.ClassDef) else [statement]
         for member in members:
             found = {name for node in ast.walk(member) if (name := name_of(node))}
@@ -128,7 +141,7 @@ def test_every_test_can_be_imported_without_posix() -> None:
     found = {
         f"{path.relative_to(ROOT).as_posix()}: {name}"
         for path in python_of_tests()
-        for node in at_import(ast.parse(path.read_text("utf-8")))
+        for node in at_import(parsed(path))
         if (name := name_of(node))
     }
     assert found == {  # after a look for it
@@ -161,7 +174,7 @@ STARTED_ELSEWHERE: Final = {
 
 def without_mark(path: Path) -> set[str]:
     """Return what a test module uses of POSIX outside of what is marked with tests/platforms.py."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = parsed(path)
     statements = {statement: ast.unparse(statement) for statement in tree.body}
     if any(
         text.startswith("pytestmark = ") and "platforms." in text for text in statements.values()

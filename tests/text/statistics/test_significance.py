@@ -172,7 +172,7 @@ def test_least_clusters(level: float, expected: int) -> None:
 
 def test_p_value_agrees_with_scipy() -> None:
     draw = Random(13)
-    for _ in range(300):
+    for _ in range(100):
         differences = [draw.randint(-100, 100) / 100 for _ in range(draw.randint(2, 10))]
         # NOTE: scipy counts sums within rounding of the observed one, as the hundredths do here.
         found = stats.permutation_test(

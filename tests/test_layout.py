@@ -206,12 +206,13 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/m
 }
 # The files with tests that `make test` leaves out; CONTRIBUTING.md has the rule.
 DEEP: Final = """
-    cli/commands/test_run_killed files/validation/test_traps gate/comparison/test_simulated_nights
-    hooks/test_act hooks/test_act_clouds hooks/test_act_generate hooks/test_act_grading
-    hooks/test_act_nights hooks/test_act_roles hooks/test_act_strangers
-    hooks/test_first_ten_minutes hooks/test_pre_commit security/test_document_growth
-    security/test_input_growth security/test_regex_growth security/test_strangers
-    security/test_text_growth services/run/test_confirmation services/run/test_mean_drop
+    cli/commands/test_run_killed files/validation/test_traps
+    gate/comparison/test_simulated_nights hooks/test_act hooks/test_act_clouds
+    hooks/test_act_generate hooks/test_act_grading hooks/test_act_nights hooks/test_act_roles
+    hooks/test_act_strangers hooks/test_action_start hooks/test_first_ten_minutes
+    hooks/test_pre_commit security/test_document_growth security/test_input_growth
+    security/test_regex_growth security/test_strangers security/test_text_growth
+    services/run/test_confirmation services/run/test_mean_drop
 """
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
 

@@ -129,6 +129,7 @@ def test_nothing_of_the_workspace_is_imported(
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.deep  # pip takes seconds to install what uv links
 def test_pip_serves_where_uv_is_not(
     published: Checkout, checkout: Checkout, tmp_path: Path
 ) -> None:

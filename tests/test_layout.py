@@ -332,10 +332,13 @@ def test_the_files_of_every_change_request_exist() -> None:
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
 def test_the_files_that_a_room_names_exist(room: Path) -> None:
-    """The docstring of a room ends with where to start reading."""
+    """The docstring of a room and its page name the same file to start reading in."""
     text = " ".join((ast.get_docstring(tree(room / "__init__.py")) or "").split())
     named = re.findall(r"`([a-z_/]+(?:/|[.]py))`", text)
-    assert "Start reading in `" in text
+    start = re.search(r"Start reading in `([^`]+)`", text)
+    page = (TESTS.parent / f"docs/design/{room.name}.md").read_text("utf-8")
+    assert start
+    assert f" Start in `{room.name}/{start[1]}`" in page
     assert [name for name in named if not (room / name).exists()] == []
 
 

@@ -19,7 +19,7 @@ OURS = re.compile(r"(    OURS: ).*")
 
 
 def check(tag: str, root: Path = ROOT) -> str:
-    """Return what keeps a tag from being released; empty: nothing."""
+    """Return the reasons against releasing a tag; empty: none."""
     source = (root / "rubric_ci/__init__.py").read_text(encoding="utf-8")
     version = re.findall(r'^__version__ = "(.*)"$', source, re.MULTILINE)
     if [tag.removeprefix("v")] != version:

@@ -71,7 +71,7 @@ NOISES: Final = {"u-shape": u_shape, "heavy": heavy, "copula": copula, "coarse":
 def pulled(
     chance: random.Random, draw: Draw, cases: int, trials: int, broken: int
 ) -> tuple[Pulled, frozenset[str]]:
-    """Return what one pull request shows, and the cases that it breaks."""
+    """Return the results of one pull request, and the cases that it breaks."""
     suite = [draw(chance) for _ in range(cases)]
     sound = [n for n, passes in enumerate(suite) if _passes_mostly(passes)]
     bad = frozenset(map(str, chance.sample(sound, min(broken, len(sound)))))

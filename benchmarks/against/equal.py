@@ -2,7 +2,7 @@
 
     python -m benchmarks.against.equal [--pulls 200] [--seed 0]
 
-A change of the prompt draws the answer of each case anew, once: its trials repeat it. *exact*: each
+A change of the prompt draws the answer of each case once again: its trials repeat it. *exact*: each
 trial does; *nearly*: one trial of ten is another draw, as of a provider that is not deterministic.
 The cases pass as in `breaks.py`. `broken` cases pass at the base and fail at the head. The exit
 code is 1 if pull requests without a change for the worse are called worse more often than 5 of
@@ -29,7 +29,7 @@ OTHER: Final = {"exact": 0.0, "nearly": 0.1}  # share of the trials that are ano
 def pulled(
     chance: random.Random, draw: Draw, cases: int, broken: int, other: float, trials: int = 1
 ) -> Pulled:
-    """Return what one pull request shows; the first cases are `broken`."""
+    """Return the results of one pull request; the first cases are `broken`."""
     suite = [draw(chance) for _ in range(cases)]
     answers: dict[tuple[bool, str], bool] = {}
 

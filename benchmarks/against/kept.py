@@ -1,11 +1,11 @@
-"""What a pull request finds if the cache of the default branch has 15 answers of each base case.
+"""Breaks that are found if the cache of the default branch has 15 answers of each base case.
 
     python -m benchmarks.against.kept [--pulls 200] [--seed 0]
 
 The suspects of 200 cases with one first trial, in the noises of `breaks.py`, tested one by one as
 `replica.py` does; all cases together are not tested. *asked*: every further trial of the base is
 asked for; *kept*: it comes from the cache, and a case that these show to be broken is held against
-answers of today. *Moved*: the logit of each case's chance to pass is lower today by 1.2, on both
+fresh answers. *Moved*: the logit of each case's chance to pass is lower today by 1.2, on both
 sides. The exit code is 1 if *kept* calls pull requests without a change worse more often than 5 of
 100, plus three binomial standard errors.
 """
@@ -43,7 +43,7 @@ class Pulled:
 
 def pulled(random: Random, head: Sequence[float], base: Sequence[float], now: Sequence[float],
            *, kept: bool) -> Pulled:  # fmt: skip
-    """Return what one pull request shows; the base passed by `base`, and today by `now`."""
+    """Return the results of one pull request; the base passed by `base`, and today by `now`."""
     there = base if kept else now
     cases = [
         Case(head=Side(bernoulli(random, here)), base=Side(bernoulli(random, then)))

@@ -1,10 +1,10 @@
-"""What the decision about a pull request finds, and what it asks, beside simpler rules.
+"""Findings and requests of the decision about a pull request, compared with simpler rules.
 
     python -m benchmarks.against.ladder [--pulls 400] [--seed 0] [--write]
 
 For 10 to 1,000 cases with 1, 3 and 5 first trials in three noises of `breaks.py`, pull requests
 that change nothing, that break one case, and that lower every case (logit - 1.2, as from 0.95 to
-0.85). The decision is that of `replica.py`. `--write` renews the tables of `docs/ladder.md`. The
+0.85). The decision is made by `replica.py`. `--write` renews the tables of `docs/ladder.md`. The
 exit code is 1 if quiet pull requests are red more often than 5 of 100, plus three binomial standard
 errors.
 """
@@ -61,7 +61,7 @@ def pool(noise: str) -> Chances:
 
 
 def pulled(random: np.random.Generator, head: Chances, base: Chances, trials: int) -> Pull:
-    """Return what each rule says about one pull request."""
+    """Return the decision of each rule about one pull request."""
     here, there = random.binomial(trials, head), random.binomial(trials, base)
     own = Decision()
     differing = [int(d) / significance.STEPS for d in here - there if d]  # sign flips know no unit

@@ -4,7 +4,7 @@
 
 The first answers of the base are from the cache. The logit of each case's chance to pass is lower
 today by `moved`, on both sides, and at the head by `worse` more. An alarm is right only where the
-head is worse. *even*: all cases pass equally often; the others are those of `breaks.py` with a
+head is worse. *even*: all cases pass equally often; the others are as in `breaks.py`, with a
 known chance. The exit code is 1 if a row whose head is not worse has more than 5 of 100 alarms,
 plus three binomial standard errors.
 """
@@ -57,7 +57,7 @@ def pulled(
     moved: float,
     worse: float,
 ) -> Decision:
-    """Return what one pull request shows."""
+    """Return the results of one pull request."""
     return decide([_case(chance, draw(chance), moved, worse) for _ in range(cases)], trials=1)
 
 

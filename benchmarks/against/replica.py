@@ -1,7 +1,7 @@
 """The decision about a pull request for cases that pass or fail, without files, tasks or waiting.
 
 A simulation of 1,000 cases with the code of `run --against` takes seconds; this takes a hundredth.
-The tests, levels and orders are those of the product, which are called where they are functions of
+The tests, levels and orders are the product's, which are called where they are functions of
 numbers; `tests/services/run/test_replica.py` compares both on the same draws.
 """
 
@@ -55,7 +55,7 @@ class Case:
 
 @dataclass
 class Decision:
-    """What a pull request shows."""
+    """The results of a pull request."""
 
     broken: list[int] = field(default_factory=list)  # numbers of the cases
     suspected: int = 0  # by the first trials
@@ -69,12 +69,12 @@ class Decision:
 
 
 def bernoulli(chance: Random, passes: float) -> Callable[[], bool]:
-    """Return what draws a trial."""
+    """Return a function that draws a trial."""
     return lambda: chance.random() < passes
 
 
 def decide(cases: Sequence[Case], trials: int, config: RegressionConfig = CONFIG) -> Decision:
-    """Return what `run --against` says."""
+    """Return the conclusion of `run --against`."""
     for case in cases:
         for _ in range(trials):
             case.head.ask()
@@ -97,7 +97,7 @@ def mean_p_value(cases: Sequence[Case]) -> float:
 
 
 def _of_today(cases: Sequence[Case], level: float, found: Decision) -> bool:
-    """Return whether a drop counts with answers of the base of today."""
+    """Return True if a drop counts with fresh answers of the base."""
     cached = [case for case in cases if case.today]
     if not cached:
         return True

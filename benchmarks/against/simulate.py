@@ -94,7 +94,7 @@ def row(
 
 @dataclass(frozen=True)
 class Pulled:
-    """What a simulated pull request shows."""
+    """The results of a simulated pull request."""
 
     broken: frozenset[str]
     drop: bool  # of all cases together, which counts
@@ -130,7 +130,7 @@ async def pull_request(
     drawn: Callable[..., Graded],
     kept: Callable[[Task], Graded] | None = None,
 ) -> Pulled:
-    """Return what the code of `run --against` says about trials that are drawn.
+    """Return the conclusion of the code of `run --against` about trials that are drawn.
 
     `kept`: draws the first answers of the base, which the cache has; None: it has none.
     """

@@ -4,7 +4,7 @@
 
 The first judge errs near another verdict (*near*), anywhere (*flat*), or on hard answers, which the
 second errs on as well and of which a case has three (*hard*, with the tails of Student's t with 3
-degrees of freedom); *alike*: both judges err as often, by themselves. The true shares of wrong
+degrees of freedom); *alike*: both judges err as often, independently. The true shares of wrong
 verdicts are of 200,000 answers. The exit code is 1 if fits are beyond the tolerance in more than 5
 of 100, plus three binomial standard errors.
 """

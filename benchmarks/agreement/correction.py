@@ -22,7 +22,7 @@ SIZES = ((200, 20), (200, 60), (500, 60))  # cases, labels per stratum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """What people and the judge say of answers."""
+    """The marks of people and of the judge for answers."""
 
     truth: float  # share that people pass
     sensitivity: float  # share of these that the judge passes
@@ -31,7 +31,7 @@ class Population:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What a report after a change of the pass rate shows."""
+    """The figures of a report after a change of the pass rate."""
 
     withheld: bool
     covered: bool  # the true rate is in the interval, also of one that is withheld
@@ -49,7 +49,7 @@ def covered(population: Population, cases: int, labels: int, chance: Random) -> 
 
 
 def shifted(population: Population, shift: float, cases: int, labels: int, chance: Random) -> Shown:
-    """Return what a report shows after people pass fewer answers."""
+    """Return the figures of a report after people pass fewer answers."""
     strata = _strata(_answers(population, cases, chance), labels, chance)
     now = replace(population, truth=population.truth - shift)
     q = sum(judge for _, judge in _answers(now, cases, chance)) / cases

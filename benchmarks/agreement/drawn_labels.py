@@ -1,9 +1,9 @@
 """Coverage of the interval of κ for labels that were drawn, and for several answers of a case.
 
 Drawn labels: a suite has answers with checklist criteria, and `judge label --sample` draws
-some of the answers that the judge passes and some that it fails. The true κ is that of the whole
+some of the answers that the judge passes and some that it fails. The true κ is over the whole
 suite. Several answers of a case: the person marks them alike and the judge errs on them alike with
-a correlation; the true κ is that of the table that a single answer is drawn from.
+a correlation; the true κ is the κ of the table that a single answer is drawn from.
 """
 
 import argparse

@@ -38,7 +38,7 @@ TEXT = json.dumps(
 
 
 class Store(Protocol):
-    """What the cache does with its entries."""
+    """The operations of a cache."""
 
     def get(self, key: str) -> str | None: ...
     def put(self, key: str, text: str) -> None: ...
@@ -46,7 +46,7 @@ class Store(Protocol):
 
 
 class Files:
-    """One file per entry, written beside its place and renamed: the cache as it is."""
+    """One file per entry, written next to its place and renamed: the cache as it is."""
 
     def __init__(self, folder: Path) -> None:
         self._cache = Cache(folder, SEAL)

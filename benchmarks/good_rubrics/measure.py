@@ -1,4 +1,4 @@
-"""What `rubric-ci probe` measures for bad and good criteria, marked by scripted readers.
+"""The figures of `rubric-ci probe` for bad and good criteria, marked by scripted readers.
 
     .venv/bin/python benchmarks/good_rubrics/measure.py
 

@@ -1,4 +1,4 @@
-"""What one request for all criteria costs in accuracy, over scripted judges with a known halo.
+"""The loss of accuracy by one request for all criteria, over scripted judges with a known halo.
 
 Our own machinery asks, parses and counts; only the model is scripted. It reads the criteria in the
 order of the request and gives each mark that is right but for its error rate, or, with the
@@ -67,7 +67,7 @@ class Scripted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What a judge did, over all answers."""
+    """The marks of a judge, over all answers."""
 
     wrong: list[int]  # marks of each answer
     verdicts: int  # wrong ones

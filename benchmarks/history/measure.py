@@ -2,7 +2,7 @@
 
 Bounds of the same run: `page` against reading the same rows with plain sqlite3 and json, `add`
 against a process that imports click and sqlite3 and reads the report with plain json. Processes
-find the bytecode of their modules in a cache, as those of an installed package do.
+find the bytecode of their modules in a cache, as modules of an installed package do.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
     make local-model && .venv/bin/python benchmarks/local_judge/measure.py
 
-The cases and labels beside this file were written for it and are in the public domain (CC0).
+The cases and labels next to this file were written for it and are in the public domain (CC0).
 """
 
 import json

@@ -1,8 +1,8 @@
-"""How often quiet nights open an issue if the trials of one night agree more than those of two.
+"""How often quiet nights open an issue if the trials of one night agree more than trials of two.
 
 Each case has a probability to pass that never changes. With a correlation r, two trials of a case
 in one night agree more than trials of different nights: they are the same draw with probability r
-(*draw*), or the night has a probability of its own, from a beta distribution (*drift*). The
+(*draw*), or the night has its own probability, from a beta distribution (*drift*). The
 reference is gathered over five nights of 3 trials, or in one night of 15. *Worse*: the night is
 worse than the reference; *issue*: a case or the mean is worse in two nights in a row, or slid.
 
@@ -80,7 +80,7 @@ class Noise(Protocol):
     cases: int
 
     def night(self) -> object:
-        """Return what the trials of a night share."""
+        """Return the shared effect of the trials of a night."""
 
     def trials(self, case: int, night: object, count: int) -> list[Trial]:
         """Return trials of a case in a night."""

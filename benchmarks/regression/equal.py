@@ -2,7 +2,7 @@
 
     python -m benchmarks.regression.equal [--suites 20]
 
-Each night draws the answer of each case anew, once, and its trials repeat it, as at temperature 0
+Each night draws the answer of each case once again, and its trials repeat it, as at temperature 0
 before a provider that differs from night to night. The cases pass as in `against/breaks.py`. The
 reference has five nights of three trials, or one of fifteen. *each*: the same trials without their
 texts, so that each counts; *once*: equal answers count once. The exit code is 1 if issues by the

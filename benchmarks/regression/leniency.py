@@ -2,7 +2,7 @@
 
     python -m benchmarks.regression.leniency [--sequences 200]
 
-A night shifts the logit of every mark: by a value of its own (*day*, or *tails* with those of
+A night shifts the logit of every mark: by a separate value (*day*, or *tails* of
 Student's t with 3 degrees of freedom), or by one that wanders from night to night (*wanders*,
 autocorrelation 0.9). The reference is gathered over 15 nights of one trial or 5 nights of three,
 and later nights have as many trials, or five (*15 x 1, 5*); *equal*: the trials of a night repeat
@@ -45,7 +45,7 @@ REPEATED: Final = 0.9  # autocorrelation of a leniency that wanders
 
 @dataclass
 class Suite:
-    """Cases with a logit of their own, most of which pass nearly always."""
+    """Cases with their own logits, most of which pass nearly always."""
 
     noise: str
     repeats: float  # probability that a trial repeats the first draw of its night
@@ -108,7 +108,7 @@ def products(head: Scores, reference: Scores, nights: NightMeans | None) -> Scor
 
 
 def since(head: Scores, nights: NightMeans) -> Iterator[NightMeans]:
-    """Yield what is known before each night."""
+    """Yield the facts that are known before each night."""
     means = head.mean(axis=(1, 2))
     fewer = nights.trial * (1 / head.shape[2] - 1 / nights.trials)
     squares = WORTH * ((means[1:] - means[:-1]) ** 2 / 2 - fewer)
@@ -151,7 +151,7 @@ def sequence(
 
 
 def measured(reference: Scores) -> NightMeans:
-    """Return what the nights of the reference share; as `night_effect.means_of`, and faster."""
+    """Return the effect of the nights of the reference; as `night_effect.means_of`, and faster."""
     count, cases, trials = reference.shape
     every = count * trials
     by_case = reference.transpose(1, 0, 2)

@@ -44,7 +44,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What the runs of a cell showed, as shares of the runs."""
+    """The results of the runs of a cell, as shares of the runs."""
 
     red: float
     better: float  # the mean is called significantly higher
@@ -128,7 +128,7 @@ def grid(arguments: argparse.Namespace) -> Iterator[Cell]:
 
 
 def faults(cell: Cell, found: Found) -> Iterator[str]:
-    """Yield what a cell shows that must not be."""
+    """Yield the violations of a cell."""
     error = (COVERS * (1 - COVERS) / cell.runs) ** 0.5
     if found.covers < COVERS - ERRORS * error:
         yield "covers too little"

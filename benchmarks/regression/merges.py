@@ -31,7 +31,7 @@ Noise = Callable[["Suite", int, "Shared"], Trial]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
-    """What all answers of one night, or of one merge, share."""
+    """The shared effect of all answers of one night, or of one merge."""
 
     leniency: float = 0.0  # of the judge, in logits
     files: Sequence[float] = ()  # shocks of the files, in logits

@@ -3,7 +3,7 @@
 The reference starts with one night of 3 trials; the nights after it are compared and join it until
 it has 15 (*provisional*), as `rubric-ci baseline keep` does. *later*: the nights after that.
 *found*: after five quiet nights every case gets worse, 0.08 in the mean; the share of sequences
-with an issue within three nights. The noises are those of `merges`; `day` has the standard
+with an issue within three nights. The noises are as in `merges`; `day` has the standard
 deviation of the leniency that all marks of a night share, in logits.
 
     python -m benchmarks.regression.nights [--sequences 40]
@@ -49,7 +49,7 @@ class Shares:
 
 
 class Dropping(Suite):
-    """Each trial loses its score with a probability of its own."""
+    """Each trial independently loses its score with a probability."""
 
     loss = 0.0
 

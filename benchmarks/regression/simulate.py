@@ -61,7 +61,7 @@ def criteria(level: float, broken: bool, draw: Callable[[], float]) -> Trial:
 
 
 def marks(level: float, broken: bool, draw: Callable[[], float]) -> Trial:
-    """Three marks of 0 to 10 with standard deviation 0.7; those of a broken case are 2 lower."""
+    """Three marks of 0 to 10 with standard deviation 0.7; marks of a broken case are 2 lower."""
     centre = 6.5 + 3 * level - 2 * broken
     found = [round(centre + 0.7 * _normal(draw)) for _ in range(3)]
     return _trial(fmean(min(10, max(0, mark)) for mark in found) / 10, gated=False)
@@ -83,7 +83,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Night:
-    """What one rule shows in one night."""
+    """The results of one rule in one night."""
 
     red: bool
     flagged: frozenset[int]  # the cases that count as broken
@@ -92,7 +92,7 @@ class Night:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What the nights of a cell showed."""
+    """The results of the nights of a cell."""
 
     red: float  # share of the nights
     flagged: float  # share of the broken cases
@@ -137,7 +137,7 @@ class Suite:
 
 
 def night(suite: Suite, cell: Cell) -> Iterator[Night]:
-    """Yield what each rule shows of the same trials."""
+    """Yield the results of each rule for the same trials."""
     reference = suite.night(CONFIG.reference_trials, head=False)
     head = suite.night(8, head=True)
     before = _report(reference, cell)

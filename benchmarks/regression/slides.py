@@ -58,7 +58,7 @@ class Found:
 
 
 class Suite:
-    """Cases with a level of their own; one in five fails."""
+    """Cases with their own levels; one in five fails."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell
@@ -148,7 +148,7 @@ def check(night: Scores, reference: Scores, size: int) -> None:
 
 
 def measure(cell: Cell) -> list[Found]:
-    """Return what each rule found."""
+    """Return the findings of each rule."""
     every = zip(*(sequence(cell, seed) for seed in range(cell.sequences)), strict=True)
     return [
         Found(false=fmean(alarm for alarm, _ in rule), nights=tuple(night for _, night in rule))

@@ -1,4 +1,4 @@
-"""The floor of a run: what its files, its cached judgements and its requests take by themselves.
+"""The floor of a run: the time of its files, its cached judgements and its requests alone.
 
     python floor.py FOLDER [--judgements] [--requests NUMBER --url URL --in-flight NUMBER]
 

@@ -135,7 +135,7 @@ def _figure(command: list[str], folder: Path, url: str) -> Figure:
 
 
 def _project(name: str, cases: int, url: str) -> Path:
-    """Write a suite with recorded answers into a repository of its own."""
+    """Write a suite with recorded answers into a new repository."""
     folder = TOOLS / "work" / f"history-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "evals").mkdir(parents=True)

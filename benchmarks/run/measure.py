@@ -4,7 +4,7 @@
     .venv/bin/python benchmarks/run/measure.py --history COMMIT [--cases N] | --growth
 
 The first call installs the other tools into `benchmarks/run/.tools/`, at the versions pinned in
-`peers/`. Figures are printed as a markdown table; README.md keeps those of one run.
+`peers/`. Figures are printed as a markdown table; README.md keeps the figures of one run.
 """
 
 import argparse
@@ -39,7 +39,7 @@ CRITERIA = (  # plain ones: a notice about each would be measured as well
 
 @dataclass(frozen=True)
 class Work:
-    """What every tool is asked to do."""
+    """The work that every tool is given."""
 
     name: str
     cases: int
@@ -134,7 +134,7 @@ def _row(name: str, figures: list[Figure]) -> str:
 
 
 def _bound(work: Work, latency: float) -> float:
-    """Return what the replies alone take when the window is always full."""
+    """Return the time of the replies alone when the window is always full."""
     rounds = -(-work.cases // work.in_flight)
     return rounds * latency * (2 if work.asks_target else 1)
 
@@ -144,7 +144,7 @@ def measure(tool: Tool, work: Work, latency: float) -> Figure:
     folder = TOOLS / "work" / tool.name.replace(" ", "-").replace(",", "")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)  # a repository of its own
+    subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)  # a separate repository
     with serving(latency) as url:
         command = tool.prepare(folder, work, url)
         if tool.again:
@@ -203,7 +203,7 @@ def _wait(process: subprocess.Popen[bytes]) -> tuple[int, Any]:
 
 @contextmanager
 def serving(latency: float) -> Iterator[str]:
-    """Start the server in a process of its own."""
+    """Start the server in a separate process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

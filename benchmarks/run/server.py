@@ -1,4 +1,4 @@
-"""A model server that takes a fixed time for every reply, in a process of its own.
+"""A model server that takes a fixed time for every reply, in a separate process.
 
 It speaks OpenAI's chat format, whole or streamed, and answers in the form that each tool's prompt
 asks for. `GET /stats` tells when it was first asked for one, how many it gave and how many were in

@@ -114,7 +114,7 @@ async def run_script(
 async def _contained(
     spec: CodeJudgeSpec, box: Container, script_input: str, context: RunContext
 ) -> Finished:
-    """Run the script in a container of its own; raises CannotRunScript without one."""
+    """Run the script in a separate container; raises CannotRunScript without one."""
     engine = container_engine.engine(context.environment)
     if not engine:
         raise CannotRunScript(f"`container` {container_engine.NEEDED}")

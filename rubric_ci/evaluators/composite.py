@@ -1,6 +1,6 @@
 """The `composite` evaluator: members, aggregated to one score, which may itself be a gate.
 
-A missed gate of a member with a weight is a missed gate of the composite, whatever its score; where
+A missed gate of a member with a weight is a missed gate of the composite, at any score; where
 the score is the share of members that pass, such a member does not pass.
 """
 

@@ -172,7 +172,7 @@ def read_status(finished: Finished) -> Assessment:
 
 
 def read_either(finished: Finished) -> Assessment:
-    """Return the printed score, or that of the exit status of a script that prints another text.
+    """Return the printed score, or the score of the exit status if the script prints another text.
 
     Raises CannotRunScript for a failure with a complaint, or with a printed object.
     """

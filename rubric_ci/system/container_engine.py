@@ -32,7 +32,7 @@ def engine(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def passed(names: Iterable[str]) -> list[str]:
-    """Return the variables that a container may get, without those of the image and the engine."""
+    """Return the variables that a container may get, except the image's and the engine's."""
     return sorted({*names} - _OF_IMAGE - {*_OF_ENGINE})
 
 

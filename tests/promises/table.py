@@ -223,7 +223,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
     ),
     "policy": Promise(
         title="policy of the base",
-        says="The gate and the judge of the base hold, whatever the change writes.",
+        says="The gate and the judge of the base hold, even if the change sets others.",
         page="policy.md",
     ),
     "label": Promise(

@@ -188,7 +188,7 @@ def _test(
 def _metadata(
     found: Translation, suite: dict[str, Any], test: dict[str, Any], ours: Path, theirs: Path
 ) -> None:
-    """Add the metadata of a test, with those of the suite that it has not."""
+    """Add the metadata of a test, and the suite's where the test has none."""
     shared = suite.get("metadata")
     shared = dict(shared) if isinstance(shared, dict) else {}
     if isinstance(suite.get("governance"), dict):
@@ -201,7 +201,7 @@ def _metadata(
 
 
 def _merged(shared: Any, own: Any) -> Any:
-    """Return data of a test over those of its suite; lists are joined, the suite's first."""
+    """Return data of a test merged over its suite's; lists are joined, the suite's first."""
     if isinstance(shared, dict) and isinstance(own, dict):
         both = {key: _merged(shared[key], own[key]) for key in shared.keys() & own.keys()}
         return {**own, **both, **{key: shared[key] for key in shared if key not in own}}

@@ -168,7 +168,7 @@ def _collect(
     criteria: list[Placed],
     evaluators: list[Placed],
 ) -> None:
-    """Add what a grader becomes, with its share of the weight of the case."""
+    """Add the evaluators of a grader, with its share of the weight of the case."""
     kind = str(grader.get("type", "")).replace("_", "-") if isinstance(grader, dict) else ""
     texts = {**grader, "prompt": ""} if isinstance(grader, dict) else grader
     if kind not in _SETS and (unknown := VARIABLE.search(json.dumps(texts))):

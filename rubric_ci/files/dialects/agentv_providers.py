@@ -153,7 +153,7 @@ def _kind(spec: str) -> tuple[str, dict[str, Any]]:
 
 
 def _shared(found: Translation, settings: _Settings, ours: Path) -> None:
-    """Add what every provider may have."""
+    """Add the settings that every provider may have."""
     for key in ("grader_target", "workers"):
         if key in settings:
             found.put((*ours, key), settings[key].value, settings[key].path)

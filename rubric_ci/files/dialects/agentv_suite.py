@@ -48,7 +48,7 @@ _RULES: Final = "agentv:agent-rules"
 
 
 def add_suite(found: Translation, data: dict[str, Any]) -> None:
-    """Add what holds for all tests, but for prompt and variables."""
+    """Add the settings of all tests, but for prompt and variables."""
     for key, ours in (("name", "dataset"), ("description", "description")):
         if isinstance(data.get(key), str):
             found.put((ours,), data[key], (key,))

@@ -99,7 +99,7 @@ def _container(found: Translation, workspace: dict[str, Any], place: Path) -> No
         return
     found.refuse_keys(docker, ("image", "timeout", "memory", "cpus"), place)
     if workspace.get("repos"):
-        found.refuse(place, "`docker` has no counterpart beside `repos`, which reset its checkout")
+        found.refuse(place, "`docker` cannot be combined with `repos`, which reset its checkout")
     seconds = docker.get("timeout", _SECONDS_IN_CONTAINER)
     box = {key: docker[key] for key in ("image", "memory", "cpus") if key in docker}
     found.of_scripts = {"container": box, "timeout_seconds": seconds}

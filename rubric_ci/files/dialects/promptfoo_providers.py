@@ -35,7 +35,7 @@ _NO_COUNTERPART: Final = (
 
 @dataclass(slots=True)
 class Providers:
-    """What the cases need to know of the targets."""
+    """The facts about targets that cases need."""
 
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of each, label and id
     services: dict[str, Service] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """The files that serve an eval file: the configuration, the targets files, the rule switches.
 
-The configuration comes first, then the targets file nearest to the eval file, then those of the
-folders above it. One instance reads one state of the repository: the working tree or a commit.
-NOTE: `validate` needs little of it, so what creates the values of a run is imported late.
+The configuration comes first, then the targets file nearest to the eval file, then targets files of
+the folders above it. One instance reads one state of the repository: the working tree or a commit.
+NOTE: `validate` needs little of it, so modules that create the values of a run are imported late.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -53,7 +53,7 @@ def _by_key(every: Iterable[UsedBy]) -> LastRun:
 def _used_by(file: Path) -> tuple[UsedBy, ...]:
     """Return the figures of a file; none of one that is not there or cannot be read.
 
-    In a report they stand after the cases, which may have many megabytes and are not read.
+    In a report they are after the cases, which may have many megabytes and are not read.
     """
     try:
         entries = _entries(file_io.read_end(file, _MOST_BYTES).decode("utf-8", "replace"))

@@ -135,7 +135,7 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
         {"docker": {"image": "x"}, "repos": [{"path": "/testbed", "base_commit": COMMIT}]},
         [
             *refused(
-                ".docker", "`docker` has no counterpart beside `repos`, which reset its checkout"
+                ".docker", "`docker` cannot be combined with `repos`, which reset its checkout"
             ),
             *refused(".repos.0", "a clone needs a `path`, and the URL of a repository at a server"),
         ],

@@ -100,7 +100,7 @@ def work(case: Graded | Errored) -> Iterator[WorkView]:
 
 
 def answer_view(title: str, answer: str, quotes: Sequence[str], *, markdown: bool) -> TextView:
-    """Return an answer; the judge's quotes are pieces of their own."""
+    """Return an answer; the judge's quotes are separate pieces."""
     return TextView(
         title=title,
         text=with_quotes(answer, quotes),
@@ -109,7 +109,7 @@ def answer_view(title: str, answer: str, quotes: Sequence[str], *, markdown: boo
 
 
 def with_quotes(answer: str, quotes: Sequence[str]) -> tuple[Piece, ...]:
-    """Return an answer; the judge's quotes are pieces of their own."""
+    """Return an answer; the judge's quotes are separate pieces."""
     pieces, done = [], 0
     for start, end in quoted(answer, quotes):
         pieces += [("", answer[done:start]), ("mark", answer[start:end])]

@@ -47,7 +47,7 @@ AGENTV_AGENTS: Final = frozenset(
         *("codex", "codex-cli", "codex-sdk", "codex-app-server", "vscode", "vscode-insiders"),
         *("claude", "claude-cli", "claude-code", "claude-sdk", "copilot", "copilot-cli"),
         *("copilot-sdk", "pi", "pi-agent-sdk", "pi-sdk", "pi-cli", "pi-rpc", "pi-coding-agent"),
-        *("agentv", "replay"),
+        *("agentv", "replay", "transcript", "copilot-log", "copilot_sdk", "cc-mirror"),
     )
 )
 """Providers of AgentV that rubric-ci does not start, though its targets files may have them."""

@@ -184,7 +184,7 @@ def _provider_problems(target: dict[str, Any], path: Path, *, agentv: bool) -> I
     if kind in _OF_KIND and not (agentv and kind in AGENTV_AGENTS):
         yield from _unused(target, path, *_OF_KIND[kind])
     elif kind not in AGENTV_AGENTS:
-        yield from _missing_model(target, path, kind)
+        yield from _missing_model(target, path, kind, checked=not agentv)
         for key, value in target.items():
             if is_idle(key) and value is not False:
                 yield _idle(key, path, "a model", _WITHOUT_EFFECT[snake_case(key)])
@@ -208,9 +208,13 @@ def _idle(key: str, path: Path, kind: str, hint: str, meant: str = "") -> Proble
     return Problem(UNUSED_SETTING, (*path, key), message, hint, at_key=True, meant=meant)
 
 
-def _missing_model(target: dict[str, Any], path: Path, kind: str) -> Iterator[Problem]:
+def _missing_model(
+    target: dict[str, Any], path: Path, kind: str, *, checked: bool
+) -> Iterator[Problem]:
+    """Yield that a provider has no model; a misspelt one, where those are checked, says more."""
     settings = target.get("settings")
-    if kind and not agent_meant(kind) and not any(snake_case(key) in NAMES for key in target):
+    misspelt = checked and agent_meant(kind)
+    if kind and not misspelt and not any(snake_case(key) in NAMES for key in target):
         inside = isinstance(settings, dict) and any(snake_case(key) in NAMES for key in settings)
         hint = "move it up from `settings`" if inside else ""
         message = "the target has no `model`"

@@ -285,6 +285,23 @@ def test_commands_of_a_hidden_targets_file_run_beside_the_evals() -> None:
     assert (target.cwd, target.cwd_from_eval_folder) == ("..", True)
 
 
+@pytest.mark.parametrize(
+    ("written", "rules"),
+    [
+        ("{name: log, provider: copilot-log, discover: latest}", []),
+        ("{name: log, provider: transcript}", []),
+        ("{name: log, provider: cc-mirror}", []),
+        ("{name: log, provider: codexx, discover: latest}", ["missing-key"]),
+    ],
+)
+def test_a_provider_of_agentv_without_a_model_is_not_started(
+    written: str, rules: list[str]
+) -> None:
+    loaded = load_targets(".agentv/targets.yaml", f"targets:\n  - {written}\n")
+    assert ([each.rule for each in loaded.diagnostics], len(loaded.targets)) == (rules, 1)
+    assert isinstance(loaded.targets[0], UnsupportedTarget)
+
+
 def test_an_agent_in_a_targets_file_of_agentv_is_not_started() -> None:
     text = "targets: [{name: a, provider: codex, log_dir: x}]"
     loaded = load_targets("evals/.agentv/targets.yaml", text)

@@ -52,6 +52,7 @@ FIRST_KEYS = {
     "type": "evaluators",
     "model": "targets",
     "rubrics": "case",
+    "workspace": "case",
     "waivers": "waivers",
     "repos": "pre-commit",
     "pool": "azure-pipelines",

@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
+COMPILED := $(VENV)/.compiled
 
 .PHONY: agents demo test test-deep lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy peers local-model dist release-check pin pin-workflows clean
 
@@ -19,11 +20,11 @@ demo: $(DEMO_READY)
 	test $$code -eq 1
 
 # More workers than two cores: for almost half of its time a test waits for a timeout or a program.
-test: $(READY) $(NODE_READY)
+test: $(READY) $(NODE_READY) $(COMPILED)
 	$(BIN)/pytest -n 4 --dist worksteal -m "not deep"
 
 # What `make test` leaves out; .ci/run runs both. Other files are not even collected.
-test-deep: $(READY) $(NODE_READY)
+test-deep: $(READY) $(NODE_READY) $(COMPILED)
 	$(BIN)/pytest -n 4 --dist worksteal -m deep $$(grep -rl --include='test_*.py' --exclude-dir=npm 'pytest\.mark\.deep' tests)
 
 lint: $(READY)
@@ -94,6 +95,11 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/uv.txt
 	$(BIN)/uv pip sync --quiet --require-hashes requirements/dev.txt
 	$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# One process writes the byte code of the tests, which the workers would all write at once.
+$(COMPILED): $(READY)
+	$(BIN)/pytest --collect-only -q >/dev/null || true  # `make test` shows an error
 	@touch $@
 
 # A Python that has pip installs into the environment from outside: pip takes 25 MB and 3 s there.

@@ -3,7 +3,6 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -35,9 +34,8 @@ def test_a_schema_runs_nothing(schema: tuple[str, ...], tmp_path: Path) -> None:
         for statement in schema:
             connection.execute(statement)
         connection.commit()
-    started = monotonic()
     done = invoke(tmp_path, ENVIRONMENT, "history", "show")
-    assert (done.returncode, monotonic() - started < 5) == (2, True), done.stdout
+    assert done.returncode == 2, done.stdout
     assert "not a history: it has views, triggers or virtual tables" in done.stderr
 
 

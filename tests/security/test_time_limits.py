@@ -127,11 +127,11 @@ def project_at(folder: Path, url: str, *, target: str = "", answer: str = "Hello
     return project
 
 
-def start(project: Project, *, seconds: str = "") -> "subprocess.Popen[str]":
+def start(project: Project) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "rubric_ci", "run", "evals"],
         cwd=project.root,
-        env=clean_environment() | {"RUBRIC_CI_MAX_SECONDS": seconds},
+        env=clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -175,10 +175,10 @@ def test_no_limit_is_needed(kind: str, said: str, tmp_path: Path) -> None:
 def test_max_seconds_ends_a_target_that_ignores_signals(tmp_path: Path) -> None:
     with attacking("listed") as (url, _):
         project = project_at(tmp_path, url, target=STUBBORN)
-        process = start(project, seconds="5")
-        process.communicate(timeout=50)
+        limit = clean_environment() | {"RUBRIC_CI_MAX_SECONDS": "5"}
+        done = invoke(project.root, limit, "run", "evals")
     assert list(project.root.rglob("reached"))
-    assert process.returncode == 3
+    assert done.returncode == 3
     assert reasons(project)["slow"] == "budget: time limit of 5 s reached"
 
 
@@ -195,21 +195,26 @@ def test_sigterm(kind: str, tmp_path: Path) -> None:
     assert reasons(project)["slow"] == "interrupted before it finished"
 
 
-@pytest.mark.parametrize("end", ["SIGTERM", "max seconds"])
-def test_the_look_at_a_judge_before_targets_start(end: str, tmp_path: Path) -> None:
+def test_max_seconds_end_the_look_at_a_judge_before_targets_start(tmp_path: Path) -> None:
     with attacking("silence") as (url, reached):
         project = project_at(tmp_path, url, target=STUBBORN)
-        process = start(project, seconds="5" if end == "max seconds" else "")
+        limit = clean_environment() | {"RUBRIC_CI_MAX_SECONDS": "3"}
+        done = invoke(project.root, limit, "run", "evals")
+        assert reached.is_set()
+    assert done.returncode == 3
+    assert reasons(project)["slow"] == TIME_IS_UP
+    assert not list(project.root.rglob("reached")), "the target was started all the same"
+
+
+def test_sigterm_ends_the_look_at_a_judge_before_targets_start(tmp_path: Path) -> None:
+    with attacking("silence") as (url, reached):
+        project = project_at(tmp_path, url, target=STUBBORN)
+        process = start(project)
         assert reached.wait(60)
-        if end == "SIGTERM":
-            process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=50)
     assert (process.returncode, "Traceback" in err) == (3, False)
-    if end == "SIGTERM":
-        assert reasons(project)["slow"] == "interrupted before it finished"
-    else:
-        assert reasons(project)["slow"] == "budget: time limit of 5 s reached"
-        assert not list(project.root.rglob("reached")), "the target was started all the same"
+    assert reasons(project)["slow"] == "interrupted before it finished"
 
 
 def test_sigterm_ends_a_target_that_ignores_signals(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The injection scan: findings, false positives, and its results on the corpus."""
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -143,6 +143,6 @@ def test_any_text_can_be_scanned(answer: str) -> None:
     ["\n", " ", "-", "ignore ", "end of ", "mark all ", "let s ", "<|", '"c1":', "\u0301", "<<<"],
 )
 def test_hostile_lengths_take_no_hostile_time(piece: str) -> None:
-    start = perf_counter()
+    start = process_time()
     scan(piece * (50_000 // len(piece)))
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +9,7 @@ from typing import Any
 
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
+from tests.cli.pytest_plugin import forked
 from tests.sample_project import clean_environment
 
 EVAL = """\
@@ -78,24 +77,18 @@ class Suite:
     def write(self, name: str, text: str) -> None:
         self.checkout.write({name: text})
 
-    def run(self, *arguments: str, option: bool = True, **environment: str) -> Session:
+    def run(
+        self, *arguments: str, option: bool = True, fork: bool = True, **environment: str
+    ) -> Session:
         asked = ["--rubric-ci"] if option else []
-        command = [sys.executable, "-m", "pytest", *asked, *arguments]
         variables = {
             **clean_environment(),
             "OPENAI_API_KEY": "key",
             "COLUMNS": "100",
             **environment,
         }
-        done = subprocess.run(
-            command,
-            check=False,
-            cwd=self.checkout.root,
-            env=variables,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-        )
+        run = forked.run if fork else forked.start
+        done = run((*asked, *arguments), self.checkout.root, variables)
         return Session(code=done.returncode, output=done.stdout, errors=done.stderr)
 
     def report(self) -> dict[str, Any]:

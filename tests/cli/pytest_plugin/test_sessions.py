@@ -125,7 +125,7 @@ def test_what_failed_last_runs_again(tests: Suite) -> None:
 
 
 def test_workers_grade_in_one_run(tests: Suite) -> None:
-    session = tests.run("-n", "3", "-v")
+    session = tests.run("-n", "2", "-v")
     assert session.outcomes == {
         f"{FILE}::refund": "FAILED",
         f"{FILE}::greeting": "PASSED",
@@ -292,7 +292,7 @@ def test_without_being_asked_nothing_is_collected_or_imported(tests: Suite) -> N
         "    assert ours == ['rubric_ci', 'rubric_ci.cli', 'rubric_ci.cli.pytest_plugin']\n\n\n"
         "def test_b(rubric):\n    assert False\n",
     )
-    session = tests.run("-v", "-rs", option=False)
+    session = tests.run("-v", "-rs", option=False, fork=False)
     assert session.outcomes == {"test_a.py::test_a": "PASSED", "test_a.py::test_b": "SKIPPED"}
     assert "the fixture `rubric` asks a judge: run pytest with --rubric-ci" in session.output
 
@@ -338,7 +338,8 @@ def test_pytest_8(tests: Suite, tmp_path: Path) -> None:
         "pytest==8.0.0",
     ]
     subprocess.run(install, check=True)
-    session = tests.run("-v", "-p", "no:timeout", "-p", "no:asyncio", PYTHONPATH=str(place))
+    options = ("-v", "-p", "no:timeout", "-p", "no:asyncio")
+    session = tests.run(*options, fork=False, PYTHONPATH=str(place))
     assert re.search(r"pytest-8\.0\.0", session.output), session.output
     assert session.outcomes[f"{FILE}::refund"] == "FAILED"
     assert session.counts == "2 failed, 1 passed, 1 skipped, 1 error"

@@ -31,7 +31,7 @@ _choices = partial(option, heading="Choices")
     "--target",
     type=click.Choice(list(scaffold.TARGETS)),
     default="model",
-    help="What answers the cases: a model, a command, a service, an agent, or recorded answers.",
+    help="Target of the cases: a model, a command, a service, an agent, or recorded answers.",
 )
 @_choices(
     "--command",
@@ -45,7 +45,7 @@ _choices = partial(option, heading="Choices")
     is_flag=True,
     help="Also write the workflow that grades pull requests of strangers on request.",
 )
-@option("--yes", is_flag=True, help="Use the defaults for what is not given, without questions.")
+@option("--yes", is_flag=True, help="Use defaults for options that are not given; ask nothing.")
 @option("--force", is_flag=True, help="Overwrite all but .gitignore and .pre-commit-config.yaml.")
 @click.pass_context
 def init(context: click.Context, /, yes: bool, **settings: Any) -> None:

@@ -26,7 +26,7 @@ GateState: TypeAlias = Literal["pass", "fail", "no-verdict"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuspectCounts:
-    """The cases whose trials are mostly below the reference, and what further trials showed."""
+    """The cases whose trials are mostly below the reference, and the results of further trials."""
 
     false_alarms: float  # the budget: probability of a false alarm per comparison
     suspects: int

@@ -188,7 +188,7 @@ def kth_best(trials: "Sequence[T]", rank: int) -> "T":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseResult:
-    """A case in what the run is compared with: graded at the base, or as a report has it."""
+    """The same case before: graded at the base, or as a report has it."""
 
     outcome: Literal["graded", "errored", "skipped"]
     verdict: Verdict | None = None  # None: not graded

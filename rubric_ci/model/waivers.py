@@ -39,7 +39,7 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaiverResult:
-    """A waiver in a report: what became of it."""
+    """A waiver in a report, with its outcome."""
 
     state: WaiverState
     case: str

@@ -137,7 +137,7 @@ def _samples(settings: AdoptSettings) -> Iterator[Sample]:
 
 def _of_file(path: Path, tool: Tool, settings: AdoptSettings) -> Iterator[Sample]:
     name = path.as_posix()
-    hint = f"pass what the tool wrote: {tool.made_by}"
+    hint = f"pass the files that the tool wrote: {tool.made_by}"
     try:
         found = list(tool.read(discovery.read_text(path, written_by=tool.name)))
     except Mismatch as error:

@@ -72,7 +72,7 @@ def add_workspace(found: Translation, data: dict[str, Any]) -> None:
     known = ("template", "mode", "isolation", "hooks", "repos", "env", "docker")
     found.refuse_keys(written, known, place)
     if "env" in written:
-        found.skip((*place, "env"), "what a machine lacks fails where it is used")
+        found.skip((*place, "env"), "a program that the machine lacks fails where it is used")
     if written.get("mode") == "static":
         found.refuse((*place, "mode"), "each answer has a copy of one folder")
     _container(found, written, (*place, "docker"))

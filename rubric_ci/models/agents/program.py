@@ -38,7 +38,7 @@ KINDS: Final = ("shell", "edit", "read", "web")
 OPTIONS: Final = ("max_turns", "max_cost_usd", "effort", "base_url", "mcp_servers", "args")
 """Settings of a target that a program has in its own way, or refuses."""
 
-NO_COST: Final = "it does not know what it costs; set `cost_per_run`"
+NO_COST: Final = "it does not report its cost; set `cost_per_run`"
 MOST_EVENT: Final = 300  # characters
 _MOST_STARTS: Final = 2_000  # of objects that are tried in a text
 _LOGIN = re.compile(

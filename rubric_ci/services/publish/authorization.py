@@ -92,7 +92,7 @@ def read_word(text: str) -> Word | None:
         case ["rerun"]:
             return Word(again=True)
         case _:
-            raise NotAuthorized("the comment asks for help, or for what is not known", HELP)
+            raise NotAuthorized("the comment asks for help, or for an unknown command", HELP)
 
 
 def _by_comment(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Authorized:

@@ -60,7 +60,7 @@ from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.worktree import worktree
 
-_MOVED: Final = "what its graders demand differs at the base"
+_MOVED: Final = "its graders have other criteria at the base"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ def _check_repository(folder: Path, environment: Mapping[str, str]) -> None:
     if not top or not folder.exists() or any(_repositories(real)):
         return
     if real.is_relative_to(_real(Path(top))):
-        raise CannotUseGit("the workspace is a checkout without git, which hides what is committed")
+        raise CannotUseGit("the workspace has no git, which hides the files of its commit")
 
 
 def _places(folder: Path) -> Iterator[Path]:

@@ -118,7 +118,13 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
     ),
     "programs that must be there": (
         {"template": "a", "env": {"required_commands": ["git"]}},
-        [("skipped-there", "workspace.env", "what a machine lacks fails where it is used")],
+        [
+            (
+                "skipped-there",
+                "workspace.env",
+                "a program that the machine lacks fails where it is used",
+            )
+        ],
     ),
     "a folder of the user": (
         {"mode": "static", "path": "/srv/x"},

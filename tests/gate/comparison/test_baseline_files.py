@@ -140,7 +140,7 @@ def test_a_workspace_without_git_hides_who_brought_the_baseline(tmp_path: Path) 
     (note,) = with_comparison(head(), THEN, RunSettings(baseline=path), environment).notes
     assert note == (
         f"Whether git tracks the baseline {path.as_posix()} is not known: "
-        "the workspace is a checkout without git, which hides what is committed"
+        "the workspace has no git, which hides the files of its commit"
     )
 
 

@@ -39,6 +39,7 @@ _JUDGED: Final = (
     "factuality",
     "model-graded-factuality",
     "g-eval",
+    "context-faithfulness",
 )
 _OF_JUDGE: Final = ("threshold", "provider", "rubricPrompt")
 _WITH_THRESHOLD: Final = ("levenshtein",)
@@ -319,6 +320,17 @@ def _judged(question: str) -> _Maker:
     return make
 
 
+def _faithful(_: Any, inverted: bool, setting: Setting, assertion: Mapping[str, Any]) -> Made:
+    """Return the question whether an answer follows from the context; promptfoo fails below 0."""
+    context = setting.variables.get("context")
+    if inverted or not isinstance(context, str) or not context.strip():
+        raise _Refused("promptfoo needs the variable `context`, a text, and no `not-`", "type")
+    text = f"Its statements follow from this context: {context.strip()}"
+    if "threshold" not in assertion and setting.limit is None:
+        return Made(({"expected_outcome": text, "required": False},))
+    return _judged("")(text, False, setting, assertion)
+
+
 _G_EVAL: Final = "{0}"
 _FACTS: Final = "States nothing that contradicts this: {0}"
 
@@ -352,6 +364,7 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     "g-eval": _judged(_G_EVAL),
     "factuality": _judged(_FACTS),
     "model-graded-factuality": _judged(_FACTS),
+    "context-faithfulness": _faithful,
 }
 
 KINDS: Final = frozenset((*_MAKERS, *_WITHOUT))

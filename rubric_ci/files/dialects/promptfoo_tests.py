@@ -155,7 +155,7 @@ def _merged(
         chosen |= {key: (test[key], (*place, key)) for key in named}
     without = options.get("disableDefaultAsserts", (False, ()))[0] is True
     asserting = parts if without else [default, *parts]
-    added = _added(found, *options.get("transformVars", (None, ())))
+    added = _added(found, *options.get("transformVars", (None, ())), values)
     single = options.get("disableVarExpansion", (False, ()))[0]
     lists = [[each] if single else _several(each) for each in (values | added).values()]
     written = (options[key] for key in ("transform", "postprocess") if options.get(key, ("",))[0])
@@ -173,19 +173,26 @@ def _merged(
 
 
 _VALUE: Final = r"""(?:'[^'\\{}]*'|"[^"\\{}]*"|\d{1,9})"""
-_ADDED: Final = re.compile(rf"(\w+)\s*:\s*({_VALUE})\s*(?:,\s*|$)")
+_ADDED: Final = re.compile(
+    rf"(\w++)\s*+:\s*+(?:vars\.(\w++)\s*+\|\|\s*+)?+({_VALUE})\s*+(?:,\s*+|$)"
+)
 
 
-def _added(found: Translation, code: Any, place: Path) -> dict[str, Any]:
-    """Return the texts and numbers that `{...vars, name: 'text'}` adds; other code is reported."""
+def _added(found: Translation, code: Any, place: Path, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the texts and numbers that `{...vars, name: 'text'}` adds; other code is reported.
+
+    With `vars.name || 'text'` the value of a variable comes first, if it has one.
+    """
     if code is None:
         return {}
     body = str(code).strip()
     inner = body[1:-1].strip() if body.startswith("{") and body.endswith("}") else ""
     rest, position, values = inner.removeprefix("...vars").lstrip(" \t\r\n,"), 0, {}
     while match := _ADDED.match(rest, position):
-        text = match[2]
-        values[match[1]] = int(text) if text.isdigit() else text[1:-1]
+        text = match[3]
+        otherwise = int(text) if text.isdigit() else text[1:-1]
+        first = known.get(match[2] or "")
+        values[match[1]] = first if first or isinstance(first, list | dict) else otherwise
         position = match.end()
     if not inner.startswith("...vars") or position < len(rest):
         found.refuse(place, "code that changes variables has no counterpart")

@@ -73,6 +73,15 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
             )
         ],
     ),
+    "no context": (
+        "tests: [{assert: [{type: context-faithfulness}]}]",
+        [
+            (
+                "tests.0.assert.0.type `context-faithfulness`: promptfoo needs the variable "
+                "`context`, a text, and no `not-`"
+            )
+        ],
+    ),
     "a threshold of another kind": (
         "tests: [{threshold: high, assert: [{type: is-json}]}]",
         ["tests.0.threshold a threshold is a number"],
@@ -291,7 +300,7 @@ def test_what_has_no_counterpart_is_reported_once(text: str, reports: list[str])
 
 def criteria(text: str) -> Any:
     """Return the criteria of the only case, whose variables are these."""
-    variables = "{q: a, word: ann, user: {tags: [tea]}, b: 'Hi {{word}}'}"
+    variables = "{q: a, word: ann, user: {tags: [tea]}, b: 'Hi {{word}}', context: Paris}"
     [case], said = translated(f"tests: [{{vars: {variables}, assert: [{text}]}}]")
     assert said == []
     return case.get("rubrics") or case["evaluators"][0]["config"]["checks"]
@@ -369,6 +378,25 @@ MADE: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "steps of a judge": (
         "{type: g-eval, value: Clear}",
         [{"expected_outcome": "At least 70 % of this is met: Clear"}],
+    ),
+    "a context": (
+        "{type: context-faithfulness, threshold: 0.8}",
+        [
+            {
+                "expected_outcome": (
+                    "At least 80 % of this is met: Its statements follow from this context: Paris"
+                )
+            }
+        ],
+    ),
+    "a context without a limit": (
+        "{type: context-faithfulness}",
+        [
+            {
+                "expected_outcome": "Its statements follow from this context: Paris",
+                "required": False,
+            }
+        ],
     ),
     "facts": (
         "{type: factuality, value: Bern is in Switzerland}",
@@ -584,6 +612,7 @@ CHANGED_BY_CODE = "code that changes variables has no counterpart"
         ("{ ...vars, q: 'hi', n: 3 }", ["hi 3"], []),
         ('{...vars, q: "it is",}', ["it is "], []),
         ("{...vars}", ["old "], []),
+        ("{ ...vars, q: vars.q || 'none', n: vars.n || 'none' }", ["old none"], []),
         ("{...vars, q: vars.q.trim()}", ["old "], [CHANGED_BY_CODE]),
         ("{q: 'hi', ...vars}", ["old "], [CHANGED_BY_CODE]),
         ("file://vars.js", ["old "], [CHANGED_BY_CODE]),

@@ -78,7 +78,12 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
             {}, beside.base, test.threshold, (*providers.transforms, *own), beside.read, test.judge
         )
         targets = _targets(found, test, providers, beside)
-        every = list(product(_prompts(found, test, prompts), test.variants, targets))
+        chosen = _prompts(found, test, prompts)
+        every = [
+            each
+            for each in product(chosen, test.variants, targets)
+            if is_named(each[0].names, providers.prompts.get(each[2], each[0].names))
+        ]
         for number, (prompt, variables, target) in enumerate(every):
             name = test.name + (f"-{number + 1}" if len(every) > 1 else "")
             taken[name] += 1
@@ -136,12 +141,13 @@ def _targets(found: Translation, test: Test, providers: Providers, beside: Besid
         return [target] if target else []
     names, place = test.providers
     if names is None:
-        return [""]
+        return list(providers.names) if providers.prompts else [""]
     wanted = names if isinstance(names, list) else [names]
     chosen = [target for target, known in providers.names.items() if is_named(known, wanted)]
     if not chosen:
         found.refuse(place, "`providers` of a test names no provider that is imported")
-    return [""] if len(chosen) == len(providers.names) > 0 else chosen
+    is_all = len(chosen) == len(providers.names) > 0
+    return [""] if is_all and not providers.prompts else chosen
 
 
 def _add_case(

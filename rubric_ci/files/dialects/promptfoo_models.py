@@ -13,7 +13,11 @@ IDLE: Final = ("delay", "maxConcurrency", "apiKeyRequired", "cost", "inputCost",
 
 _IDLE_OF_CONFIG: Final = (*IDLE, "showThinking", "stream", "maxRetries", "timeout")
 
-_OF_SERVICE: Final = ("url", "method", "body", "transformResponse", "responseParser")
+_IGNORED: Final = (
+    *("url", "method", "body", "transformResponse", "responseParser"),
+    *("model", "name", "description", "label", "timeoutMs", "timeout_ms"),
+)
+"""Settings that promptfoo's models do not read: those of services, and of other tools."""
 
 
 class _Models(NamedTuple):
@@ -153,7 +157,7 @@ def settings_of(
                 settings[SETTINGS[key]] = made
         elif key == "reasoning" and isinstance(value, dict) and {*value} == {"effort"}:
             settings["reasoning_effort"] = value["effort"]
-        elif key in _OF_SERVICE:
+        elif key in _IGNORED:
             found.skip(where, f"promptfoo ignores `{key}` of a model")
         elif key not in _IDLE_OF_CONFIG:
             found.refuse(where, f"`{key}` has no counterpart")

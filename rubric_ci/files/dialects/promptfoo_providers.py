@@ -26,7 +26,7 @@ from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.problems import Path
 
 _OWN: Final = ("id", "label", "config", "transform")
-_DECIDING: Final = ("prompts", "env", "inputs", "modelName")
+_DECIDING: Final = ("env", "inputs", "modelName")
 _FUNCTION: Final = re.compile(r":\w+$")
 _NO_COUNTERPART: Final = (
     "this provider has no counterpart; define a target of the name `default`: {}"
@@ -42,6 +42,7 @@ class Providers:
     of_tests: dict[str, str] = field(default_factory=dict)  # targets, by their providers as JSON
     left: dict[Path, tuple[str, ...]] = field(default_factory=dict)  # transforms, by their places
     transforms: tuple[str, ...] = ()  # of answers, which the checks have to apply
+    prompts: dict[str, list[Any]] = field(default_factory=dict)  # labels, of targets that get some
 
 
 def add_targets(found: Translation, data: Mapping[str, Any], beside: Beside) -> Providers:
@@ -96,6 +97,8 @@ def _add(found: Translation, providers: Providers, item: Any, where: Path, besid
         providers.services[name], target = target, target.target
     found.targets.append({"name": name, **target})
     providers.names[name] = tuple(str(options[k]) for k in ("label", "id") if options.get(k))
+    if isinstance(options.get("prompts"), list):
+        providers.prompts[name] = options["prompts"]
     shim = any(each in target.get("command_template", "") for each in SHIMS.values())
     providers.left[place] = () if shim else tuple(transforms)
     return name
@@ -199,7 +202,7 @@ def _target(
 ) -> dict[str, Any] | Service | None:
     """Return the settings of a provider; None, and a report, without a counterpart."""
     name = str(options.get("id", ""))
-    found.skip_keys(options, (*_OWN, *IDLE), _DECIDING, place)
+    found.skip_keys(options, (*_OWN, "prompts", *IDLE), _DECIDING, place)
     if name == "echo":
         found.shims.add(SHIMS["python"])
         return _command(f"{COMMANDS['python']} {SHIMS['python']} --echo")

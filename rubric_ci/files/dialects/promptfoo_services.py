@@ -23,7 +23,7 @@ from rubric_ci.model.problems import Path
 
 _READERS: Final = ("transformResponse", "responseParser")
 _KNOWN: Final = ("url", "method", "headers", "body", "queryParams", *_READERS)
-_IDLE: Final = ("timeout", "maxRetries", "tokenEstimation", "useHttps")
+_IDLE: Final = ("timeout", "timeoutMs", "maxRetries", "tokenEstimation", "useHttps")
 _DECIDING: Final = (
     *("request", "multipart", "tools", "tool_choice", "transformToolsFormat", "transformRequest"),
     *("session", "sessionParser", "sessionSource", "stateful", "validateStatus"),

@@ -478,6 +478,17 @@ def test_a_test_chooses_its_providers() -> None:
     assert said == []
 
 
+def test_a_provider_has_prompts_of_its_own() -> None:
+    prompts = "[{raw: One, label: one}, {raw: Two, label: two}]"
+    own = "[{id: 'openai:a', prompts: [one]}, 'openai:b']"
+    cases, said = translated(
+        f"providers: {own}\nprompts: {prompts}\ntests: [{{assert: [{{type: is-json}}]}}]"
+    )
+    asked = [(each["input"], each["target"]) for each in cases]
+    assert asked == [("One", "openai:a"), ("One", "openai:b"), ("Two", "openai:b")]
+    assert said == []
+
+
 def test_a_test_has_a_provider_of_its_own() -> None:
     test = "assert: [{type: is-json}]"
     tests = f"{{provider: echo, {test}}}, {{provider: echo, {test}}}, {{{test}}}"

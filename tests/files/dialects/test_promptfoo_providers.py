@@ -167,10 +167,6 @@ LOST = {
             "of the environment"
         ),
     ),
-    "prompts of its own": (
-        "[{id: 'openai:a', prompts: [b]}]",
-        "providers.0.prompts `prompts` has no counterpart",
-    ),
     "an agent": (
         "['anthropic:claude-agent-sdk']",
         (

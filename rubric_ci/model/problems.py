@@ -64,6 +64,11 @@ UNKNOWN_KEY: Final = Rule(
     good=with_cases(f"{GOOD_CASE}    x-reviewed: true\n"),
 )
 """Checked by the schema, and by `jsonlines` in a sidecar."""
+GIT_LFS: Final = Rule(
+    id="git-lfs",
+    meaning="Git LFS keeps the text elsewhere: the checkout has a pointer in place of the file.",
+    hint="run `git lfs pull`; in a workflow, `lfs: true` of actions/checkout",
+)
 WRONG_TYPE: Final = Rule(
     id="wrong-type",
     meaning="The value has another type than the field requires.",

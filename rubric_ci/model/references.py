@@ -8,6 +8,8 @@ if TYPE_CHECKING:  # few files refer to one
 
 
 NO_SUCH_FILE: Final = "no such file"
+LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+IS_POINTER: Final = "is a pointer of Git LFS, not the file"
 
 
 class Found(NamedTuple):
@@ -42,8 +44,11 @@ def file_text(data: bytes, errors: str = "strict") -> str:
 def file_content(path: str, data: bytes, read: Callable[[], bytes]) -> Found | NotFound:
     """Return a file by its bytes; an image or a PDF, which `read` returns again, is no text.
 
+    A pointer of Git LFS is none either: it would be sent to a model in place of the text.
     Raises UnicodeDecodeError for any other file that is not UTF-8.
     """
+    if data.startswith(LFS_POINTER):
+        return NotFound(IS_POINTER)
     if data.startswith(MEDIA_STARTS):
         from rubric_ci.model.media_headers import media_of  # few files are one
 

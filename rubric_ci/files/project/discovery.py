@@ -7,8 +7,9 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
-from rubric_ci.files.yaml_text.source import GIT_LFS, LFS_POINTER
+from rubric_ci.model.problems import GIT_LFS
 from rubric_ci.model.references import (
+    LFS_POINTER,
     MOST_CHARACTERS,
     NO_SUCH_FILE,
     Found,

@@ -12,12 +12,11 @@ from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.option_values import CALIBRATION, LABELS, WAIVERS
-from rubric_ci.model.references import Found, Lookup, NotFound
+from rubric_ci.model.references import IS_POINTER, LFS_POINTER, Found, Lookup, NotFound
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.system.git.snapshot import Snapshot
 
 _SETTINGS: Final = frozenset((*CONFIG_NAMES, CALIBRATION, LABELS, WAIVERS))
-_LFS: Final = "version https://git-lfs.github.com/spec/"
 _IN_LFS: Final = "is in Git LFS, which is not fetched for an untrusted change"
 
 
@@ -36,7 +35,7 @@ class ProposedFiles:
     def read(self, name: str) -> bytes | None:
         """Return a file's bytes, None if there is no such file; raises CannotReadFile for LFS."""
         data = self._owner(name).read(name)
-        if data is not None and data.startswith(_LFS.encode()):
+        if data is not None and data.startswith(LFS_POINTER):
             raise CannotReadFile(f"{name} {_IN_LFS}")
         return data
 
@@ -49,7 +48,7 @@ class ProposedFiles:
             known = resolve(reference)
             if isinstance(known, Found) and self._is_setting(known.path):
                 known = settings(reference)
-            if isinstance(known, Found) and known.text.startswith(_LFS):
+            if isinstance(known, NotFound) and known.reason == IS_POINTER:
                 return NotFound(_IN_LFS)
             return known
 

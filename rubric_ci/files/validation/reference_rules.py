@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
 from rubric_ci.evaluators.kind import names_file, written_evaluators
 from rubric_ci.files.validation.agentv import guideline_problems
-from rubric_ci.files.yaml_text.source import GIT_LFS, LFS_POINTER
 from rubric_ci.model.problems import (
+    GIT_LFS,
     Path,
     Problem,
     Rule,
@@ -15,7 +15,14 @@ from rubric_ci.model.problems import (
     with_cases,
     with_evaluator,
 )
-from rubric_ci.model.references import NO_SUCH_FILE, Found, Lookup, NearFile, NotFound
+from rubric_ci.model.references import (
+    IS_POINTER,
+    NO_SUCH_FILE,
+    Found,
+    Lookup,
+    NearFile,
+    NotFound,
+)
 from rubric_ci.text.suggestions import did_you_mean, suggest
 
 if TYPE_CHECKING:  # few files have one
@@ -143,6 +150,8 @@ def missing_file(path: Path, name: str, found: NotFound, near_file: NearFile) ->
     if name.startswith(("http://", "https://")):
         message = f"`{name}` is a URL, which is not fetched"
         return Problem(FILE_MISSING, path, message, "save the file in the repository, and name it")
+    if found.reason == IS_POINTER:
+        return Problem(GIT_LFS, path, f"`{name}` {IS_POINTER}")
     near = near_file(name) if found.reason == NO_SUCH_FILE else ""
     return Problem(FILE_MISSING, path, f"`{name}`: {found.reason}", did_you_mean(near))
 
@@ -173,10 +182,7 @@ def _file_problems(
     media: list[tuple[Path, Media]] = []
     for each in files:
         found = lookup(each.name)
-        if isinstance(found, Found) and found.text.startswith(LFS_POINTER.decode()):
-            message = f"`{each.name}` is a pointer of Git LFS, not the file"
-            yield Problem(GIT_LFS, each.path, message)
-        elif not isinstance(found, Found) and found.media is None:
+        if not isinstance(found, Found) and found.media is None:
             if each.kind == "image" and found.reason == NOT_TEXT:
                 yield not_an_image(each.path, each.name)
             else:

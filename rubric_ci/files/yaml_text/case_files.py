@@ -8,8 +8,8 @@ from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES, CsvCases, OfRow
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.jsonlines import JsonLines
-from rubric_ci.model.problems import LocatedProblem, Location, Path, Place
-from rubric_ci.model.references import FindFiles, Found, NotFound
+from rubric_ci.model.problems import GIT_LFS, LocatedProblem, Location, Path, Place, Rule
+from rubric_ci.model.references import IS_POINTER, FindFiles, Found, NotFound
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.document import LeaveOut
@@ -176,6 +176,9 @@ class CaseFiles:
 
     def _opened(self, found: Found | NotFound, entry: str, path: Path) -> Opened:
         """Return the cases of a file; none if there is a problem, which is noted."""
+        if isinstance(found, NotFound) and found.reason == IS_POINTER:
+            self._note(path, f"`{entry}` {IS_POINTER}", GIT_LFS)
+            return Opened(self.suite, [])
         reason = f"`{entry}`: {found.reason}" if isinstance(found, NotFound) else ""
         if ".xlsx" in entry:
             reason = f"`{entry}`: a workbook is not read in place; `rubric-ci import` reads it"
@@ -191,9 +194,9 @@ class CaseFiles:
         self._note(path, reason)
         return Opened(self.suite, [])
 
-    def _note(self, path: Path, reason: str) -> None:
+    def _note(self, path: Path, reason: str, rule: Rule = CASE_FILE) -> None:
         place = self.suite.locate(path)
-        self.text_problems.append((self.file, LocatedProblem(CASE_FILE, *place, reason)))
+        self.text_problems.append((self.file, LocatedProblem(rule, *place, reason)))
 
 
 def open_cases(found: Found, of_row: OfRow | None = None) -> Opened | str:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.model.problems import LocatedProblem, Location, Path, Place, Rule
-from rubric_ci.model.references import FindFiles
+from rubric_ci.model.problems import GIT_LFS, LocatedProblem, Location, Path, Place, Rule
+from rubric_ci.model.references import LFS_POINTER, FindFiles
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.document import LeaveOut
@@ -32,14 +32,6 @@ ENCODING: Final = Rule(
     ),
     hint="save the file as UTF-8",
 )
-
-
-GIT_LFS: Final = Rule(
-    id="git-lfs",
-    meaning="Git LFS keeps the text elsewhere: the checkout has a pointer in place of the file.",
-    hint="run `git lfs pull`; in a workflow, `lfs: true` of actions/checkout",
-)
-LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 
 def decode(data: bytes) -> str | LocatedProblem:

@@ -382,3 +382,35 @@ def test_fix_mends_json_lines_and_their_sidecar(project: Path) -> None:
     assert fixed.stderr == "rubric-ci: fixed 3 places in 2 files\n"
     assert (project / "evals/set.jsonl").read_text() == '{"id": "5", "input": "q"}\n'
     assert (project / "evals/set.yaml").read_text() == 'rubrics: [{expected_outcome: "no"}]\n'
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+ASKED = "[{role: user, content: [{type: file, value: FILE}]}]"
+SUITE = "evalcases: [{{id: a, input: Hi, {}}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rubric-ci.yaml", "targets: [{name: default, model: openai/m, prompt: FILE}]\n"),
+        ("a.eval.yaml", SUITE.format("rubrics: [{json_schema: FILE}]")),
+        (
+            "a.eval.yaml",
+            SUITE.format("evaluators: [{name: j, type: llm_judge, prompt: FILE}]"),
+        ),
+        ("a.eval.yaml", f"evalcases:\n- {{id: a, rubrics: [Greets], input: {ASKED}}}\n"),
+        ("a.eval.yaml", "rubrics: [Greets]\nevalcases: FILE\n"),
+    ],
+    ids=["prompt", "schema", "prompt of a judge", "message", "cases"],
+)
+@pytest.mark.parametrize("file", ["file.md", "file.csv", "file.jsonl"])
+def test_a_pointer_of_git_lfs_is_no_file(
+    name: str, text: str, file: str, checkout: Checkout
+) -> None:
+    """Its text would be sent to a model, or be read as cases."""
+    checkout.write({"a.eval.yaml": GOOD, file: POINTER, name: text.replace("FILE", f"./{file}")})
+    done = rubric_ci("validate", cwd=checkout.root)
+    assert done.returncode == 1
+    said = f": git-lfs: `./{file}` is a pointer of Git LFS, not the file; run `git lfs pull`"
+    (line,) = (each for each in done.stdout.splitlines() if "git-lfs" in each)
+    assert said in line

@@ -4,10 +4,11 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from posixpath import join, normpath
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -37,7 +38,13 @@ from rubric_ci.files.dialects import (
     workbook,
 )
 from rubric_ci.files.dialects.promptfoo_code import VARIABLES
-from rubric_ci.files.dialects.translation import Beside, TranslatedSource, Translation
+from rubric_ci.files.dialects.translation import (
+    CASE_NOT_SUPPORTED,
+    FIXTURE_MISSING,
+    Beside,
+    TranslatedSource,
+    Translation,
+)
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.project.project import Project
@@ -49,7 +56,7 @@ from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text import csv_cases, golden_records
 from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.files.yaml_text.source import Source
+from rubric_ci.files.yaml_text.source import STOPPED, Source
 from rubric_ci.model.diagnostics import Severity
 from rubric_ci.model.option_values import TRACE_FORMATS
 from rubric_ci.model.references import Found, Lookup
@@ -105,10 +112,12 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     folder = settings.output_dir or file.parent
     source = _translated(file, folder)
     said = diagnose(source, [])
-    theirs = [headline(each) for each in said if each.severity is Severity.ERROR]
+    lost = [each for each in said if each.severity is Severity.ERROR or each.rule in _OF_STOPPED]
+    theirs = [headline(replace(each, severity=Severity.ERROR)) for each in lost]
     for each in said:
-        if each.severity is Severity.WARNING:  # nothing of it is lost
+        if each.severity is Severity.WARNING and each not in lost:
             click.echo(log_line(headline(each)))
+    source.data["evalcases"] = [each for each in source.data["evalcases"] if STOPPED not in each]
     if not source.data["evalcases"]:
         click.echo(log_line(f"no case of {file.as_posix()} is imported"))
         return theirs or [f"{file.as_posix()}:1:1: there is no case"]
@@ -129,6 +138,10 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     return [*theirs, *map(headline, errors)]
 
 
+_OF_STOPPED: Final = (FIXTURE_MISSING.id, CASE_NOT_SUPPORTED.id)
+"""Problems of a case that gets no verdict where it is: it is not imported."""
+
+
 def _keep_files(data: Any, theirs: Lookup, ours: Lookup) -> None:
     """Name files of messages and prompts from the root where the new file would not find them."""
     for each in list(_mappings(data)):
@@ -147,6 +160,8 @@ def _moved(data: Any, base: str) -> None:
     workspace = data.get("workspace", {})
     if "copy" in workspace:
         workspace["copy"] = normpath(join(base, workspace["copy"]))
+    for hook in workspace.get("hooks", {}).values():
+        hook["cwd"] = normpath(join(base, hook.get("cwd", ".")))
     for each in list(_mappings(data)):
         if "script" in each and base != ".":
             each["cwd"] = normpath(join(base, each.get("cwd", ".")))

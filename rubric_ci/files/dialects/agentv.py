@@ -100,6 +100,7 @@ def translate(
         elif not isinstance(test, str):  # a file, which is not read here
             found.refuse((CASES, index), "a test is a mapping")
     found.keep_braces()
+    found.stop_unsupported([("evalcases", at) for at in range(len(found.data["evalcases"]))])
     return found
 
 

@@ -68,6 +68,17 @@ FIXTURE_MISSING: Final = Rule(
     hint="add it, or remove it from the case",
 )
 
+CASE_NOT_SUPPORTED: Final = Rule(
+    id="case-not-supported",
+    severity="warning",
+    meaning=(
+        "A case of another tool's file has a part without a counterpart here. The case gets no "
+        "verdict; the other cases of its file are graded. If every case has such a part, each is "
+        "the error `not-supported`."
+    ),
+    hint="the case gets no verdict; remove this part, or write the case for rubric-ci",
+)
+
 KEPT_AS_METADATA: Final = Rule(
     id="kept-as-metadata",
     meaning=(
@@ -104,6 +115,7 @@ class Translation:
     data: dict[str, Any] = field(default_factory=dict)
     paths: dict[Path, Path] = field(default_factory=dict)
     problems: dict[tuple[Rule, Path, str], None] = field(default_factory=dict)  # each once
+    slips: set[Path] = field(default_factory=set)  # of problems: misspelt keys
     targets: list[dict[str, Any]] = field(default_factory=list)  # of an import
     judges: dict[str, Path] = field(default_factory=dict)  # of an import: each as JSON
     read: ReadText = lambda _: None
@@ -138,6 +150,28 @@ class Translation:
         self.problems[FIXTURE_MISSING, path, message] = None
         self.put((*case, STOPPED), message, path)
 
+    def stop_unsupported(self, cases: Iterable[Path]) -> None:
+        """Let cases with a part that has no counterpart get no verdict, if others have none.
+
+        A misspelt key stays an error. A case whose graders are such parts has one criterion, which
+        nothing marks.
+        """
+        of_case: dict[Path, list[tuple[Path, str]]] = {case: [] for case in cases}
+        ours = {self.paths[case]: case for case in of_case}
+        for rule, path, message in self.problems:
+            if rule is NOT_SUPPORTED and path not in self.slips and path[:2] in ours:
+                of_case[ours[path[:2]]].append((path, message))
+        if all(of_case.values()):
+            return
+        for case, refused in of_case.items():
+            for path, message in refused:
+                del self.problems[NOT_SUPPORTED, path, message]
+                self.problems[CASE_NOT_SUPPORTED, path, message] = None
+            for path, message in refused[:1]:
+                self.put((*case, STOPPED), message, path)
+                if {"rubrics", "execution"}.isdisjoint(self.data["evalcases"][case[-1]]):
+                    self.put((*case, "rubrics"), [message], path)
+
     def leave(self, path: Path, message: str) -> None:
         """Report a target that is not started; the others of its file are."""
         self.problems[TARGET_NOT_SUPPORTED, path, message] = None
@@ -153,7 +187,10 @@ class Translation:
             if key not in names and not str(key).startswith("x-"):
                 free = [name for name in names if name not in owner]
                 few = len(self.problems) < _MOST_COMPARED
-                other = f", `{meant}` has one" if few and (meant := slip(str(key), free)) else ""
+                meant = slip(str(key), free) if few else ""
+                if meant:
+                    self.slips.add((*path, key))
+                other = f", `{meant}` has one" if meant else ""
                 self.refuse((*path, key), f"`{key}` has no counterpart{other}")
 
     def keep_braces(self) -> None:
@@ -167,6 +204,7 @@ class Translation:
         """Report the keys that the tool ignores; those that decide, and slips, are refused."""
         names = dict.fromkeys(known)
         kept = {key: each for key, each in owner.items() if not self._is_ignored(key, names)}
+        self.slips |= {(*path, key) for key in kept if key not in {*names, *deciding}}
         self.refuse_keys(
             {k: v for k, v in owner.items() if k in kept or k in deciding}, names, path
         )

@@ -485,3 +485,45 @@ def test_the_target_of_a_suite_may_stand_beside_execution() -> None:
 def test_braces_that_no_variable_replaces_are_text() -> None:
     assert translate({"tests": [{**GREETS, "input": "Use {{ x }}"}]}).data["raw"] is True
     assert "raw" not in translate({"tests": [GREETS]}).data
+
+
+PART = {"type": "execution-metrics", "max_llm_calls": 3}
+REFUSED = "`max_llm_calls` has no counterpart"
+
+
+def test_a_test_with_a_part_without_a_counterpart_is_stopped_and_the_others_are_not() -> None:
+    tests = [
+        {"id": "a", "input": "Hi", "assertions": ["Greets"]},
+        {"id": "b", "input": "Ho", "assertions": ["Greets", PART]},
+        {"id": "c", "input": "Ha", "assertions": [{"type": "unheard-of"}], "workspace": {}},
+    ]
+    found = translate({"tests": tests})
+    first, second, third = found.data["evalcases"]
+    assert "x-stopped" not in first
+    assert (second["x-stopped"], second["rubrics"][0]["expected_outcome"]) == (REFUSED, "Greets")
+    assert third["x-stopped"] == "`workspace` has no counterpart"
+    assert third["rubrics"] == ["`workspace` has no counterpart"]
+    assert [(rule.id, path, text) for rule, path, text in found.problems] == [
+        ("case-not-supported", ("tests", 1, "assertions", 1, "max_llm_calls"), REFUSED),
+        ("case-not-supported", ("tests", 2, "workspace"), "`workspace` has no counterpart"),
+        (
+            "case-not-supported",
+            ("tests", 2, "assertions", 0, "type"),
+            "the grader `unheard-of` has no counterpart",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    "suite",
+    [
+        {"tests": [{**TEST, "assert": [PART]}]},
+        {"tests": [TEST], "assertions": [PART]},
+        {"tests": [TEST, {"id": "b", "input": "Ho", "assert": ["A"], "asert": ["B"]}]},
+    ],
+    ids=["every test", "a part of the suite", "a slip"],
+)
+def test_no_test_is_stopped(suite: Any) -> None:
+    found = translate(suite)
+    assert not [case for case in found.data["evalcases"] if "x-stopped" in case]
+    assert {rule.id for rule, _, _ in found.problems} == {"not-supported"}

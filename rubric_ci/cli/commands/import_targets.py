@@ -15,9 +15,13 @@ TARGETS: Final = "targets.yaml"
 
 
 def write_targets(targets: Sequence[Mapping[str, Any]], path: Path) -> list[str]:
-    """Write a targets file; if there is one already, return what to define in it."""
+    """Write a targets file; if there is one, print what to add, and return that it lacks it."""
     if path.exists():
         names = numbers.listed([f"`{each['name']}`" for each in targets])
+        click.echo(log_line(f"add to {path.as_posix()}, under `targets`:"))
+        for line in as_yaml(targets).splitlines():
+            indent = " " * (2 + len(line) - len(line.lstrip()))
+            click.echo(f"{indent}{log_line(line)}")
         return [f"{path.as_posix()} exists already; define {names} in it"]
     discovery.write_text(path, as_yaml({"targets": targets}))
     count = numbers.plural(len(targets), "target")

@@ -388,6 +388,8 @@ def test_nothing_is_overwritten(checkout: Checkout) -> None:
     done = run(checkout, "traces.jsonl")
     assert done.returncode == 1
     assert "targets.yaml exists already; define `traces-recorded` in it\n" in done.stdout
+    stub = "  - name: traces-recorded\n    provider: recorded\n    answers: traces.answers.jsonl\n"
+    assert f"add to targets.yaml, under `targets`:\n{stub}" in done.stdout
     done = run(checkout, "traces.jsonl")
     assert done.returncode == 2
     assert "traces.eval.yaml exists already" in done.stderr

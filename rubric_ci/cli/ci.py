@@ -86,7 +86,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 )
 @option(
     "--failure",
-    metavar="TEXT",
+    metavar="REASON",
     default="",
     help="Post in place of a report why the run could not start: its output `failure`.",
 )

@@ -170,7 +170,7 @@ def _masked_kinds(typed: str) -> tuple[str, ...]:
     if unknown := [each for each in kinds if each not in option_values.MASKED_KINDS]:
         known = ", ".join(option_values.MASKED_KINDS)
         raise click.BadParameter(
-            f"`{unknown[0]}` is no kind; the kinds are {known}", param_hint="--mask"
+            f"`{unknown[0]}` is not a kind; the kinds are {known}", param_hint="--mask"
         )
     return kinds
 

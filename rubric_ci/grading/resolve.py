@@ -104,7 +104,7 @@ def _end_of(target: Target, config: Config, variables: Variables) -> Target:
             return target
         name = variables.look_up(target.alias)
         if name not in config.targets:
-            message = f"target `{target.name}`: {target.alias} is `{name}`, which is no target"
+            message = f"target `{target.name}`: {target.alias} is `{name}`, which is not a target"
             raise CannotConfigure(message, suggest(name, config.targets, most=0))
         target = config.targets[name]
     raise CannotConfigure(f"target `{target.name}`: its aliases name each other", "fix one of them")

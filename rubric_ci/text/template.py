@@ -66,7 +66,9 @@ def used(text: str) -> Used:
         fault = next(_faults(tree), None)
         names = frozenset() if fault else frozenset(find_undeclared_variables(tree))
     except TemplateSyntaxError as error:
-        return Used(frozenset(), Fault(error.lineno, _lower(error.message or "it is no template")))
+        return Used(
+            frozenset(), Fault(error.lineno, _lower(error.message or "it is not a template"))
+        )
     except RecursionError:
         return Used(frozenset(), Fault(1, "it is nested too deep"))
     return Used(names, fault, plain=all(isinstance(each, _PLAIN) for each in _all(tree)))

@@ -201,7 +201,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"head": LATER, "pushes": [("2026-11-01T10:00:01Z", LATER)]},
         "the head of #7 is bbbbbbbbbb",
     ),
-    "a forged comment": ({"said": "Nice work"}, "the comment is no command"),
+    "a forged comment": ({"said": "Nice work"}, "the comment is not a command"),
     "an edited comment": ({"edited": "2026-11-01T11:00:00Z"}, "the comment was edited"),
     "a bot": ({"author": ("eve[bot]", "Bot")}, "`eve[bot]` is an app, and not a person"),
     "a maintainer who lost access": ({"rights": {}}, "`ana` may not push to acme/app"),

@@ -198,7 +198,9 @@ def _variables(found: Translation, stem: str) -> Iterator[tuple[str, bytes]]:
 
 def _translated(file: Path, folder: Path) -> TranslatedSource:
     if file.is_dir():
-        raise CannotReadFile("an empty name, or a folder, is no file", "name the files to import")
+        raise CannotReadFile(
+            "an empty name, or a folder, is not a file", "name the files to import"
+        )
     book = workbook.split(file.name)
     text = "" if book else discovery.read_text(file)
     base = Path(os.path.relpath(file.parent, folder)).as_posix()
@@ -236,8 +238,8 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         return TranslatedSource(document, golden_sets.translate_json(data, beside))
     _signpost(file, data)
     raise CannotConfigure(
-        f"{file.as_posix()} is no file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI Evals "
-        "or GitHub Models, no table and no golden set",
+        f"{file.as_posix()} is not a file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI "
+        "Evals or GitHub Models, no table and no golden set",
         "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
     )
 

@@ -144,7 +144,7 @@ def _lines(file: Path) -> Iterator[str]:
             yield line.decode(errors="replace" if too_long else "strict")
         except UnicodeDecodeError as error:
             raise CannotReadFile(
-                f"{file.as_posix()}:{number}: byte {error.start} of the line is no UTF-8",
+                f"{file.as_posix()}:{number}: byte {error.start} of the line is not UTF-8",
                 "save the file as UTF-8",
             ) from None
 

@@ -82,7 +82,7 @@ class SessionRun:
     def _checkout(self) -> tuple[Project, Change]:
         if tool := runner_of(self.settings):
             raise CannotConfigure(
-                f"target `{tool.name}` is another eval tool, whose cases are no tests of pytest",
+                f"target `{tool.name}` is another eval tool, whose cases are not tests of pytest",
                 "use `rubric-ci run`, or name another target in RUBRIC_CI_RUN_TARGET",
             )
         return open_checkout(self.settings)

@@ -55,7 +55,7 @@ def parsed(text: str) -> JSON | NotJson:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"`{name}` is no number of JSON")
+    raise ValueError(f"`{name}` is not a number in JSON")
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)

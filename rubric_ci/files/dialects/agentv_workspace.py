@@ -141,7 +141,7 @@ def _repo(found: Translation, repo: dict[str, Any], place: Path) -> dict[str, st
         return None
     named = repo.get("commit", repo.get("base_commit", checkout.get("ref", "HEAD")))
     if not isinstance(named, str) or _SHORT.fullmatch(named):
-        found.refuse(place, f"`{named}` is no whole id of a commit, no branch and no tag")
+        found.refuse(place, f"`{named}` is neither a whole id of a commit, nor a branch or a tag")
         return None
     return {"into": into, "url": url, "commit" if _COMMIT.fullmatch(named) else "ref": named}
 

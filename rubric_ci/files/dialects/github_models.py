@@ -39,7 +39,7 @@ def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
     for index, row in enumerate(data["testData"]):
         place: Path = ("testData", index)
         if not isinstance(row, dict):
-            found.refuse(place, "a row that is no mapping is not imported")
+            found.refuse(place, "a row that is not a mapping is not imported")
             continue
         ours: Path = ("evalcases", len(found.data["evalcases"]))
         found.put(ours, {"id": str(row.get("id", f"{stem}-{index + 1}"))}, place)

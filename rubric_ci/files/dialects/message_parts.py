@@ -79,7 +79,9 @@ def _part(part: Any, images: dict[str, bytes]) -> dict[str, Any]:
     source = _source(part) if isinstance(part, dict) else None
     if source is None:
         kind = part.get("type") if isinstance(part, dict) else None
-        raise NoPart(f"a part with `type: {kind}` has no counterpart" if kind else "it is no part")
+        raise NoPart(
+            f"a part with `type: {kind}` has no counterpart" if kind else "it is not a part"
+        )
     if match := _FILE.fullmatch(source):
         return {"type": "image", "value": match[1]}
     if source.startswith(("http://", "https://")):

@@ -42,11 +42,11 @@ def filled_in(text: str, variables: Mapping[str, Any]) -> str:
         return text
     inside = map(_POSITION.search, _INSIDE.findall(text))
     if position := next(filter(None, inside), None):
-        raise NotSame(f"`{position[0]}` is no name there; write `[0]`")
+        raise NotSame(f"`{position[0]}` is not a name there; write `[0]`")
     try:
         made = _template(text)(variables)
     except TemplateError as error:
-        raise NotSame(str(error).rstrip(".") or "it is no template") from None
+        raise NotSame(str(error).rstrip(".") or "it is not a template") from None
     except (TypeError, ValueError, ArithmeticError, RecursionError):
         raise NotSame("a filter or an operator does not take the value of a variable") from None
     if len(made) > _MOST:

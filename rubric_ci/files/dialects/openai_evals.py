@@ -48,7 +48,7 @@ def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
         item = written.get("item", written) if isinstance(written, dict) else None
         where: Path = (*place, index) if place else ("testing_criteria",)
         if not isinstance(item, dict):
-            found.refuse(where, "an item that is no mapping is not imported")
+            found.refuse(where, "an item that is not a mapping is not imported")
             continue
         ours: Path = ("evalcases", len(found.data["evalcases"]))
         found.put(ours, {"id": str(item.get("id", f"item-{index + 1}"))}, where)

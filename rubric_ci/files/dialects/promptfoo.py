@@ -201,7 +201,7 @@ def _other_keys(found: Translation, data: dict[str, Any]) -> None:
         elif key == "env":
             found.skip((key,), "set its variables in the environment: values are not copied")
         elif key not in _SUITE | _IDLE | {"evaluateOptions"}:
-            found.skip((key,), f"`{key}` is no key of a configuration: promptfoo ignores it")
+            found.skip((key,), f"`{key}` is not a key of a configuration: promptfoo ignores it")
 
 
 def _dereferenced(found: Translation, data: dict[str, Any]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def transform_of(found: Translation, written: Any, place: Path, base: str) -> li
     if name == written:
         return [written]
     if language_of(name) is None:
-        found.refuse(place, f"`{name}` is no file of JavaScript, TypeScript or Python")
+        found.refuse(place, f"`{name}` is not a file of JavaScript, TypeScript or Python")
         return []
     return [f"file://{join(base, name)}"]
 
@@ -79,7 +79,7 @@ def check_of(
     if value.startswith("file://"):
         text = value.removeprefix("file://")
         if language_of(text) != plain:
-            found.refuse((*place, "value"), f"`{text}` is no file that {COMMANDS[plain]} runs")
+            found.refuse((*place, "value"), f"`{text}` is not a file that {COMMANDS[plain]} runs")
             return None
         value = f"file://{join(setting.base, text)}"
     else:

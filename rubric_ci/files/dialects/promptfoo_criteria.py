@@ -166,7 +166,7 @@ def _contains(fold: bool) -> _Maker:
 
     def make(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
         if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
-            raise _Refused("promptfoo stops at a value that is no text and no number")
+            raise _Refused("promptfoo stops at a value that is neither text nor a number")
         return _alike({"contains": js_text(value), **folding})
 
     return make
@@ -178,7 +178,7 @@ def _contains_several(key: str, *, fold: bool) -> _Maker:
     def make(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
         items = _separated(value) if isinstance(value, str) and value else value
         if not isinstance(items, list):
-            raise _Refused("promptfoo stops at a value that is no text and no list")
+            raise _Refused("promptfoo stops at a value that is neither text nor a list")
         texts = [js_text(each, null="null") for each in items]
         made = {key: texts, **folding}
         return _alike(made) if texts else _only_check(made)
@@ -235,13 +235,13 @@ def _equals(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
 
 def _starts_with(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
     if not isinstance(value, str) or not value:
-        raise _Refused("promptfoo stops at a value that is no text")
+        raise _Refused("promptfoo stops at a value that is not text")
     return _alike({"starts_with": value, "exact": True})
 
 
 def _regex(value: Any, _: bool, __: Setting, ___: Mapping[str, Any]) -> Made:
     if not isinstance(value, str) or not value:
-        raise _Refused("promptfoo stops at a value that is no text")
+        raise _Refused("promptfoo stops at a value that is not text")
     made = {"matches": value}
     return _only_check(made) if other_meaning(value) or pattern_problem(value) else _alike(made)
 
@@ -288,7 +288,7 @@ def _word_count(value: Any, inverted: bool, setting: Setting, _: Mapping[str, An
     limits = value if isinstance(value, dict) else {"min": value, "max": value}
     ends = {end: limits[end] for end in ("min", "max") if limits.get(end) is not None}
     if not ends or any(isinstance(n, bool) or not isinstance(n, int) for n in ends.values()):
-        raise _Refused("promptfoo stops at a value that is no number of words")
+        raise _Refused("promptfoo stops at a value that is not a number of words")
     check = {"word_count": ends}
     criteria = tuple({f"{end}_words": limit} for end, limit in ends.items())
     alone = len(criteria) == 1
@@ -297,7 +297,7 @@ def _word_count(value: Any, inverted: bool, setting: Setting, _: Mapping[str, An
 
 def _levenshtein(value: Any, _: bool, __: Setting, assertion: Mapping[str, Any]) -> Made:
     if not isinstance(value, str):
-        raise _Refused("promptfoo stops at a value that is no text")
+        raise _Refused("promptfoo stops at a value that is not text")
     return _only_check({"levenshtein": {"text": value, "most": assertion.get("threshold", 5)}})
 
 

@@ -128,7 +128,7 @@ def model_of(found: Translation, options: Mapping[str, Any], place: Path) -> dic
     base = {"api_base": models.base} if models.base else {}
     named = in_environment(rest)
     if named is None:
-        found.refuse(place, f"`{name}` has a template that is no variable of the environment")
+        found.refuse(place, f"`{name}` has a template that is not an environment variable")
     target = {"model": f"{models.prefix}{named or rest}", **base}
     return {**target, **settings_of(found, config, (*place, "config"), start)}
 

@@ -28,10 +28,10 @@ from rubric_ci.text import template
 _SEPARATOR: Final = re.compile(r"(?m)^[ \t]*---[ \t]*$")
 _TEXTS: Final = (".txt", ".md", ".j2", ".json", ".jsonl", ".yaml", ".yml")
 _NAME: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
-_NOT_TEXT: Final = "a prompt that is no text or file of text is not imported, nor its cases"
+_NOT_TEXT: Final = "a prompt that is neither text nor a file of text is not imported, nor its cases"
 _NOT_THERE: Final = "is not there, from the folder of this file; promptfoo stops at it, too"
 SEVERAL: Final = "a chat prompt for programs and models is not the same text for both"
-_NO_MESSAGES: Final = "a prompt in JSON that is no list of messages is for a program"
+_NO_MESSAGES: Final = "a prompt in JSON that is not a list of messages is for a program"
 
 
 class Prompt(NamedTuple):

@@ -63,7 +63,7 @@ def service_of(
     }
     text = json.dumps(request, default=str)
     if any(sign in _VARIABLE.sub("", text) for sign in ("{{", "{%")):
-        found.refuse(at, "templates of a service that are no variables have no counterpart")
+        found.refuse(at, "templates of a service that are not variables have no counterpart")
         return None
     if '"file://' in text:
         found.refuse(at, "a file in the request of a service is not read")

@@ -75,7 +75,7 @@ def _listed(
                 is_test = bool({"vars", "assert"} & row.keys())
                 yield row if is_test else test_of_row(found, row, where), where
             else:
-                found.refuse(where, "a test in this file is no mapping")
+                found.refuse(where, "a test in this file is not a mapping")
 
 
 def _in_file(found: Translation, name: str, place: Path, beside: Beside) -> list[Any] | None:
@@ -99,7 +99,7 @@ def _in_file(found: Translation, name: str, place: Path, beside: Beside) -> list
     return data if isinstance(data, list) else [data] if isinstance(data, dict) else None
 
 
-DATE: Final = "a date without quotes is no text for promptfoo"
+DATE: Final = "promptfoo does not read a date without quotes as text"
 
 
 def is_value(path: Path) -> bool:
@@ -130,7 +130,7 @@ def _mappings(found: Translation, written: Any, place: Path) -> _Parts:
     items = list(enumerate(written)) if isinstance(written, list) else []
     for index, item in items:
         if not isinstance(item, dict):
-            found.refuse((*place, index), f"a part of `{place[-1]}` is no mapping")
+            found.refuse((*place, index), f"a part of `{place[-1]}` is not a mapping")
     return [(item, (*place, index)) for index, item in items if isinstance(item, dict)]
 
 
@@ -222,7 +222,7 @@ def _other_keys(found: Translation, test: Mapping[str, Any], place: Path) -> Non
         if key in _DECIDING:
             found.refuse((*place, key), f"`{key}` of a test has no counterpart")
         elif key not in (*_KEYS, *_CHOOSING) and not str(key).startswith("x-"):
-            found.skip((*place, key), f"`{key}` is no key of a test: promptfoo ignores it")
+            found.skip((*place, key), f"`{key}` is not a key of a test: promptfoo ignores it")
 
 
 def _options(found: Translation, test: Mapping[str, Any], place: Path) -> dict[str, Placed]:

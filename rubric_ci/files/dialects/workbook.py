@@ -32,7 +32,7 @@ def rows(file: str, data: bytes, sheet: str) -> Iterator[list[Cell]]:
         cells = book.get_sheet_by_name(_chosen(file, book.sheet_names, sheet))
         lines = cells.to_python(skip_empty_area=False)
     except CalamineError as error:
-        raise InvalidInput(f"{file} is no workbook: {error}", "save it as .xlsx") from None
+        raise InvalidInput(f"{file} is not a workbook: {error}", "save it as .xlsx") from None
     for line, values in enumerate(lines, 1):
         yield [Cell(_text(each), (line, n, line, n + 1)) for n, each in enumerate(values, 1)]
 

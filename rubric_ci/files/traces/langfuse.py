@@ -50,7 +50,7 @@ def read(record: Mapping[str, Any]) -> Iterator[Span]:
     elif "timestamp" in found and "input" in found:
         yield replace(_trace(found), feedback=tuple(_exported(record)))
     else:
-        raise Unreadable("it is no trace, observation, score or dataset item of Langfuse")
+        raise Unreadable("it is not a trace, observation, score or dataset item of Langfuse")
 
 
 def _spelt(record: Mapping[str, Any]) -> dict[str, Any]:

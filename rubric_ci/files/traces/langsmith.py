@@ -28,7 +28,7 @@ def read(record: Mapping[str, Any]) -> Iterator[Span]:
     elif "inputs" in record:
         yield item_of(record, "inputs", "outputs")
     else:
-        raise Unreadable("it is no run, feedback or dataset example of LangSmith")
+        raise Unreadable("it is not a run, feedback or dataset example of LangSmith")
 
 
 def _runs(record: Mapping[str, Any]) -> Iterator[Span]:

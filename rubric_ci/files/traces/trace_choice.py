@@ -39,11 +39,12 @@ def conditions(typed: Iterable[str]) -> list[Condition]:
     for each in typed:
         if not (parts := _CONDITION.fullmatch(each)):
             raise CannotConfigure(
-                f"`--where {each}` is no condition", "write KEY=VALUE, KEY!=VALUE, KEY<N or KEY>N"
+                f"`--where {each}` is not a condition",
+                "write KEY=VALUE, KEY!=VALUE, KEY<N or KEY>N",
             )
         key, sign, value = (part.strip() for part in parts.groups())
         if sign in "<>" and _number(value) is None:
-            raise CannotConfigure(f"`--where {each}`: {value or 'nothing'} is no number")
+            raise CannotConfigure(f"`--where {each}`: {value or 'nothing'} is not a number")
         found.append(Condition(key, sign, value))
     return found
 

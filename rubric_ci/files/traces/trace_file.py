@@ -18,7 +18,7 @@ from rubric_ci.model.json_value import JSON
 from rubric_ci.model.problems import Path
 
 _LISTS: Final = ("data", "events", "items", "rows", "runs", "spans", "traces", "examples")
-_NO_OBJECT: Final = "it is no JSON object"
+_NO_OBJECT: Final = "it is not a JSON object"
 _LONG: Final = f"it has more than {MAX_CHARACTERS:,} characters"
 
 
@@ -158,7 +158,7 @@ def _value(text: str) -> Any:
     except json.JSONDecodeError as error:
         return Fault(error.lineno, f"it is not JSON: {error.msg.lower()} at column {error.colno}")
     except UnicodeEncodeError:
-        return Fault(1, "it has an unpaired surrogate, which is no text")
+        return Fault(1, "it has an unpaired surrogate, which is not text")
     except ValueError as error:
         return Fault(1, f"it is not JSON: {error}")
     return value if isinstance(value, dict | list) else Fault(1, _NO_OBJECT)

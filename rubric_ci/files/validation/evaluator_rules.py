@@ -219,7 +219,7 @@ def _misspelt(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
 def _foreign_options(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
     for key, hint in FOREIGN_OPTIONS.items():
         if key in evaluator and "script" in evaluator:  # without it, that is the problem
-            message = f"`{key}` is no option of a `code_judge`"
+            message = f"`{key}` is not an option of a `code_judge`"
             yield Problem(FOREIGN_OPTION, (*path, key), message, hint, at_key=True)
 
 

@@ -175,7 +175,7 @@ def _unsafe(settings: Mapping[str, Any], path: Path, named: bool) -> Iterator[Pr
                 message = f"`{key}: {value}` has other characters than `a-z0-9-`"
                 yield Problem(MODEL_NAME, (*at, key), message)
             if "cost_per" in snake_case(key) and not _is_price(value):
-                message = f"`{key}: {value}` is no price"
+                message = f"`{key}: {value}` is not a price"
                 yield Problem(MODEL_PRICE, (*at, key), message)
 
 

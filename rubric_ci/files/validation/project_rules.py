@@ -223,7 +223,7 @@ def _problems(
     if missing:
         unused = recorded.ids - {case.id for case in used}
         meant = nearest(missing[0], [*unused], most=1_000)
-        hint = f"its `{meant}` is no case; {did_you_mean(missing[0])}" if meant else ""
+        hint = f"its `{meant}` is not a case; {did_you_mean(missing[0])}" if meant else ""
         cases = listed([f"`{name}`" for name in missing], SHOWN)
         yield f"`{answers}` has no answer for {cases}", hint
     by_id: dict[str, dict[str, None]] = {}

@@ -258,7 +258,7 @@ def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterat
 def _needs_assertion(error: ValidationError, path: Path) -> Iterator[Problem]:
     """Yield the option of an assertion in a criterion that is none."""
     key = str(list(error.absolute_schema_path)[-2])
-    message = f"`{key}` has no effect on a criterion that is no assertion"
+    message = f"`{key}` has no effect on a criterion that is not an assertion"
     yield Problem(ASSERTION_OPTION, (*path, key), message, at_key=True)
 
 

@@ -195,7 +195,7 @@ def _source(name: str, root: Path) -> Path:
     if source != root and root not in source.parents:
         raise CannotAnswer(f"`copy: {name}` of the workspace leads out of the repository")
     if not source.is_dir():
-        raise CannotAnswer(f"`copy: {name}` of the workspace is no folder; fix the path")
+        raise CannotAnswer(f"`copy: {name}` of the workspace is not a folder; fix the path")
     if any(part.casefold() == ".git" for part in source.relative_to(root).parts):
         raise CannotAnswer(f"`copy: {name}` of the workspace is in `.git`; fix the path")
     return source

@@ -21,7 +21,7 @@ def read(stdout: str, _stderr: str, _files: Files = NO_FILES, /) -> Trace:
     """Read a trajectory of version 1."""
     said = mapping(parsed(stdout))
     if not is_output(said):
-        raise failure("it is no ATIF trajectory: `schema_version` and `steps` are missing")
+        raise failure("it is not an ATIF trajectory: `schema_version` and `steps` are missing")
     steps = [mapping(step) for step in items(said.get("steps"))]
     own = [step for step in steps if step.get("source") == "agent"]
     total = mapping(said.get("final_metrics"))

@@ -105,7 +105,7 @@ def _by_comment(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Aut
     asked = authority.comment(server, rules.repository, number)
     first = asked.text.lstrip().startswith("/rubric-ci")
     if not first:
-        raise NotAuthorized("the comment is no command")
+        raise NotAuthorized("the comment is not a command")
     _check_person(server, rules, asked)
     if asked.edited:
         raise NotAuthorized(
@@ -113,7 +113,7 @@ def _by_comment(server: Server, rules: Rules, payload: Mapping[str, Any]) -> Aut
         )
     word = read_word(asked.text)
     if word is None:
-        raise NotAuthorized("the comment is no command")
+        raise NotAuthorized("the comment is not a command")
     pull = _unchanged(server, rules, place, asked)
     _once(lambda: authority.use_comment(server, rules.repository, number))
     return Authorized(

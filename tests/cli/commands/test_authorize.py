@@ -119,7 +119,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "a forged comment": (
         {"said": "Nice work"},
         "issue_comment",
-        "the comment is no command",
+        "the comment is not a command",
     ),
     "a commit that came later": (
         {

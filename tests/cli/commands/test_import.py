@@ -106,7 +106,7 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
                 "  - {vars: {q: 2024-01-31}, assert: [{type: is-json}]}\n"
             ),
             2,
-            ["6:13 a date without quotes is no text for promptfoo"],
+            ["6:13 promptfoo does not read a date without quotes as text"],
         ),
         ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
         (
@@ -717,7 +717,7 @@ def test_lines_without_cases_are_no_eval_file(checkout: Checkout) -> None:
     checkout.write({"a.jsonl": '{"foo": 1}\n', "ours.jsonl": '{"id": "a", "note": "later"}\n'})
     done = run(checkout, "a.jsonl")
     assert done.returncode == 2
-    assert done.stderr.startswith("rubric-ci: a.jsonl is no file of Agent Skills, ")
+    assert done.stderr.startswith("rubric-ci: a.jsonl is not a file of Agent Skills, ")
     assert "ours.jsonl is an eval file of rubric-ci already" in run(checkout, "ours.jsonl").stderr
 
 
@@ -917,7 +917,9 @@ def test_no_file_is_overwritten_and_no_other_file_is_read(checkout: Checkout) ->
     assert Path(checkout.root / "a.eval.yaml").read_text() == "mine"
     done = run(checkout, "b.yaml")
     assert done.returncode == 2
-    assert done.stderr.startswith("rubric-ci: b.yaml is no file of Agent Skills, AgentV 2.7 to 5")
+    assert done.stderr.startswith(
+        "rubric-ci: b.yaml is not a file of Agent Skills, AgentV 2.7 to 5"
+    )
 
 
 VISION = """\

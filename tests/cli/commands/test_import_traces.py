@@ -214,9 +214,9 @@ def test_what_is_known_of_a_trace_is_kept(checkout: Checkout) -> None:
     ("options", "said"),
     [
         (["--where", "metadata.usr=ada"], "no trace has `metadata.usr`\n  did you mean"),
-        (["--where", "beta"], "`--where beta` is no condition"),
-        (["--where", "feedback.helpful<much"], "much is no number"),
-        (["--mask", "EMAIL,IBAN"], "`IBAN` is no kind; the kinds are EMAIL, PHONE"),
+        (["--where", "beta"], "`--where beta` is not a condition"),
+        (["--where", "feedback.helpful<much"], "much is not a number"),
+        (["--mask", "EMAIL,IBAN"], "`IBAN` is not a kind; the kinds are EMAIL, PHONE"),
         (["--sample", "0"], "0 is not in the range x>=1"),
     ],
     ids=str,
@@ -238,8 +238,8 @@ IMAGE = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}
     ("form", "text", "lost"),
     [
         ("langsmith", "{\n" + SIX, ["1:1: not-read: it is not JSON: "]),
-        ("langsmith", SIX + "[1]\n", ["7:1: not-read: it is no JSON object"]),
-        ("langsmith", SIX + '{"a": 1}\n', ["7:1: not-read: it is no run, feedback or dataset"]),
+        ("langsmith", SIX + "[1]\n", ["7:1: not-read: it is not a JSON object"]),
+        ("langsmith", SIX + '{"a": 1}\n', ["7:1: not-read: it is not a run, feedback or dataset"]),
         (
             "langsmith",
             SIX + runs({"inputs": {"messages": [{"role": "user", "content": IMAGE}]}}),
@@ -251,7 +251,7 @@ IMAGE = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}
             lines({"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "a"}]}]}]}),
             ["1:1: not-read: a span has no `traceId` or no `spanId`"],
         ),
-        ("langfuse", lines({"a": 1}), ["1:1: not-read: it is no trace, observation, score or"]),
+        ("langfuse", lines({"a": 1}), ["1:1: not-read: it is not a trace, observation, score or"]),
         ("langfuse", lines({"traceId": "t", "type": "SPAN"}), ["1:1: not-read: a trace or an"]),
         ("phoenix", lines({"a": 1}), ["1:1: not-read: it has no `context.trace_id`"]),
         ("braintrust", lines({"a": 1}), ["1:1: not-read: it has no `input`, as a row"]),
@@ -496,7 +496,7 @@ def test_a_file_that_is_no_utf8_is_refused(checkout: Checkout) -> None:
     (checkout.root / "traces.jsonl").write_bytes(SIX.encode() + b'{"a": "\xff"}\n')
     done = run(checkout, "traces.jsonl")
     assert done.returncode == 2
-    assert "traces.jsonl:7: byte 7 of the line is no UTF-8" in done.stderr
+    assert "traces.jsonl:7: byte 7 of the line is not UTF-8" in done.stderr
 
 
 def test_the_recorded_answers_are_graded(checkout: Checkout) -> None:

@@ -197,7 +197,7 @@ def test_problems_of_a_file_are_an_error_with_their_places(tests: Suite) -> None
         ("judge: {modle: x}\n", "rubric-ci: rubric-ci.yaml has problems"),
         (
             RUNNER,
-            "rubric-ci: target `default` is another eval tool, whose cases are no tests of pytest",
+            "rubric-ci: target `default` is another eval tool, whose cases are not tests of pytest",
         ),
     ],
 )

@@ -196,7 +196,7 @@ TABLE: dict[str, tuple[str, str, JSON, bool, str, str]] = {
         "is_json",
         True,
         False,
-        "Is JSON: it is not JSON (`NaN` is no number of JSON)",
+        "Is JSON: it is not JSON (`NaN` is not a number in JSON)",
         "",
     ),
     "too deep": (

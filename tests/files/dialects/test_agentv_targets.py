@@ -94,7 +94,7 @@ tests: [{id: a, input: Hi, criteria: Greets, assert: [{type: contains, value: he
         (
             {"AGENT_TARGET": "shpo"},
             2,
-            "target `default`: AGENT_TARGET is `shpo`, which is no target",
+            "target `default`: AGENT_TARGET is `shpo`, which is not a target",
         ),
         ({"AGENT_TARGET": "again"}, 2, "target `again`: its aliases name each other"),
         ({}, 2, "the environment variable AGENT_TARGET is not set"),

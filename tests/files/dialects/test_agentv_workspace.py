@@ -178,7 +178,7 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
     ),
     "a short id": (
         repo(commit="7fd1a60"),
-        refused(".repos.0", "`7fd1a60` is no whole id of a commit, no branch and no tag"),
+        refused(".repos.0", "`7fd1a60` is neither a whole id of a commit, nor a branch or a tag"),
     ),
     "an ancestor": (
         repo(ancestor=1),

@@ -70,7 +70,7 @@ def test_bytes_become_a_file(part: Any, kind: str, data: bytes) -> None:
         ({"type": "input_image", "file_id": "f"}, f"a part with `type: input_image` {NONE}"),
         ({"inline_data": {"data": "&&"}}, "an image is neither a file nor base64"),
         ({"inline_data": {"data": "SGk="}}, "an image is not a png, jpeg, gif, webp or PDF"),
-        (3, "it is no part"),
+        (3, "it is not a part"),
     ],
 )
 def test_no_counterpart(part: Any, why: str) -> None:

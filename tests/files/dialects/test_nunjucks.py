@@ -66,7 +66,7 @@ OTHERWISE = {
     "{% set a = 1 %}": "`assign` is not known",
     "{{ env.HOME }}": "variables of the environment are not imported",
     "{{ n | upper }}": "a filter of texts, of another value",
-    "{{ user.tags.0 }}": "`.0` is no name there; write `[0]`",
+    "{{ user.tags.0 }}": "`.0` is not a name there; write `[0]`",
     "{% if n == '42' %}a{% endif %}": "`==` of two types",
     "{% for t in word %}a{% endfor %}": "a loop over other values than lists",
     "{% for t in user.tags %}{% for u in user.tags %}{% endfor %}{% endfor %}": (

@@ -30,7 +30,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     ),
     "a transform in another language": (
         "defaultTest: {options: {transform: 'file://a.rb'}}",
-        ["defaultTest.options.transform `a.rb` is no file of JavaScript, TypeScript or Python"],
+        ["defaultTest.options.transform `a.rb` is not a file of JavaScript, TypeScript or Python"],
     ),
     "a transform of one of several providers": (
         "providers: [{id: 'openai:a', transform: output.b}, 'openai:c']",
@@ -54,7 +54,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     ),
     "a scenario without a mapping": (
         "scenarios: [{config: [3], tests: [{vars: {a: b}}]}]",
-        ["scenarios.0.config.0 a part of `config` is no mapping"],
+        ["scenarios.0.config.0 a part of `config` is not a mapping"],
     ),
     "a key of a scenario": (
         "scenarios: [{config: [{}], tests: [{}], only: true}]",
@@ -108,8 +108,8 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "tests: [{assert: [{type: contains, value: '{% if a %}b{% endif %}'}]}]",
         [
             (
-                "tests.0.assert.0.value `contains`: promptfoo stops at a value that is no text "
-                "and no number"
+                "tests.0.assert.0.value `contains`: promptfoo stops at a value that is neither "
+                "text nor a number"
             )
         ],
     ),
@@ -214,7 +214,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
             "providers: ['openai:gpt-6']\nprompts: ['{\"contents\": []}']"
             "\ntests: [{assert: [{type: is-json}]}]"
         ),
-        ["prompts.0 a prompt in JSON that is no list of messages is for a program"],
+        ["prompts.0 a prompt in JSON that is not a list of messages is for a program"],
     ),
     "two judges": (
         (
@@ -269,7 +269,12 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     ),
     "a prompt by a function": (
         "tests: [{}]\nprompts: ['file://a.py:ask']",
-        ["prompts.0 a prompt that is no text or file of text is not imported, nor its cases"],
+        [
+            (
+                "prompts.0 a prompt that is neither text nor a file of text is not imported, nor "
+                "its cases"
+            )
+        ],
     ),
 }
 
@@ -501,7 +506,7 @@ def test_a_test_has_a_provider_of_its_own() -> None:
 def test_a_date_in_a_file_of_tests_is_reported() -> None:
     files = {"a.yaml": "[{vars: {q: 2024-01-31}, metadata: {d: 2024-01-31}}]", "b.yaml": "[{}]"}
     said = translated("prompts: [Hi]\ntests: [a.yaml, b.yaml]", files)[1]
-    assert said == ["tests.0 `a.yaml`: a date without quotes is no text for promptfoo"]
+    assert said == ["tests.0 `a.yaml`: promptfoo does not read a date without quotes as text"]
 
 
 def test_providers_in_a_file() -> None:
@@ -695,7 +700,7 @@ def test_references_that_grow_without_end_are_refused(parts: list[str]) -> None:
 
 
 IGNORED = {
-    "a key of the file": ("verdicts: 1\n", "`verdicts` is no key of a configuration"),
+    "a key of the file": ("verdicts: 1\n", "`verdicts` is not a key of a configuration"),
     "a key of an assertion": ("", "promptfoo ignores `ignoreCase` of this assertion"),
 }
 

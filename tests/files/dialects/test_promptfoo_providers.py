@@ -163,8 +163,8 @@ LOST = {
     "a default in a model": (
         "[\"openai:{{env.MODEL | default('a')}}\"]",
         (
-            "providers.0 `openai:{{env.MODEL | default('a')}}` has a template that is no variable "
-            "of the environment"
+            "providers.0 `openai:{{env.MODEL | default('a')}}` has a template that is not an "
+            "environment variable"
         ),
     ),
     "an agent": (
@@ -187,7 +187,7 @@ LOST = {
     ),
     "a filter in a header": (
         "[{id: 'https://a.example', config: {headers: {a: '{{q | upper}}'}}}]",
-        "providers.0.config templates of a service that are no variables have no counterpart",
+        "providers.0.config templates of a service that are not variables have no counterpart",
     ),
     "a file in a body": (
         "[{id: 'https://a.example', config: {method: POST, body: {a: 'file://a.txt'}}}]",

@@ -336,7 +336,7 @@ Path("tool").write_text("changed by the agent")
     ("settings", "message"),
     [
         ({"copy": ".."}, "`copy: ..` of the workspace leads out of the repository"),
-        ({"copy": "nothing"}, "`copy: nothing` of the workspace is no folder; fix the path"),
+        ({"copy": "nothing"}, "`copy: nothing` of the workspace is not a folder; fix the path"),
         ({"copy": "linked"}, "the link out leads out of the workspace; remove it"),
         (
             {"sandbox": ("no-such-bwrap",)},

@@ -1,6 +1,7 @@
 """Let an evaluator assess an answer: a score and a verdict, or the reason why there is none."""
 
 from dataclasses import fields
+from typing import Final
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.judge_choice import judge_model
@@ -12,6 +13,8 @@ from rubric_ci.model.scoring import Thresholds, verdict
 from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.masking import redactor
+
+_FOUND: Final = [field.name for field in fields(Assessment)]
 
 
 async def evaluate(
@@ -47,7 +50,7 @@ def assessed(spec: EvaluatorSpec, found: Assessment, thresholds: Thresholds) -> 
         weight=spec.weight,
         line=spec.span.line,
         verdict=verdict(found.score, found.gated_by, thresholds),
-        **{each.name: getattr(found, each.name) for each in fields(found)},
+        **{name: getattr(found, name) for name in _FOUND},
     )
 
 

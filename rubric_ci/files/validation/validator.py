@@ -60,7 +60,7 @@ def check_evals(
     if source.readable and (known.prompts or _has_variables(source.texts())):
         found.extend(_first(_variable_problems(source, known)))
     calls = known.without_calls or known.programs
-    if calls and source.readable and any(_mentions(source, key) for key in KEYS):
+    if calls and source.readable and _mentions(source, *KEYS):
         from rubric_ci.files.validation.assertion_rules import call_problems
 
         found.extend(_first(call_problems(source.data, known)))
@@ -78,7 +78,7 @@ def check_evals(
         found.extend(_first(evaluator_model_problems(source.data, models)))
     if models and known.models and source.readable:
         found.extend(_first(_media_problems(source, lookup, known, models)))
-    if machine and (_mentions(source, "evaluators") or _mentions(source, "workspace")):
+    if machine and _mentions(source, "evaluators", "workspace"):
         from rubric_ci.files.validation.command_rules import script_problems
 
         found.extend(_first(script_problems(source.data, machine())))
@@ -118,7 +118,7 @@ def check_config(
         from rubric_ci.files.validation.project_rules import recorded_problems
 
         found.extend(_first(recorded_problems(document.data, sizes)))
-    if sizes and (_mentions(document, "prompt") or _mentions(document, "body")):
+    if sizes and _mentions(document, "prompt", "body"):
         from rubric_ci.files.validation.project_rules import unused_prompt_problems
 
         found.extend(_first(unused_prompt_problems(document.data, sizes)))
@@ -137,7 +137,7 @@ def check_prompts(
     document: Source, lookup: Lookup, near_file: NearFile = lambda _: ""
 ) -> "tuple[Diagnostic, ...]":
     """Return the problems of the prompt files and skills that targets name."""
-    if not (_mentions(document, "prompt") or _mentions(document, "skill")):
+    if not _mentions(document, "prompt", "skill"):
         return ()
     from rubric_ci.files.validation.reference_rules import prompt_problems
 
@@ -181,9 +181,10 @@ def _has_media(text: str) -> bool:
     return "image" in text or ".pdf" in text.lower()
 
 
-def _mentions(source: Source, word: str) -> bool:
-    """Return False where no text has a word, and so the data has not; a dialect's data may."""
-    return hasattr(source, "found") or any(word in text for text in source.texts().values())
+def _mentions(source: Source, *words: str) -> bool:
+    """Return False where no text has a word, and so the data has none; a dialect's data may."""
+    texts = [*source.texts().values()]
+    return hasattr(source, "found") or any(word in text for word in words for text in texts)
 
 
 def _other_tool(source: Source) -> Problem | None:
@@ -237,7 +238,7 @@ def _eval_problems(source: Source, lookup: Lookup, near_file: NearFile) -> Itera
         from rubric_ci.files.validation.gate_rules import trial_problems
 
         found.extend(_first(trial_problems(source.data)))
-    if any(_mentions(source, key) for key in KEYS):
+    if _mentions(source, *KEYS):
         from rubric_ci.files.validation.assertion_rules import assertion_problems
 
         found.extend(_first(assertion_problems(source.data, lookup, near_file)))

@@ -11,7 +11,8 @@ import pexpect
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.text import numbers
-from tests.promises.kinds import CASES, SECRET, Bench
+from tests.promises.bench import Bench
+from tests.promises.kinds import SECRET
 
 FORMATS = "json,markdown,junit,sarif,html"
 PRICED = frozenset(("model", "http", "agent", "simulated"))  # whose asking is a counted call
@@ -24,6 +25,13 @@ def graded(bench: Bench, *options: str, code: int = 0, **more: str) -> dict[str,
     return bench.report()
 
 
+def passed(bench: Bench, *options: str) -> dict[str, Any]:
+    """Run what was committed, and return the report."""
+    done = bench.first_run(*options)
+    assert done.returncode == 0, f"{done.returncode}\n{done.stderr}\n{done.stdout}"
+    return bench.report()
+
+
 def first(report: Mapping[str, Any]) -> tuple[str, str]:
     """Return the id of the first case, and of its first criterion."""
     case = report["cases"][0]
@@ -31,7 +39,7 @@ def first(report: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def estimate(bench: Bench) -> None:
-    done = bench.run()
+    done = bench.first_run()
     assert done.returncode == 0
     judge = re.findall(r"about (\d+) requests? to openai/m", done.stderr)
     assert sum(map(int, judge)) == bench.judged
@@ -52,7 +60,7 @@ def caps(bench: Bench) -> None:
 
 
 def counted(bench: Bench) -> None:
-    totals = graded(bench)["totals"]
+    totals = passed(bench)["totals"]
     starts = bench.asked - len(bench.server.asked)
     paid = starts if "claude" in (bench.root / "rubric-ci.yaml").read_text() else 0
     assert totals["calls"] == bench.server.posts + paid
@@ -126,7 +134,7 @@ def policy(bench: Bench) -> None:
 
 
 def label(bench: Bench) -> None:
-    graded(bench)
+    passed(bench)
     terminal = pexpect.spawn(
         sys.executable,
         ["-m", "rubric_ci", "judge", "label"],
@@ -146,8 +154,12 @@ def label(bench: Bench) -> None:
     assert all("hello" in json.dumps(line) for line in lines)
 
 
+def labelled(bench: Bench) -> None:
+    bench.once("label", lambda: label(bench))
+
+
 def calibrate(bench: Bench) -> None:
-    label(bench)
+    labelled(bench)
     asked = bench.asked
     done = bench("judge", "calibrate", "labels.jsonl")
     assert done.returncode == 0, done.stderr
@@ -158,7 +170,7 @@ def calibrate(bench: Bench) -> None:
 
 
 def probe(bench: Bench) -> None:
-    graded(bench)
+    passed(bench)
     asked = bench.asked
     done = bench("probe")
     assert done.returncode == 0, done.stderr[-600:]
@@ -169,7 +181,7 @@ def probe(bench: Bench) -> None:
 
 
 def rejudge(bench: Bench) -> None:
-    graded(bench)
+    passed(bench)
     asked, judged = bench.asked, bench.judged
     bench.server.word = "strict"
     done = bench("baseline", "rejudge", ".rubric-ci/report.json")
@@ -187,7 +199,7 @@ def sentinel(bench: Bench) -> None:
 
 
 def history(bench: Bench) -> None:
-    in_history(bench, graded(bench), "pass 1.00 100 %", "")
+    in_history(bench, passed(bench), "pass 1.00 100 %", "")
     bench.edit(bench.kind.worse)
     in_history(bench, graded(bench, code=1), "fail, gate fails 0.00 0 %", "_")
 
@@ -215,10 +227,11 @@ def _cost(report: Mapping[str, Any]) -> str:
 
 
 def reports(bench: Bench) -> None:
-    for edits, code in (((), 0), ((bench.kind.worse,), 1)):
-        for edit in edits:
-            bench.edit(edit)
-        report = graded(bench, "--reports", FORMATS, code=code)
+    for worse in (False, True):
+        if worse:
+            bench.edit(bench.kind.worse)
+        options = ("--reports", FORMATS)
+        report = graded(bench, *options, code=1) if worse else passed(bench, *options)
         folder = bench.root / ".rubric-ci"
         text = (folder / "report.json").read_text()
         assert json_format.render(json_format.read(text)) == text
@@ -268,7 +281,7 @@ def in_junit(case: Mapping[str, Any], suites: ElementTree.Element) -> None:
 def in_markdown(case: Mapping[str, Any], summary: str) -> None:
     sign = "✅" if case["verdict"] == "pass" else "❌"
     head = f"<summary>{sign} <b>{case['id']}</b> · {case['score']:.2f}"
-    (part,) = [each for each in summary.split("<details>") if each.startswith(head)]
+    (part,) = [each for each in re.split("<details(?: open)?>", summary) if each.startswith(head)]
     assert f"\n{case['file']}:{case['line']}" in part
     assert all(f"- ❌ **{each['text']}** · not satisfied" in part for each in failed(case))
 
@@ -283,7 +296,7 @@ def in_page(case: Mapping[str, Any], page: str) -> None:
 
 
 def masking(bench: Bench) -> None:
-    done = bench.run("--reports", FORMATS)
+    done = bench.first_run("--reports", FORMATS)
     assert done.returncode == 0, done.stderr
     assert "my key is ***" in (bench.root / ".rubric-ci/report.json").read_text()
     found = [text.encode() for text in (done.stdout, done.stderr, *bench.server.seen)]
@@ -293,7 +306,7 @@ def masking(bench: Bench) -> None:
 
 
 def fence(bench: Bench) -> None:
-    graded(bench)
+    passed(bench)
     assert bench.server.seen
     for prompt in bench.server.seen:
         (tag,) = set(re.findall(r"<answer_([0-9a-f]+)>", prompt)) - {"0000"}
@@ -317,7 +330,7 @@ def untrusted(bench: Bench) -> None:
     report = graded(bench, "--untrusted", head, code=3)
     reasons = [case["reason"] for case in report["cases"]]
     assert all(each.startswith("not gradable for an untrusted change") for each in reasons)
-    assert (len(reasons) >= CASES, bench.asked) == (True, asked)
+    assert (len(reasons) >= bench.cases, bench.asked) == (True, asked)
 
 
 CHECKS: Mapping[str, Callable[[Bench], None]] = {
@@ -330,7 +343,7 @@ CHECKS: Mapping[str, Callable[[Bench], None]] = {
     "grading-changes": grading_changes,
     "waivers": waivers,
     "policy": policy,
-    "label": label,
+    "label": labelled,
     "calibrate": calibrate,
     "probe": probe,
     "rejudge": rejudge,

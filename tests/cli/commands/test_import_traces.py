@@ -383,6 +383,16 @@ def test_files_of_one_export_are_read_together(checkout: Checkout) -> None:
     assert case["tags"] == ["thumb=up"]
 
 
+def test_scores_of_a_table_are_numbers(checkout: Checkout) -> None:
+    """Cells are texts; `--where` compares the numbers."""
+    score = {"id": "s", "traceId": TRACE, "observationId": None, "name": "helpful", "value": 0.25}
+    files = {"traces.csv": records.langfuse_traces(), "scores.csv": json.dumps([score])}
+    checkout.write({name: records.as_table(text) for name, text in files.items()})
+    done = run(checkout, "traces.csv", "scores.csv", "--where", "feedback.helpful<0.5")
+    assert done.returncode == 0, done.stdout
+    assert written(checkout)[0]["tags"] == ["beta", "Is good=0.5", "helpful=0.25"]
+
+
 def test_nothing_is_overwritten(checkout: Checkout) -> None:
     checkout.write({"traces.jsonl": SIX, "targets.yaml": "targets: []\n"})
     done = run(checkout, "traces.jsonl")

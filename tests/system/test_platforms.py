@@ -152,6 +152,10 @@ def test_every_test_can_be_imported_without_posix() -> None:
 
 # Reached only by tests that are skipped on Windows for another reason, or after a mark.
 STARTED_ELSEWHERE: Final = {
+    "tests/cli/pytest_plugin/forked.py: SIGALRM",
+    "tests/cli/pytest_plugin/forked.py: SIGKILL",
+    "tests/cli/pytest_plugin/forked.py: fork",
+    "tests/cli/pytest_plugin/forked.py: sysconf",
     "tests/contract/conftest.py: SIGKILL",
     "tests/contract/conftest.py: killpg",
     "tests/fork_and_kill.py: SIGKILL",

@@ -341,6 +341,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.deep
 def test_the_import_does_not_stop_the_loop() -> None:
     done = subprocess.run(
         [sys.executable, "-c", IMPORTING], capture_output=True, text=True, check=True, timeout=100

@@ -3,7 +3,12 @@
 from typing import Any, Final
 
 from rubric_ci.files.dialects.agentv_graders import GRADERS
-from rubric_ci.files.dialects.agentv_workspace import add_environment, add_workspace
+from rubric_ci.files.dialects.agentv_workspace import (
+    RULES,
+    add_environment,
+    add_extensions,
+    add_workspace,
+)
 from rubric_ci.files.dialects.translation import Translation
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.model.problems import Path
@@ -44,7 +49,6 @@ DECIDING_EXECUTION: Final = (
 """Keys that a version of AgentV reads and that have no counterpart."""
 
 _INPUT: Final = ("{{ input }}", "{{input}}")
-_RULES: Final = "agentv:agent-rules"
 
 
 def add_suite(found: Translation, data: dict[str, Any]) -> None:
@@ -60,13 +64,13 @@ def add_suite(found: Translation, data: dict[str, Any]) -> None:
         found.put(("target",), name, ())
     add_environment(found, data)
     add_workspace(found, data)
-    _extensions(found, data.get("extensions"))
+    add_extensions(found, data.get("extensions"))
 
 
 def seen_by_judges(found: Translation, data: dict[str, Any]) -> list[str]:
     """Return the parts of an agent's work that judges of AgentV see besides the answer."""
     extensions = data.get("extensions")
-    agent = isinstance(extensions, list) and _RULES in extensions
+    agent = isinstance(extensions, list) and RULES in extensions
     changes = ["file_changes"] if "workspace" in found.data else []
     return [*(["tool_calls"] if agent else []), *changes]
 
@@ -131,18 +135,6 @@ def _configured(found: Translation) -> str:
 def _mapping(found: Translation, name: str) -> dict[str, Any]:
     data = Document(name, found.read(name) or "").data
     return data if isinstance(data, dict) else {}
-
-
-def _extensions(found: Translation, extensions: Any) -> None:
-    for index, each in enumerate(extensions if isinstance(extensions, list) else []):
-        place: Path = ("extensions", index)
-        if each == _RULES:
-            message = "an agent finds rules and skills in the workspace itself (`project_files`)"
-            found.skip(place, message)
-        else:
-            found.refuse(place, "an extension, which is code of AgentV, has no counterpart")
-    if extensions is not None and not isinstance(extensions, list):
-        found.refuse(("extensions",), "`extensions` has no counterpart unless it is a list")
 
 
 def default_variables(found: Translation, default: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from rubric_ci.files.dialects.translation import Translation
 from rubric_ci.files.yaml_text.case_files import written_in
 from rubric_ci.model.problems import Path
 
+RULES: Final = "agentv:agent-rules"
 _FRESH: Final = "each answer has a fresh copy of the folder"
 _SECONDS_IN_CONTAINER: Final = 1800
 _SECONDS: Final = {"before_all": 60, "before_each": 60, "after_each": 30}
@@ -206,6 +207,63 @@ def _hook(found: Translation, name: str, hook: dict[str, Any], folder: str, plac
     for ours, theirs in (("command", key), ("timeout_seconds", "timeout_ms"), ("cwd", "cwd")):
         if theirs in hook:
             found.paths["workspace", "hooks", name, ours] = (*place, theirs)
+
+
+def add_extensions(found: Translation, extensions: Any) -> None:
+    """Add functions around the work as hooks, each called by node."""
+    if extensions is not None and not isinstance(extensions, list):
+        found.refuse(("extensions",), "`extensions` has no counterpart unless it is a list")
+        return
+    for index, each in enumerate(extensions or []):
+        place: Path = ("extensions", index)
+        if each == RULES:
+            message = "an agent finds rules and skills in the workspace itself (`project_files`)"
+            found.skip(place, message)
+        elif isinstance(each, str) and (module := _MODULE.fullmatch(each)):
+            _call(found, module[1], module[2], place)
+        else:
+            found.refuse(place, "an extension that is no function of a JavaScript file")
+
+
+def _call(found: Translation, path: str, function: str, place: Path) -> None:
+    name = _MOMENTS.get(function)
+    if name is None or isabs(path):
+        found.refuse(place, f"`{function}` of `{path}` has no counterpart")
+        return
+    if "workspace" not in found.data:
+        message = f"`{function}` has no counterpart without a folder, which `environment` has"
+        found.refuse(place, message)
+        return
+    hooks = found.data["workspace"].setdefault("hooks", {})
+    if name in hooks:
+        found.refuse(place, f"a second `{function}` has no counterpart")
+        return
+    command = ["node", "--input-type=module", "-e", _CALL, path, function]
+    hooks[name] = {"command": command, "timeout_seconds": _SECONDS_OF_CALL}
+    found.paths["workspace", "hooks", name] = place
+
+
+_MODULE: Final = re.compile(r"file://([^:]+\.(?:mjs|cjs|js)):(\w+)")
+_MOMENTS: Final = {
+    "beforeAll": "before_all",
+    "beforeEach": "before_each",
+    "afterEach": "after_each",
+}
+_SECONDS_OF_CALL: Final = 900
+_CALL: Final = """\
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+const [path, name] = process.argv.slice(1);
+const given = { ...JSON.parse(readFileSync(0, "utf8")), hook_name: name, eval_dir: process.cwd() };
+const loaded = await import(pathToFileURL(resolve(path)).href);
+const hook = loaded[name] ?? loaded.default?.[name];
+if (typeof hook !== "function") throw new Error(`${path} exports no function ${name}`);
+const kept = (await hook(given, { hookName: name })) ?? {};
+for (const key of ["provider_context", "metadata", "agent_rules_paths"])
+  if (kept[key] !== undefined) throw new Error(`${key} of ${name} has no counterpart`);
+"""
+"""Calls a function with what a command reads; what it returns would change what AgentV asks."""
 
 
 def _filled(found: Translation, word: str, place: Path) -> str:

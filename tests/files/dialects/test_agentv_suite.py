@@ -175,7 +175,7 @@ def test_the_target_that_the_configuration_of_agentv_names(
             (
                 "not-supported",
                 "extensions.0",
-                "an extension, which is code of AgentV, has no counterpart",
+                "`beforeAll` has no counterpart without a folder, which `environment` has",
             ),
         ),
     ],

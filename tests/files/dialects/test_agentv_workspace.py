@@ -1,5 +1,7 @@
 """The folder that AgentV's agents work in: template, clones, commands, and files that have them."""
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from rubric_ci.files.dialects import open_source
 from rubric_ci.files.dialects.agentv import translate
 from rubric_ci.model.references import Found, NotFound
+from tests.sample_project import Project
 
 TEST = {"id": "a", "input": "Hi", "assertions": ["Greets"]}
 COMMIT = "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"
@@ -254,3 +257,73 @@ def test_scripts_in_a_container() -> None:
         }
     ]
     assert ("workspace" in found.data, found.problems) == (False, {})
+
+
+def extended(*extensions: Any) -> Any:
+    environment = {"type": "host", "workdir": "../shop"}
+    return translate({"tests": [TEST], "environment": environment, "extensions": [*extensions]})
+
+
+def test_functions_around_the_work_are_hooks() -> None:
+    found = extended("file://../tools/a.mjs:beforeAll", "file://b.cjs:afterEach")
+    called = {
+        name: (hook["command"][0], hook["command"][-2:], hook["timeout_seconds"])
+        for name, hook in found.data["workspace"]["hooks"].items()
+    }
+    assert called == {
+        "before_all": ("node", ["../tools/a.mjs", "beforeAll"], 900),
+        "after_each": ("node", ["b.cjs", "afterEach"], 900),
+    }
+    assert found.problems == {}
+
+
+@pytest.mark.parametrize(
+    ("extensions", "message"),
+    [
+        (["file://a.ts:beforeAll"], "an extension that is no function of a JavaScript file"),
+        ([{"id": "agentv:agent-rules"}], "an extension that is no function of a JavaScript file"),
+        (
+            ["file://a.mjs:afterAll"],
+            "`afterAll` of `a.mjs` has no counterpart",
+        ),
+        (
+            ["file://a.mjs:beforeAll", "file://b.mjs:beforeAll"],
+            "a second `beforeAll` has no counterpart",
+        ),
+    ],
+)
+def test_an_extension_without_a_counterpart(extensions: list[Any], message: str) -> None:
+    assert [text for _, _, text in extended(*extensions).problems] == [message]
+
+
+FUNCTIONS = """\
+import { appendFileSync } from "node:fs";
+export function beforeAll(context) { appendFileSync(`${context.workspace_path}/seen`, "all "); }
+export async function beforeEach({ workspace_path, test_id, case_input, hook_name }, { hookName }) {
+  const facts = [test_id, case_input, hook_name, hookName].join(" ");
+  appendFileSync(`${workspace_path}/seen`, facts);
+  return case_input === "More" ? { metadata: { more: 1 } } : { output: "done" };
+}
+"""
+SUITE = """\
+environment: {type: host, workdir: ../shop}
+extensions: ["file://../tools/a.mjs:beforeAll", "file://../tools/a.mjs:beforeEach"]
+tests:
+  - {id: one, input: Hi, assertions: [{type: equals, value: all one Hi beforeEach beforeEach}]}
+  - {id: two, input: More, assertions: [{type: contains, value: all}]}
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_functions_are_called_with_the_folder_and_the_case(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("tools/a.mjs", FUNCTIONS)
+    project.write("shop/readme", "Shop")
+    target = "{name: default, provider: cli, command_template: cat seen, cwd: .}"
+    project.write("rubric-ci.yaml", f"targets: [{target}]\n")
+    project.write("evals/a.eval.yaml", SUITE)
+    assert project.run().returncode == 3
+    one, two = project.report()["cases"]
+    assert (one["verdict"], two["outcome"]) == ("pass", "errored")
+    assert two["reason"].startswith("`before_each` of the workspace failed: exit status 1: ")
+    assert "metadata of beforeEach has no counterpart" in two["reason"]

@@ -84,7 +84,7 @@ COMMANDS = {  # as they are typed on the command line
     "history add": Command("light"),
     "history publish": Command("light"),
     "plan": Command("light"),
-    "report merge": Command("github", ("COMMENT", "CHECK_RUN"), exports=True),
+    "report merge": Command("github", ("COMMENT", "CHECK_RUN")),
     "report comment": Command("github", ("COMMAND",)),
     "authorize": Command("github", ("COMMAND",)),
 }

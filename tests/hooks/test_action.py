@@ -265,7 +265,7 @@ ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
     ("given", "requirements"),
     [
         ({"RUBRIC_CI_COMMAND": "run", ENDPOINT: "https://otel.example"}, "github+otel"),
-        ({"RUBRIC_CI_COMMAND": "report merge", ENDPOINT: "https://otel.example"}, "github+otel"),
+        ({"RUBRIC_CI_COMMAND": "report merge", ENDPOINT: "https://otel.example"}, "github"),
         (
             {
                 "RUBRIC_CI_COMMAND": "run",

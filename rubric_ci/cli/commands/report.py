@@ -32,7 +32,7 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
         folders = (path.parent / COPIES for path in found)
         keep_copies(pictures, copies_in(*folders), settings.output_dir / COPIES, HINT)
     written = write_and_show(report, settings)
-    publish(report, written, settings, os.environ)
+    publish(report, written, settings, os.environ, merged=True)
     return exit_code(report)
 
 

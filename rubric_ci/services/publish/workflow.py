@@ -120,8 +120,13 @@ def publish(
     written: Sequence[Path],
     settings: RunSettings,
     environment: Mapping[str, str],
+    *,
+    merged: bool = False,
 ) -> None:
-    """Write outputs, summary and annotations, post comment and check run, export spans."""
+    """Write outputs, summary and annotations, post comment and check run, export spans.
+
+    `merged`: the runs of the shards exported theirs.
+    """
     workflow = Workflow.of(environment, settings.annotations)
     for line in write_step_outputs(report, written, workflow, settings.page):
         click.echo(escape.log_line(line), err=True)
@@ -131,7 +136,7 @@ def publish(
         click.echo(annotations.render(report), nl=False)
     for line in _post(report, settings, environment):
         click.echo(escape.log_line(line))
-    for line in [] if settings.offline else telemetry.export(report, environment):
+    for line in [] if settings.offline or merged else telemetry.export(report, environment):
         click.echo(escape.log_line(line), err=True)
 
 

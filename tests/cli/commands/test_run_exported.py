@@ -133,6 +133,19 @@ def receiver() -> Iterator[tuple[Receiver, str]]:
         yield found, server.url
 
 
+def test_a_case_of_a_shard_is_sent_once(checkout: Checkout, receiver: tuple[Receiver, str]) -> None:
+    """By the run of its shard, and not again by the merge of all."""
+    found, url = receiver
+    for number in (1, 2):
+        folder = ("--output-dir", f"reports/{number}")
+        run(checkout, "--shard", f"{number}/2", *folder, **{ENDPOINT: url})
+    sent = sorted(facts(each)["test.case.name"] for each in found.spans())
+    done = invoke(checkout.root, {**ENVIRONMENT, ENDPOINT: url}, "report", "merge", "reports")
+    assert "exported" not in done.stderr
+    assert sent == sorted(facts(each)["test.case.name"] for each in found.spans())
+    assert sent == ["lost", "order", "script"]
+
+
 def test_a_run_sends_a_span_per_case_and_an_event_per_criterion(
     checkout: Checkout, receiver: tuple[Receiver, str]
 ) -> None:

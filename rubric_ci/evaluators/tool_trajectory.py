@@ -181,7 +181,7 @@ def _assigned(calls: Sequence[_Call], expected: Sequence[ExpectedCall]) -> _Foun
 def _allowed(
     calls: Sequence[_Call], expected: Sequence[ExpectedCall]
 ) -> tuple[_Compared, Sequence[ExpectedCall], _Found]:
-    """Count the calls that an expected one fits, which may fit several; no call is no error.
+    """Count the calls that an expected one fits, which may fit several; no call is not an error.
 
     The duration that counts for an expected call is the longest one.
     """

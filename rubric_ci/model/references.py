@@ -20,7 +20,7 @@ class Found(NamedTuple):
 
 
 class NotFound(NamedTuple):
-    """The file does not exist, cannot be read, or is no text."""
+    """The file does not exist, cannot be read, or is not text."""
 
     reason: str  # "no such file", "is outside the repository", ...
     media: "Media | None" = None  # what it is instead of a text, for the parts that take it
@@ -42,7 +42,7 @@ def file_text(data: bytes, errors: str = "strict") -> str:
 
 
 def file_content(path: str, data: bytes, read: Callable[[], bytes]) -> Found | NotFound:
-    """Return a file by its bytes; an image or a PDF, which `read` returns again, is no text.
+    """Return a file by its bytes; an image or a PDF, which `read` returns again, is not text.
 
     A pointer of Git LFS is none either: it would be sent to a model in place of the text.
     Raises UnicodeDecodeError for any other file that is not UTF-8.

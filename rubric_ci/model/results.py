@@ -49,7 +49,7 @@ class Answer:
     answered_at: str = ""  # RFC 3339, of an answer from the cache; empty: not from the cache
     work: Work | None = None  # what is left in the workspace; None: the target has none
     folder: str = ""  # the workspace, for scripts, until the run ends
-    error: str = ""  # why it is no answer; empty: it is one
+    error: str = ""  # why it is not an answer; empty: it is one
     last_event: str = ""  # of a target without an answer, in one line
     left_out: int = 0  # calls that the report left out that this was read from
     shortened: str = ""  # by which rule it did

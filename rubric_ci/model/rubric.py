@@ -139,7 +139,7 @@ class Assertion:
     value: JSON
     negated: bool = False
     ignore_case: bool = False
-    exact: bool = False  # white space at the ends counts, and a code fence is no JSON
+    exact: bool = False  # white space at the ends counts, and a code fence is not JSON
     field: str = ""  # of a JSON answer: dotted, or a JSON Pointer
     tags: tuple[str, ...] = ()
     template: str = ""  # the text with its variables, of which a row has the values; empty: none

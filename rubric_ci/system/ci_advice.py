@@ -12,7 +12,7 @@ _CALLS_OURS: Final = re.compile(r"uses: *[\"']?rubric-ci/rubric-ci/\.github/work
 
 
 def is_public(name: str) -> bool:
-    """Return True for a variable that is no secret, such as the address of a server."""
+    """Return True for a variable that is not a secret, such as the address of a server."""
     return bool(_PUBLIC.search(name))
 
 
@@ -27,7 +27,7 @@ def command_to_set(name: str) -> str:
 
 
 def how_to_set(name: str, environment: Mapping[str, str]) -> str:
-    """Return how a job gets a variable; empty: this is no job."""
+    """Return how a job gets a variable; empty: this is not a job."""
     if in_workflow(environment):
         file = workflow_file(environment)
         line, place = _line(name, file, environment), file or "the workflow"

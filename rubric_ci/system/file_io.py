@@ -108,7 +108,7 @@ def _is_below(path: Path, root: Path) -> bool:
 
 
 def _why_not(real: str, top: str) -> str:
-    """Return why a real path is no place for a file that the repository names; empty: it is."""
+    """Return why a real path is not a place for a file that the repository names; empty: it is."""
     if not is_inside(real, top):
         return "it is outside the repository"
     if sys.platform == "win32" and ":" in real[len(top) :]:

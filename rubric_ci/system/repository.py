@@ -1,7 +1,7 @@
 """The folders that are the top of a git repository: git's own rule, without a start of git.
 
-An empty `.git` is no repository, nor is one that another user left in a shared folder: any user of
-a machine can create one in the folder of temporary files.
+An empty `.git` is not a repository, nor is one that another user left in a shared folder: any user
+of a machine can create one in the folder of temporary files.
 """
 
 import os

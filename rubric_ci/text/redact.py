@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 T = TypeVar("T")
 
 MASK: Final = "***"
-SHORTEST: Final = 6  # characters; a shorter value would mask words and numbers that are no secrets
+SHORTEST: Final = 6  # characters; a shorter value would mask words and numbers that are not secrets
 _SHORTEST_BASE64 = 8
 
 _SECRET_NAMES = (

@@ -294,7 +294,7 @@ def _fitting(folder: Path, glob: str) -> list[str]:
         return []
     try:
         return sorted(each.relative_to(folder).as_posix() for each in folder.glob(glob))
-    except ValueError:  # a text with `**` in a word is no glob
+    except ValueError:  # a text with `**` in a word is not a glob
         return []
 
 

@@ -61,7 +61,7 @@ class Output(NamedTuple):
 
 
 def check_readable(file: Path) -> None:
-    """Raise CannotReadFile for a file of an export whose name shows that it is no text."""
+    """Raise CannotReadFile for a file of an export whose name shows that it is not text."""
     if kind := _NO_TEXT.get(file.suffix):
         raise _not_read(file, kind)
 
@@ -111,7 +111,7 @@ def _named(files: Sequence[Path]) -> str:
 def _read(
     files: Sequence[Path], choice: TraceChoice
 ) -> tuple[list[TraceCase], list[str], Counter[str]]:
-    """Return the cases, the lines that cannot be read, and how many traces are no case, and why."""
+    """Return the cases, the unreadable lines, and the number of other traces by their reason."""
     traces, faults = Traces(), []
     for file in files:
         for each in trace_file.spans(file.name, _records(file), choice.form):

@@ -34,7 +34,7 @@ def label(settings: LabelSettings) -> ExitCode:
     show_problems(loaded.diagnostics)
     cases = [case for file in loaded.files for case in file.cases]
     if settings.sample:
-        check_whole(report)  # a part of the suite is no random sample of it
+        check_whole(report)  # a part of the suite is not a random sample of it
     if report.covers:
         click.echo(f"{log_line(str(settings.report))} covers {report.covers}", err=True)
     draws = _draws(report, settings)

@@ -51,7 +51,7 @@ class Checks:
         self.results: dict[tuple[str, int], list[CaseResult]] = {}
         self.rules: dict[str, TrialRule] = {}
         self.later: list[Later] = []
-        self.marked = NOTHING_USED  # by `mark`, which is no check
+        self.marked = NOTHING_USED  # by `mark`, which is not a check
 
     def add(self, item: pytest.Item, number: int, result: CaseResult) -> None:
         """Keep a result for the report, under the test and the number of the check in it."""
@@ -217,7 +217,7 @@ def _described(problem: Diagnostic) -> str:
 
 
 def text_of(answer: Any) -> str:
-    """Return an answer as a text: a value that is no text as JSON."""
+    """Return an answer as a text: a value that is not text as JSON."""
     if isinstance(answer, str):
         return answer
     return json.dumps(answer, ensure_ascii=False, indent=2)

@@ -32,7 +32,7 @@ for _each in (Missed, Waived, GateFails, NoVerdict, InvalidCheck):
 
 
 def raise_at(path: Path, line: int, name: str, error: BaseException) -> NoReturn:
-    """Raise an error at a line of a file that is no Python.
+    """Raise an error at a line of a file that is not Python.
 
     So every reader of a report, also an IDE, finds the place. `name` is the case.
     """

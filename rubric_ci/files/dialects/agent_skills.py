@@ -93,7 +93,7 @@ def drafted(rubrics: Any, _: str) -> list[str]:
 
 
 Below: TypeAlias = Callable[[str], Sequence[Found | NotFound]]
-"""The files below a folder that a file names; none: it is no folder, or an empty one."""
+"""The files below a folder that a file names; none: it is not a folder, or an empty one."""
 
 
 class _Files(NamedTuple):
@@ -105,7 +105,7 @@ class _Files(NamedTuple):
 
 MAX_FILES: Final = 100
 MAX_CHARACTERS: Final = 1_000_000
-"""Of one folder that a case names: more is no message."""
+"""Of one folder that a case names: more is not a message."""
 
 
 def translate(
@@ -298,7 +298,7 @@ _SEEN: Final = ("name", "id", "category", "rationale", "weight", "type")
 
 
 def _criterion(found: Translation, written: Any, ours: Path, theirs: Path) -> None:
-    """Add a text, or an object by its text; its name is no id, as names repeat."""
+    """Add a text, or an object by its text; its name is not an id, as names repeat."""
     if not isinstance(written, dict):
         found.put(ours, written, theirs)
         return

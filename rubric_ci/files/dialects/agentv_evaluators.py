@@ -104,7 +104,7 @@ def discovered(found: Translation, grader: dict[str, Any], place: Path) -> Parts
 def prompted(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     """Return a grader with its own prompt as an `llm_judge`, which gives a score.
 
-    A text without variables is no prompt there: it is what the prompt of AgentV asks about. In a
+    A text without variables is not a prompt there: it is what the prompt of AgentV asks about. In a
     file it shows its judge nothing, and AgentV skips the test: here the answer comes after it.
     """
     found.refuse_keys(grader, (*OPTIONS, "prompt"), place)

@@ -55,7 +55,7 @@ def filled_in(text: str, variables: Mapping[str, Any]) -> str:
 
 
 def filled_in_prompt(text: str, variables: Mapping[str, Any]) -> str:
-    """Return the text of a prompt; one with an open brace is no template there."""
+    """Return the text of a prompt; one with an open brace is not a template there."""
     return text if _OPEN.search(text) and "endraw" not in text else filled_in(text, variables)
 
 

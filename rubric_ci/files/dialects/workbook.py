@@ -13,7 +13,7 @@ SUFFIX: Final = ".xlsx"
 
 
 def split(name: str) -> tuple[str, str] | None:
-    """Return the file and the sheet of `cases.xlsx#Sheet`; None: it is no workbook."""
+    """Return the file and the sheet of `cases.xlsx#Sheet`; None: it is not a workbook."""
     file, mark, sheet = name.partition(f"{SUFFIX}#")
     if mark:
         return f"{file}{SUFFIX}", sheet

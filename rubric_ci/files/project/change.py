@@ -38,7 +38,7 @@ class BaseOptions:
     policy_from: str = ""
     changed_since: str = ""  # a revision or `auto`; empty: not given
     against: str = ""
-    outputs: str = ""  # the report folder, from the root: its files are no part of a change
+    outputs: str = ""  # the report folder, from the root: its files are not part of a change
     paths: tuple[str, ...] = ()  # PATHS of the command
     untrusted: str = ""  # a stranger's commit, graded on top of the checkout; empty: the checkout
 

@@ -104,7 +104,7 @@ def suites_in(project: Project, folder: Path) -> dict[str, Path]:
 
 
 def _may_be_cases(path: Path) -> bool:
-    """Return True for YAML or JSON that is no eval file, but may be named by one."""
+    """Return True for YAML or JSON that is not an eval file, but may be named by one."""
     try:
         return path.suffix in {".yaml", ".yml", ".json"} and not discovery.holds_cases(path)
     except CannotReadFile:

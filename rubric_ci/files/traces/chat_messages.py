@@ -1,7 +1,7 @@
 """Chat messages in the forms of model providers and tracing tools, as messages of eval files.
 
 Forms: OpenAI's chat and responses, Anthropic, Gemini, LangChain, OpenTelemetry's GenAI conventions
-and OpenInference. Reasoning is no part of an answer and is left out.
+and OpenInference. Reasoning is not part of an answer and is left out.
 """
 
 import json
@@ -65,7 +65,7 @@ class ChatMessage:
 
 
 class Said(NamedTuple):
-    """The messages of a value, and what of it is no message."""
+    """The messages of a value, and what of it is not a message."""
 
     messages: tuple[ChatMessage, ...] = ()
     rest: JSON = None
@@ -114,7 +114,7 @@ def answer(value: JSON) -> Said:
 
 
 def rest_of(asked: Said, said: Said) -> dict[str, JSON]:
-    """Return the parts of an input and an output that are no messages."""
+    """Return the parts of an input and an output that are not messages."""
     found = (("input", asked.rest), ("output", said.rest))
     return {key: rest for key, rest in found if rest is not None}
 

@@ -18,7 +18,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 _CONTENT: Final = ("input", "output", "observations", "scores", "tool_definitions", "tool_calls")
 _LISTS: Final = ("tags", "trace_tags", "tool_call_names", "comments", *_CONTENT)
-"""Keys of a list that is no score."""
+"""Keys of a list that is not a score."""
 
 
 def is_record(record: Mapping[str, Any]) -> bool:

@@ -17,7 +17,7 @@ _Steps: TypeAlias = dict[str, Span]
 
 
 class LeftOut(NamedTuple):
-    """A root span that is no case, and why."""
+    """A root span that is not a case, and why."""
 
     line: int
     reason: str

@@ -134,7 +134,7 @@ _PROVIDERS: Final = {
     "answers": "recorded",
     "response": "mock",
 }
-"""Settings of a target that is no model, and the provider that it lacks."""
+"""Settings of a target that is not a model, and the provider that it lacks."""
 
 _ALTERNATIVES: Final = {
     "input_messages": ("input_messages", "input"),

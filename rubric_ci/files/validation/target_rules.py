@@ -260,7 +260,7 @@ def _of_runner(target: dict[str, Any], path: Path) -> Iterator[Problem]:
 
 
 def _of_service(body: Any, path: Path) -> Iterator[Problem]:
-    """Yield the texts of a body that are no templates."""
+    """Yield the texts of a body that are not templates."""
     for place, text in texts_of(body):
         if "{{" in text or "{%" in text:
             from rubric_ci.text.template import used  # few targets need Jinja2

@@ -159,7 +159,7 @@ class CaseFiles:
                 yield entry, Origin(self.suite, path)
 
     def _mapping(self, key: str, prefix: str, find: FindFiles) -> Document | None:
-        """Return the file that a value names; None: it is no name, or there is a problem."""
+        """Return the file that a value names; None: it is not a name, or there is a problem."""
         written = self.suite.data.get(key)
         if not isinstance(written, str) or not written.startswith(prefix):
             return None

@@ -17,7 +17,7 @@ _OF_CASE: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluato
 
 
 def list_of(data: Any) -> Path | None:
-    """Return the path of the records of a JSON text; None: it is no golden set."""
+    """Return the path of the records of a JSON text; None: it is not a golden set."""
     if isinstance(data, list):
         return () if _are_records(data) else None
     owner = data if isinstance(data, dict) else {}
@@ -38,7 +38,7 @@ def is_ours(data: Mapping[str, Any]) -> bool:
 def record_names(records: Sequence[Any]) -> dict[str, str]:
     """Return the names of question and reference answer in all records; none if one lacks them.
 
-    Each name has the spelling of the last record. A case of an eval file is no record: it has
+    Each name has the spelling of the last record. A case of an eval file is not a record: it has
     rubrics, evaluators, or an id with our names.
     """
     found: dict[str, str] = {}

@@ -12,7 +12,7 @@ All of this is for nights that share nothing. Where the means of nights differ b
 trials explain, the allowance is at least the error of the reference's mean (Student's t), and a
 night counts as the share of independent trials that its variance is worth: the logarithm of its
 product by the design effect, which keeps the expected product of a normal sum at most 1. A night of
-its own, such as one with a bad judge, is no slide, so that none multiplies the evidence by more
+its own, such as one with a bad judge, is not a slide, so that none multiplies the evidence by more
 than `MOST_OF_A_NIGHT`.
 
 The products of the nights become a Shiryaev-Roberts e-detector: R ← (1 + R) · product, the mean of

@@ -257,7 +257,7 @@ def _one_a_place(cases: Iterable[EvalCase]) -> Iterable[EvalCase]:
 def _recorded(name: str, now: LoadedProject) -> str:
     """Return recorded answers; empty if they cannot be read: then each of their cases runs.
 
-    A stranger's recordings are not read, and the checkout's are no change.
+    A stranger's recordings are not read, and the checkout's are not a change.
     """
     if now.change.proposal:
         return ""

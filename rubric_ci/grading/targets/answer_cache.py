@@ -110,7 +110,7 @@ def record(case: EvalCase, target: Target, context: RunContext, answer: Answer) 
 def recorded_key(case: EvalCase, target: Target, context: RunContext) -> str:
     """Return the key of an answer in a recording: the question, the target and the trial.
 
-    Values of environment variables, which differ elsewhere, are no part of it.
+    Values of environment variables, which differ elsewhere, are not part of it.
     """
     asked = with_skill(case, target)
     if isinstance(target, CliTarget):

@@ -123,7 +123,7 @@ def recorded(case: EvalCase, answer: Answer) -> Answer:
 
 
 def _exchange(case: EvalCase, number: int, written: JSON) -> Exchange | None:
-    """Return a recorded turn; None: it is no turn, or its message is not the scripted one."""
+    """Return a recorded turn; None: it is not a turn, or its message is not the scripted one."""
     scripted = [turn.text for turn in case.turns[number : number + 1]]
     match written:
         case str() if scripted:

@@ -90,7 +90,7 @@ def _content(media: Media) -> bytes:
 
 
 def _filled(value: JSON, variables: Mapping[str, JSON], what: str) -> JSON:
-    """Return the value with its texts rendered; keys are no templates."""
+    """Return the value with its texts rendered; keys are not templates."""
     match value:
         case str() if value.strip() == f"{{{{ {FILES} }}}}" and FILES in variables:
             return variables[FILES]

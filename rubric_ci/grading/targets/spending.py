@@ -11,7 +11,7 @@ from rubric_ci.models.agents import AGENTS
 
 
 def price_of(target: Target) -> StartPrice | None:
-    """Return the highest cost of a start; None: it is no call that the caps count."""
+    """Return the highest cost of a start; None: it is not a call that the caps count."""
     if not isinstance(target, CliTarget) or (target.agent is None and target.cost_per_run is None):
         return None
     agent = target.agent

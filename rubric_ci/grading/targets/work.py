@@ -133,7 +133,7 @@ def _shortened(text: str, most: int) -> str:
 def entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
     """Yield everything but folders, by its path; raises CannotAnswer for too much.
 
-    The internals of a git repository are no work.
+    The internals of a git repository are not work.
     """
     files = size = 0
     for place, names, others in os.walk(folder):

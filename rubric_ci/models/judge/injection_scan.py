@@ -1,4 +1,4 @@
-"""Scan of answers for prompt injection and for text that is no answer: warnings, never marks.
+"""Scan of answers for prompt injection and for text that is not an answer: warnings, never marks.
 
 A heuristic over the text: it finds simple attacks and has false positives. Protection against
 the attacks that it misses are the fences of the prompt.
@@ -33,12 +33,12 @@ _REVERSE = tuple((word, word[::-1]) for word in _KEYWORDS)
 
 
 def decoded(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (encoding, text) for everything that decodes; most of it is no order."""
+    """Yield (encoding, text) for everything that decodes; most of it is not an order."""
     for found in _BASE64.finditer(text):
         if len(found[0]) < _SHORTEST_BASE64:  # most are an ordinary word
             continue
         signs = re.sub(r"\s", "", found[0])
-        starts = range(4 if len(signs) < len(found[0]) else 1)  # a long word before it is no part
+        starts = range(4 if len(signs) < len(found[0]) else 1)  # a long word before it is not part
         if len(signs) >= _SHORTEST_BASE64:
             yield from (("base64", _from_base64(signs[start:])) for start in starts)
     for found in _HEX.finditer(text):
@@ -73,7 +73,7 @@ def _has_more(spelt: str, codes: Sequence[tuple[str, str]], text: str) -> bool:
 
 def _from_base64(text: str) -> str:
     signs = text.translate(str.maketrans("-_", "+/"))
-    whole = signs[: len(signs) // 4 * 4 + len(signs) % 4 // 2 * 4]  # one sign alone is no byte
+    whole = signs[: len(signs) // 4 * 4 + len(signs) % 4 // 2 * 4]  # one sign alone is not a byte
     return base64.b64decode(whole + "=" * (-len(whole) % 4)).decode(errors="ignore")
 
 

@@ -38,7 +38,7 @@ TUNE: Split = "tune"
 class Draw:
     """How an answer was drawn at random from a report's answers with the same judged verdict."""
 
-    judged: Literal["pass", "fail"]  # of the case, by the judge; borderline is no pass
+    judged: Literal["pass", "fail"]  # of the case, by the judge; borderline is not a pass
     drawn: int  # number of answers drawn from these
     of: int  # number of such answers in the report
     seed: int

@@ -71,7 +71,7 @@ def _first(environment: Mapping[str, str], names: Sequence[str]) -> tuple[str, s
 
 
 def _session() -> Any:
-    """Return a session that follows no redirect, and for which one is no success."""
+    """Return a session that follows no redirect, and for which one is not a success."""
     import requests  # a dependency of the extra
 
     session = requests.Session()

@@ -17,7 +17,9 @@ _COLUMN: Final = "annotation_"
 
 def is_record(record: Mapping[str, Any]) -> bool:
     """Return True for a span, also as a row of a data frame, an example or a run."""
-    of_dataset = "node_id" in record and any(key.startswith("input") for key in record)
+    whole = {"input", "output"} <= record.keys()
+    columns = any(key.startswith("input.") for key in record)
+    of_dataset = "node_id" in record and (whole or columns)
     return of_dataset or _is_run(record) or (bool(_trace(record)) and "span_kind" in record)
 
 

@@ -19,6 +19,7 @@ from rubric_ci.model.problems import Path
 
 _LISTS: Final = ("data", "events", "items", "rows", "runs", "spans", "traces", "examples")
 _NO_OBJECT: Final = "it is not a JSON object"
+_BY_LINE: Final = "export JSON Lines, which is read line by line"
 _LONG: Final = f"it has more than {MAX_CHARACTERS:,} characters"
 
 
@@ -67,6 +68,9 @@ def records(lines: Iterable[str]) -> Iterator[Record | Fault]:
 
 def rows(text: str) -> Iterator[Record | Fault]:
     """Yield the rows of a table; a cell with a JSON object or list is that, an empty one None."""
+    if len(text) > MAX_CHARACTERS:
+        yield Fault(1, f"{_LONG}; {_BY_LINE}")
+        return
     try:
         found = header_and_rows(table(text))
     except Broken as error:
@@ -114,7 +118,7 @@ def _whole(numbered: Iterable[tuple[int, str]]) -> Iterator[Record | Fault]:
         numbers.append(number)
         size += len(line)
         if size > MAX_CHARACTERS:
-            yield Fault(number, f"{_LONG}; export JSON Lines, which is read line by line")
+            yield Fault(number, f"{_LONG}; {_BY_LINE}")
             return
     value = _value("".join(kept))
     if isinstance(value, Fault):

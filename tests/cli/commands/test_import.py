@@ -713,6 +713,13 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
     assert (done.returncode, done.stdout) == (1, f"wrote a.eval.yaml: 1 case\n{hinted}{ended}")
 
 
+def test_a_column_of_a_tracing_tool_makes_no_trace(checkout: Checkout) -> None:
+    suite, _ = imported(checkout, "a.csv", a__csv="node_id,input,expected_output\n7,Hi,Hello\n")
+    (case,) = suite["evalcases"]
+    assert (case["input"], case["expected_output"]) == ("Hi", "Hello")
+    assert case["metadata"] == {"node_id": "7"}
+
+
 def test_lines_without_cases_are_no_eval_file(checkout: Checkout) -> None:
     checkout.write({"a.jsonl": '{"foo": 1}\n', "ours.jsonl": '{"id": "a", "note": "later"}\n'})
     done = run(checkout, "a.jsonl")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from rubric_ci.files.traces.trace_file import Fault, rows
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.files.traces import records
 from tests.files.traces.records import ANSWER, QUESTION, RESULT, ROOT, SYSTEM, TRACE, lines
@@ -381,6 +382,12 @@ def test_files_of_one_export_are_read_together(checkout: Checkout) -> None:
     (case,) = written(checkout, "evals/observations")
     assert case["metadata"]["trace"]["file"] == "observations.jsonl"
     assert case["tags"] == ["thumb=up"]
+
+
+def test_a_table_that_is_too_large_is_not_read() -> None:
+    (found,) = rows("a,b\n" * 4_000_001)
+    said = "it has more than 16,000,000 characters; export JSON Lines, which is read line by line"
+    assert found == Fault(1, said)
 
 
 def test_scores_of_a_table_are_numbers(checkout: Checkout) -> None:

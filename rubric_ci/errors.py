@@ -164,7 +164,7 @@ class NoVerdict(Exception):
         return found
 
     def after(self, did: "Answer | None") -> Self:
-        """Return the same error with what the target did before it."""
+        """Return the same error with the work of the target before it."""
         found = copy(self)
         found.did = did
         return found

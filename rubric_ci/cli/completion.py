@@ -1,4 +1,4 @@
-"""Shell completion of what only the project knows: case ids, tags, targets, and of rule ids.
+"""Shell completion of names in the project, which are case ids, tags and targets, and of rule ids.
 
 A shell calls these while a person types, so a project that cannot be read completes nothing.
 """

@@ -102,7 +102,7 @@ def with_waivers(tasks: Sequence[Task], waivers: Sequence[WaiverResult]) -> tupl
 
 
 Setups: TypeAlias = dict[tuple[str, str, bool], tuple[Target, JudgeConfig | None]]
-"""Target and judge by what decides them: a folder, the target that a case names, a need."""
+"""Target and judge by their key: a folder, the target that a case names, a need."""
 
 
 def build_task(

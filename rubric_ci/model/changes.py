@@ -20,7 +20,7 @@ class Base:
 
     commit: str
     origin: str  # for messages: "the merge base with `main`"
-    merged: bool = False  # the change is in the branch: what it fixed can move the reference
+    merged: bool = False  # the change is in the branch: its fixes can move the reference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class NoBase:
 FoundBase: TypeAlias = Base | NoBase
 
 Direction: TypeAlias = Literal["weaker", "stronger", "changed"]
-"""`weaker`: it can move a verdict towards pass; `changed`: what it does is not known."""
+"""`weaker`: it can move a verdict towards pass; `changed`: its effect is not known."""
 
 GradingChangeKind: TypeAlias = Literal[
     "gate",

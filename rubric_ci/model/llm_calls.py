@@ -105,7 +105,7 @@ def call_key(
     turn: str = "",
     fence: str = "",
 ) -> str:
-    """Return a digest of what determines a reply: model, parameters, texts and schema.
+    """Return a digest of everything that determines a reply: model, parameters, texts and schema.
 
     `turn` distinguishes calls that are otherwise equal: a vote's number, a repeated attempt. Keys,
     prices and hosts are excluded, so that a recording is valid for other accounts, and the `fence`

@@ -78,7 +78,7 @@ NearFile: TypeAlias = Callable[[str], str]
 
 
 class Machine(NamedTuple):
-    """Lookups of what the commands of one file need; folders are as written in that file."""
+    """Lookups for the commands of one file; folders are as written in that file."""
 
     has_folder: Callable[[str], bool]
     has_file: Callable[[str, str], bool]  # a path, relative to a folder

@@ -179,7 +179,7 @@ class RunReport:
     grading_changes: tuple[GradingChange, ...] = ()  # since the base, weaker ones first
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, in the order of the file
     removed: tuple[RemovedCase, ...] = ()  # cases that only what it is compared with has
-    beyond_cases: Usage = NOTHING_USED  # of no case: preflight, sentinel, what was interrupted
+    beyond_cases: Usage = NOTHING_USED  # of no case: preflight, sentinel, interrupted requests
     used_by: tuple[UsedBy, ...] = ()  # each target and judge
     sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
     corrected_pass_rate: CorrectedPassRate | None = None  # by labels; None: no labels

@@ -177,7 +177,7 @@ def standing(case: "Trial | Graded") -> Standing:
 
 
 def by_rank(trial: "Trial | Graded") -> tuple[int, float]:
-    """Return the sort key of a trial: what it counts as, then its score."""
+    """Return the sort key of a trial: its verdict, then its score."""
     return _STANDINGS.index(standing(trial)), trial.score
 
 

@@ -1,4 +1,4 @@
-"""The commands of a shell line, each for itself: what a shell would start, as far as text shows it.
+"""The commands of a shell line, one by one, that a shell would start, as far as text shows them.
 
 Quotes, comments and here-documents hold no commands; `$(…)`, backquotes, brackets and `sh -c` do.
 """

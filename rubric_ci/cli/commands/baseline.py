@@ -48,7 +48,7 @@ def keep_run(settings: KeepSettings) -> ExitCode:
 
 
 def accept_merged_run(settings: KeepSettings) -> ExitCode:
-    """Move the reference for what a merge fixed or accepted; print and summarise what was done."""
+    """Move the reference for cases that a merge fixed or accepted; print what was moved."""
     lines = [*accept_merge(read_report(settings.report), settings.baseline, _now())]
     for line in lines:
         click.echo(escape.log_line(line))

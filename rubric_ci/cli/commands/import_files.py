@@ -273,7 +273,7 @@ def _is_ours(source: Source) -> bool:
 
 
 def _signpost(file: Path, data: Any) -> None:
-    """Raise CannotConfigure with what to do about a file that needs no import, or has no cases."""
+    """Raise CannotConfigure with a hint for a file that needs no import, or has no cases."""
     name = file.as_posix()
     lines = data["evalcases"] if isinstance(data, dict) and file.suffix == ".jsonl" else []
     if found := recognise_lines(lines, name):

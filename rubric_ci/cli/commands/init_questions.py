@@ -58,7 +58,7 @@ def provider_here(environment: Mapping[str, str]) -> str:
 
 
 def ask(given: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Ask for what the command line does not give, by the names of its options."""
+    """Ask for the options that the command line does not give."""
     for line in proposals(folder, os.environ):
         click.echo(f"found {line}")
     answers = dict(given)

@@ -131,7 +131,7 @@ def _list(inputs: RunInput, now: datetime) -> ExitCode:
 
 
 def _show(announced: Announcement, inputs: RunInput) -> None:
-    """Show what the run may cost, and on demand what it can detect."""
+    """Show the expected cost of the run, and on demand its smallest detectable drop."""
     for line in announced.lines:
         click.echo(wrapped(escape.log_line(line), sys.stderr), err=True)
     settings = inputs.settings

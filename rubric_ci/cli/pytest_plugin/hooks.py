@@ -177,7 +177,7 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the report of everything; a worker hands in what its tests checked."""
+        """Write the report of everything; a worker hands in the results of its tests."""
         checked = tuple(self.checks.cases())
         try:
             if self.worker:

@@ -84,7 +84,7 @@ class CaseItem(pytest.Item):
             raise_at(self.place, result.line, self.name, pytest.skip.Exception(result.reason))
 
     def runtest(self) -> None:
-        """Raise, at the line of the first missed criterion, what fails the case."""
+        """Raise the failure of the case at the line of its first missed criterion."""
         result = self.result
         if isinstance(result, Graded):
             self.user_properties.append(("score", result.score))

@@ -220,7 +220,7 @@ class SessionRun:
     def complete(
         self, report: RunReport, cases: Sequence[CaseResult], marked: Usage = NOTHING_USED
     ) -> RunReport:
-        """Return a report with what tests checked, and what their other marks used."""
+        """Return a report with the checks of tests, and the usage of their other marks."""
         report = replace(report, beyond_cases=report.beyond_cases + marked)
         seconds = round(monotonic() - self._clock, 3)
         report = with_cases(report, cases, open_baseline(self.settings))

@@ -81,7 +81,7 @@ def mark(
     did: Did | None = None,
     redact: Callable[[str], str] = str,
 ) -> Mark:
-    """Return whether an answer meets an assertion, with what was sought and what was found.
+    """Return whether an answer meets an assertion, with the expected text and the text found.
 
     Evidence is redacted before it is cut: half a key is not recognised.
     """

@@ -17,7 +17,7 @@ LONGEST = 80  # characters of a value in a message
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Whether a text holds, what was found in it, and the passage that shows it."""
+    """Whether a text holds, the finding in it, and the passage that shows it."""
 
     holds: bool
     found: str

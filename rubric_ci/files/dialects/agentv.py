@@ -242,7 +242,7 @@ def _turns(found: Translation, test: dict[str, Any], ours: Path, theirs: Path) -
 
 
 def _check_conversation(found: Translation, ours: Path, theirs: Path) -> None:
-    """Report what marks a whole conversation and is not a question to a judge.
+    """Report graders of a whole conversation that are not questions to a judge.
 
     Checks read what the user says as well there, and each evaluator would count like a turn here.
     """

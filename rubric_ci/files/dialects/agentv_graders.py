@@ -84,7 +84,7 @@ def _is_judged(criteria: Sequence[Any]) -> bool:
 
 
 def _seeing(evaluator: dict[str, Any], sees: dict[str, list[str]]) -> dict[str, Any]:
-    """Return an evaluator with what its judges see, also in members."""
+    """Return an evaluator with the parts that its judges see, in members too."""
     if "evaluators" in evaluator:
         return {**evaluator, "evaluators": [_seeing(e, sees) for e in evaluator["evaluators"]]}
     judged = evaluator["type"] == "rubric" and _is_judged(evaluator["rubrics"])

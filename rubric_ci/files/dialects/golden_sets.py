@@ -105,7 +105,7 @@ def _named(row: Mapping[str, Any], names: Sequence[str]) -> str:
 def _refuse(
     found: Translation, rest: Mapping[str, Any], names: Mapping[str, str], where: Path
 ) -> None:
-    """Report what decides about answers, and the misspelt name of a meaning that is missing."""
+    """Report keys that decide about answers, and the misspelt name of a missing meaning."""
     free = usual_names({ours for ours, name in names.items() if name})
     for key, value in rest.items():
         if not _is_filled(value):

@@ -190,7 +190,7 @@ def _add_case(
 
 
 def _other_keys(found: Translation, data: dict[str, Any]) -> None:
-    """Report what decides about answers or verdicts, and what promptfoo ignores."""
+    """Report keys that decide about answers or verdicts, and keys that promptfoo ignores."""
     options = data.get("evaluateOptions")
     for key, value in options.items() if isinstance(options, dict) else ():
         if key in _DECIDING_OPTIONS and value not in (1, False, None):
@@ -205,7 +205,7 @@ def _other_keys(found: Translation, data: dict[str, Any]) -> None:
 
 
 def _dereferenced(found: Translation, data: dict[str, Any]) -> dict[str, Any]:
-    """Return data with each `$ref` into the file replaced by what it names."""
+    """Return data with each `$ref` into the file replaced by the value that it names."""
     left = _MOST_REFERENCES
 
     def walked(value: Any, path: Path) -> Any:

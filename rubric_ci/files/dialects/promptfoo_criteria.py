@@ -95,7 +95,7 @@ def made_of(found: Translation, assertion: Any, kind: str, place: Path, setting:
 
 
 def _value(found: Translation, written: Any, place: Path, setting: Setting) -> Any:
-    """Return a value with what its files hold; other texts have their templates filled in."""
+    """Return a value with the texts of its files; other texts have their templates filled in."""
     if isinstance(written, list):
         inner = [_value(found, each, place, setting) for each in written]
         return inner if None not in inner or None in written else None

@@ -136,7 +136,7 @@ def model_of(found: Translation, options: Mapping[str, Any], place: Path) -> dic
 def settings_of(
     found: Translation, config: Mapping[str, Any], place: Path, start: str
 ) -> dict[str, Any]:
-    """Return the settings of a request; what has no counterpart is reported."""
+    """Return the settings of a request; a setting without a counterpart is reported."""
     settings: dict[str, Any] = {}
     for key, value in config.items():
         where = (*place, key)

@@ -1,4 +1,4 @@
-"""promptfoo's tests: lists, files, tables and scenarios, each with what `defaultTest` adds."""
+"""promptfoo's tests: lists, files, tables and scenarios, each merged with `defaultTest`."""
 
 import json
 import re
@@ -217,7 +217,7 @@ def is_named(names: Iterable[str], chosen: Iterable[Any]) -> bool:
 
 
 def _other_keys(found: Translation, test: Mapping[str, Any], place: Path) -> None:
-    """Report what decides about answers or verdicts, and what promptfoo ignores."""
+    """Report keys that decide about answers or verdicts, and keys that promptfoo ignores."""
     for key in test:
         if key in _DECIDING:
             found.refuse((*place, key), f"`{key}` of a test has no counterpart")

@@ -40,7 +40,7 @@ class BaseState:
     difference: Difference
     cases: tuple[EvalCase, ...]
     files: frozenset[str]  # eval files and their sidecars, then and now
-    unreadable: Mapping[str, str]  # eval file to what is wrong
+    unreadable: Mapping[str, str]  # eval file to its error
 
     def config_problem(self, eval_file: str) -> str:
         """Return why the configuration of an eval file is unknown; empty: it is known."""
@@ -59,7 +59,7 @@ def load_base_state(
     difference: Difference,
     lost: Sequence[EvalFile] = (),
 ) -> BaseState:
-    """Read what may differ from git's objects; everything else is as in `files`.
+    """Read the files that may differ from git's objects; everything else is as in `files`.
 
     `lost` are the files of the base that the present search does not find.
     """

@@ -1,4 +1,4 @@
-"""Check files one by one with what serves them: eval files, targets files, the configuration."""
+"""Check files one by one: eval files, targets files and the configuration."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping

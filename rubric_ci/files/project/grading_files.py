@@ -1,4 +1,4 @@
-"""The files of a repository that grade, or hold answers: what an agent must not read.
+"""The files of a repository that grade or hold answers, which an agent must not read.
 
 They are the eval files, by their content, and every file that the loader reads for one but for
 those that a case gives to its target.
@@ -94,7 +94,7 @@ def _is_recording(data: bytes) -> bool:
 
 
 def _read_for(root: Path, name: str) -> Iterator[str]:
-    """Yield the files that are read for an eval file, but for what its cases give to a target."""
+    """Yield the files that are read for an eval file, except those given to a target."""
     files = _Watched(root)
     project = Project(files)
     cases: tuple[EvalCase, ...] = ()

@@ -1,4 +1,4 @@
-"""The eval files that a command works on, loaded together with what serves them."""
+"""The eval files that a command works on, with their configuration and targets files."""
 
 import os
 import sys

@@ -12,7 +12,7 @@ from rubric_ci.model.trace import Step
 Kind: TypeAlias = Literal["model", "tool", "evaluator", ""]
 
 ROOT: Final = ""
-"""The id of what is said about a trace as a whole."""
+"""The id of facts about a trace as a whole."""
 
 
 class Unreadable(ValueError):
@@ -61,7 +61,7 @@ class Span:
     rest: Mapping[str, JSON] = field(default_factory=dict)  # of question and answer: no text of it
 
     def with_facts(self, other: "Span") -> "Span":
-        """Return the span with what another record says about it, which may be one message."""
+        """Return the span with the facts of another record, which may be one message."""
         step, more = (other, self) if other.is_step and not self.is_step else (self, other)
         asked, said = step.question or more.question, step.answer or more.answer
         if not step.is_step:

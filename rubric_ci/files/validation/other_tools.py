@@ -184,7 +184,7 @@ _LINES: Final = {
     "target": ("Inspect", ""),
     "messages": ("OpenAI's fine-tuning or evals", _CHAT_HINT),
 }
-"""Keys of lines of other tools, with what to do; "": `import` reads them."""
+"""Keys of lines of other tools, each with a hint; "": `import` reads them."""
 _OWN: Final = frozenset(("id", "rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 
 

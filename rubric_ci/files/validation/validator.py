@@ -98,7 +98,7 @@ def check_config(
 ) -> "tuple[Diagnostic, ...]":
     """Return all problems of a configuration or a targets file.
 
-    The functions find what is outside of the file; without one, what needs it is not checked.
+    The functions look up things outside of the file; without one, rules that need it are skipped.
     """
     from rubric_ci.files.validation.config_rules import config_problems
     from rubric_ci.files.validation.gate_rules import pass_rate_problems, tag_problems

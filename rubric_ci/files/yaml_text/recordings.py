@@ -24,7 +24,7 @@ class Recording(NamedTuple):
 
 
 def read_recording(line: str) -> Recording:
-    """Return the recording of a line; raises ValueError with what is wrong."""
+    """Return the recording of a line; raises ValueError with the reason."""
     value: Any = _object(line)
     unknown = sorted(value.keys() - _KEYS)
     if unknown:

@@ -62,7 +62,7 @@ def decided(head: RunReport, kept: Iterable[CaseResult]) -> Decided:
 
 
 def accept_merge(head: RunReport, folder: Path, decided_at: str) -> Iterator[str]:
-    """Move the reference for what a merge fixed or accepted; yield what was done.
+    """Move the reference for cases that a merge fixed or accepted; yield the moves.
 
     Raises CannotReadReport for a run that was not compared with the commit before the merge.
     """

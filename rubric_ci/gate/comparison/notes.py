@@ -1,4 +1,4 @@
-"""Notes on a comparison: what makes a baseline and a run hard to compare."""
+"""Notes on a comparison: differences that make a baseline and a run hard to compare."""
 
 from collections.abc import Iterator
 from typing import Final

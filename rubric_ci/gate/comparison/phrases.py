@@ -59,7 +59,7 @@ def noun(report: RunReport) -> str:
 
 
 def source(report: RunReport) -> str:
-    """Return the commit and the age of what the run is compared with; empty: unknown."""
+    """Return the commit and the age of the other side of the comparison; empty: unknown."""
     comparison = report.comparison
     if comparison is None:
         return ""
@@ -92,7 +92,7 @@ def reference(info: ReferenceInfo) -> str:
 
 
 def headline(report: RunReport) -> str:
-    """Return in one line whether the run is worse than what it is compared with."""
+    """Return in one line whether the run is worse in the comparison."""
     comparison, than = report.comparison, noun(report)
     if comparison is None:
         return "not compared"

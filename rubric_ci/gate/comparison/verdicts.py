@@ -128,7 +128,7 @@ def may_decide_together(clusters: int, config: RegressionConfig) -> bool:
 
 
 def for_cases(config: RegressionConfig) -> RegressionConfig:
-    """Return the budget of single cases: what the test of all cases together leaves."""
+    """Return the budget of single cases, which the test of all cases together leaves."""
     return replace(config, false_alarms=(1 - MEAN_SHARE) * config.false_alarms)
 
 

@@ -160,7 +160,7 @@ NOT_GRADED: Final = frozenset(("span", "note", "references", "written_id", "work
 
 
 def _settings_of_case(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
-    """Yield every other field of a case that differs; what it does is not known."""
+    """Yield every other field of a case that differs; its effect is not known."""
     exempt = WITH_ROW | NOT_GRADED
     now, then = settings(case, exempt), settings(was, exempt)
     for key in dict.fromkeys((*then, *now)):
@@ -177,7 +177,7 @@ def _depends_on(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
 
 
 def _reference(case: EvalCase, was: EvalCase) -> Iterator[GradingChange]:
-    """Yield edits of what is expected, also in a file that holds it."""
+    """Yield edits of the expected answer, in its file too."""
     if case.expected_outcome != was.expected_outcome:
         about = f"{case.id}: expected_outcome"
         before, after = was.expected_outcome, case.expected_outcome

@@ -91,7 +91,7 @@ def _criterion(
 def _rule(
     change: "partial[GradingChange]", about: str, now: Assertion, then: Assertion
 ) -> Iterator[GradingChange]:
-    """Yield the change of what an assertion demands."""
+    """Yield the change of an assertion's value."""
     if now.rule != then.rule:
         yield change("assertion", _of_rules(now, then), about, then.rule, now.rule)
 

@@ -170,7 +170,7 @@ def _is_copied(path: str, folder: str) -> bool:
 def _run(
     case: EvalCase, target: Target | None
 ) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
-    """Yield the commands that decide, each with the globs of what is under test."""
+    """Yield the commands that decide, each with the globs of the files under test."""
     yield from ((command, _tested(target)) for command in _commands(case, target))
 
 
@@ -239,7 +239,7 @@ def _joined(command: str | tuple[str, ...]) -> str:
 
 
 def _copied(case: EvalCase, target: Target | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the folder that a workspace copies, with the globs of what is under test in it."""
+    """Yield the folder that a workspace copies, with the globs of the files under test in it."""
     workspace = _workspace(case, target)
     if workspace and workspace.copy:
         yield normpath(workspace.copy), _tested(target)

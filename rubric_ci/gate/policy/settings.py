@@ -1,4 +1,4 @@
-"""The settings that are policy: what decides who judges and when the gate fails.
+"""The settings that are policy: they decide who judges and when the gate fails.
 
 One row per setting: its key, how it is read, which values are weaker, and what a change of it is to
 the grading. A change to the policy takes effect after the merge: until then the base's holds.
@@ -270,7 +270,7 @@ def endpoints(config: Config) -> Iterator[Endpoint]:
 
 
 def sides(head: Config, base: Config) -> tuple[Side, Side]:
-    """Return the head and the base, each with what both say together."""
+    """Return the head and the base, each with the combined settings."""
     judging = judge_targets(base) | judge_targets(head)
     then, now = (_asked(config) for config in (base, head))
     kept = frozenset(name for name in then if then[name] == now.get(name))

@@ -83,7 +83,7 @@ def maximum() -> Order:
 
 
 def demand() -> Order:
-    """Return the order of a demand that is made or not; what it is about is not comparable."""
+    """Return the order of a demand that is made or not; its content is not comparable."""
     return Order(
         weaker="removed",
         direction=lambda move: compared(move.before is not None, move.after is not None),

@@ -46,7 +46,7 @@ class Revision:
     cases: tuple[EvalCase, ...]
     setups: Mapping[Place, Setup | NoSetup]
     answers: Mapping[str, str] = field(default_factory=dict)  # recordings that differ, by path
-    unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to what is wrong
+    unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to its error
 
     def setup(self, at: Place) -> Setup:
         """Return the setup that the cases of the head at a place run with."""
@@ -101,7 +101,7 @@ def select(head: Revision, base: Revision, paths: ChangedPaths) -> Selection:
 
 
 class _Change:
-    """Both revisions; what many cases share is compared once."""
+    """Both revisions; values that many cases share are compared once."""
 
     def __init__(self, head: Revision, base: Revision, paths: ChangedPaths) -> None:
         self.head, self.base, self.paths = head, base, paths

@@ -212,7 +212,7 @@ def criteria_of(case: EvalCase) -> Iterator[tuple[str, Criterion]]:
 def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
     """Return 12 hexadecimal digits of a question and a criterion's kind, text, ranges and levels.
 
-    A waiver belongs to what is asked, not to the id of a case, which another case may take over.
+    A waiver belongs to the question of a case, not to its id, which another case may take over.
     System messages and guidelines are prompts, which may be edited; variables are asked with them,
     and what an agent finds in the workspace of the case is part of the task. Images and documents
     are known by their bytes.

@@ -18,13 +18,13 @@ PROBLEMS: Final[dict[WaiverState, str]] = {
     "unmatched": "there is no such case or criterion: remove the waiver",
     "safety": "a case or criterion with the tag `safety` cannot be waived: remove the waiver",
 }
-"""The states to report, each with what to do; all but the first are not in force."""
+"""The states to report, each with a hint; all but the first are not in force."""
 
 
 def with_outcomes(
     waivers: Sequence[WaiverResult], cases: Iterable[CaseResult]
 ) -> tuple[WaiverResult, ...]:
-    """Return the waivers with what became of them in this run."""
+    """Return the waivers with their outcome in this run."""
     graded = {case.key: case for case in cases if isinstance(case, Graded)}
     return tuple(_outcome(waiver, graded.get((waiver.file, waiver.case))) for waiver in waivers)
 
@@ -58,7 +58,7 @@ def applied_lines(report: RunReport) -> list[str]:
 
 
 def problem_lines(report: RunReport) -> list[tuple[str, str]]:
-    """Return the place and the text of what is wrong with waivers."""
+    """Return the place and the text of each problem with waivers."""
     found = [(f"{WAIVERS}:{waiver.line}", text) for waiver, text in problems(report)]
     if too_many_waivers(report.gate, report.waivers):
         found.append((WAIVERS, limit_text(report)))

@@ -79,7 +79,7 @@ class Session:
         self._used: dict[str, float] = {}  # figures before this turn
 
     def asked(self, case: EvalCase) -> EvalCase:
-        """Return the case of a turn: what a session knows is not told again."""
+        """Return the case of a turn, without the messages that a session already has."""
         return replace(case, input_messages=case.input_messages[-1:]) if self.id else case
 
     def own(self, trace: Trace) -> Trace:
@@ -199,7 +199,7 @@ def capped(agent: AgentProgram, dollars: float | None) -> AgentProgram:
 async def _with_work(
     given: Answer, case: EvalCase, target: CliTarget, folders: Folders, context: RunContext
 ) -> Answer:
-    """Return the answer with what is left in the workspace."""
+    """Return the answer with the files that are left in the workspace."""
     settings = target.workspace or Workspace()
     sandbox = Path(settings.sandbox[0]).name if settings.sandbox else settings.container
     work = await asyncio.to_thread(work_left, folders.before, folders.work, settings.keep, sandbox)

@@ -101,7 +101,7 @@ def replayed(case: EvalCase, target: Target, context: RunContext) -> Answer | No
 
 
 def record(case: EvalCase, target: Target, context: RunContext, answer: Answer) -> None:
-    """Record the answer of what was started, or its failure."""
+    """Record the answer of a program, or its failure."""
     if context.recording and not context.replays and _is_started(case, target):
         key, about = recorded_key(case, target, context), f"{case.file}: {case.id}: answer"
         context.recording.keep(key, about, masking.redacted(answer, kept=("folder", "kind")))

@@ -86,7 +86,7 @@ async def answer(case: EvalCase, context: RunContext, ask: Ask) -> Answer:
 
 
 def _until(said: Sequence[Exchange], given: Sequence[Answer], did: Answer | None) -> Answer | None:
-    """Return the turns before the one that failed, with what it did; None: there is nothing."""
+    """Return the turns before the one that failed, with its work; None: there is nothing."""
     if not said:
         return did
     whole = _whole(said, given)

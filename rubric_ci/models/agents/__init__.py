@@ -1,4 +1,4 @@
-"""Agent programs and the formats of what agents report, by name: one file each."""
+"""Agent programs and the formats of agents' reports, by name: one file each."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

@@ -52,7 +52,7 @@ def _judge(model: str) -> Start:
 
 
 def _work(agent: AgentProgram, _session: str | None = None, /) -> Start:
-    """Return the start; what the project has is left out of its folder, or used."""
+    """Return the start; settings of the project are left out of its folder, or used."""
     return Start(
         argv=(
             *("gemini", "-o", "stream-json", "--skip-trust", "--approval-mode", "yolo"),

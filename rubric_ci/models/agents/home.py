@@ -1,4 +1,4 @@
-"""The home folder of an agent program: its settings before it starts, what it keeps after it."""
+"""The home folder of an agent program: its settings before it starts, its files afterwards."""
 
 from collections.abc import Iterable
 from contextlib import suppress

@@ -91,7 +91,7 @@ class Agent:
     """The start that marks answers with a model, "" for its own: without tools."""
     work: Work
     refuses: Mapping[str, str] = field(default_factory=dict)
-    """The options of `OPTIONS` that it does not have, each with what to do."""
+    """The options of `OPTIONS` that it does not have, each with a hint."""
     tools: Mapping[str, tuple[str, ...]]
     """The names of its tools by `KINDS`, of others under ""."""
     server_tools: str = "mcp__{}__"
@@ -136,7 +136,7 @@ def option(name: str, value: object) -> tuple[str, ...]:
 
 
 def failure(message: str, status: int | None = None, cost_usd: float | None = None) -> AgentFailed:
-    """Return the error for what an agent says of its failure."""
+    """Return the error for an agent's message about its failure."""
     text = " ".join(message.split())[:500] or "no reason given"
     if status is None and _LOGIN.search(text):
         status = 401

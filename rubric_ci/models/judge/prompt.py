@@ -183,7 +183,7 @@ def _said(seen: Sequence[Part], fence: str, shown: Shown) -> list[str | Media]:
 
 
 def _work(seen: Sequence[Part], fence: str) -> list[str | Media]:
-    """Return the fenced parts of what an agent did, with what they count for."""
+    """Return the fenced parts of an agent's work, with their meaning for the marks."""
     return [WORK, *_parts(seen, fence)] if seen else []
 
 
@@ -293,7 +293,7 @@ def _is_tag_from(text: str, start: int) -> bool:
 
 @lru_cache(maxsize=10_000)
 def _plain(sign: str) -> str:
-    """Return the character that one looks like: one for one, NUL for what is invisible."""
+    """Return the character that one looks like: one for one, NUL for an invisible one."""
     if sign == _BRAILLE_BLANK or is_ignorable(sign) or unicodedata.category(sign) == "Mn":
         return "\0"
     if unicodedata.category(sign) == "Cc" and not sign.isspace():

@@ -26,7 +26,7 @@ NOTHING: Final = "(nothing)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of what the judge sees, and how it was shortened."""
+    """A part that the judge sees, and how it was shortened."""
 
     name: SeenPart
     title: str
@@ -44,7 +44,7 @@ class Part:
 class Marked(NamedTuple):
     """The subject of a rubric: an answer, or a conversation, whose last answer is the answer."""
 
-    case: EvalCase  # with what is asked before the parts
+    case: EvalCase  # with the question before the parts
     answer: Answer
     parts: tuple[Part, ...] = ()  # what was said before the answer
     checked: str = ""  # what assertions read: the answer, or all answers

@@ -216,7 +216,7 @@ def _http_error(error: Any, message: str) -> RequestError:
 
 
 def _other_error(error: Any, message: str, timeout: float) -> RequestError:
-    """Return the error for a reply of status 200, for no reply, or for what was not sent."""
+    """Return the error for a reply of status 200, for no reply, or for an unsent request."""
     body = find_object(message)
     if inner := find_error({"error": body} if body and "message" in body else body):
         return inner

@@ -76,7 +76,7 @@ class RefusedHost(Exception):
 
 @contextmanager
 def limited_to(allowed: AllowedHosts) -> Iterator[None]:
-    """Limit the requests of this task, and of what it starts, to allowed hosts."""
+    """Limit the requests of this task, and of tasks that it starts, to allowed hosts."""
     before = _allowed.set(allowed)
     try:
         yield

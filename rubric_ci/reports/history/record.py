@@ -1,4 +1,4 @@
-"""One compact record per run: what trends need of a report, without texts.
+"""One compact record per run: the figures of a report that trends need, without texts.
 
 The results are columns with one entry per case, so that a thousand runs of hundreds of cases are
 read in a second; `case_records` gives them as rows.

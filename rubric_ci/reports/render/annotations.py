@@ -191,7 +191,7 @@ def _title(case: CaseResult, word: str) -> str:
 
 
 def _about(report: RunReport) -> list[str]:
-    """Return one notice about the run as a whole: what its verdict rests on, and its notes."""
+    """Return one notice about the run as a whole: the reason for its verdict, and its notes."""
     provenance = "; ".join(wording.basis(report))
     message = "\n".join(line for line in (provenance, *report.notes) if line)
     return [command("notice", message, {"title": "rubric-ci"})] if message else []

@@ -1,4 +1,4 @@
-"""One case in GitHub markdown: what changed, its texts, and the criteria with their reasons."""
+"""One case in GitHub markdown: its change, its texts, and the criteria with their reasons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -41,7 +41,7 @@ def steps(report: RunReport) -> list[Step]:
 
 
 def nothing(report: RunReport) -> str:
-    """Return that there is nothing to do, in spite of what fails."""
+    """Return that there is nothing to do, in spite of failing cases."""
     failing = report.totals.failed
     if failing:
         cases = numbers.plural(failing, "failing case")

@@ -60,7 +60,7 @@ def severity(case: CaseResult) -> tuple[int, int]:
 
 
 def loss(case: CaseResult) -> float:
-    """Return how much the score fell; without an earlier score, what it lacks."""
+    """Return how much the score fell; without an earlier score, its distance from 1."""
     if not isinstance(case, Graded):
         return 0.0
     then = case.before.score if case.before else None

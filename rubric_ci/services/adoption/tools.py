@@ -34,7 +34,7 @@ class Tool:
     """A tool by the name of `--from`."""
 
     name: str
-    read: Callable[[str], Iterator[Sample]]  # raises Mismatch for what is not its results
+    read: Callable[[str], Iterator[Sample]]  # raises Mismatch for other files
     suffixes: tuple[str, ...] = (".json",)
     made_by: str  # how its results come to be, for a message
     settings: tuple[str, ...] = ()  # globs of the files that it reads where none is named

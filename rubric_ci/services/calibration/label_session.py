@@ -197,7 +197,7 @@ AnswerKey: TypeAlias = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """Who labels, what for, and which answers were drawn at random."""
+    """The person who labels, the purpose, and the answers that were drawn at random."""
 
     path: Path
     by: str | None = None

@@ -41,7 +41,7 @@ class Drafted:
     usage: Usage = NOTHING_USED
 
     def but(self, usage: Usage, *warnings: str, draft: Draft | None = None) -> "Drafted":
-        """Return it with what a check used and found."""
+        """Return it with the usage and the findings of a check."""
         return replace(
             self,
             draft=draft or self.draft,

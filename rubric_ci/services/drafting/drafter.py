@@ -127,7 +127,7 @@ def _unseen(case: EvalCase, drafter: Drafter) -> Iterator[str]:
 async def _cached_or_asked(
     call: ModelCall, drafter: Drafter, context: RunContext
 ) -> ParsedReply[Draft]:
-    """Reuse the draft of an earlier run: what `--diff` showed is what a later run writes."""
+    """Reuse the draft of an earlier run: a later run writes the draft that `--diff` showed."""
     read = partial(read_draft, kind=drafter.kind)
     cache = context.cache
     cached = None if cache is None else cache.get(call.key)

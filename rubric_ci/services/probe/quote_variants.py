@@ -251,7 +251,7 @@ _DOES: Final = frozenset(
     ("ask", "demand", "give", "guarantee", "offer", "promise", "recommend", "request", "tell")
 )
 PLANTED: Final = "planted"
-"""The answer with what a criterion forbids."""
+"""The answer with a text that a criterion forbids."""
 
 OTHER_ANSWER: Final = "other-answer"
 """The answer of another case; made where the answers of all cases are known."""

@@ -45,7 +45,7 @@ class Subject:
 
     @property
     def worse(self) -> bool:
-        """Return True if the run is worse than what it is compared with."""
+        """Return True if the run is worse in its comparison."""
         return self.head.comparison is not None and self.head.comparison.regressed
 
     @property

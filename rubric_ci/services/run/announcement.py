@@ -37,7 +37,7 @@ _FURTHER: Final = 0.35
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
-    """The expected requests of a run, and the bounds of what else it may send."""
+    """The expected requests of a run, and the bounds of further ones."""
 
     estimate: Estimate
     further: Sequence[str] = ()  # a line each

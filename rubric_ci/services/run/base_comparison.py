@@ -44,7 +44,7 @@ async def compare(
     tasks: Sequence[Task],
     grading: Awaitable[tuple[CaseResult, ...]],
 ) -> Outcome:
-    """Await the results of the head, and return them with what they were at the base.
+    """Await the results of the head, and return them with the results of the base.
 
     Cases without a result on both sides are not comparable.
     """
@@ -267,7 +267,7 @@ def _whole(answers: _Answers, results: Sequence[CaseResult]) -> CaseResult:
 
 
 def _spent(pair: Pair, again: Pair) -> Pair:
-    """Return the pair with what the second marks used."""
+    """Return the pair with the usage of the second marks."""
     return replace(
         pair, head=_with_usage(pair.head, again.head), base=_with_usage(pair.base, again.base)
     )

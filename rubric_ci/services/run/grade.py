@@ -33,7 +33,7 @@ from rubric_ci.system.coroutines import run_until_terminated
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInput:
-    """The tasks of a run, what they are graded with, and what the report is compared with."""
+    """The tasks of a run, the dependencies of their grading, and the side to compare with."""
 
     tasks: Sequence[Task]
     loaded: LoadedProject
@@ -46,7 +46,7 @@ class RunInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedRun:
-    """The results, what the judge answered to the sentinel, and all that was spent."""
+    """The results, the judge's marks for the sentinel, and all usage."""
 
     outcome: Outcome
     sentinel: Sentinel | None
@@ -131,7 +131,7 @@ async def _nothing() -> tuple[CaseResult, ...]:
 def _graded(
     inputs: RunInput, watch: Watch, on_result: Callable[[CaseResult], None]
 ) -> Awaitable[tuple[CaseResult, ...]]:
-    """Return the grading of the head, and of what the sentinel remembers."""
+    """Return the grading of the head, and of the sentinel's answers."""
     tasks, settings = inputs.tasks, inputs.settings
     further_trials = _further_trials(inputs)
     graded = partial(
@@ -155,7 +155,7 @@ def _graded(
 def needs_fresh_judgements(
     settings: RunSettings, baseline: Baseline | None, config: Config
 ) -> bool:
-    """Return True if no cached judgement is used: in a night, and for what may become a reference.
+    """Return True if no cached judgement is used: in a night, and in a run for a reference.
 
     Trials that share a judgement are not independent, as the tests need them. And the sentinel
     vouches for the present judge only: a cached judgement may be older than a move.

@@ -132,7 +132,7 @@ def _problem(pairs: Mapping[Key, Pair], keys: Sequence[Key]) -> str:
 def _with_usage_of(
     pairs: Mapping[Key, Pair], now: Mapping[Key, Pair], keys: Sequence[Key]
 ) -> Mapping[Key, Pair]:
-    """Return the pairs as they were, with what asking the base again used."""
+    """Return the pairs unchanged, with the usage of asking the base again."""
     return {
         key: replace(pair, base=_used(pair.base, now[key].base)) if key in keys else pair
         for key, pair in pairs.items()

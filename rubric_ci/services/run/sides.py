@@ -52,7 +52,7 @@ Key: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseSide:
-    """The base of a change: what to grade there, and how to get its answers."""
+    """The base of a change: the cases to grade there, and how to get its answers."""
 
     base: Base
     committed_at: str

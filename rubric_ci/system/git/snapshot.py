@@ -31,7 +31,7 @@ from rubric_ci.text.globs import matcher
 
 MAX_LINKS = 40
 UNKNOWN: Final = ""
-"""The id of what cannot be read, such as a submodule with changes."""
+"""The id of an unreadable path, such as a submodule with changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ MANY_AFFECTED: Final = 24  # clusters; above, the sum of their sign flips is abo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variances:
-    """The variances of a score between 0 and 1, by what varies."""
+    """The variances of a score between 0 and 1, by their source."""
 
     cases: float = 0.0  # of the differences between runs, beyond their trials
     target: float = 0.03  # of one trial: the answers

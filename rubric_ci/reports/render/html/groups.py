@@ -131,7 +131,7 @@ def bar(counts: Sequence[tuple[CaseStatus, int, str]]) -> Chart:
 
 
 def histogram(cases: Sequence[Graded]) -> Chart:
-    """Return how many cases have which score, by what they count as."""
+    """Return how many cases have which score, by their verdict."""
     counts = Counter((bin_of(case.score), wording.status(case)) for case in cases)
     sums = Counter(bin_of(case.score) for case in cases)
     scale = _HEIGHT / max(sums.values())

@@ -47,7 +47,7 @@ class TextView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnView:
-    """A message of the user and the answer to it, with what was called in between."""
+    """A message of the user and the answer to it, with the calls in between."""
 
     number: int
     user: str

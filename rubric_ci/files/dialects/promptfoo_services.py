@@ -7,7 +7,7 @@ does: a check by code gets data of a reply as data, and code of the configuratio
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from posixpath import join
 from typing import Any, Final, NamedTuple
 
@@ -30,7 +30,8 @@ _DECIDING: Final = (
     *("auth", "signatureAuth", "tls"),
 )
 _VARIABLE: Final = re.compile(
-    r"\{\{-?\s*+(env\.)?+([A-Za-z_]\w*+)(?:\.\w++)*+\s*+(\|\s*+(?:dump|safe)\s*+)?+-?\}\}"
+    r"\{\{-?\s*+(env\.)?+([A-Za-z_]\w*+)(?:\.\w++)*+\s*+"
+    r"(\|\s*+(?:dump|safe|default\((?:'[^'{}]*+'|\"[^\"{}]*+\")\))\s*+)?+-?\}\}"
 )
 _PATH: Final = re.compile(r"json(?:\??\.\w++|\[\d++\])++")
 _ARROW: Final = re.compile(r"\(?\s*+(\w++)(?:\s*+,\s*+\w++)*+\s*+\)?\s*+=>\s*+(.++)", re.DOTALL)
@@ -61,11 +62,11 @@ def service_of(
         "method": str(config.get("method", "GET")).upper(),
         **{key: config[key] for key in ("headers", "body", "queryParams") if key in config},
     }
-    text = json.dumps(request, default=str)
+    text = "\n".join(_texts(request))
     if any(sign in _VARIABLE.sub("", text) for sign in ("{{", "{%")):
         found.refuse(at, "templates of a service that are not variables have no counterpart")
         return None
-    if '"file://' in text:
+    if any(each.startswith("file://") for each in _texts(request)):
         found.refuse(at, "a file in the request of a service is not read")
         return None
     used = [*_VARIABLE.finditer(text)]
@@ -101,6 +102,15 @@ def _program(
         "cwd": ".",
         **({"env": environment} if environment else {}),
     }
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a request."""
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        yield from (text for each in inner for text in _texts(each))
+    elif isinstance(value, str):
+        yield value
 
 
 def _is_plain(request: Mapping[str, Any]) -> bool:

@@ -230,7 +230,10 @@ def _options(found: Translation, test: Mapping[str, Any], place: Path) -> dict[s
     if not isinstance(options, dict):
         found.refuse((*place, "options"), "`options` is a mapping")
         return {}
-    found.refuse_keys(options, (*_OPTIONS, *SETTINGS), (*place, "options"))
+    found.refuse_keys(options, (*_OPTIONS, *SETTINGS, "threshold"), (*place, "options"))
+    if "threshold" in options:
+        message = "promptfoo ignores `threshold` in `options`: it is a key of the test"
+        found.skip((*place, "options", "threshold"), message)
     return {str(key): (value, (*place, "options", key)) for key, value in options.items()}
 
 

@@ -532,7 +532,7 @@ def test_without_prompts_the_variable_prompt_is_sent() -> None:
 
 
 def test_a_list_stays_one_value_where_the_options_say_so() -> None:
-    options = "options: {disableVarExpansion: true, cache: false, runSerially: true}"
+    options = "options: {disableVarExpansion: true, cache: false, runSerially: true, threshold: 1}"
     test = f"{options}, vars: {{a: [b, c]}}, assert: [{{type: is-json}}]"
     [case], said = translated(f"prompts: ['{{{{a[1]}}}}']\ntests: [{{{test}}}]")
     assert (case["vars"], said) == ({"a": ["b", "c"]}, [])

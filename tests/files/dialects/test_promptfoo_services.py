@@ -110,6 +110,13 @@ SENT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"method": "POST", "body": {"user": "{{ user | dump }}"}},
         {"path": "/", "type": JSON_TYPE, "body": {"user": {"name": "Ann"}}},
     ),
+    "texts in place of none": (
+        {
+            "method": "POST",
+            "body": {"a": "{{ none | default('x') }}", "n": '{{n | default("y")}}', "m": "{{m}}"},
+        },
+        {"path": "/", "type": JSON_TYPE, "body": {"a": "x", "n": "2", "m": ""}},
+    ),
     "a body that is a text": (
         {"method": "POST", "body": " {{prompt}} "},
         {"path": "/", "type": FORM, "body": 'Say "hi"'},

@@ -243,16 +243,17 @@ const each = (value, change) =>
     ? value.map(change)
     : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner)]));
 
-const VARIABLE = /\{\{-?\s*([\w.]+)\s*(\|\s*(?:dump|safe)\s*)?-?\}\}/g;
+const VARIABLE =
+  /\{\{-?\s*([\w.]+)\s*(?:\|\s*(?:(dump)|safe|default\((?:'([^'{}]*)'|"([^"{}]*)")\))\s*)?-?\}\}/g;
 
 function filled(value, known, changed = String) {
   if (typeof value === "object" && value !== null) {
     return each(value, (inner) => filled(inner, known, changed));
   }
   if (typeof value !== "string") return value;
-  return value.replace(VARIABLE, (_, path, filter = "") => {
-    const found = path.split(".").reduce((owner, step) => owner?.[step], known) ?? "";
-    return filter.includes("dump") ? JSON.stringify(found) : changed(found);
+  return value.replace(VARIABLE, (_, path, dump, one = "", two = one) => {
+    const found = path.split(".").reduce((owner, step) => owner?.[step], known);
+    return dump ? (JSON.stringify(found) ?? "") : changed((found === undefined ? two : found) ?? "");
   });
 }
 

@@ -17,7 +17,7 @@ _IGNORED: Final = (
     *("url", "method", "body", "transformResponse", "responseParser"),
     *("model", "name", "description", "label", "timeoutMs", "timeout_ms"),
 )
-"""Settings that promptfoo's models do not read: those of services, and of other tools."""
+"""Settings that promptfoo's models do not read: settings of services and of other tools."""
 
 
 class _Models(NamedTuple):

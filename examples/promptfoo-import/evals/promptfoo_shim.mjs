@@ -1,8 +1,9 @@
 // Runs promptfoo's own JavaScript for rubric-ci; written by `rubric-ci import`, needs nothing else.
 // Checks: `node promptfoo_shim.mjs` as a code judge. Providers: with FILE[:NAME], the prompt and
 // their transforms, after `--vars FILE CASE` if it reads variables and `--config JSON` if it has
-// settings. Transforms for the other shim: `--transform SOURCE`. All checks of a test: `--all`, or
-// `--mean THRESHOLD`, as the aggregator of a composite.
+// settings; services with `--http REQUEST` in place of the file. Transforms for the other shim:
+// `--transform SOURCE`. All checks of a test: `--all`, or `--mean THRESHOLD`, as the aggregator of a
+// composite.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -191,6 +192,89 @@ async function answer(vars, config, reference, prompt, transforms) {
   return printed(await transformed(transforms.map(JSON.parse), output, context));
 }
 
+// A status that is no success is an error: promptfoo has its body as the answer.
+async function asked(request, vars, prompt, transforms) {
+  const known = { ...vars, prompt, env: process.env };
+  const { url, query, ...sent } = prepared(request, known);
+  const address = new URL(url);
+  for (const [name, value] of Object.entries(query)) address.searchParams.append(name, value);
+  const response = await fetch(address, sent);
+  const text = await response.text();
+  const start = text.slice(0, 500);
+  if (!response.ok) throw new Error(`${response.status} ${response.statusText}: ${start}`);
+  const output = await replied(request.reader, parsed(text) ?? null, text, response);
+  if (output === undefined || output === null) throw new Error(`no answer in the reply: ${start}`);
+  const context = { vars, prompt: { raw: prompt, label: prompt } };
+  return printed(await transformed(transforms.map(JSON.parse), output, context));
+}
+
+function contentType(method, body) {
+  if (method === "GET" || body === undefined) return {};
+  const kind = typeof body === "object" ? "json" : "x-www-form-urlencoded";
+  return { "content-type": `application/${kind}` };
+}
+
+function prepared({ url, method, headers = {}, queryParams = {}, body }, known) {
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const named = filled({ ...contentType(method, body), ...Object.fromEntries(given) }, known);
+  const isJson = named["content-type"]?.includes("application/json");
+  const made = isJson ? jsonBody(body, known) : String(filled(body, known)).trim();
+  const sent = method === "GET" || body === undefined ? {} : { body: made };
+  const query = filled(queryParams, known);
+  return { url: filled(url, known), query, method, headers: named, ...sent };
+}
+
+// Texts in a body that are data in JSON are sent as data.
+function jsonBody(body, known) {
+  const template = typeof body === "string" ? (parsed(body) ?? body) : body;
+  const made = nested(filled(template, known));
+  if (typeof made !== "string") return JSON.stringify(made);
+  const escaped = filled(template, known, (value) => JSON.stringify(String(value)).slice(1, -1));
+  return parsed(made) === undefined && parsed(escaped) !== undefined ? escaped : made;
+}
+
+function nested(value) {
+  if (typeof value === "object" && value !== null) return each(value, nested);
+  return typeof value === "string" && /^\s*[[{]/.test(value) ? (parsed(value) ?? value) : value;
+}
+
+const each = (value, change) =>
+  Array.isArray(value)
+    ? value.map(change)
+    : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner)]));
+
+const VARIABLE =
+  /\{\{-?\s*([\w.]+)\s*(?:\|\s*(?:(dump)|safe|default\((?:'([^'{}]*)'|"([^"{}]*)")\))\s*)?-?\}\}/g;
+
+function filled(value, known, changed = String) {
+  if (typeof value === "object" && value !== null) {
+    return each(value, (inner) => filled(inner, known, changed));
+  }
+  if (typeof value !== "string") return value;
+  return value.replace(VARIABLE, (_, path, dump, one = "", two = one) => {
+    const found = path.split(".").reduce((owner, step) => owner?.[step], known);
+    return dump ? (JSON.stringify(found) ?? "") : changed((found === undefined ? two : found) ?? "");
+  });
+}
+
+async function replied(reader, json, text, response) {
+  if (!reader) return json || text;
+  const headers = Object.fromEntries(response.headers);
+  const { status, statusText } = response;
+  const context = { response: { data: text, status, statusText, headers } };
+  const read = FILE.test(reader) ? await load(reader) : reading(reader);
+  const result = await read(json, text, context, process);
+  if (typeof result !== "object" || result === null || Array.isArray(result)) return result;
+  if (result.error) throw new Error(result.error);
+  return "output" in result ? result.output : result;
+}
+
+function reading(reader) {
+  const named = /^(\(.*?\)\s*=>|function\s*\(.*?\))/.test(reader);
+  const body = named ? `return (${reader})(json, text, context)` : `return (${reader})`;
+  return new Function("json", "text", "context", "process", body);
+}
+
 // An answer in JSON, or with white space at its ends, is the text of an object, because rubric-ci
 // reads measurements from a bare one. One that is no text is also the content of a message.
 function printed(output) {
@@ -216,13 +300,19 @@ function parsed(text) {
   }
 }
 
-async function main(words, vars = {}) {
+// `prompt` is in place of a text that stands for an empty one.
+async function main(words, vars = {}, prompt = undefined) {
   const [first, second, ...others] = words;
   if (first === "--vars") {
-    return main(others.slice(1), JSON.parse(readFileSync(second, "utf8"))[others[0]]);
+    const { __prompt: prompt, ...known } = JSON.parse(readFileSync(second, "utf8"))[others[0]];
+    return main(others.slice(1), known, prompt);
   }
   if (first === "--config") {
-    return answer(vars, JSON.parse(JSON.parse(second)), ...others.slice(0, 2), others.slice(2));
+    const config = JSON.parse(JSON.parse(second));
+    return answer(vars, config, others[0], prompt ?? others[1], others.slice(2));
+  }
+  if (first === "--http") {
+    return asked(JSON.parse(JSON.parse(second)), vars, prompt ?? others[0], others.slice(1));
   }
   const given = () => JSON.parse(readFileSync(0, "utf8"));
   if (first === "--all" || first === "--mean") {
@@ -233,7 +323,7 @@ async function main(words, vars = {}) {
     const { output, context } = given();
     return JSON.stringify(await transformed([second], output, context));
   }
-  return first ? answer(vars, {}, first, second, others) : JSON.stringify(await grade(given()));
+  return first ? answer(vars, {}, first, prompt ?? second, others) : JSON.stringify(await grade(given()));
 }
 
 try {

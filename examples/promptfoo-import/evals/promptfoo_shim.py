@@ -1,9 +1,9 @@
 """Runs promptfoo's own Python for rubric-ci; written by `rubric-ci import`, needs nothing else.
 
-Checks: as a code judge. Providers: with FILE[:NAME], the prompt and their transforms, after
-`--vars FILE CASE` if they read variables and `--config JSON` if they have settings. Transforms for
-the other shim: `--transform SOURCE`. All checks of a test: `--all`, or `--mean THRESHOLD`, as the
-aggregator of a composite.
+Checks: as a code judge. Providers: with FILE[:NAME] or exec:COMMAND, the prompt and their
+transforms, after `--vars FILE CASE` if they read variables and `--config JSON` if they have
+settings. Transforms for the other shim: `--transform SOURCE`. All checks of a test: `--all`, or
+`--mean THRESHOLD`, as the aggregator of a composite.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import importlib.util
 import inspect
 import json
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -129,13 +130,27 @@ def aggregated(results: dict[str, Any], threshold: float | None) -> int:
 
 def answer(variables: Any, config: Any, reference: str, prompt: str, *transforms: str) -> str:
     """Return the answer of a provider with its settings and the variables of the test."""
+    prompt = variables.pop("__prompt", prompt)  # it stands for an empty one
     options = {"id": reference, "config": config}
     context = {"vars": variables, "prompt": {"raw": prompt, "label": prompt}}
-    result = called(load(reference, "call_api"), prompt, options, context)
+    if reference.startswith("exec:"):
+        result = executed(reference.removeprefix("exec:"), prompt, options, context)
+    else:
+        result = called(load(reference, "call_api"), prompt, options, context)
     if result.get("error"):
         raise SystemExit(result["error"])
     output = transformed([json.loads(each) for each in transforms], result["output"], context)
     return as_answer(output)
+
+
+def executed(command: str, prompt: str, options: Any, context: Any) -> dict[str, str]:
+    """Return the output of a command that gets the prompt, its settings and the variables."""
+    words = [*shlex.split(command), prompt, json.dumps(options), json.dumps(context)]
+    folder = options["config"].get("basePath")
+    done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, encoding="utf-8", check=False)
+    if done.returncode != 0:
+        return {"error": f"the command exited with {done.returncode}"}
+    return {"output": done.stdout.strip()}
 
 
 def as_answer(output: Any) -> str:

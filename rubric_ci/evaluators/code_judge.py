@@ -99,11 +99,13 @@ async def run_script(
         if answer.media:
             script_input = {**script_input, "answer_files": _images(answer.media, folder)}
         if spec.container:
-            return await _contained(spec, spec.container, json.dumps(script_input), context)
+            finished = await _contained(spec, spec.container, json.dumps(script_input), context)
+            return _without_folder(f"{folder}{os.sep}", finished)
+        here = {"AGENTV_WORKSPACE_PATH": answer.folder} if answer.folder else {}
         command = Command(
             script=_fill_placeholders(spec.script, answer.text, folder),
             cwd=context.root / spec.cwd,
-            environment=clean_environment(context.environment, spec.env),
+            environment=clean_environment(context.environment, spec.env) | here,
             known=context.environment,
             timeout_seconds=spec.timeout_seconds,
             stdin=json.dumps(script_input),  # ASCII only: independent of the script's locale

@@ -355,20 +355,22 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_a_script_in_a_container(image: str, tmp_path: Path) -> None:
     (tmp_path / "of-the-host").touch()
-    script = ("sh", "-c", 'cat > in; ls; echo "$0 $DEMO $DAYS"; test -s in', "one two")
+    script = ("sh", "-c", 'cat > in; ls; echo "$0 $DEMO $DAYS $KEY"; test -s in', "one two")
     spec = build_script(
         script,
         container=Container(image=image, memory="64m"),
         score_from="output_or_exit_status",
-        env=("DEMO",),
+        env=("DEMO", "KEY"),
         timeout_seconds=60,
     )
-    environment = {**ENVIRONMENT, **podman.environment(), "DEMO": "given", "DAYS": "hidden"}
+    key = "ghp_" + "a1B2" * 9
+    given = {"DEMO": "given", "DAYS": "hidden", "KEY": key}
+    environment = {**ENVIRONMENT, **podman.environment(), **given}
     context = build_context(tmp_path, environment=environment)
     finished = asyncio.run(run_script(spec, {"question": "Hi"}, HELLO, context))
     assert (finished.status, finished.stderr) == (0, "")
-    assert finished.stdout.split()[-3:] == ["one", "two", "given"]
-    assert "of-the-host" not in finished.stdout
+    assert finished.stdout.split()[-4:-1] == ["one", "two", "given"]
+    assert not {"of-the-host", key} & {*finished.stdout.split()}
     listed = ["podman", "ps", "--all", "--quiet", "--filter", f"ancestor={image}"]
     assert subprocess.run(listed, capture_output=True, text=True, check=True).stdout == ""
 

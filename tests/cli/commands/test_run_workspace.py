@@ -15,9 +15,10 @@ from tests.sample_project import Project
 pytestmark = platforms.SHELL
 
 LOOK = """\
-import json, pathlib, sys
+import json, os, pathlib, sys
 given = json.load(sys.stdin)
 work = pathlib.Path(given["workspace_path"])
+assert os.environ["AGENTV_WORKSPACE_PATH"] == str(work)
 names = sorted(path.relative_to(work).as_posix() for path in work.rglob("*") if path.is_file())
 changes = given["file_changes"] or ""
 print(json.dumps({"score": 1, "reasoning": ", ".join(names), "hits": [changes]}))

@@ -17,6 +17,8 @@ ENVIRONMENT = {
     "GIT_COMMITTER_NAME": "A",
     "GIT_COMMITTER_EMAIL": "a@example.org",
 }
+# A commit starts no other process, which takes as much time as the commit.
+OPTIONS = ("-c", "protocol.file.allow=always", "-c", "maintenance.auto=false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Checkout:
 
     def git(self, *arguments: str) -> str:
         done = subprocess.run(
-            ["git", "-c", "protocol.file.allow=always", *arguments],
+            ["git", *OPTIONS, *arguments],
             cwd=self.root,
             env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,

@@ -2,20 +2,21 @@
 
 import asyncio
 import json
+import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from tests import platforms
 from tests.batches import Ending, Fault, Object, Provider, Script, providing, refused, unanswered
-from tests.sample_project import Project, clean_environment
+from tests.sample_project import Project
 
 CASE = """\
   - {{id: {id}, input: Say hello to {id}, rubrics: [Greets]}}
@@ -407,17 +408,21 @@ def test_an_interrupted_run_reports_the_status_of_the_batch(
     provider.looks = 999
     if refuses:
         provider.faults = [Fault(method="POST", path="/cancel", status=500)]
-    command = [sys.executable, "-m", "rubric_ci", "run"]
-    environment = {**clean_environment(), "KEY": "secret", "RUBRIC_CI_BATCH": "true"}
-    with subprocess.Popen(
-        command, cwd=batched.root, env=environment, stderr=subprocess.PIPE, text=True
-    ) as run:
-        deadline = time.monotonic() + 60
-        while "GET /v1/batches/batch_1" not in provider.journal and time.monotonic() < deadline:
+
+    def send_signal() -> None:
+        """Stop the command, which is in this process, once it waits for the batch."""
+        while "GET /v1/batches/batch_1" not in provider.journal and not done:
             time.sleep(0.05)
-        run.send_signal(stop)
-        _, message = run.communicate(timeout=60)
-    assert run.returncode == 3
+        if not done:
+            os.kill(os.getpid(), stop)
+
+    done: list[subprocess.CompletedProcess[str]] = []
+    sender = Thread(target=send_signal, daemon=True)
+    sender.start()
+    done.append(batched.run())
+    sender.join()
+    message = done[0].stderr
+    assert done[0].returncode == 3
     assert provider.journal[-1] == "POST /v1/batches/batch_1/cancel"
     shown = message.splitlines()
     if refuses:

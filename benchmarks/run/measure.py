@@ -259,7 +259,11 @@ def through_litellm(folder: Path, work: Work, url: str) -> list[str]:
 def ours(
     folder: Path, work: Work, url: str, options: Mapping[str, object] = MappingProxyType({})
 ) -> list[str]:
-    judge = {"model": "openai/gpt-6-luna", "api_base": f"{url}/v1", "api_key": "${{ BENCH_KEY }}"}
+    judge = {
+        "model": "openai/gpt-6-luna",
+        "api_base": f"{url}/v1",
+        "api_key": "${{ OPENAI_API_KEY }}",
+    }
     judge |= options
     answers = "".join(
         json.dumps({"id": c["id"], "answer": c["answer"]}) + "\n" for c in cases(work)

@@ -270,7 +270,7 @@ def endpoints(config: Config) -> Iterator[Endpoint]:
 
 
 def sides(head: Config, base: Config) -> tuple[Side, Side]:
-    """Return the head and the base, each with the combined settings."""
+    """Return the head and the base, each with the judging targets of both."""
     judging = judge_targets(base) | judge_targets(head)
     then, now = (_asked(config) for config in (base, head))
     kept = frozenset(name for name in then if then[name] == now.get(name))

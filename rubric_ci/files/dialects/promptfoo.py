@@ -2,10 +2,12 @@
 
 They are not read in place: real ones run code. `promptfoo_tests.py` has the tests,
 `promptfoo_prompts.py` the prompts, `promptfoo_checks.py` the assertions, `promptfoo_providers.py`
-providers and judges, and `promptfoo_code.py` what the shims run.
+providers and judges, `promptfoo_services.py` HTTP services, and `promptfoo_code.py` what the shims
+run.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -107,12 +109,19 @@ def _complete(
     found: Translation, providers: Providers, has_data: bool, programs: bool | None
 ) -> None:
     """Let the shim ask services where it has to, and report targets that a chat prompt divides."""
-    if found.shims or has_data:
+    inputs = [each.get("input") for each in found.data["evalcases"]]
+    values = [each for known in found.variables.values() for each in known.values()]
+    looks_like_data = any(_DATA.match(each) for each in (*inputs, *values) if isinstance(each, str))
+    if found.shims or has_data or looks_like_data:
         ask_as_programs(found, providers.services)
     if SHIMS["javascript"] in json.dumps(found.targets):
         found.shims.add(SHIMS["javascript"])
     if has_data and programs is not None and runs_programs(found.targets) is None:
         found.refuse(("prompts",), f"{SEVERAL}: one target of a test is of another kind")
+
+
+_DATA: Final = re.compile(r"\s*+(?:\[|\{(?![{%#]))")
+"""A text that promptfoo sends as data in the body of a request, if it is JSON."""
 
 
 def _prompts(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[Prompt]:
@@ -131,7 +140,8 @@ def _prompts(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[
 
 def _read_variables(targets: Sequence[Mapping[str, Any]]) -> bool:
     """Return True if each target is a program that gets the variables of a test."""
-    return all(f"{VARIABLES} {{EVAL_ID}}" in each.get("command_template", "") for each in targets)
+    commands = [each.get("command_template", "") for each in targets]
+    return bool(commands) and all(VARIABLES in each and "{EVAL_ID}" in each for each in commands)
 
 
 def _targets(found: Translation, test: Test, providers: Providers, beside: Beside) -> list[str]:
@@ -176,7 +186,7 @@ def _add_case(
             found.data["evalcases"].pop()
             return None
         found.variables[name] = {**known, PROMPT: text}
-        text = "\n".join(f"{name}: {js_text(value)}" for name, value in known.items())
+        text = "\n".join(f"{key}: {js_text(value)}" for key, value in known.items())
         write_out(case, text)
     add_checks(found, test.assertions, ours, setting._replace(variables=known))
     if not {"rubrics", "evaluators"} & case.keys():

@@ -74,7 +74,8 @@ def service_of(
     reader = str(next((config[key] for key in _READERS if key in config), "")).strip()
     program = _program(request, reader, used, beside, transforms)
     path = _answer(reader)
-    plain = path and not (names - {"prompt"} or transforms or any(match[3] for match in used))
+    others = names - {"prompt"} or transforms or any(match[3] or "-" in match[0] for match in used)
+    plain = path and not others
     target = _target(request, path) if plain and _is_plain(request) else program
     return Service(target, program)
 
@@ -92,7 +93,8 @@ def _program(
     read = {"reader": reader} if reader else {}
     spec = as_argument(json.dumps({**request, **read}, default=str))
     reads = any(not match[1] and match[2] != "prompt" for match in used)
-    variables = ["--vars", f"{beside.stem}{VARIABLES}", "{EVAL_ID}"] if reads else []
+    held = shlex.quote(f"{beside.stem}{VARIABLES}")
+    variables = ["--vars", held, "{EVAL_ID}"] if reads else []
     words = [COMMANDS["javascript"], SHIMS["javascript"], *variables, "--http", shlex.quote(spec)]
     rest = (shlex.quote(as_argument(each)) for each in transforms)
     environment = sorted({match[2] for match in used if match[1]})

@@ -244,6 +244,17 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "prompts: ['{{a}}']\ntests: [{assert: [{type: is-json}]}]",
         ["tests.0 the prompt of the test `test-1` is empty"],
     ),
+    "no prompt of a provider without a counterpart": (
+        "providers: [mcp]\nprompts: ['{{a}}']\ntests: [{vars: {b: c}, assert: [{type: is-json}]}]",
+        [
+            (
+                "providers.0 this provider has no counterpart; define a target of the name "
+                "`default`: `- {name: default, provider: cli, command_template: 'PROGRAM "
+                "{PROMPT}'}`"
+            ),
+            "tests.0 the prompt of the test `test-1` is empty",
+        ],
+    ),
     "no prompt of a service": (
         (
             "providers: [{id: 'http://a.example', config: {method: POST, body: {q: '{{prompt}}'}}}]"

@@ -76,6 +76,13 @@ def test_variables_of_a_service() -> None:
     assert " --vars cases.vars.json {EVAL_ID} --http " in target["command_template"]
 
 
+def test_a_text_that_is_data_is_sent_as_data() -> None:
+    [target], _ = imported(f"providers: [{{{HTTP}json.a}}}}]\ndefaultTest: {{vars: {{q: '[1]'}}}}")
+    assert target["provider"] == "http"  # the variable of the test comes first
+    [target], _ = imported(f"providers: [{{{HTTP}json.a}}}}]\ndefaultTest: {{vars: {{n: '[1]'}}}}")
+    assert target["provider"] == "cli"
+
+
 def test_a_check_by_code_gets_the_data_of_a_reply() -> None:
     check = "{type: javascript, value: output.b}"
     [target], _ = imported(f"providers: [{{{HTTP}json.a}}}}]\ndefaultTest: {{assert: [{check}]}}")

@@ -172,7 +172,7 @@ def test_an_entry_of_another_form_is_not_used(
     assert answer_cache.find(CASE, COMMAND, context) is None
 
 
-WRITERS, KILLS, CASES = 6, 8, 40
+WRITERS, KILLS, CASES = 6, 4, 40
 LONG = "x" * 50_000
 
 

@@ -116,10 +116,22 @@ def test_each_case_is_compared_with_the_base(changed: Checkout, log: Path) -> No
     assert changed.git("worktree", "list").count("\n") == 0
 
 
-def test_answers_of_the_base_come_from_the_cache(changed: Checkout, log: Path) -> None:
-    run(changed, "evals", "--against", "main")
-    asked(log)
-    assert run(changed, "evals", "--against", "main").returncode == 1
+def test_later_runs_ask_for_what_is_not_kept(changed: Checkout, log: Path) -> None:
+    against = ("evals", "--against", "main")
+    run(changed, *against)
+    first = asked(log)
+
+    run(changed, *against, "--reuse-answers")
+    assert (asked(log), changes(changed)) == ([], SEEN)
+    case = report(changed)["cases"][1]
+    assert (case["answer_reused"], case["answered_at"][:2]) == (True, "20")
+    assert report(changed)["totals"]["reused_answers"] == 6
+
+    run(changed, *against, "--fresh")
+    assert asked(log) == first
+    assert report(changed)["against"]["reused"] == 0
+
+    assert run(changed, *against).returncode == 1
     again = asked(log)
     assert {line for line in again if line.startswith("base")} == {"base breaks"}  # of today
     assert any(line.startswith("head") for line in again)
@@ -128,24 +140,6 @@ def test_answers_of_the_base_come_from_the_cache(changed: Checkout, log: Path) -
     before = report(changed)["cases"][0]["before"]
     assert (before["source"], before["answered_at"][:2]) == ("reused", "20")
     assert report(changed)["against"]["reused"] == 4
-
-
-def test_a_repeated_run_that_reuses_answers_asks_nothing(changed: Checkout, log: Path) -> None:
-    run(changed, "evals", "--against", "main")
-    asked(log)
-    run(changed, "evals", "--against", "main", "--reuse-answers")
-    assert (asked(log), changes(changed)) == ([], SEEN)
-    case = report(changed)["cases"][1]
-    assert (case["answer_reused"], case["answered_at"][:2]) == (True, "20")
-    assert report(changed)["totals"]["reused_answers"] == 6
-
-
-def test_fresh_reads_no_answer(changed: Checkout, log: Path) -> None:
-    run(changed, "evals", "--against", "main")
-    first = asked(log)
-    run(changed, "evals", "--against", "main", "--fresh")
-    assert asked(log) == first
-    assert report(changed)["against"]["reused"] == 0
 
 
 def test_an_answer_that_nothing_changed_is_that_of_both_sides(

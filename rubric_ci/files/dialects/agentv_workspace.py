@@ -148,7 +148,7 @@ def _repo(found: Translation, repo: dict[str, Any], place: Path) -> dict[str, st
 
 
 def _url(written: Any) -> str:
-    """Return the URL of a repository; "" if it is none that a server has."""
+    """Return the URL of a repository; "" for a path on a machine."""
     if not isinstance(written, str):
         return ""
     if _AT_GITHUB.fullmatch(written):

@@ -182,7 +182,7 @@ def _has_media(text: str) -> bool:
 
 
 def _mentions(source: Source, *words: str) -> bool:
-    """Return False where no text has a word, and so the data has none; a dialect's data may."""
+    """Return False where no text has a word, so that the data has none; a dialect's may."""
     texts = [*source.texts().values()]
     return hasattr(source, "found") or any(word in text for word in words for text in texts)
 

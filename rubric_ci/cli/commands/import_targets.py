@@ -31,4 +31,16 @@ def write_targets(targets: Sequence[Mapping[str, Any]], path: Path) -> list[str]
 
 def as_yaml(data: Any) -> str:
     """Return the text of a file in the order of its data."""
-    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes a text with `- `, because a folded line that starts with it looks like an item."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "'" if " - " in text and "\n" not in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)

@@ -84,7 +84,8 @@ def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
         every = [
             each
             for each in product(chosen, test.variants, targets)
-            if is_named(each[0].names, providers.prompts.get(each[2], each[0].names))
+            if each[2] not in providers.prompts
+            or is_named(each[0].names, providers.prompts[each[2]])
         ]
         for number, (prompt, variables, target) in enumerate(every):
             name = test.name + (f"-{number + 1}" if len(every) > 1 else "")

@@ -55,7 +55,7 @@ def prompts_of(
         if isinstance(item, dict):
             known = ("id", "raw", "label", "display")
             found.skip_keys(item, known, ("function", "provider", "config", "prefix"), place)
-        given = [item.get("label"), item.get("id")] if isinstance(item, dict) else [item]
+        given = [item.get("label", text), item.get("id")] if isinstance(item, dict) else [item]
         names = tuple(each for each in given if isinstance(each, str))
         texts = list(_texts(text, beside)) if isinstance(text, str) else []
         if not texts:

@@ -1035,3 +1035,14 @@ def test_images_of_golden_sets(checkout: Checkout) -> None:
         {"type": "text", "value": "Which?"},
         {"type": "image", "value": f"images/{sha256(png(4, 3)).hexdigest()[:12]}.png"},
     ]
+
+
+def test_a_long_text_with_a_dash_stays_one_text(checkout: Checkout) -> None:
+    words = "word " * 18 + "- " + "more - words " * 9 + "end"
+    assertion = f"{{type: contains, value: '{words}'}}"
+    text = f"prompts: [Hi]\nproviders: [echo]\ntests: [{{assert: [{assertion}]}}]\n"
+    checkout.write({"theirs/a.yaml": text})
+    done = run(checkout, "theirs/a.yaml", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    [case] = yaml.safe_load((checkout.root / "ours/a.eval.yaml").read_text())["evalcases"]
+    assert case["rubrics"] == [{"contains": words}]

@@ -93,11 +93,15 @@ def _instances(cls: type, above: tuple[type, ...]) -> list[Any]:
     """Return instances that hold every example of every field."""
     hints = _hints(cls)
 
-    def values() -> dict[str, list[Any]]:
-        return {f.name: examples(hints[f.name], f.name, (*above, cls)) for f in fields(cls)}
+    def of(name: str) -> list[Any]:
+        return examples(hints[name], name, (*above, cls))
 
-    count = max(map(len, values().values()), default=1)
-    return [cls(**{name: of[n % len(of)] for name, of in values().items()}) for n in range(count)]
+    columns = {field.name: of(field.name) for field in fields(cls)}
+    count = max(map(len, columns.values()), default=1)
+    for name, column in columns.items():
+        while len(column) < count:
+            column.extend(of(name))
+    return [cls(**{name: each[n] for name, each in columns.items()}) for n in range(count)]
 
 
 @cache

@@ -91,11 +91,14 @@ def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
         ),
         (
             "a.yaml",
-            PROMPTFOO + "  - file://more.yaml\n  - {assert: [{type: similar, value: x}]}\n",
+            (
+                f"{PROMPTFOO}  - file://more.yaml\n"
+                "  - {vars: {question: Hi}, assert: [{type: similar, value: x}]}\n"
+            ),
             6,
             [
                 "16:5 tests in this file are not imported",
-                "17:16 the assertion `similar` has no counterpart",
+                "17:38 the assertion `similar` has no counterpart",
             ],
         ),
         (

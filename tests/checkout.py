@@ -2,7 +2,10 @@
 
 import os
 import subprocess
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from rubric_ci.system.git.plumbing import open_repository
@@ -17,8 +20,36 @@ ENVIRONMENT = {
     "GIT_COMMITTER_NAME": "A",
     "GIT_COMMITTER_EMAIL": "a@example.org",
 }
-# A commit starts no other process, which takes as much time as the commit.
-OPTIONS = ("-c", "protocol.file.allow=always", "-c", "maintenance.auto=false")
+# Names of commits are whole. A commit starts no other process, which takes as much time as the
+# commit.
+OPTIONS = tuple(
+    word
+    for setting in ("protocol.file.allow=always", "core.abbrev=no", "maintenance.auto=false")
+    for word in ("-c", setting)
+)
+
+
+def start_repository(root: Path) -> None:
+    """Write what `git init` writes, in a sixth of its processor time; leave one that exists."""
+    new = {} if (root / ".git").exists() else _empty_repository()
+    for path, content in new.items():
+        if content is None:
+            (root / path).mkdir()
+        else:
+            (root / path).write_bytes(content)
+
+
+@cache
+def _empty_repository() -> Mapping[Path, bytes | None]:
+    """Return the files of a new repository without the samples of hooks, and its folders."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["git", "init", "--quiet", "--initial-branch=main", folder]
+        subprocess.run(command, env=ENVIRONMENT, check=True)
+        return {
+            path.relative_to(folder): path.read_bytes() if path.is_file() else None
+            for path in sorted(Path(folder).rglob("*"))
+            if path.suffix != ".sample"
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +61,8 @@ class Checkout:
     @classmethod
     def create(cls, root: Path) -> "Checkout":
         root.mkdir(parents=True, exist_ok=True)
-        checkout = cls(root)
-        checkout.git("init", "--quiet", "--initial-branch=main")
-        return checkout
+        start_repository(root)
+        return cls(root)
 
     def clone(self, root: Path, *options: str) -> "Checkout":
         self.git("clone", "--quiet", *options, self.root.as_uri(), str(root))
@@ -60,8 +90,8 @@ class Checkout:
     def commit(self, files: dict[str, str] | None = None) -> str:
         self.write(files or {})
         self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--message", "change")
-        return self.git("rev-parse", "HEAD")
+        said = self.git("commit", "--allow-empty", "--message", "change")
+        return said.partition("] ")[0].rpartition(" ")[2]  # "[main (root-commit) 1b2c...] change"
 
     @property
     def repository(self) -> Repository:

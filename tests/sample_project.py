@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from tests.checkout import start_repository
 from tests.invoke import invoke
 
 CONFIG = """\
@@ -34,7 +35,7 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        start_repository(root)
         self.write("rubric-ci.yaml", CONFIG)
         self.write("evals/a.eval.yaml", EVAL)
         self.write("answers.jsonl", '{"id": "greeting", "answer": "Hello there"}\n')

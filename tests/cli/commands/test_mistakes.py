@@ -1,13 +1,13 @@
 """What is said about each mistake of `mistakes.yaml`: the place, and what to do."""
 
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.checkout import start_repository
 from tests.invoke import invoke
 
 PROJECT = {
@@ -45,7 +45,7 @@ def test_there_are_enough() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["mistake"] for row in ROWS])
 def test_what_is_said(row: dict[str, Any], tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    start_repository(tmp_path)
     for name, text in {**PROJECT, **row.get("files", {})}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8", newline="")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests import platforms
+from tests.checkout import start_repository
 from tests.invoke import invoke
 
 pytestmark = [
@@ -32,7 +33,7 @@ evalcases:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Seven cases in two files; one of them fails."""
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    start_repository(tmp_path)
     (tmp_path / "evals").mkdir()
     (tmp_path / "rubric-ci.yaml").write_text(CONFIG)
     names = {"b": ["one", "two", "three"], "a": ["four", "five", "six", "rude"]}

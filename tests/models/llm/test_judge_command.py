@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from rubric_ci.model.config import Endpoint, JudgeCommand
 from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from rubric_ci.models.agents.claude_code import SYSTEM
 from rubric_ci.models.llm import judge_command
+from tests.checkout import start_repository
 from tests.invoke import invoke
 from tests.models.agents.cli_outputs import printed
 from tests.models.llm.judge_programs import Program, plant, write_program
@@ -71,7 +71,7 @@ MET = {"c1": NOT_MET, "c2": MARK}  # the place of the canary depends on the answ
 def checkout(tmp_path: Path) -> Path:
     root = tmp_path / "checkout"
     root.mkdir()
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    start_repository(root)
     plant(root)
     (root / "a.eval.yaml").write_text(EVAL)
     return root

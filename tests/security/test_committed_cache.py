@@ -135,9 +135,9 @@ def test_a_workspace_without_git_hides_what_is_committed(forged: Judged) -> None
     assert forged.run(GITHUB_WORKSPACE=str(forged.root.parent)).returncode == 1
     (note,) = forged.report()["notes"]
     assert note == (
-        f"The cache {CACHE} was not read: the workspace is a checkout without git, which hides "
-        "what is committed; check that git can read the checkout, or set "
-        "RUBRIC_CI_CACHE_DIR to another folder"
+        f"The cache {CACHE} was not read: the workspace has no git, which hides the files of "
+        "its commit; check that git can read the checkout, or set RUBRIC_CI_CACHE_DIR to another "
+        "folder"
     )
 
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +64,19 @@ def test_actions_are_pinned(path: str) -> None:
         assert ours or pin.startswith(known)
 
 
+@cache
+def workflow_of(path: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / path).read_text())
+    return found
+
+
 def jobs(path: str) -> Iterator[dict[str, Any]]:
-    yield from yaml.safe_load((ROOT / path).read_text())["jobs"].values()
+    yield from workflow_of(path)["jobs"].values()
 
 
 @pytest.mark.parametrize("path", WORKFLOWS)
 def test_rights_and_limits_are_said(path: str) -> None:
-    workflow = yaml.safe_load((ROOT / path).read_text())
+    workflow = workflow_of(path)
     assert workflow["permissions"] == {}
     for job in jobs(path):
         assert job["permissions"]
@@ -96,7 +103,8 @@ def test_our_action_is_given_inputs_that_it_has(path: str) -> None:
 
 def needs_the_base(path: str) -> bool:
     """Return True for a workflow whose events have a base, which the policy comes from."""
-    triggers = yaml.safe_load((ROOT / path).read_text())[True]  # YAML 1.1 reads `on` so
+    found: dict[Any, Any] = workflow_of(path)
+    triggers = found[True]  # YAML 1.1 reads `on` so
     called_before = ROOT / path in CALLED and Path(path).stem in {"gate", "validate"}
     return called_before or any(map(is_before_merge, triggers))
 

@@ -494,7 +494,7 @@ evalcases:
 """
 SHOT = f"{sha256(png(40, 30)).hexdigest()}.png"
 LOST = (
-    f"shots/cart.png cannot be shown again: there is no copy `{SHOT}` beside the report or the "
+    f"shots/cart.png cannot be shown again: there is no copy `{SHOT}` next to the report or the "
     "labels"
 )
 

@@ -67,6 +67,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path not in slow)
 
 
+def pytest_runtest_teardown() -> None:
+    """Collect garbage again after `validate`, which stops that for its process."""
+    gc.enable()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def interruptible() -> None:
     """Let programs under test be interrupted; a shell's background job ignores SIGINT."""

@@ -157,6 +157,7 @@ def written(name: str, document: Any) -> str:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_examples_are_imported(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(written(name, DOCUMENTS[name]))
+    (tmp_path / "a").write_text("A file of a case of evals.json")
     done = invoke(tmp_path, {"PATH": os.environ["PATH"]}, "import", name)
     assert ": 1 case\n" in done.stdout, done.stderr
 
@@ -166,6 +167,7 @@ def test_an_import_of_a_document(name: str, tmp_path: Path) -> None:
     def measure(put: Put, value: Callable[[int], Any], size: int) -> float:
         found = put(value(size))
         (tmp_path / name).write_text(written(name, found))
+        (tmp_path / "a").write_text("A file of a case of evals.json")
         started = process_time()
         invoke(tmp_path, {"PATH": os.environ["PATH"]}, "import", name)
         spent = process_time() - started

@@ -87,7 +87,8 @@ class Suite:
             "COLUMNS": "100",
             **environment,
         }
-        run = forked.run if fork else forked.start
+        workers = "-n" in arguments  # of pytest-xdist: one hung once as the child of a fork
+        run = forked.run if fork and not workers else forked.start
         done = run((*asked, *arguments), self.checkout.root, variables)
         return Session(code=done.returncode, output=done.stdout, errors=done.stderr)
 

@@ -49,7 +49,12 @@ class TrustedWork:
     def why_not(self, case: EvalCase, was: EvalCase | None, target: Target) -> str:
         """Return why a case is not gradable; empty: it is. `was` is the case of the checkout."""
         same = was is not None and _asked(case) == _asked(was)
-        found = (*self._of_target(case, target, same), *self._of_case(case, same))
+        prepared = was is not None and same and case.metadata == was.metadata
+        found = (
+            *self._of_target(case, target, same),
+            *self._of_workspace(case, prepared),
+            *self._of_case(case, same),
+        )
         return next(iter(found), "")
 
     def _of_target(self, case: EvalCase, target: Target, same: bool) -> Iterator[str]:
@@ -67,11 +72,15 @@ class TrustedWork:
         if not same:
             yield f"{name} {what}, which gets no text of the change"
 
-    def _of_case(self, case: EvalCase, same: bool) -> Iterator[str]:
+    def _of_workspace(self, case: EvalCase, same: bool) -> Iterator[str]:
         if case.workspace not in self._workspaces:
             yield "its `workspace` is not one of the checkout"
         elif case.workspace and (hits := self._paths.at(_prepared_from(case.workspace))):
             yield f"{changed(hits)}, on which its `workspace` depends"
+        elif case.workspace and case.workspace.hooks.every and not same:
+            yield "its `workspace` has `hooks`, programs which get no text of the change"
+
+    def _of_case(self, case: EvalCase, same: bool) -> Iterator[str]:
         for spec in _every(case):
             if isinstance(spec, CodeJudgeSpec):
                 yield from self._of_script(case, spec, same)

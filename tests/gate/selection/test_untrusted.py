@@ -1,6 +1,7 @@
 """Why a case of a stranger's commit is not graded."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -71,6 +72,7 @@ def test_gradable(now: EvalCase, target: Target) -> None:
 
 RESET = Hook(command=("sh", "reset.sh"), cwd="evals", timeout_seconds=60)
 HOOKED = Workspace(hooks=Hooks(before_each=RESET))
+PREPARED = replace(BASE, workspace=HOOKED, evaluators=())
 SHOP = Workspace(copy="shop", setup="sh ../make.sh")
 OTHER = replace(SCRIPT, script=("sh", "b.sh"))
 REFUSED: dict[str, tuple[EvalCase, Target, list[str], str]] = {
@@ -170,6 +172,26 @@ def test_refused(now: EvalCase, target: Target, paths: list[str], reason: str) -
 def test_a_new_case_of_an_agent_is_refused() -> None:
     why = TrustedWork([], ChangedPaths([])).why_not(case(), None, AGENT)
     assert why == "target `a` starts a program, which gets no text of the change"
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "gradable"),
+    [
+        (PREPARED, {}, True),
+        (PREPARED, {"input_messages": case(asked="Ho").input_messages}, False),
+        (PREPARED, {"metadata": {"id": "$(sh)"}}, False),
+        (None, {"id": "$(sh)"}, False),
+        (None, {"workspace": SHOP}, True),
+    ],
+    ids=["the same", "another question", "other metadata", "a new case", "without hooks"],
+)
+def test_hooks_get_no_text_of_the_change(
+    was: EvalCase | None, now: dict[str, Any], gradable: bool
+) -> None:
+    known = [PREPARED, replace(PREPARED, id="works", workspace=SHOP)]
+    why = TrustedWork(known, ChangedPaths([])).why_not(replace(PREPARED, **now), was, MODEL)
+    refused = "its `workspace` has `hooks`, programs which get no text of the change"
+    assert why == ("" if gradable else refused)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,14 @@ from uuid import uuid4
 
 from rubric_ci.errors import CannotReadFile, CannotRunScript
 from rubric_ci.evaluators import scripts
-from rubric_ci.evaluators.kind import CODE_JUDGE_KEYS, Written, common
+from rubric_ci.evaluators.kind import (
+    ANSWER_FILE,
+    CODE_FILE,
+    CODE_JUDGE_KEYS,
+    Written,
+    common,
+    takes_file,
+)
 from rubric_ci.evaluators.scripts import payload
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.evals import CodeJudgeSpec, Container, EvalCase
@@ -24,8 +31,6 @@ from rubric_ci.system.processes import Command, Finished, clean_environment, des
 from rubric_ci.system.scratch import program_folder
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text import code_blocks
-
-_ANSWER_FILE, _CODE_FILE = "{answer_file}", "{code_file}"
 
 
 def read(written: Written) -> CodeJudgeSpec:
@@ -77,18 +82,13 @@ def read_score(finished: Finished, spec: CodeJudgeSpec) -> Assessment:
             return scripts.read_status(finished)
         case "output_or_exit_status":
             return scripts.read_either(finished)
-        case None if _takes_file(spec.script):
+        case None if takes_file(spec.script):
             found = scripts.read_status(finished)
             return replace(found, warnings=(*found.warnings, *scripts.unused_score(finished)))
         case None:
             return scripts.read(finished)
         case _:
             assert_never(spec.score_from)
-
-
-def _takes_file(script: str | tuple[str, ...]) -> bool:
-    words = (script,) if isinstance(script, str) else script
-    return any(name in word for word in words for name in (_ANSWER_FILE, _CODE_FILE))
 
 
 async def run_script(
@@ -171,11 +171,11 @@ def _fill_placeholders(
     """Write the files that the script names and replace the placeholders by their paths."""
     paths: dict[str, str] = {}
     words = script if isinstance(script, str) else "\0".join(script)
-    if _ANSWER_FILE in words:
-        paths[_ANSWER_FILE] = _write(folder / "answer.txt", answer)
-    if _CODE_FILE in words:
+    if ANSWER_FILE in words:
+        paths[ANSWER_FILE] = _write(folder / "answer.txt", answer)
+    if CODE_FILE in words:
         code = code_blocks.extract(answer)
-        paths[_CODE_FILE] = _write(folder / f"candidate{code.suffix}", code.text)
+        paths[CODE_FILE] = _write(folder / f"candidate{code.suffix}", code.text)
     if isinstance(script, str):
         return _replace(script, {name: shell_quote(path) for name, path in paths.items()})
     return tuple(_replace(word, paths) for word in script)

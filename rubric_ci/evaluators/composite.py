@@ -12,7 +12,7 @@ from typing import Any, assert_never
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators import code_judge
 from rubric_ci.evaluators.evaluate import evaluate
-from rubric_ci.evaluators.kind import Evaluator, Written, common
+from rubric_ci.evaluators.kind import RESULTS_VARIABLE, Evaluator, Written, common
 from rubric_ci.evaluators.llm_judge import llm_judge, prompt_of
 from rubric_ci.evaluators.rubric import for_judges
 from rubric_ci.evaluators.scripts import payload
@@ -39,7 +39,6 @@ from rubric_ci.model.scoring import ASSERTION, DECIMALS, weighted_mean
 from rubric_ci.system import coroutines
 from rubric_ci.system.masking import redacted
 
-_RESULTS = "EVALUATOR_RESULTS_JSON"
 _PROMPT = """\
 Several evaluators have looked at one answer. Decide what the answer is worth as a whole.
 
@@ -188,7 +187,7 @@ async def _by_judge(
     case: EvalCase, answer: Answer, judge: LlmJudgeSpec, context: RunContext, results: JSON
 ) -> Assessment:
     spec = judge if judge.prompt else replace(judge, prompt=_PROMPT)
-    variables = {_RESULTS: json.dumps(results, ensure_ascii=False, indent=2)}
+    variables = {RESULTS_VARIABLE: json.dumps(results, ensure_ascii=False, indent=2)}
     found = await llm_judge(case, for_judges(answer), spec, context, redacted(variables))
     return replace(found, details={"members": results})
 

@@ -26,6 +26,11 @@ CODE_JUDGE_KEYS: Final = (
     "container",
 )
 """The settings of a `code_judge`; its script gets all other keys."""
+ANSWER_FILE: Final = "{answer_file}"
+CODE_FILE: Final = "{code_file}"
+"""In a script: the path of a file with the answer, and with the code in it."""
+RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
+"""In the prompt of an aggregator: the results of the members."""
 _AGENTV_FILES: Final = ("targets.yaml", "providers.yaml", "config.yaml")
 _PROMPT_FILE: Final = (
     r"[^\s/]*/\S*|\S+\.[A-Za-z0-9]{1,6}|.+\.(?:md|txt|prompt|j2|jinja|mustache|hbs)"
@@ -98,6 +103,12 @@ def with_members(evaluators: Any, path: Path) -> Iterator[tuple[Path, Evaluator]
             where: Path = (*path, index)
             yield where, evaluator
             yield from with_members(evaluator.get("evaluators"), (*where, "evaluators"))
+
+
+def takes_file(script: str | Sequence[str]) -> bool:
+    """Return True for a script that gets the answer as a file."""
+    words = (script,) if isinstance(script, str) else script
+    return any(name in word for word in words for name in (ANSWER_FILE, CODE_FILE))
 
 
 def is_agentv_file(data: Any, lookup: Lookup) -> bool:

@@ -13,7 +13,7 @@ import pytest
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.evaluators.code_judge import code_judge, run_script
-from rubric_ci.evaluators.kind import UsedFiles
+from rubric_ci.evaluators.kind import UsedFiles, takes_file
 from rubric_ci.files.parsing.eval_file import Contents, read_messages
 from rubric_ci.model.evals import Container, DataPart, EvalCase, FilePart, Message, TextPart
 from rubric_ci.model.references import NotFound
@@ -389,3 +389,11 @@ def test_no_engine_is_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CannotRunScript, match=r"^`container` needs podman or docker on the PATH$"):
         judge(tmp_path, "true", container=Container(image="x"))
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [("sh a {answer_file}", True), (("sh", "--x={code_file}"), True), ("sh a.sh", False)],
+)
+def test_takes_file(script: str | tuple[str, ...], expected: bool) -> None:
+    assert takes_file(script) is expected

@@ -8,7 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.evaluators.kind import (
+    ANSWER_FILE,
+    CODE_FILE,
     CODE_JUDGE_KEYS,
+    RESULTS_VARIABLE,
     Evaluator,
     evaluators_of,
     is_agentv_file,
@@ -123,7 +126,6 @@ PROMPT_VARIABLES: Final = (
     *("input", "criteria", "expected_output", "output"),  # of AgentV
 )
 ANSWER_VARIABLES: Final = ("answer", "candidate_answer", "output_messages", "output")
-RESULTS_VARIABLE: Final = "EVALUATOR_RESULTS_JSON"
 
 
 class Prompt(NamedTuple):
@@ -195,7 +197,7 @@ def _code_judge(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
 def _outside(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
     """Yield the files of this machine that a script in a container would need."""
     script = str(evaluator.get("script"))
-    for name in ("{answer_file}", "{code_file}"):
+    for name in (ANSWER_FILE, CODE_FILE):
         if name in script:
             message = f"there is no `{name}` in a container: its script reads standard input"
             yield Problem(NOT_IN_CONTAINER, (*path, "script"), message)

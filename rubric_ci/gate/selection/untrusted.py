@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from posixpath import join, normpath
 
+from rubric_ci.evaluators.kind import takes_file
 from rubric_ci.files.project.links import named_paths
 from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
@@ -100,14 +101,8 @@ class TrustedWork:
             yield f"{name} is not one of the checkout"
         if hits := self._paths.at(named_paths(spec.script, spec.cwd), case.depends_on):
             yield f"{changed(hits)}, on which {name} depends"
-        if takes_file(spec) and not same:
+        if takes_file(spec.script) and not same:
             yield f"{name} gets the answer as a file, which it may run"
-
-
-def takes_file(spec: CodeJudgeSpec) -> bool:
-    """Return True for a script that gets the answer as a file."""
-    words = (spec.script,) if isinstance(spec.script, str) else spec.script
-    return any(name in word for word in words for name in ("{answer_file}", "{code_file}"))
 
 
 def within_caps(

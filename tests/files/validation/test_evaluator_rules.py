@@ -4,7 +4,14 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.files.validation.evaluator_rules import Script, evaluator_problems, scripts_of
+from rubric_ci.files.validation.evaluator_rules import (
+    ANSWER_VARIABLES,
+    PROMPT_VARIABLES,
+    Script,
+    evaluator_problems,
+    scripts_of,
+)
+from rubric_ci.models.judge.freeform import VARIABLES
 
 PATH = ("evalcases", 0, "evaluators", 1)
 WEIGHTS = (*PATH, "aggregator", "weights")
@@ -49,3 +56,8 @@ def test_the_script_of_the_aggregator() -> None:
     ]
     assert list(scripts_of(composite(MEMBERS, type="llm_judge_aggregator"), PATH)) == []
     assert list(scripts_of({"type": "composite", "aggregator": "mean"}, PATH)) == []
+
+
+def test_the_variables_of_prompts_are_those_that_a_judge_fills_in() -> None:
+    assert set(PROMPT_VARIABLES) == {*VARIABLES}
+    assert set(ANSWER_VARIABLES) < {*VARIABLES}

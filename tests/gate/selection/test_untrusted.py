@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.selection.dependencies import ChangedPaths
-from rubric_ci.gate.selection.untrusted import TrustedWork, takes_file, within_caps
+from rubric_ci.gate.selection.untrusted import TrustedWork, within_caps
 from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.config import (
     CliTarget,
@@ -192,14 +192,6 @@ def test_hooks_get_no_text_of_the_change(
     why = TrustedWork(known, ChangedPaths([])).why_not(replace(PREPARED, **now), was, MODEL)
     refused = "its `workspace` has `hooks`, programs which get no text of the change"
     assert why == ("" if gradable else refused)
-
-
-@pytest.mark.parametrize(
-    ("script", "expected"),
-    [("sh a {answer_file}", True), (("sh", "--x={code_file}"), True), ("sh a.sh", False)],
-)
-def test_takes_file(script: str | tuple[str, ...], expected: bool) -> None:
-    assert takes_file(replace(SCRIPT, script=script)) is expected
 
 
 def test_a_long_prompt_counts_for_each_case() -> None:

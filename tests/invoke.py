@@ -1,7 +1,8 @@
 """A command run in this process, which has imported it already; its targets are real processes.
 
 A process of its own takes 0.3 to 1 s of processor time to start. A test needs one where exit,
-signals, streams, terminals, start-up or locks are the subject: `in_a_process`.
+signals, terminals, start-up or locks are the subject: `in_a_process`. Where secrets or characters
+in the output are, the streams of the program are enough: `through_streams`.
 """
 
 import os
@@ -9,11 +10,14 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
+from rubric_ci.cli.output_streams import open_streams
 from rubric_ci.system import masking
 
 
@@ -21,13 +25,44 @@ def invoke(
     root: Path, environment: Mapping[str, str], *arguments: str, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder with this environment only."""
+    return _invoke(main, root, environment, *arguments, stdin=stdin)
+
+
+def through_streams(
+    root: Path, environment: Mapping[str, str], *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command with the output streams that the program opens when it starts."""
+    return _invoke(_Started(), root, environment, *arguments)
+
+
+class _Started(click.Command):
+    """The program as its process starts it."""
+
+    def __init__(self) -> None:
+        super().__init__("rubric-ci")
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        open_streams()
+        try:
+            return main.main(*arguments, **options)
+        finally:
+            sys.stderr.flush()
+
+
+def _invoke(
+    command: click.Command,
+    root: Path,
+    environment: Mapping[str, str],
+    *arguments: str,
+    stdin: str = "",
+) -> subprocess.CompletedProcess[str]:
     gone = dict.fromkeys(os.environ.keys() - environment.keys())
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         for state in ("_hidden", "_sent"):  # the secrets of a process are its own
             patch.setattr(masking, state, set())
         done = CliRunner().invoke(
-            main, arguments, input=stdin, env={**gone, **environment}, catch_exceptions=False
+            command, arguments, input=stdin, env={**gone, **environment}, catch_exceptions=False
         )
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 

@@ -15,7 +15,8 @@ from urllib.parse import quote
 import pytest
 
 from tests import platforms
-from tests.invoke import invoke
+from tests.checkout import start_repository
+from tests.invoke import invoke, through_streams
 from tests.sample_project import Project, clean_environment
 
 pytestmark = [
@@ -42,7 +43,6 @@ ENVIRONMENT = {
 }
 ENV = ["AGENT_API_KEY", "DEPLOY_TOKEN", "SIGNING_SECRET", "DATABASE_URL"]
 PART = "${{ SERVICE_PART }}"
-RUN = (sys.executable, "-m", "rubric_ci", "run")
 WINDOW = 12  # so many characters of a secret in a row are a leak
 
 
@@ -291,21 +291,15 @@ def ran(
 ) -> Ran:
     """One run over all of them, in every format; on a runner also with a recording."""
     root = tmp_path_factory.mktemp("secrets")
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    start_repository(root)
     project(root, server)
     on_runner = request.param == "runner"
     files = {"GITHUB_OUTPUT": str(root / "outputs"), "GITHUB_STEP_SUMMARY": str(root / "steps.md")}
     more = {"GITHUB_ACTIONS": "true", **files} if on_runner else {"GITHUB_ACTIONS": ""}
     recording = ["--record", "replies.jsonl"] if on_runner else []
-    done = subprocess.run(
-        [*RUN, "--reports", "json,markdown,junit,sarif,html", *recording],
-        cwd=root,
-        env=clean_environment() | ENVIRONMENT | more,
-        capture_output=True,
-        text=True,
-        timeout=150,
-        check=False,
-    )
+    reports = ("--reports", "json,markdown,junit,sarif,html")
+    environment = clean_environment() | ENVIRONMENT | more
+    done = through_streams(root, environment, "run", *reports, *recording)
     assert (root / ".rubric-ci/report.json").exists(), done.stderr
     report = json.loads((root / ".rubric-ci/report.json").read_text())
     return Ran(root, done.stdout, done.stderr, {case["id"]: case for case in report["cases"]})
@@ -372,7 +366,7 @@ def test_short_values_and_options_of_ours_are_no_secrets(ran: Ran) -> None:
     ids=" ".join,
 )
 def test_no_command_leaks(arguments: tuple[str, ...], tmp_path: Path, server: str) -> None:
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    start_repository(tmp_path)
     project(tmp_path, server)
     case = {"id": "a", "input": "Hi", "expected_outcome": "Greets", "metadata": {"answer": "Hi"}}
     marked = {
@@ -382,15 +376,8 @@ def test_no_command_leaks(arguments: tuple[str, ...], tmp_path: Path, server: st
     }
     (tmp_path / "corpus.eval.yaml").write_text(json.dumps({"evalcases": [marked]}))
     (tmp_path / "draft.eval.yaml").write_text(json.dumps({"evalcases": [case]}))
-    done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", *arguments],
-        cwd=tmp_path,
-        env=clean_environment() | ENVIRONMENT | {"GITHUB_ACTIONS": ""},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    environment = clean_environment() | ENVIRONMENT | {"GITHUB_ACTIONS": ""}
+    done = through_streams(tmp_path, environment, *arguments)
     assert done.returncode != 0
     assert done.stdout + done.stderr != ""
     assert leaks(done.stdout + done.stderr) == []

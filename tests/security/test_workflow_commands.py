@@ -20,7 +20,7 @@ from rubric_ci.model.trace import CaseTrace, FileChange, KeptFile, Step
 from rubric_ci.services.calibration import label_session
 from rubric_ci.services.calibration.labels import Label, dump
 from tests.bodies import Body, answering
-from tests.invoke import in_a_process, invoke
+from tests.invoke import through_streams
 from tests.sample_project import clean_environment
 from tests.sample_reports import a_report, graded
 
@@ -229,9 +229,6 @@ COMMANDS = {
 }
 
 
-STREAMS = ("validate", "validate-diff", "run", "generate-diff")  # through the streams of a process
-
-
 def test_every_command_is_here() -> None:
     def names(group: click.Group, *before: str) -> Iterator[tuple[str, ...]]:
         context = click.Context(group)
@@ -269,8 +266,7 @@ def run(
         "GITHUB_EVENT_PATH": "event.json",
     }
     environment = clean_environment() | (on_github if runner else {"GITHUB_ACTIONS": ""})
-    start = in_a_process if arguments in map(COMMANDS.get, STREAMS) else invoke
-    return start(root, environment, *arguments)
+    return through_streams(root, environment, *arguments)
 
 
 def test_the_json_on_a_runner_is_the_same_value(root: Path) -> None:

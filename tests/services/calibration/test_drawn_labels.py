@@ -4,6 +4,8 @@ import pytest
 
 from benchmarks.agreement.drawn_labels import CLUSTERS, SUITES, Clusters, Suite, of_cases, of_drawn
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.mark.parametrize("suite", SUITES, ids=str)
 def test_drawn_labels_show_the_kappa_of_the_suite(suite: Suite) -> None:

@@ -11,22 +11,28 @@ from rubric_ci.text.statistics import significance
 from rubric_ci.text.statistics.significance import CONFIDENCE, PERCENT, SIGNIFICANT, Z
 
 PACKAGE = Path(significance.__file__).parents[2]
-NUMBER = re.compile(r"\.\d|\de|95")  # of a level; a module without one is not parsed
+DIGITS = r"\d(?:_?\d)*"
+NUMBER = re.compile(rf"(?<!\w)(?:{DIGITS})?\.?{DIGITS}(?:[eE][-+]?{DIGITS})?")
 LEVELS = {CONFIDENCE, SIGNIFICANT / 2, 1 - SIGNIFICANT / 2, 1.645, 1.96, 2.576}
 
 
 def own_answers(path: Path) -> Iterator[str]:
     """Yield the numbers and texts of a level; docstrings describe what is asked for."""
     source = path.read_text("utf-8")
-    tree = ast.parse(source if NUMBER.search(source) else "")
+    near = PERCENT in source or any(_is_level(float(each)) for each in NUMBER.findall(source))
+    tree = ast.parse(source if near else "")  # which takes much longer than to look for a number
     described = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or id(node) in described:
             continue
-        number = isinstance(node.value, float) and round(node.value, 3) in LEVELS
+        number = isinstance(node.value, float) and _is_level(node.value)
         text = isinstance(node.value, str) and PERCENT in node.value
         if number or text:
             yield f"{path.name}:{node.lineno}: {node.value!s}"
+
+
+def _is_level(number: float) -> bool:
+    return round(number, 3) in LEVELS
 
 
 def test_only_the_owner_has_the_level() -> None:
@@ -38,7 +44,7 @@ def test_only_the_owner_has_the_level() -> None:
     assert [path.name for path in pages if PERCENT in path.read_text("utf-8")] == []
 
 
-@pytest.mark.parametrize("value", ["0.95", "0.975", "1.959963984540054", "'95 % of'"])
+@pytest.mark.parametrize("value", ["0.95", ".95", "9_5e-2", "1.959963984540054", "'95 % of'"])
 def test_a_level_elsewhere_is_found(value: str, tmp_path: Path) -> None:
     path = tmp_path / "x.py"
     path.write_text(f'"""The 95 % interval."""\ny = 0.5\nx = {value}\n')

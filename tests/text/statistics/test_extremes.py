@@ -25,6 +25,8 @@ from rubric_ci.text.statistics.night_effect import NightMeans
 from rubric_ci.text.statistics.power import DEFAULT, Design, Variances
 from tests.sample_reports import a_report, errored, graded
 
+pytestmark = pytest.mark.deep
+
 MILLION: Final = 10**6
 CONFIG: Final = RegressionConfig()
 NEAR: Final = 1e-6  # a probability near 0; less than 1 by it is near 1
@@ -119,7 +121,7 @@ OF_NUMBERS: Final[Mapping[Callable[..., Any], list[tuple[Any, ...]]]] = {
     verdicts.mean_p_value: [
         ([],),
         ([(graded("a", "fail"), graded("a", "fail"))],),
-        ([(graded(str(n), "fail"), graded(str(n), "pass")) for n in range(2000)],),
+        ([(graded(str(n), "fail"), graded(str(n), "pass")) for n in range(600)],),
     ],
     verdicts.drop_of: [([], CONFIG)],
     verdicts.drop_of_flips: [([], [], [], 0.04)],

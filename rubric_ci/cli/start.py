@@ -37,9 +37,11 @@ _choices = partial(option, heading="Choices")
     "--command",
     metavar="LINE",
     default="",
-    help="Command of the target `command`; {PROMPT} is the question.",
+    help="Command of the target `command`, which it implies; {PROMPT} is the question.",
 )
-@_choices("--url", metavar="URL", default="", help="Address of the target `http`.")
+@_choices(
+    "--url", metavar="URL", default="", help="Address of the target `http`, which it implies."
+)
 @option(
     "--public",
     is_flag=True,
@@ -56,15 +58,18 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     configuration, the workflows pass on the variables that it names.
     """
     from rubric_ci.cli.commands.init import init as create_files
+    from rubric_ci.cli.commands.init_questions import ask
     from rubric_ci.model.command_settings import InitSettings
     from rubric_ci.system.output import is_interactive
 
+    given = _given(context)
+    settings.update(given)
     if (
         not yes
         and is_interactive()
         and (settings["force"] or not _is_configured(settings["folder"]))
     ):
-        settings.update(_answers(context))
+        settings.update(ask(given, settings["folder"]))
     raise SystemExit(create_files(InitSettings(**settings)))
 
 
@@ -74,17 +79,17 @@ def _is_configured(folder: Path) -> bool:
     return any((folder / name).exists() for name in CONFIG_NAMES)
 
 
-def _answers(context: click.Context) -> dict[str, str]:
-    """Ask for the choices that the command line does not make."""
-    from rubric_ci.cli.commands.init_questions import ask
-
-    names = ("provider", "target", "command", "url")
+def _given(context: click.Context) -> dict[str, str]:
+    """Return the choices that the command line makes: `--command` and `--url` choose the target."""
     given = {
         name: context.params[name]
-        for name in names
+        for name in ("provider", "target", "command", "url")
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
-    return ask(given, context.params["folder"])
+    for name, its in {"command": "command", "url": "http"}.items():
+        if given.get(name) and (other := given.setdefault("target", its)) != its:
+            raise click.UsageError(f"--{name} is for --target {its}, not {other}", context)
+    return given
 
 
 @command()

@@ -249,6 +249,16 @@ def test_what_is_found_is_proposed_and_explained(tmp_path: Path) -> None:
                 "answer": "answer",
             },
         ),
+        (
+            ("--url", "http://127.0.0.1:8000/ask"),
+            {
+                "name": "default",
+                "provider": "http",
+                "url": "http://127.0.0.1:8000/ask",
+                "body": {"message": "{{ input }}"},
+                "answer": "answer",
+            },
+        ),
         (("--target", "codex"), {"name": "default", "provider": "codex"}),
         (
             ("--provider", "claude-code"),
@@ -260,6 +270,22 @@ def test_services_and_agents(words: tuple[str, ...], target: object, tmp_path: P
     command(tmp_path, "init", "--yes", *words)
     written = yaml.safe_load((tmp_path / "rubric-ci.yaml").read_text())
     assert written["targets"][0] == target
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--target", "codex", "--url", "http://x"), "--url is for --target http, not codex"),
+        (("--target", "http", "--command", "x"), "--command is for --target command, not http"),
+        (("--command", "x", "--url", "http://x"), "--url is for --target http, not command"),
+    ],
+)
+def test_an_option_of_another_target_is_refused(
+    words: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    done = command(tmp_path, "init", "--yes", *words)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"Error: {message}")
+    assert not files(tmp_path)
 
 
 @pytest.mark.parametrize(

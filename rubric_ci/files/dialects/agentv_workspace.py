@@ -15,6 +15,8 @@ RULES: Final = "agentv:agent-rules"
 _FRESH: Final = "each answer has a fresh copy of the folder"
 _SECONDS_IN_CONTAINER: Final = 1800
 _SECONDS: Final = {"before_all": 60, "before_each": 60, "after_each": 30}
+_MOMENTS_OF_HOOKS: Final = (*_SECONDS, "after_all")
+_OF_HOOK: Final = ("command", "script", "cwd", "timeout_ms", "reset")
 _ON_INPUT: Final = "has no counterpart in a command, which reads it on standard input"
 _PLACEHOLDERS: Final = {"workspace_path": "{WORKSPACE}", "test_id": "{EVAL_ID}"}
 _PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
@@ -101,9 +103,30 @@ def _container(found: Translation, workspace: dict[str, Any], place: Path) -> No
     found.refuse_keys(docker, ("image", "timeout", "memory", "cpus"), place)
     if workspace.get("repos"):
         found.refuse(place, "`docker` cannot be combined with `repos`, which reset its checkout")
-    seconds = docker.get("timeout", _SECONDS_IN_CONTAINER)
-    box = {key: docker[key] for key in ("image", "memory", "cpus") if key in docker}
+    box = {"image": docker["image"]}
+    for key, (holds, what) in _LIMITS.items():
+        if key in docker and not holds(docker[key]):
+            found.refuse((*place, key), f"`{key}` is {what}")
+        elif key in docker:
+            box[key] = docker[key]
+    seconds = box.pop("timeout", _SECONDS_IN_CONTAINER)
     found.of_scripts = {"container": box, "timeout_seconds": seconds}
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9]+[bkmgBKMG]?", value) is not None
+
+
+_LIMITS: Final = {
+    "timeout": (_is_positive, "a number of seconds above 0"),
+    "memory": (_is_size, 'a text such as "4g"'),
+    "cpus": (_is_positive, "a number above 0"),
+}
+"""Limits of a container: what each may be."""
 
 
 def _repos(found: Translation, repos: Any, place: Path) -> None:
@@ -161,16 +184,22 @@ def _url(written: Any) -> str:
 def _hooks(found: Translation, workspace: dict[str, Any], folder: str, place: Path) -> None:
     """Add the commands; suite commands run for each test if each test has its own workspace."""
     hooks = workspace.get("hooks")
-    if not isinstance(hooks, dict) or hooks.get("enabled") is False:
+    if hooks is None or (isinstance(hooks, dict) and hooks.get("enabled") is False):
         return
+    if not isinstance(hooks, dict):
+        found.skip(place, "AgentV ignores `hooks` that are not a mapping")
+        return
+    found.refuse_keys(hooks, ("enabled", *_MOMENTS_OF_HOOKS), place)
     commands = {}
-    for name, hook in hooks.items():
-        if name == "enabled" or not isinstance(hook, dict):
-            continue
+    for name in (name for name in hooks if name in _MOMENTS_OF_HOOKS):
+        hook = hooks[name] if isinstance(hooks[name], dict) else {}
         if hook.get("reset", "none") != "none":
             found.skip((*place, name), _FRESH)
         if hook.keys() & {"command", "script"}:
             commands[name] = hook
+        elif "reset" not in hook:
+            found.refuse_keys(hook, _OF_HOOK, (*place, name))
+            found.skip((*place, name), "AgentV ignores a hook without a `command`")
     of_each = workspace.get("isolation") == "per_test"
     if of_each and commands.keys() >= {"before_all", "before_each"}:
         message = "with `isolation: per_test`, `before_all` and `before_each` cannot be combined"
@@ -186,17 +215,19 @@ def _hook(found: Translation, name: str, hook: dict[str, Any], folder: str, plac
     if name not in _SECONDS:
         found.refuse(place, f"the command of `{name}` has no counterpart")
         return
-    found.refuse_keys(hook, ("command", "script", "cwd", "timeout_ms", "reset"), place)
+    found.refuse_keys(hook, _OF_HOOK, place)
     key = "command" if "command" in hook else "script"
     words = hook[key].split() if isinstance(hook[key], str) else hook[key]
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         found.refuse((*place, key), "a command is a text, or a list of texts")
         return
     milliseconds = hook.get("timeout_ms", _SECONDS[name] * 1000)
-    number = isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool)
-    made = {
+    if not _is_positive(milliseconds):
+        found.refuse((*place, "timeout_ms"), "`timeout_ms` is a number above 0")
+        return
+    made: dict[str, Any] = {
         "command": [_filled(found, word, (*place, key)) for word in words],
-        "timeout_seconds": milliseconds / 1000 if number else milliseconds,
+        "timeout_seconds": milliseconds / 1000,
     }
     start = hook.get("cwd", "")
     if isinstance(start, str) and isabs(start):

@@ -104,6 +104,9 @@ def refused(place: str, message: str) -> list[tuple[str, str, str]]:
     return [("not-supported", f"workspace{place}", message)]
 
 
+NO_COMMAND = "AgentV ignores a hook without a `command`"
+
+
 def repo(**more: Any) -> dict[str, Any]:
     return {"repos": [{"path": "a", "repo": "x/a", **more}]}
 
@@ -178,6 +181,39 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
     "an unknown key of a command": (
         hooks(before_all={"command": ["x"], "shell": True}),
         refused(".hooks.before_all.shell", "`shell` has no counterpart"),
+    ),
+    "hooks that are no mapping": (
+        {"hooks": ["bash setup.sh"]},
+        [("skipped-there", "workspace.hooks", "AgentV ignores `hooks` that are not a mapping")],
+    ),
+    "a hook that is a text": (
+        hooks(before_all="bash setup.sh"),
+        [("skipped-there", "workspace.hooks.before_all", NO_COMMAND)],
+    ),
+    "a misspelt command": (
+        hooks(before_each={"comand": ["x"]}),
+        [
+            *refused(
+                ".hooks.before_each.comand", "`comand` has no counterpart, `command` has one"
+            ),
+            ("skipped-there", "workspace.hooks.before_each", NO_COMMAND),
+        ],
+    ),
+    "a misspelt hook": (
+        hooks(after_eahc={"reset": "fast"}),
+        refused(".hooks.after_eahc", "`after_eahc` has no counterpart, `after_each` has one"),
+    ),
+    "no time for a command": (
+        hooks(before_each={"command": ["x"], "timeout_ms": -5}),
+        refused(".hooks.before_each.timeout_ms", "`timeout_ms` is a number above 0"),
+    ),
+    "limits of a container": (
+        {"docker": {"image": "x", "timeout": "5m", "memory": 4, "cpus": "2"}},
+        [
+            *refused(".docker.timeout", "`timeout` is a number of seconds above 0"),
+            *refused(".docker.memory", '`memory` is a text such as "4g"'),
+            *refused(".docker.cpus", "`cpus` is a number above 0"),
+        ],
     ),
     "a short id": (
         repo(commit="7fd1a60"),

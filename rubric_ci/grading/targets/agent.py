@@ -205,8 +205,8 @@ async def _with_work(
     work = await asyncio.to_thread(work_left, folders.before, folders.work, settings.keep, sandbox)
     media = await asyncio.to_thread(media_left, folders.work, settings.keep)
     work = replace(without_inputs(work, case), files=(*work.files, *map(listed, media)))
-    last = settings.hooks.after_each
-    notes = await workspace_hooks.finish("after_each", last, folders.work, case, context)
+    last, run = settings.hooks.after_each, folders.run
+    notes = await workspace_hooks.finish("after_each", last, folders.work, case, context, run=run)
     checks = await asyncio.to_thread(check_files, case, folders.work, work.changes)
     checks += await run_commands(case, folders.work, folders.home, context)
     kept = work.changes if DIFF in settings.keep else ()

@@ -1,7 +1,7 @@
 """The folder that an agent works in: a fresh copy for each trial, prepared once per run.
 
 It has no file that grades, or that an agent would obey, and `RunContext.left_out` gets their names.
-No link leads out of it.
+No link of a copied folder leads out of it.
 """
 
 import asyncio
@@ -52,6 +52,7 @@ class Folders:
     work: Path
     home: Path
     before: Path
+    run: str  # a name that all trials of the prepared folder share
 
 
 class Workspaces:
@@ -80,12 +81,13 @@ class Workspaces:
             folder = await asyncio.to_thread(held.enter_context, scratch_folder())
             work, home = folder / "work", folder / "home"
             home.mkdir()
-            await asyncio.to_thread(shutil.copytree, before, work, symlinks=True)
+            run = before.parents[1].name
+            await asyncio.to_thread(_duplicate, before, work)
             if first:
-                await workspace_hooks.prepare("before_each", first, work, case, context)
+                await workspace_hooks.prepare("before_each", first, work, case, context, run=run)
                 before = folder / "before"
-                await asyncio.to_thread(shutil.copytree, work, before, symlinks=True)
-            yield Folders(work, home, before)
+                await asyncio.to_thread(_duplicate, work, before)
+            yield Folders(work, home, before, run)
             if case.looks_in_workspace:
                 (context.folders or self._held).push(held.pop_all())
 
@@ -139,10 +141,21 @@ class Workspaces:
         if settings.setup:
             trusted = target if settings.of_target else replace(target, env=())
             await _prepared(_script(settings, context.root), folder, trusted, context)
-        await workspace_hooks.prepare(
-            "before_all", settings.hooks.before_all, folder, None, context
-        )
+        first, run = settings.hooks.before_all, folder.parents[1].name
+        await workspace_hooks.prepare("before_all", first, folder, None, context, run=run)
         return folder
+
+
+def _duplicate(folder: Path, new: Path) -> None:
+    """Copy a prepared folder; raises CannotAnswer for a socket and others that have no copy."""
+    try:
+        shutil.copytree(folder, new, symlinks=True)
+    except shutil.Error as error:
+        _, _, reason = error.args[0][0]
+        why = str(reason).replace(f"{folder}{os.sep}", "")
+        raise CannotAnswer(
+            f"the workspace cannot be copied: {why}; remove it in the command that makes it"
+        ) from None
 
 
 async def _checked_out(
@@ -150,6 +163,8 @@ async def _checked_out(
 ) -> None:
     """Check a commit out, without the files that grade or that an agent would obey."""
     folder = await asyncio.to_thread(_inside, workspace, source.into)
+    if (folder / ".git").exists():
+        raise CannotAnswer(f"`into: {source.into}` is the folder of two repositories; fix one")
     await git_source.check_out(source, folder, context)
     names, is_planted = await _listed(folder, context), matcher(_planted(target))
     graders = Graders(folder, names)
@@ -158,7 +173,7 @@ async def _checked_out(
     }
     left_out = {name: reason for name, reason in reasons.items() if reason}
     for name in left_out:
-        (folder / name).unlink(missing_ok=True)
+        _remove(folder / name)
     context.left_out.update({f"{source.url or source.path}: {n}": w for n, w in left_out.items()})
     await git_source.settle(source, folder, left_out, context)
 
@@ -168,8 +183,19 @@ def _inside(workspace: Path, name: str) -> Path:
     folder = Path(os.path.realpath(workspace / name))
     if folder != workspace and workspace not in folder.parents:
         raise CannotAnswer(f"`into: {name}` leads out of the workspace; fix the path")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise CannotAnswer(f"`into: {name}` is a file of the workspace; fix the path") from None
     return folder
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, a link, or the folder of a submodule."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _script(settings: Workspace, root: Path) -> str | tuple[str, ...]:

@@ -5,6 +5,7 @@ what one prepares there is no answer; what one leaves undone after it is a note.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Final
 
@@ -16,36 +17,42 @@ from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.scratch import variables
 
+_PLACEHOLDER: Final = re.compile(r"\{(?:WORKSPACE|EVAL_ID)\}")
 _BEFORE_ALL: Final = "__before_all__"  # in place of an id, as AgentV has it
 
 
 async def prepare(
-    name: str, hook: Hook | None, work: Path, case: EvalCase | None, context: RunContext
+    name: str,
+    hook: Hook | None,
+    work: Path,
+    case: EvalCase | None,
+    context: RunContext,
+    *,
+    run: str,
 ) -> None:
     """Run a command before an answer, or before all of them; raises CannotAnswer if it fails."""
-    if hook and (failed := await _failure(name, hook, work, case, context)):
+    if hook and (failed := await _failure(name, hook, _facts(work, case, run), context)):
         raise CannotAnswer(failed)
 
 
 async def finish(
-    name: str, hook: Hook | None, work: Path, case: EvalCase, context: RunContext
+    name: str, hook: Hook | None, work: Path, case: EvalCase, context: RunContext, *, run: str
 ) -> tuple[str, ...]:
     """Run a command after an answer, and return the note that it failed."""
-    failed = await _failure(name, hook, work, case, context) if hook else ""
+    failed = await _failure(name, hook, _facts(work, case, run), context) if hook else ""
     return (failed,) if failed else ()
 
 
-async def _failure(
-    name: str, hook: Hook, work: Path, case: EvalCase | None, context: RunContext
-) -> str:
+async def _failure(name: str, hook: Hook, facts: dict[str, object], context: RunContext) -> str:
     """Run a command, and return why it failed; "" if it did not."""
+    work, identifier = str(facts["workspace_path"]), str(facts["test_id"])
     command = Command(
-        script=tuple(_filled(word, work, case) for word in hook.command),
+        script=tuple(_filled(word, work, identifier) for word in hook.command),
         cwd=context.root / hook.cwd,
-        environment=clean_environment(context.environment) | variables(work),
+        environment=clean_environment(context.environment) | variables(Path(work)),
         known=context.environment,
         timeout_seconds=hook.timeout_seconds,
-        stdin=json.dumps(_facts(work, case)),
+        stdin=json.dumps(facts),
     )
     what = f"`{name}` of the workspace failed"
     try:
@@ -55,17 +62,18 @@ async def _failure(
     return f"{what}: {describe_exit(finished)}" if finished.status else ""
 
 
-def _filled(word: str, work: Path, case: EvalCase | None) -> str:
-    name = case.own_id if case else _BEFORE_ALL
-    return word.replace("{EVAL_ID}", name).replace("{WORKSPACE}", str(work))
+def _filled(word: str, work: str, identifier: str) -> str:
+    """Return a word with the folder and the id, in which nothing is replaced."""
+    values = {"{WORKSPACE}": work, "{EVAL_ID}": identifier}
+    return _PLACEHOLDER.sub(lambda match: values[match[0]], word)
 
 
-def _facts(work: Path, case: EvalCase | None) -> dict[str, object]:
-    """Return the input of a command, under the names of AgentV; the folder is one of the run."""
+def _facts(work: Path, case: EvalCase | None, run: str) -> dict[str, object]:
+    """Return the input of a command, under the names of AgentV."""
     return {
         "workspace_path": str(work),
         "test_id": case.own_id if case else _BEFORE_ALL,
-        "eval_run_id": work.parents[1].name,
+        "eval_run_id": run,
         "case_input": case.question if case else None,
         "case_metadata": (dict(case.metadata) or None) if case else None,
     }

@@ -171,6 +171,7 @@ import json, pathlib, sys
 given = json.load(sys.stdin)
 work = pathlib.Path(given["workspace_path"])
 told = {key: given[key] for key in ("test_id", "case_input", "case_metadata")}
+(work / "run.txt").open("a").write(given["eval_run_id"] + "\\n")
 with (work / f"{sys.argv[1]}.txt").open("a") as file:
     file.write(f"{json.dumps(told)} {sys.argv[2]} {sys.argv[3] == str(work)}\\n")
 """
@@ -198,7 +199,7 @@ def told(identifier: str, asked: Any, metadata: Any) -> str:
 
 
 def test_commands_run_around_the_work(project: Project) -> None:
-    command(project, "cat all.txt each.txt a.txt", cwd=".")
+    command(project, "cat all.txt each.txt a.txt; sort -u run.txt | wc -l", cwd=".")
     project.write("evals/hook.py", HOOK)
     project.write("evals/a.yaml", HOOKED)
     done = project.run("--trials", "2")
@@ -208,8 +209,9 @@ def test_commands_run_around_the_work(project: Project) -> None:
         f"{told('__before_all__', None, None)} __before_all__ True",
         f"{told('one', 'Look', {'n': 1})} one True",
         "1",
+        "1",
     ]
-    assert looked(project) == [("all.txt, b.txt, each.txt", "")]
+    assert looked(project) == [("all.txt, b.txt, each.txt, run.txt", "")]
     assert case["trace"]["notes"] == [
         "`after_each` of the workspace failed: exit status 3, no output"
     ]
@@ -234,6 +236,20 @@ def test_commands_run_around_the_work(project: Project) -> None:
             "before_each: {command: ['true'], cwd: nowhere}",
             "`before_each` of the workspace failed: `true` cannot run in ",
         ),
+        (
+            "before_all: {command: [mkfifo, '{WORKSPACE}/pipe']}",
+            "the workspace cannot be copied: `pipe` is a named pipe; remove it in the command that "
+            "makes it",
+        ),
+        (
+            "before_each: {command: [mkfifo, '{WORKSPACE}/pipe']}",
+            "the workspace cannot be copied: `pipe` is a named pipe; remove it in the command that "
+            "makes it",
+        ),
+        (
+            "before_each: {command: [sh, -c, 'echo $0 >&2; exit 1', '{EVAL_ID}']}",
+            "`before_each` of the workspace failed: exit status 1: one-{WORKSPACE}",
+        ),
     ],
 )
 def test_without_its_preparation_a_case_has_no_answer(
@@ -241,7 +257,8 @@ def test_without_its_preparation_a_case_has_no_answer(
 ) -> None:
     command(project, "echo done", cwd=".")
     setup = "setup: echo ready > made.txt"
-    project.write("evals/a.yaml", SUITE.replace(setup, f"hooks: {{{hook}}}"))
+    suite = SUITE.replace(setup, f"hooks: {{{hook}}}").replace("id: one", 'id: "one-{WORKSPACE}"')
+    project.write("evals/a.yaml", suite)
     assert project.run().returncode == 3
     (case,) = project.report()["cases"]
     assert case["reason"].startswith(reason)

@@ -48,7 +48,7 @@ def stub(bench: Bench, engine: str) -> Path:  # noqa: F811
 
 def test_the_command_line(bench: Bench) -> None:  # noqa: F811
     stub(bench, "podman")
-    folders = Folders(Path("/t/rubric-ci-work-1/folder/work"), Path("/t/h"), Path("/t/b"))
+    folders = Folders(Path("/t/rubric-ci-work-1/folder/work"), Path("/t/h"), Path("/t/b"), "1")
     user = f"--user={os.getuid()}:{os.getgid()}"
     keep = ("--userns=keep-id",) if os.getuid() else ()
     found = container.prefix("image", folders, ["PATH", "KEY", "HOME"], {"HOME": "/me", "A": "1"})

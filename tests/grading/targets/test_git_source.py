@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -165,6 +166,9 @@ def test_repositories_in_folders_of_a_copy(
     [
         ("gone", "x", "the commit gone of "),
         ("main", "../x", "`into: ../x` leads out of the workspace; fix the path"),
+        ("main", "readme", "`into: readme` is a file of the workspace; fix the path"),
+        ("main", "readme/x", "`into: readme/x` is a file of the workspace; fix the path"),
+        ("main", "lib", "`into: lib` is the folder of two repositories; fix one"),
     ],
 )
 def test_a_repository_that_cannot_be_there(
@@ -175,5 +179,24 @@ def test_a_repository_that_cannot_be_there(
     message: str,
 ) -> None:
     target = bench.program("codex", printed("codex", "ok"))
-    repos = (GitSource(path=str(origin.root), ref=ref, into=into),)
-    assert bench.refusal(worked(target, repos=repos)).startswith(message)
+    bench.files(**{"shop/readme": "Shop\n"})
+    first = GitSource(path=str(origin.root), ref="main", into="lib")
+    repos = (first, GitSource(path=str(origin.root), ref=ref, into=into))
+    assert bench.refusal(worked(target, copy="shop", repos=repos)).startswith(message)
+
+
+def test_a_submodule_that_grades_is_left_out(
+    bench: Bench,  # noqa: F811
+    origin: Checkout,
+) -> None:
+    entry = f"160000,{origin.git('rev-parse', 'wanted')},.agentv"
+    origin.git("update-index", "--add", "--cacheinfo", entry)
+    origin.git("commit", "--quiet", "--message", "a submodule")
+    looks = """
+        Path("seen").write_text(" ".join(sorted(os.listdir("."))))
+    """
+    target = bench.program("claude-code", printed("claude", "ok"), dedent(looks))
+    repos = (GitSource(path=str(origin.root), ref="main"),)
+    found = bench.answer(worked(target, repos=repos, keep=("diff", "seen")))
+    assert found.work is not None
+    assert found.work.files[0].text == ".git a solution"

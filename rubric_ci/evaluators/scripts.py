@@ -145,7 +145,7 @@ def read(finished: Finished) -> Assessment:
     A script that ends with another status than 0 has no score, even if it printed one.
     """
     _check_ran(finished)
-    value = _parse(finished)
+    value = _parse(finished.stdout)
     if finished.status != 0:
         hint = "" if isinstance(value, dict) else f"; {_BY_STATUS}"
         raise CannotRunScript(f"the script failed: {describe_exit(finished)}{hint}")
@@ -174,21 +174,36 @@ def read_status(finished: Finished) -> Assessment:
 def read_either(finished: Finished) -> Assessment:
     """Return the printed score, or the score of the exit status if the script prints another text.
 
-    Raises CannotRunScript for a failure with a complaint, or with a printed object.
+    Raises CannotRunScript for a failure with a complaint, or with a printed object, and for an
+    object that is not the whole output.
     """
     _check_ran(finished)
-    value = _parse(finished)
+    value = _parse(finished.stdout)
     if isinstance(value, dict) and finished.status == 0:
         return _from_object(value)
     like_json = finished.stdout.lstrip().startswith(("{", "["))
     if finished.status != 0 and (like_json or finished.stderr.strip()):
         raise CannotRunScript(f"the script failed: {describe_exit(finished)}")
+    if _has_object(finished.stdout):
+        raise CannotRunScript(
+            f"the script printed {_quoted(finished.stdout)}, which is not one JSON object; print "
+            "the object alone, or a text without one"
+        )
     return read_status(finished)
+
+
+def _has_object(printed: str) -> bool:
+    """Return True for a text that begins with a brace, or has an object at its end."""
+    text = printed.strip()
+    _, _, last = f"\n{text}".rpartition("\n")
+    _, brace, rest = text.partition("\n{")
+    ends = (last, f"{{{rest}" if brace else "")
+    return text.startswith("{") or any(isinstance(_parse(each), dict) for each in ends)
 
 
 def unused_score(finished: Finished) -> tuple[str, ...]:
     """Return a warning if a script that is scored by its status printed a score as well."""
-    value = _parse(finished)
+    value = _parse(finished.stdout)
     if not isinstance(value, dict) or "score" not in value:
         return ()
     printed = _quoted(finished.stdout)
@@ -208,9 +223,9 @@ def _check_ran(finished: Finished) -> None:
         raise CannotRunScript(f"the script was killed by signal {signal}{_stderr(finished)}")
 
 
-def _parse(finished: Finished) -> JSON:
+def _parse(printed: str) -> JSON:
     try:
-        return json.loads(finished.stdout, parse_constant=_refuse_constant)
+        return json.loads(printed, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
 

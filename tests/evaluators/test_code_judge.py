@@ -320,6 +320,7 @@ def test_no_mark_is_an_error(script: str, message: str, tmp_path: Path) -> None:
         ("echo 2 of 3; exit 4", 0.0, "2 of 3"),
         ("exit 4", 0.0, "exit status 4"),
         ("echo '[1]'", 1.0, "exit status 0"),
+        ("echo '3 of {4}'", 1.0, "exit status 0"),
     ],
 )
 def test_a_score_from_the_output_or_the_status(
@@ -329,6 +330,9 @@ def test_a_score_from_the_output_or_the_status(
     assert (found.score, found.reasoning) == (score, reasoning)
 
 
+NOT_ONE = "which is not one JSON object; print the object alone, or a text without one"
+
+
 @pytest.mark.parametrize(
     ("script", "message"),
     [
@@ -336,6 +340,10 @@ def test_a_score_from_the_output_or_the_status(
         ("echo '{\"score\": 1}'; exit 1", "the script failed: exit status 1: {"),
         ("no-such-tool", "the script was not found"),
         ("echo '{}'", "the script printed no `score`"),
+        ("echo \"{'score': 0}\"", f"the script printed `{{'score': 0}}`, {NOT_ONE}"),
+        ("echo '{\"score\": 0}'; echo ok", f'the script printed `{{"score": 0}} ok`, {NOT_ONE}'),
+        ("echo go; echo '{\"score\": 0}'", f'the script printed `go {{"score": 0}}`, {NOT_ONE}'),
+        ("echo go; printf '{\\n\"score\": 0}'", 'the script printed `go { "score": 0}`, which'),
     ],
 )
 def test_neither_output_nor_status_is_a_score(script: str, message: str, tmp_path: Path) -> None:

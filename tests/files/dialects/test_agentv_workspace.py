@@ -193,9 +193,7 @@ SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
     "a misspelt command": (
         hooks(before_each={"comand": ["x"]}),
         [
-            *refused(
-                ".hooks.before_each.comand", "`comand` has no counterpart, `command` has one"
-            ),
+            *refused(".hooks.before_each.comand", "`comand` has no counterpart, `command` has one"),
             ("skipped-there", "workspace.hooks.before_each", NO_COMMAND),
         ],
     ),

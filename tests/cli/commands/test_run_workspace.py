@@ -217,6 +217,11 @@ def test_commands_run_around_the_work(project: Project) -> None:
     ]
 
 
+NO_COPY = (
+    "the workspace cannot be copied: `pipe` is a named pipe; remove it in the command that makes it"
+)
+
+
 @pytest.mark.parametrize(
     ("hook", "reason"),
     [
@@ -238,13 +243,11 @@ def test_commands_run_around_the_work(project: Project) -> None:
         ),
         (
             "before_all: {command: [mkfifo, '{WORKSPACE}/pipe']}",
-            "the workspace cannot be copied: `pipe` is a named pipe; remove it in the command that "
-            "makes it",
+            NO_COPY,
         ),
         (
             "before_each: {command: [mkfifo, '{WORKSPACE}/pipe']}",
-            "the workspace cannot be copied: `pipe` is a named pipe; remove it in the command that "
-            "makes it",
+            NO_COPY,
         ),
         (
             "before_each: {command: [sh, -c, 'echo $0 >&2; exit 1', '{EVAL_ID}']}",

@@ -54,8 +54,8 @@ def init(context: click.Context, /, yes: bool, **settings: Any) -> None:
     """Create starter files.
 
     They are a configuration, an example that runs offline, workflows and a pre-commit hook. FOLDER
-    is the root of the repository. Existing files are kept unless --force is given; with a
-    configuration, the workflows pass on the variables that it names.
+    is the root of the repository. Existing files are kept unless --force is given. The workflows
+    pass on the variables that the configuration, targets files and scripts name.
     """
     from rubric_ci.cli.commands.init import init as create_files
     from rubric_ci.cli.commands.init_questions import ask

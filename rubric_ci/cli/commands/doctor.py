@@ -5,17 +5,18 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from posixpath import dirname, join
 
 import click
 
 from rubric_ci.cli.commands.validate import waiver_states
-from rubric_ci.errors import ExitCode
+from rubric_ci.errors import CannotFindEvals, ExitCode
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project.checker import Checker, open_checkout
 from rubric_ci.files.project.project import Project
 from rubric_ci.services.doctor.finding import Check
 from rubric_ci.services.doctor.git_checks import repository_checks
-from rubric_ci.services.doctor.models import model_checks
+from rubric_ci.services.doctor.models import judge_checks, target_checks
 from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape, numbers
 
@@ -39,19 +40,30 @@ def doctor(config: Path | None, *, as_json: bool) -> ExitCode:
 
 def _checks(project: Project) -> Iterator[Check]:
     environment = os.environ
-    yield from _files(project)
+    checker = Checker(project, waiver_states, from_root=True)
+    evals = _evals(checker)
+    yield from _files(project, checker, evals)
     config = project.policy_for("any")
     variables = Variables(environment=environment, listed=config.env_allow)
-    yield from model_checks(config, variables)
+    yield from judge_checks(config, variables)
+    folders = dict.fromkeys(["", *(dirname(project.name_of(path)) for path in evals)])
+    targets = (project.policy_for(join(folder, "any")).targets for folder in folders)
+    yield from target_checks(targets, variables)
     yield from repository_checks(project.root, config, environment)
 
 
-def _files(project: Project) -> Iterator[Check]:
+def _evals(checker: Checker) -> list[Path]:
+    try:
+        return checker.find("")
+    except CannotFindEvals:
+        return []
+
+
+def _files(project: Project, checker: Checker, evals: list[Path]) -> Iterator[Check]:
     """Yield the problems of the configuration and the targets files."""
-    checker = Checker(project, waiver_states, from_root=True)
     if not project.config_name:
         yield Check(ok=False, about="rubric-ci.yaml", said="it is missing; run `rubric-ci init`")
-    for path in checker.configs([]):
+    for path in checker.configs(evals):
         found = [each for each in checker.check(path) if each.severity.value != "notice"]
         for each in found:
             place = f"{each.file}:{each.span.line}"

@@ -146,13 +146,14 @@ class _Plan:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables that judge and targets need."""
-        return self.provider.variables if self.is_new else self.found.variables
+        """The variables that judge, targets and scripts need."""
+        new = self.provider.variables if self.is_new else ()
+        return tuple(dict.fromkeys((*new, *self.found.variables)))
 
     @property
     def priced(self) -> bool:
         """Whether a maximum cost can be enforced."""
-        return self.provider.priced if self.is_new else self.found.priced
+        return self.found.priced and (self.provider.priced or not self.is_new)
 
     def files(self) -> Iterator[_File]:
         """Yield the files that belong into this folder."""
@@ -170,7 +171,7 @@ class _Plan:
 
 def init(settings: InitSettings) -> ExitCode:
     """Write the files that are missing and print what was written or kept."""
-    found = look(settings.folder, os.environ)
+    found = look(settings.folder, os.environ, overwritten=settings.force)
     if found.root and found.root.resolve() != settings.folder.resolve():
         place = f"{settings.folder} is in the repository {found.root}"
         raise CannotWriteFile(
@@ -200,7 +201,7 @@ def _next(plan: _Plan) -> Iterator[str]:
     if plan.is_new and plan.provider.before:
         yield f"  {plan.provider.before}\n"
     yield "  rubric-ci doctor    # keys, models, programs and workflows; sends no prompt\n"
-    needed = () if plan.is_new and plan.provider.cli else plan.variables
+    needed = plan.found.variables if plan.is_new and plan.provider.cli else plan.variables
     values = " ".join(f"{name}=..." for name in needed)
     exports = f"export {values} && " if values else ""
     own = {"model": "asks the model", "recorded": "needs a judge", "http": "asks your service"}
@@ -253,7 +254,7 @@ def _text(file: _File, plan: _Plan) -> str:
     if file.is_workflow:
         return _workflow(text, plan)
     if file.path != "rubric-ci.yaml":
-        return text.replace(_KEY, (plan.variables or ("",))[0]) if file.only else text
+        return text.replace(_KEY, (plan.provider.variables or ("",))[0]) if file.only else text
     target = _TARGETS[plan.settings.target].format(
         _target(plan.provider),
         variables=", ".join(plan.provider.variables),

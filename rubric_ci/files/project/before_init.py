@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from posixpath import dirname
 from typing import Any, Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
@@ -44,28 +45,30 @@ class Found:
     has_pytest: bool = False  # it has settings of pytest
 
 
-def look(folder: Path, environment: Mapping[str, str]) -> Found:
-    """Look at a folder, which need not exist."""
+def look(folder: Path, environment: Mapping[str, str], *, overwritten: bool = False) -> Found:
+    """Look at a folder, which need not exist; at no configuration that is to be overwritten."""
     here = next(each for each in (folder, *folder.absolute().parents) if each.is_dir())
     try:
         repository = plumbing.open_repository(here, environment)
         top = process.query(repository, "rev-parse", "--show-toplevel")
     except CannotUseGit:
         repository, top = None, ""
-    config = next((name for name in CONFIG_NAMES if (folder / name).is_file()), "")
-    texts = [_data(folder / name) for name in _settings_files(config) if (folder / name).is_file()]
-    evals = [_data(path) for path in _evals(folder)]
+    names = () if overwritten else CONFIG_NAMES
+    config = next((name for name in names if (folder / name).is_file()), "")
+    paths = _evals(folder)
+    texts = [_data(path) for path in _settings_files(folder, config, paths) if path.is_file()]
+    evals = [_data(path) for path in paths]
     named = [name for data in texts for name in env_vars.names(data)]
     given = [name for data in (*texts, *evals) for name in _passed(data)]
     models = [each for data in texts for each in _models(data)]
-    names = dict.fromkeys((*named, *_credentials(models), *given))
+    variables = dict.fromkeys((*named, *_credentials(models), *given))
     return Found(
         root=Path(top) if top else None,
         branch=_default_branch(repository) if repository else "main",
         other_host=_other_host(repository, folder) if repository else "",
         config=config,
         has_evals=bool(evals),
-        variables=tuple(name for name in names if not env_vars.is_of_runner(name)),
+        variables=tuple(name for name in variables if not env_vars.is_of_runner(name)),
         priced=all(map(_is_priced, models)),
         has_pytest=any(_has_section(folder / name, word) for name, word in _PYTEST.items()),
     )
@@ -79,9 +82,11 @@ def _has_section(path: Path, section: str) -> bool:
         return False
 
 
-def _settings_files(config: str) -> Iterator[str]:
-    yield from filter(None, [config])
-    yield from targets_candidates("")
+def _settings_files(folder: Path, config: str, evals: list[Path]) -> Iterator[Path]:
+    """Yield the configuration, and each place of a targets file that serves the eval files."""
+    folders = dict.fromkeys(["", *(dirname(discovery.from_root(each, folder)) for each in evals)])
+    served = (name for each in folders for name in targets_candidates(each))
+    yield from (folder / name for name in dict.fromkeys((*filter(None, [config]), *served)))
 
 
 def _data(path: Path) -> Any:

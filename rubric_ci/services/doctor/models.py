@@ -5,7 +5,7 @@ A look-up is free: it reads the server's entry of a model. No prompt is sent.
 
 import asyncio
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Final
@@ -14,7 +14,7 @@ from rubric_ci.errors import UserError
 from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.grading.resolve import resolved
-from rubric_ci.model.config import CliTarget, Config, Endpoint, LlmTarget
+from rubric_ci.model.config import CliTarget, Config, Endpoint, LlmTarget, Target
 from rubric_ci.model.model_facts import SWITCH, ending
 from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.agents.logins import NoLogin, login_of
@@ -33,14 +33,22 @@ _KEYS: Final = {
 }
 
 
-def model_checks(config: Config, variables: Variables) -> Iterator[Check]:
-    """Yield the checks of the judge and of every target with a model or an agent."""
+def judge_checks(config: Config, variables: Variables) -> Iterator[Check]:
+    """Yield the checks of the judge."""
     if config.judge is None:
         said = "none is configured; set `judge: {model: …}`, or use assertions only"
         yield Check(ok=True, about="judge", said=said)
     for endpoint in config.judge.endpoints if config.judge else ():
         yield from _endpoint("judge", endpoint, variables)
-    for name, target in config.targets.items():
+
+
+def target_checks(folders: Iterable[Mapping[str, Target]], variables: Variables) -> Iterator[Check]:
+    """Yield the checks of every target with a model or an agent, once for all folders."""
+    found: list[tuple[str, Target]] = []
+    for name, target in (each for targets in folders for each in targets.items()):
+        if (name, target) in found:
+            continue
+        found.append((name, target))
         match target:
             case LlmTarget(endpoint=endpoint):
                 yield from _endpoint(f"target {name}", endpoint, variables)

@@ -109,6 +109,26 @@ def test_programs_and_logins(root: Path) -> None:
     ]
 
 
+def test_targets_files_next_to_eval_files(root: Path) -> None:
+    (root / "evals/deep").mkdir(parents=True)
+    for folder in ("evals", "evals/deep"):
+        (root / folder / "targets.yaml").write_text(
+            f"targets: [{{name: {folder[-4:]}, model: anthropic/claude-haiku-5-5}}]\n"
+        )
+    (root / "evals/deep/b.eval.yaml").write_text(EVAL)
+    config = "evals: [evals/**/*.eval.yaml]\ntargets: [{name: default, model: openai/gpt-6-luna}]\n"
+    done = doctor(root, config)
+    assert lines(done, "targets.yaml") == [
+        "ok evals/targets.yaml: no problems",
+        "ok evals/deep/targets.yaml: no problems",
+    ]
+    assert lines(done, "fix target") == [
+        "fix target default: openai/gpt-6-luna: no key; export OPENAI_API_KEY=...",
+        "fix target vals: anthropic/claude-haiku-5-5: no key; export ANTHROPIC_API_KEY=...",
+        "fix target deep: anthropic/claude-haiku-5-5: no key; export ANTHROPIC_API_KEY=...",
+    ]
+
+
 def test_all_is_well(root: Path) -> None:
     config = (
         "evals: [evals/*.eval.yaml]\ntargets: [{name: default, provider: mock, response: Hello}]\n"

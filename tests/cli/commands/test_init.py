@@ -390,6 +390,34 @@ def test_a_configuration_decides_what_the_workflows_pass_on(repository: Path) ->
     assert job["with"] == {"max-cost-usd": ""}  # `openai/judge` has no price
 
 
+@pytest.mark.parametrize(
+    ("words", "exported"),
+    [
+        ((), "OPENAI_API_KEY ANTHROPIC_API_KEY SHOP_TOKEN DATABASE_URL"),
+        (("--provider", "codex"), "ANTHROPIC_API_KEY SHOP_TOKEN DATABASE_URL"),
+        (("--force",), "OPENAI_API_KEY ANTHROPIC_API_KEY SHOP_TOKEN DATABASE_URL"),
+    ],
+)
+def test_targets_files_next_to_eval_files_count(
+    words: tuple[str, ...], exported: str, repository: Path
+) -> None:
+    (repository / "evals").mkdir()
+    (repository / "evals/a.eval.yaml").write_text(SCRIPT)
+    (repository / "evals/targets.yaml").write_text(
+        CONFIG.partition("env: {allow: [JUDGE_URL]}\n")[2]
+    )
+    if words == ("--force",):
+        (repository / "rubric-ci.yaml").write_text(CONFIG)
+    done = command(repository, "init", "--yes", *words)
+    (line,) = (each for each in next_lines(done.stdout) if "&& rubric-ci run" in each)
+    named = line.removeprefix("  export ").partition(" && ")[0]
+    assert named.replace("=...", "") == exported
+    (job,) = workflow(repository, "gate")["jobs"].values()
+    passed = [each.partition("=")[0] for each in job["secrets"]["env"].splitlines()]
+    first = ["CODEX_API_KEY"] if "codex" in words else []
+    assert passed == [*first, *exported.split()]
+
+
 def test_eval_files_need_no_example(repository: Path) -> None:
     (repository / "a.eval.yaml").write_text("evalcases: [{id: a, input: Hi, rubrics: [Greets]}]\n")
     done = command(repository, "init", "--yes")

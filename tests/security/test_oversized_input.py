@@ -200,7 +200,7 @@ def test_the_replies_of_a_batch(address: str, size: int, said: str) -> None:
     async def read() -> str:
         options = {"api_base": server.url, "api_key": "k"}
         endpoint = Endpoint(model="openai/gpt-6.1-sol", options=options)
-        reader = BatchServer(await loaded_litellm("openai/m"), endpoint, Backoff(attempts=1))
+        reader = BatchServer(endpoint, Backoff(attempts=1))
         try:
             return str(len(await reader.read("file-1")))
         except RequestError as error:

@@ -2,16 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.context import JudgementCache
 from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.models.llm import openai_http
-from rubric_ci.models.llm.batch_http import BatchResult, BatchServer, read_batch
+from rubric_ci.models.llm.batch_http import Batch, BatchServer, read_batch
 from rubric_ci.models.llm.budget import Budget, Prices
-from rubric_ci.models.llm.litellm_client import loaded_litellm
 from rubric_ci.models.llm.model_info import batch_prices_of, known_mode, prices_of
 from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.models.llm.retry import BACKOFF, RequestError, with_retries
@@ -92,8 +91,7 @@ async def _send_one(
     calls: Sequence[ModelCall], notify: Notify, poll: float, backoff: Backoff
 ) -> Sequence[ModelReply | RequestError]:
     """Send one batch and wait for its replies; an error of the batch is the error of every call."""
-    endpoint = calls[0].endpoint
-    server = BatchServer(await loaded_litellm(endpoint.model), endpoint, backoff)
+    server = BatchServer(calls[0].endpoint, backoff)
     try:
         batch = await server.begin(calls)
         many = "1 request" if len(calls) == 1 else f"{len(calls):,} requests"
@@ -101,29 +99,31 @@ async def _send_one(
             f"batch {batch.id}: {many} to {calls[0].endpoint.model}; "
             "it may take up to a day, and stopping the run cancels it"
         )
-        return read_batch(calls, await _wait_for_result(server, batch, notify, poll))
+        return read_batch(calls, *await _wait_for_result(server, batch, notify, poll))
     except RequestError as error:  # each step had its retries
         return [RequestError(f"batch: {error}", retryable=False, billed=error.billed)] * len(calls)
 
 
 async def _wait_for_result(
-    server: BatchServer, batch: Any, notify: Notify, poll: float
-) -> BatchResult:
+    server: BatchServer, batch: Batch, notify: Notify, poll: float
+) -> tuple[Batch, Sequence[str]]:
+    """Return the batch when it has ended, and the texts of its files."""
     try:
         batch = await _poll_until_ended(server, batch, notify, poll)
-        files = [file for file in (batch.output_file_id, batch.error_file_id) if file]
         try:
-            texts = [await server.read(file) for file in files]
+            texts = [await server.read(file) for file in batch.files]
         except RequestError as error:
             lost = f"{batch.id} {batch.status}, but its replies cannot be read: {error}"
             raise RequestError(lost, billed=True) from error
     except asyncio.CancelledError:  # the replies would be paid for and not used
         await _cancel(server, batch, notify)
         raise
-    return BatchResult(id=batch.id, status=batch.status, reason=_reason(batch), texts=tuple(texts))
+    return batch, texts
 
 
-async def _poll_until_ended(server: BatchServer, batch: Any, notify: Notify, poll: float) -> Any:
+async def _poll_until_ended(
+    server: BatchServer, batch: Batch, notify: Notify, poll: float
+) -> Batch:
     """Poll a batch until it has ended; single failures are accepted: its replies are paid for."""
     lost = 0
     while batch.status not in _ENDED:
@@ -143,7 +143,7 @@ async def _poll_until_ended(server: BatchServer, batch: Any, notify: Notify, pol
     return batch
 
 
-async def _cancel(server: BatchServer, batch: Any, notify: Notify) -> None:
+async def _cancel(server: BatchServer, batch: Batch, notify: Notify) -> None:
     try:
         await server.cancel(batch.id)
     except RequestError as error:
@@ -153,11 +153,6 @@ async def _cancel(server: BatchServer, batch: Any, notify: Notify) -> None:
         )
     else:
         notify(f"batch {batch.id}: cancelled; requests that were already processed may be billed")
-
-
-def _reason(batch: Any) -> str:
-    errors = batch.errors.data if batch.errors and batch.errors.data else ()
-    return "; ".join(error.message for error in errors if error.message)
 
 
 QUIET = 1.0  # seconds without a new call after which a batch is complete

@@ -2,19 +2,18 @@
 
 import asyncio
 import json
-import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
+from urllib.parse import quote
 
 from rubric_ci.model.config import Endpoint
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.llm_calls import ModelCall, ModelReply
-from rubric_ci.models.llm import http_guard, openai_http
-from rubric_ci.models.llm.failures import error_message
-from rubric_ci.models.llm.litellm_client import request_error
+from rubric_ci.models.llm import direct_http, openai_http
+from rubric_ci.models.llm.failures import error_message, find_error
+from rubric_ci.models.llm.http_guard import MAX_FILE
 from rubric_ci.models.llm.model_info import batch_prices_of
 from rubric_ci.models.llm.openai_http import chat_body, read_reply
 from rubric_ci.models.llm.retry import RequestError
@@ -26,13 +25,13 @@ _NEVER_RUN = frozenset({"batch_cancelled", "batch_expired"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchResult:
-    """The result of a batch."""
+class Batch:
+    """The state of a batch."""
 
     id: str
-    status: str  # completed | failed | expired | cancelled
-    reason: str = ""  # why it failed
-    texts: tuple[str, ...] = ()  # of its files
+    status: str  # completed | failed | expired | cancelled, or not ended
+    reason: str  # why it failed
+    files: tuple[str, ...]  # of its replies and errors
 
 
 def request_lines(calls: Iterable[ModelCall]) -> str:
@@ -40,9 +39,11 @@ def request_lines(calls: Iterable[ModelCall]) -> str:
     return "".join(f"{json.dumps(_request(n, call))}\n" for n, call in enumerate(calls))
 
 
-def read_batch(calls: Sequence[ModelCall], ended: BatchResult) -> list[ModelReply | RequestError]:
-    """Return the reply or error of each call, in their order."""
-    lines = _by_id(ended.texts)
+def read_batch(
+    calls: Sequence[ModelCall], ended: Batch, texts: Iterable[str]
+) -> list[ModelReply | RequestError]:
+    """Return the reply or error of each call, in their order, from the texts of the files."""
+    lines = _by_id(texts)
     return [_outcome(call, lines.get(str(n), []), ended) for n, call in enumerate(calls)]
 
 
@@ -69,9 +70,7 @@ def _by_id(texts: Iterable[str]) -> Mapping[str, list[JSON]]:
     return found
 
 
-def _outcome(
-    call: ModelCall, lines: Sequence[JSON], ended: BatchResult
-) -> ModelReply | RequestError:
+def _outcome(call: ModelCall, lines: Sequence[JSON], ended: Batch) -> ModelReply | RequestError:
     match lines:
         case []:
             return _no_reply(ended)
@@ -86,7 +85,7 @@ def _outcome(
             )
 
 
-def _no_reply(ended: BatchResult) -> RequestError:
+def _no_reply(ended: Batch) -> RequestError:
     if ended.status == "completed":
         return RequestError(f"batch {ended.id}: no reply to this request", retryable=True)
     why = f": {ended.reason}" if ended.reason else ", without a reply to this request"
@@ -118,11 +117,9 @@ def _at_batch_price(call: ModelCall, reply: ModelReply) -> ModelReply:
     return replace(reply, usage=replace(used, cost_usd=cost, unpriced_calls=0))
 
 
-STEP_SECONDS = 120.0  # for one request about a batch; an upload may be large
+STEP_SECONDS = 120.0  # for one request about a batch
+FILE_SECONDS = 900.0  # for a file, which may be large
 WINDOW = "24h"  # the only one that providers offer
-
-# OpenAI's client and litellm raise these for a reply of status 200 that is not OpenAI's.
-_NOT_UNDERSTOOD = (AttributeError, KeyError, TypeError, ValueError)
 
 T = TypeVar("T")
 
@@ -130,65 +127,55 @@ T = TypeVar("T")
 class BatchServer:
     """The batches of one account."""
 
-    def __init__(self, litellm: ModuleType, endpoint: Endpoint, backoff: Backoff) -> None:
-        # NOTE: some versions of litellm create a coroutine that reads a finished batch and never
-        # await it; the same happens to the coroutine of a step when the run is stopped.
-        not_awaited = r"coroutine '.*(afile_content|OpenAI\w+API\.\w+)' was never awaited"
-        warnings.filterwarnings("ignore", not_awaited)
-        self._litellm = litellm
+    def __init__(self, endpoint: Endpoint, backoff: Backoff) -> None:
+        self._endpoint = endpoint
         self._backoff = backoff
-        self.address, key = openai_http.server_of(endpoint)
-        self._account = {
-            "custom_llm_provider": "openai",
-            "api_base": self.address,
-            "api_key": key,
-            "extra_headers": openai_http.headers_of(endpoint),
-            "timeout": STEP_SECONDS,
-            "max_retries": 0,
-        }
+        self._headers = openai_http.headers_of(endpoint)
+        self.address = openai_http.server_of(endpoint)[0]
 
-    async def begin(self, calls: Sequence[ModelCall]) -> Any:
+    async def begin(self, calls: Sequence[ModelCall]) -> Batch:
         """Upload the requests and return the new batch."""
         content = request_lines(calls).encode("utf-8", "surrogatepass")
-        file = await self._with_retries(
-            lambda: self._litellm.acreate_file(
-                file=("requests.jsonl", content), purpose="batch", **self._account
-            )
-        )
-        return await self._with_retries(lambda: self._create(file.id))
+        file = await self._with_retries(lambda: self._upload(content))
+        return await self._with_retries(lambda: self._create(file))
 
-    async def look(self, batch_id: str) -> Any:
+    async def look(self, batch_id: str) -> Batch:
         """Return the current state of a batch, without retries."""
-        return await _once(
-            lambda: self._litellm.aretrieve_batch(batch_id=batch_id, **self._account)
-        )
+        url = self._url("batches", batch_id)
+        return _batch(await _within(STEP_SECONDS, direct_http.get(url, self._headers)))
 
     async def read(self, file_id: str) -> str:
         """Return the text of a file."""
-        limit = http_guard.max_bytes.set(http_guard.MAX_FILE)
-        try:
-            content = await self._with_retries(
-                lambda: self._litellm.afile_content(file_id=file_id, **self._account)
+        url = self._url("files", file_id, "content")
+        content = await self._with_retries(
+            lambda: _within(
+                FILE_SECONDS, direct_http.send("GET", url, self._headers, limit=MAX_FILE)
             )
-        finally:
-            http_guard.max_bytes.reset(limit)
-        text: str = content.content.decode("utf-8", "replace")
-        return text
+        )
+        return content.decode("utf-8", "replace")
 
     async def cancel(self, batch_id: str) -> None:
         """Cancel a batch."""
-        await _once(lambda: self._litellm.acancel_batch(batch_id=batch_id, **self._account))
+        await self._post({}, "batches", batch_id, "cancel")
 
-    async def _create(self, file_id: str) -> Any:
+    async def _upload(self, content: bytes) -> str:
+        """Upload a file and return its id."""
+        url, fields = self._url("files"), {"purpose": "batch"}
+        sent = direct_http.upload(url, self._headers, fields, "requests.jsonl", content)
+        match await _within(FILE_SECONDS, sent):
+            case {"id": str(name)}:
+                return name
+            case reply:
+                raise find_error(reply) or direct_http.broken_format()
+
+    async def _create(self, file_id: str) -> Batch:
+        wanted = {
+            "completion_window": WINDOW,
+            "endpoint": "/v1/chat/completions",
+            "input_file_id": file_id,
+        }
         try:
-            return await _once(
-                lambda: self._litellm.acreate_batch(
-                    completion_window=WINDOW,
-                    endpoint="/v1/chat/completions",
-                    input_file_id=file_id,
-                    **self._account,
-                )
-            )
+            return _batch(await self._post(wanted, "batches"))
         except RequestError as error:
             if not error.billed:
                 raise
@@ -196,10 +183,18 @@ class BatchServer:
             message = f"{error}; a batch may have been created all the same, and be billed"
             raise RequestError(message, retryable=False, billed=True) from error
 
+    async def _post(self, body: Mapping[str, JSON], *path: str) -> Mapping[str, JSON]:
+        sent = direct_http.post(self._url(*path), self._headers, body)
+        reply, _ = await _within(STEP_SECONDS, sent)
+        return reply
+
+    def _url(self, *path: str) -> str:
+        return openai_http.url_of(self._endpoint, "/".join(quote(part, safe="") for part in path))
+
     async def _with_retries(self, step: Callable[[], Awaitable[T]]) -> T:
         for attempt in range(1, self._backoff.attempts + 1):
             try:
-                return await _once(step)
+                return await step()
             except RequestError as error:
                 wait = error.wait_after(attempt, self._backoff)
                 if wait is None:
@@ -208,13 +203,32 @@ class BatchServer:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-async def _once(step: Callable[[], Awaitable[T]]) -> T:
-    from openai import OpenAIError  # what every error of litellm's is a kind of
-
+async def _within(seconds: float, step: Awaitable[T]) -> T:
     try:
-        return await step()
-    except OpenAIError as error:
-        raise request_error(error, STEP_SECONDS) from error
-    except _NOT_UNDERSTOOD as error:
-        message = " ".join(str(error).split())[:200]
-        raise RequestError(f"broken reply: {message}", retryable=False) from error
+        async with asyncio.timeout(seconds):
+            return await step
+    except TimeoutError as error:
+        raise RequestError(f"no reply within {seconds:g} s", status=408) from error
+
+
+def _batch(reply: Mapping[str, JSON]) -> Batch:
+    match reply:
+        case {"id": str(name), "status": str(status)}:
+            files = (reply.get("output_file_id"), reply.get("error_file_id"))
+            return Batch(
+                id=name,
+                status=status,
+                reason=_reason(reply.get("errors")),
+                files=tuple(file for file in files if isinstance(file, str) and file),
+            )
+        case _:
+            raise find_error(reply) or direct_http.broken_format()
+
+
+def _reason(errors: JSON) -> str:
+    match errors:
+        case {"data": list(entries)}:
+            said = (entry.get("message") for entry in entries if isinstance(entry, Mapping))
+            return "; ".join(text for text in said if text and isinstance(text, str))
+        case _:
+            return ""

@@ -26,7 +26,7 @@ from rubric_ci.models.llm.retry import RequestError
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-    from aiohttp import ClientResponse, ClientSession
+    from aiohttp import ClientResponse, ClientSession, FormData
 
     _Opened = tuple[AsyncGenerator[ClientSession, None], ClientSession]
 
@@ -48,9 +48,28 @@ async def post(
     return _object(data), response.headers
 
 
-async def send(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
+async def upload(
+    url: str, headers: Mapping[str, str], fields: Mapping[str, str], name: str, content: bytes
+) -> Mapping[str, JSON]:
+    """Send a form with a file, and return the object of the reply; raises RequestError."""
+    from aiohttp import FormData
+
+    form = FormData(fields)
+    form.add_field("file", content, filename=name, content_type="application/octet-stream")
+    _, data = await _send("POST", url, headers, form)
+    return _object(data)
+
+
+async def send(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes | None = None,
+    *,
+    limit: int = MAX_BODY,
+) -> bytes:
     """Send a body as it is and return the reply's body; raises RequestError."""
-    _, data = await _send(method, url, headers, body)
+    _, data = await _send(method, url, headers, body, limit=limit)
     return data
 
 
@@ -80,9 +99,10 @@ async def _send(
     method: str,
     url: str,
     headers: Mapping[str, str],
-    body: Mapping[str, JSON] | bytes | None = None,
+    body: "Mapping[str, JSON] | FormData | bytes | None" = None,
     *,
     form: bool = False,
+    limit: int = MAX_BODY,
 ) -> "tuple[ClientResponse, bytes]":
     from aiohttp import ClientError
 
@@ -91,14 +111,15 @@ async def _send(
     except RefusedHost as error:
         raise RequestError(str(error), retryable=False, billed=False, reached=False) from error
     session = await _session()
-    sent: dict[str, Any] = {"data": body} if form or isinstance(body, bytes) else {"json": body}
+    is_json = isinstance(body, Mapping) and not form
+    sent: dict[str, Any] = {"json": body} if is_json else {"data": body}
     if session.trust_env or not url.startswith("http:"):  # a proxy may have a certificate as well
         sent["ssl"] = _trusted()
     try:
         async with session.request(
             method, url, headers=headers, allow_redirects=False, **sent
         ) as response:
-            data = await _read(response)
+            data = await _read(response, limit)
     except (ClientError, OSError, ValueError) as error:
         failure = find_failure(error) or ConnectionFailure(message=FAILED, sent=True)
         raise connection_error(failure) from error
@@ -121,15 +142,15 @@ def _seconds(value: str) -> float | None:
         return None
 
 
-async def _read(response: "ClientResponse") -> bytes:
+async def _read(response: "ClientResponse", limit: int) -> bytes:
     """Return the body, an error's cut; raise RequestError if another is too large."""
     data = bytearray()
     async for chunk in response.content.iter_chunked(MAX_ERROR):
         data += chunk
         if response.status >= 400 and len(data) >= MAX_ERROR:
             return bytes(data[:MAX_ERROR])
-        if len(data) > MAX_BODY:
-            raise RequestError(too_large(MAX_BODY), retryable=False, billed=True)
+        if len(data) > limit:
+            raise RequestError(too_large(limit), retryable=False, billed=True)
     return bytes(data)
 
 

@@ -11,7 +11,6 @@ it knows, which takes minutes for megabytes.
 
 import zlib
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.models.llm.request_hosts import check
@@ -26,8 +25,6 @@ MAX_ERROR: Final = 64 * 2**10  # bytes of the reply of an error; the rest is not
 MAX_FILE: Final = 256 * 2**20  # bytes of the replies of a batch
 OFFERED: Final = "gzip, deflate"  # as `Accept-Encoding`; zlib unpacks both up to a limit
 REDIRECTED: Final = "redirects are not followed; check `api_base`"
-
-max_bytes: ContextVar[int] = ContextVar("max_bytes", default=MAX_BODY)
 
 
 class RefusedReply(Exception):
@@ -154,7 +151,7 @@ def _is_enough(
     body: bytearray, unpack: Callable[[bytes, int], bytes], chunk: bytes, response: "Response"
 ) -> bool:
     """Append a piece of the body; return True if the rest is not needed."""
-    most = MAX_ERROR if response.is_error else max_bytes.get()
+    most = MAX_ERROR if response.is_error else MAX_BODY
     try:
         body += unpack(chunk, most - len(body) + 1)
     except zlib.error as error:

@@ -93,7 +93,7 @@ def server_of(endpoint: Endpoint) -> tuple[str, str]:
 
 async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
     """Send a chat request and return the reply; raises RequestError."""
-    url = _url(endpoint, "chat/completions")
+    url = url_of(endpoint, "chat/completions")
     reply, headers = await direct_http.post(url, headers_of(endpoint), body)
     return ChatReply(body=reply, gateway=gateway_facts(headers))
 
@@ -101,7 +101,7 @@ async def post(endpoint: Endpoint, body: Mapping[str, JSON]) -> ChatReply:
 async def look_up(endpoint: Endpoint) -> Mapping[str, JSON]:
     """Return the server's entry of a model, which costs nothing to read; raises RequestError."""
     name = quote(endpoint.model.removeprefix(PREFIX).removeprefix(_RESPONSES))
-    return await direct_http.get(_url(endpoint, f"models/{name}"), headers_of(endpoint))
+    return await direct_http.get(url_of(endpoint, f"models/{name}"), headers_of(endpoint))
 
 
 def headers_of(endpoint: Endpoint) -> dict[str, str]:
@@ -129,7 +129,8 @@ def headers_of(endpoint: Endpoint) -> dict[str, str]:
     }
 
 
-def _url(endpoint: Endpoint, path: str) -> str:
+def url_of(endpoint: Endpoint, path: str) -> str:
+    """Return the URL of a path of a model's server."""
     return f"{server_of(endpoint)[0].rstrip('/')}/{path}"
 
 

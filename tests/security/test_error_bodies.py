@@ -31,14 +31,17 @@ BODIES = {
     "lines": b"Error: \n" * (SIZE // 8),
     "page": b"<html>" + b"<p>" * (SIZE // 3),
 }
-
-
+FEW = {("mistral, through litellm", "message"), ("cohere, through litellm", "quotes")}
+"""litellm hides secrets in each error text, for 0.4 s: `make test` has these two of them."""
 ASKED = [
-    (model, body, (400, 500)[(number // 2 + index) % 2])
+    pytest.param(
+        model,
+        body,
+        (400, 500)[(number // 2 + index) % 2],
+        marks=() if index < 2 or (model, body) in FEW else pytest.mark.deep,
+    )
     for index, model in enumerate(MODELS)
     for number, body in enumerate(BODIES)
-    # litellm hides secrets in each error text, for 0.4 s: its two models share the bodies
-    if index < 2 or number % 2 == index % 2
 ]
 
 
@@ -65,7 +68,7 @@ def test_a_long_error_takes_no_time(model: str, name: str, status: int) -> None:
     with serving(Handler) as server:
         started = process_time()
         error = refusal(MODELS[model], server.url)
-    assert process_time() - started < 1
+    assert process_time() - started < 3  # uncut, litellm takes five and more
     assert (error.status, str(error).startswith(f"HTTP {status}: ")) == (status, True)
     assert len(str(error)) < 1000
 

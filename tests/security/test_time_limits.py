@@ -1,7 +1,8 @@
 """Servers, answers and targets that do not end: `RUBRIC_CI_MAX_SECONDS` and SIGTERM still hold.
 
-Each run has one case that is graded and one that would never end, and must end with a whole report;
-where signals are the subject it is a real process.
+Each run has one case that can be graded and others that would never end, and must end with a whole
+report; where signals are the subject it is a real process. Judges are looked at before a target is
+started that costs something.
 """
 
 import json
@@ -9,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -34,9 +35,13 @@ evalcases:
     execution:
       target: recorded
       evaluators: [{name: polite, type: code_judge, score_from: exit_status, script: 'true'}]
-  - id: slow
+"""
+SLOW = """\
+  - id: {id}
     input: Say hello
-    rubrics: [Greets]
+    execution:
+      target: {target}
+      evaluators: [{{name: rubric, type: llm_judge, model: openai/{model}, rubrics: [Greets]}}]
 """
 JUDGE = '{{model: openai/gpt-6-luna, api_base: "{url}/v1", api_key: k, timeout_seconds: 600}}'
 RECORDED = "{name: recorded, provider: recorded, answers: answers.jsonl}"
@@ -46,26 +51,34 @@ STUBBORN = (
     "'trap \"\" TERM INT; touch reached; while :; do sleep 1; done'}"
 )
 FLOOD = "< " * 500_000
+WAITING = ("silence", "headers_without_end", "trickle", "retry_later")
+ONE = {"slow": ("gpt-6-luna", "default")}  # the model that judges each case, and its target
+LOOKED_AT = {kind: (kind, "default") for kind in WAITING}
+JUDGED = {kind: (kind, "recorded") for kind in WAITING} | ONE
 LATER = "110"  # seconds that a request waits for before it is repeated
 
 
 class Endless(BaseHTTPRequestHandler):
-    """A server of one kind of attack, named by `attack`."""
+    """A server of one kind of attack, named by `attack`; other kinds are named by the model."""
 
     attack = ""
     ended = threading.Event()
     reached = threading.Event()
+    missing: set[str] = set()  # noqa: RUF012 - models that were not asked yet
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.reached.set()
-        with suppress(OSError):  # the client is gone
-            getattr(self, self.attack)()
+        self.reply_to(self.rfile.read(int(self.headers["Content-Length"])).decode())
 
     def do_GET(self) -> None:
-        self.reached.set()
-        with suppress(OSError):
-            getattr(self, self.attack)()
+        self.reply_to(self.path)
+
+    def reply_to(self, asked: str) -> None:
+        kind = next((kind for kind in WAITING if kind in asked), self.attack)
+        self.missing.discard(kind)
+        if not self.missing:
+            self.reached.set()
+        with suppress(OSError):  # the client is gone
+            getattr(self, kind)()
 
     def silence(self) -> None:
         self.ended.wait()
@@ -107,22 +120,41 @@ class Endless(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
+class EndlessReplies(Endless):
+    """A server that lists each model, and attacks the judgements."""
+
+    def do_GET(self) -> None:
+        self.listed()
+
+
 @contextmanager
-def attacking(kind: str) -> Iterator[tuple[str, threading.Event]]:
+def attacking(
+    kind: str, *missing: str, handler: type[Endless] = Endless
+) -> Iterator[tuple[str, threading.Event]]:
+    """Yield the URL, and the event that all `missing` models were asked, or one was."""
     Endless.ended.clear()
     Endless.reached.clear()
-    with serving(type("Handler", (Endless,), {"attack": kind})) as server:
+    Endless.missing = {*missing}
+    with serving(type("Handler", (handler,), {"attack": kind})) as server:
         yield server.url, Endless.reached
         Endless.ended.set()
 
 
-def project_at(folder: Path, url: str, *, target: str = "", answer: str = "Hello") -> Project:
+def project_at(
+    folder: Path,
+    url: str,
+    *,
+    target: str = "",
+    answer: str = "Hello",
+    slow: Mapping[str, tuple[str, str]] = ONE,
+) -> Project:
     project = Project(folder)
     target = target or "{name: default, provider: recorded, answers: answers.jsonl}"
     judge = JUDGE.format(url=url)
     project.write("rubric-ci.yaml", CONFIG.format(judge=judge, recorded=RECORDED, target=target))
-    project.write("evals/a.eval.yaml", EVALS)
-    answers = ({"id": "quick", "answer": "Hello"}, {"id": "slow", "answer": answer})
+    cases = (SLOW.format(id=i, model=model, target=on) for i, (model, on) in slow.items())
+    project.write("evals/a.eval.yaml", EVALS + "".join(cases))
+    answers = [{"id": "quick", "answer": "Hello"}, *({"id": i, "answer": answer} for i in slow)]
     project.write("answers.jsonl", "".join(f"{json.dumps(each)}\n" for each in answers))
     return project
 
@@ -142,18 +174,38 @@ def reasons(project: Project) -> dict[str, str]:
     return {case["id"]: case["reason"] for case in project.report()["cases"] if "reason" in case}
 
 
+def slow_reasons(project: Project) -> dict[str, str]:
+    return {name: reason for name, reason in reasons(project).items() if name != "quick"}
+
+
+INTERRUPTED = "interrupted before it finished"
 TIME_IS_UP = "budget: time limit of 3 s reached"
-WAITING = ("silence", "headers_without_end", "trickle", "retry_later")
 
 
-@pytest.mark.parametrize("kind", WAITING)
-def test_max_seconds(kind: str, tmp_path: Path) -> None:
-    with attacking(kind) as (url, _):
-        project = project_at(tmp_path, url)
+def test_max_seconds_end_the_look_at_judges_before_targets_start(tmp_path: Path) -> None:
+    with attacking("listed", *WAITING) as (url, reached):
+        project = project_at(tmp_path, url, target=STUBBORN, slow=LOOKED_AT)
         limit = clean_environment() | {"RUBRIC_CI_MAX_SECONDS": "3"}
         done = invoke(project.root, limit, "run", "evals")
+        assert reached.is_set()
     assert done.returncode == 3
-    assert TIME_IS_UP in reasons(project)["slow"]
+    assert slow_reasons(project) == dict.fromkeys(WAITING, TIME_IS_UP)
+    assert not list(project.root.rglob("reached")), "the target was started all the same"
+
+
+def test_max_seconds_end_judgements_and_a_target_that_ignores_signals(tmp_path: Path) -> None:
+    with attacking("listed", *WAITING, handler=EndlessReplies) as (url, reached):
+        project = project_at(tmp_path, url, target=STUBBORN, slow=JUDGED)
+        limit = clean_environment() | {"RUBRIC_CI_MAX_SECONDS": "5"}
+        done = invoke(project.root, limit, "run", "evals")
+        assert reached.is_set()
+    assert list(project.root.rglob("reached"))
+    said = "budget: time limit of 5 s reached"
+    later = {"retry_later": f"rubric: {said}; before that: HTTP 429: Too Many Requests"}
+    assert done.returncode == 3
+    assert slow_reasons(project) == (
+        {"slow": said} | dict.fromkeys(WAITING, f"rubric: {said}") | later
+    )
     assert project.report()["cases"][0]["outcome"] == "graded"
 
 
@@ -172,59 +224,28 @@ def test_no_limit_is_needed(kind: str, said: str, tmp_path: Path) -> None:
     assert said in reasons(project)["slow"]
 
 
-def test_max_seconds_ends_a_target_that_ignores_signals(tmp_path: Path) -> None:
-    with attacking("listed") as (url, _):
-        project = project_at(tmp_path, url, target=STUBBORN)
-        limit = clean_environment() | {"RUBRIC_CI_MAX_SECONDS": "5"}
-        done = invoke(project.root, limit, "run", "evals")
-    assert list(project.root.rglob("reached"))
-    assert done.returncode == 3
-    assert reasons(project)["slow"] == "budget: time limit of 5 s reached"
-
-
-@pytest.mark.parametrize("kind", WAITING)
-def test_sigterm(kind: str, tmp_path: Path) -> None:
-    with attacking(kind) as (url, reached):
-        project = project_at(tmp_path, url)
-        process = start(project)
-        assert reached.wait(60)
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
-    assert process.returncode == 3
-    assert project.report()["scope"]["narrowed_by"] == ["interrupted"]
-    assert reasons(project)["slow"] == "interrupted before it finished"
-
-
-def test_max_seconds_end_the_look_at_a_judge_before_targets_start(tmp_path: Path) -> None:
-    with attacking("silence") as (url, reached):
-        project = project_at(tmp_path, url, target=STUBBORN)
-        limit = clean_environment() | {"RUBRIC_CI_MAX_SECONDS": "3"}
-        done = invoke(project.root, limit, "run", "evals")
-        assert reached.is_set()
-    assert done.returncode == 3
-    assert reasons(project)["slow"] == TIME_IS_UP
-    assert not list(project.root.rglob("reached")), "the target was started all the same"
-
-
-def test_sigterm_ends_the_look_at_a_judge_before_targets_start(tmp_path: Path) -> None:
-    with attacking("silence") as (url, reached):
-        project = project_at(tmp_path, url, target=STUBBORN)
+def test_sigterm_ends_the_look_at_judges_before_targets_start(tmp_path: Path) -> None:
+    with attacking("listed", *WAITING) as (url, reached):
+        project = project_at(tmp_path, url, target=STUBBORN, slow=LOOKED_AT)
         process = start(project)
         assert reached.wait(60)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=50)
     assert (process.returncode, "Traceback" in err) == (3, False)
-    assert reasons(project)["slow"] == "interrupted before it finished"
+    assert slow_reasons(project) == dict.fromkeys(WAITING, INTERRUPTED)
+    assert not list(project.root.rglob("reached")), "the target was started all the same"
 
 
-def test_sigterm_ends_a_target_that_ignores_signals(tmp_path: Path) -> None:
-    with attacking("listed") as (url, _):
-        project = project_at(tmp_path, url, target=STUBBORN)
+def test_sigterm_ends_judgements_and_a_target_that_ignores_signals(tmp_path: Path) -> None:
+    with attacking("listed", *WAITING, handler=EndlessReplies) as (url, reached):
+        project = project_at(tmp_path, url, target=STUBBORN, slow=JUDGED)
         process = start(project)
+        assert reached.wait(60)
         marker = threading.Event()
         while not marker.wait(0.1) and not list(project.root.rglob("reached")):
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
     assert process.returncode == 3
-    assert reasons(project)["slow"] == "interrupted before it finished"
+    assert project.report()["scope"]["narrowed_by"] == ["interrupted"]
+    assert slow_reasons(project) == dict.fromkeys(JUDGED, INTERRUPTED)

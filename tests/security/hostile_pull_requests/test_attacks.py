@@ -5,8 +5,9 @@ A new feature is attacked by one more row in the tables of this folder.
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.security.hostile_pull_requests.generator import Files, open_pull_requ
 from tests.security.hostile_pull_requests.servers import Judge, judging
 
 KEY, TOKEN = "sk-of-the-repository", "token-of-the-deployment"
+Start = Callable[..., "CompletedProcess[str]"]
 TABLES = (policy, targets, gate, eval_files, files, text)
 ATTACKS: Mapping[str, Attack] = {
     f"{table.__name__.rpartition('.')[2]}: {name}": attack
@@ -46,7 +48,7 @@ def attacker(judges: tuple[Judge, Judge]) -> Judge:
 
 
 def run(
-    folder: Path, attack: Attack, strict: Judge, attacker: Judge, *, process: bool = False
+    folder: Path, attack: Attack, strict: Judge, attacker: Judge, *, start: Start = invoke
 ) -> tuple[int, str, str]:
     """Return exit code, output and everything that was written of the workflow's own command."""
     outside = folder / "outside"
@@ -64,7 +66,6 @@ def run(
     pull = open_pull_request(folder, served(base), served(head), fork=attack.fork)
     secrets = {} if attack.fork else {"OPENAI_API_KEY": KEY, "DEPLOY_TOKEN": TOKEN}
     environment = {**clean_environment(), **pull.environment, **secrets, **attack.environment}
-    start = in_a_process if process else invoke
     done = start(pull.clone.root, environment, "run")
     assert sorted(path.name for path in outside.iterdir()) == ["secret.txt"]
     assert (outside / "secret.txt").read_text() == TOKEN
@@ -119,13 +120,15 @@ HONEST: Mapping[str, tuple[int, Files]] = {
 }
 
 
-@pytest.mark.parametrize("process", [False, True], ids=["here", "process"])
-@pytest.mark.parametrize(("code", "head"), HONEST.values(), ids=HONEST)
+@pytest.mark.parametrize(
+    ("name", "start"), [*((name, invoke) for name in HONEST), ("a worse answer", in_a_process)]
+)
 def test_an_honest_pull_request(
-    tmp_path: Path, code: int, head: Files, process: bool, strict: Judge, attacker: Judge
+    tmp_path: Path, name: str, start: Start, strict: Judge, attacker: Judge
 ) -> None:
     """The judge is asked with the key: the attacks fail for the right reason."""
-    done = run(tmp_path, Attack(head=head), strict, attacker, process=process)
+    code, head = HONEST[name]
+    done = run(tmp_path, Attack(head=head), strict, attacker, start=start)
     assert (done[0], attacker.texts) == (code, []), done[1]
     assert set(strict.keys) == {f"Bearer {KEY}"}
 

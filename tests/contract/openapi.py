@@ -26,6 +26,8 @@ PATHS = (
     "/repos/{owner}/{repo}/check-runs",
     "/repos/{owner}/{repo}/check-runs/{check_run_id}",
 )
+OPTIONAL = ("author_association", "body", "url")  # which the fake sends nevertheless
+PROSE = frozenset(("description", "summary", "title", "example", "examples", "externalDocs"))
 JSON_TYPE, GITHUB_JSON = "application/json", "application/vnd.github+json"
 
 
@@ -43,7 +45,7 @@ def cut(description: dict[str, Any], prefix: str) -> dict[str, Any]:
     and for a slash in a reference's name, `heads/topic`, it finds no place.
     """
     paths = {
-        prefix + path.replace("/{ref}", "/heads/{ref}"): description["paths"][path]
+        prefix + path.replace("/{ref}", "/heads/{ref}"): _checked(description["paths"][path])
         for path in PATHS
     }
     kept: dict[str, Any] = {}
@@ -71,8 +73,32 @@ def _keep(node: Any, description: dict[str, Any], kept: dict[str, Any]) -> None:
     for reference in _references(node):
         section, name = reference.removeprefix("#/components/").split("/", 1)
         if name not in kept.setdefault(section, {}):
-            kept[section][name] = description["components"][section][name]
+            kept[section][name] = _required(_checked(description["components"][section][name]))
             _keep(kept[section][name], description, kept)
+
+
+def _checked(node: Any) -> Any:
+    """Leave out what nothing is checked against."""
+    if isinstance(node, list):
+        return [_checked(entry) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        name: {key: _checked(value) for key, value in entry.items()}
+        if name == "properties"
+        else _checked(entry)
+        for name, entry in node.items()
+        if name not in PROSE
+    }
+
+
+def _required(schema: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the fake's answers lack: Prism compiles all that is there."""
+    if "required" not in schema or "properties" not in schema:
+        return schema
+    sent = {*schema["required"], *OPTIONAL}
+    properties = schema["properties"].items()
+    return {**schema, "properties": {name: value for name, value in properties if name in sent}}
 
 
 def _references(node: Any) -> Iterator[str]:

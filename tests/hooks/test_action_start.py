@@ -1,6 +1,7 @@
 """The step of `action.yml`, run as a runner does: installed from here, and from here only."""
 
 import os
+import shutil
 import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler
@@ -61,17 +62,31 @@ def test_a_bad_file_is_an_annotation_at_its_line(
 
 
 def test_run_leaves_its_outputs_also_when_the_gate_fails(
-    published: Checkout, tool_cache: Path, tmp_path: Path
+    published: Checkout, checkout: Checkout, tool_cache: Path
 ) -> None:
+    """Results go to the endpoint of the input too: the exporter is installed for it."""
+    seen: list[str] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.append(self.path)
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.end_headers()
+
     quickstart = "examples/quickstart"
-    ran = run(
-        published,
-        published.clone(tmp_path / "clone"),
-        tool_cache,
-        command="run",
-        config=f"{quickstart}/rubric-ci.yaml",
-        replay=f"{quickstart}/judge.replay.jsonl",
-    )
+    shutil.copytree(published.root / quickstart, checkout.root / quickstart)
+    checkout.commit()
+    with serving(Receiver) as server:
+        ran = run(
+            published,
+            checkout,
+            tool_cache,
+            command="run",
+            config=f"{quickstart}/rubric-ci.yaml",
+            replay=f"{quickstart}/judge.replay.jsonl",
+            env=f"OTEL_EXPORTER_OTLP_ENDPOINT={server.url}",
+        )
     assert ran.returncode == 1, ran.stderr
     assert ran.outputs == {
         **dict.fromkeys(ran.outputs, ""),
@@ -88,33 +103,6 @@ def test_run_leaves_its_outputs_also_when_the_gate_fails(
     }
     assert 0 < float(ran.outputs["score"]) < 1
     assert "::error file=examples/quickstart/evals/support.eval.yaml,line=" in ran.stdout
-
-
-def test_results_are_sent_to_the_endpoint_of_the_input(
-    published: Checkout, tool_cache: Path, tmp_path: Path
-) -> None:
-    """OpenTelemetry's SDK is installed for it, and the receiver is a real server."""
-    seen: list[str] = []
-
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            seen.append(self.path)
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.end_headers()
-
-    quickstart = "examples/quickstart"
-    with serving(Receiver) as server:
-        ran = run(
-            published,
-            published.clone(tmp_path / "clone"),
-            tool_cache,
-            command="run",
-            config=f"{quickstart}/rubric-ci.yaml",
-            replay=f"{quickstart}/judge.replay.jsonl",
-            env=f"OTEL_EXPORTER_OTLP_ENDPOINT={server.url}",
-        )
-    assert ran.returncode == 1, ran.stderr
     assert "exported 4 spans to 127.0.0.1" in ran.stderr
     assert seen == ["/v1/traces"]
 

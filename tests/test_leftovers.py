@@ -1,12 +1,12 @@
 """The check of every run of the tests: what they leave in the checkout fails it."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
+
+from tests.cli.pytest_plugin import forked
 
 ROOT: Final = Path(__file__).parents[1]
 TEST: Final = """
@@ -30,16 +30,9 @@ def run(folder: Path, *options: str, statements: tuple[str, ...]) -> tuple[int, 
     (folder / "there.txt").write_text("there")
     (folder / "test_it.py").write_text(TEST.format(statements="; ".join(statements)))
     temporary = folder.with_name(f"{folder.name}-temporary")  # else it deletes those of other runs
-    command = [sys.executable, "-m", "pytest", "-p", "tests.leftovers", "-q"]
-    done = subprocess.run(
-        [*command, "--basetemp", str(temporary), *options],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    words = ("-p", "tests.leftovers", "-q", "--basetemp", str(temporary), *options)
+    done = forked.run(words, folder, environment)
     return done.returncode, done.stdout
 
 

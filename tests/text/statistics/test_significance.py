@@ -3,7 +3,6 @@
 from itertools import product
 from math import comb, erfc, sqrt
 from random import Random
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from rubric_ci.text.statistics import significance
 
 HUNDREDTHS = st.integers(-100, 100).map(lambda step: step / 100)
+OF_VERDICTS = st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0])
 
 
 def by_counting(differences: list[float]) -> float:
@@ -23,7 +23,7 @@ def by_counting(differences: list[float]) -> float:
     return sum(abs(total) >= abs(sum(steps)) for total in totals) / len(totals)
 
 
-@given(st.lists(HUNDREDTHS, max_size=9))
+@given(st.lists(HUNDREDTHS, max_size=9) | st.lists(OF_VERDICTS, max_size=9))
 def test_p_value_counts_every_choice_of_signs(differences: list[float]) -> None:
     assert significance.p_value(differences) == pytest.approx(by_counting(differences), abs=1e-12)
 
@@ -198,9 +198,9 @@ def test_the_standard_errors_of_an_interval() -> None:
     [
         pytest.param([], 1.0, id="none"),
         pytest.param([-1.0], 1.0, id="one"),
-        pytest.param([0.0] * 1_000_000, 1.0, id="a million that are equal"),
-        pytest.param([-0.1, 0.1] * 500_000, 1.0, id="a million that cancel"),
-        pytest.param([-0.1] * 1_000_000, significance.LEAST, id="p underflows and is not 0"),
+        pytest.param([0.0] * 100_000, 1.0, id="100,000 that are equal"),
+        pytest.param([-0.1, 0.1] * 50_000, 1.0, id="100,000 that cancel"),
+        pytest.param([-0.1] * 100_000, significance.LEAST, id="p underflows and is not 0"),
         pytest.param([-1.0] * 500, 2 * 0.5**500, id="the largest that is counted"),
     ],
 )
@@ -208,13 +208,11 @@ def test_p_value_at_the_extremes(differences: list[float], expected: float) -> N
     assert significance.p_value(differences) == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("clusters", [50, 500])
+@pytest.mark.parametrize("clusters", [50, 200])  # in what time: test_extremes.py
 def test_large_sums_of_clusters_are_counted_in_larger_steps(clusters: int) -> None:
     chance = Random(clusters)
     sums = [chance.gauss(-1, 15) for _ in range(clusters)]
-    began = process_time()
     found = significance.p_value(sums)
-    assert process_time() - began < 3
     assert found == pytest.approx(
         erfc(abs(sum(sums)) / sqrt(2 * sum(d * d for d in sums))), abs=0.01
     )
@@ -232,7 +230,7 @@ def test_the_other_p_values_are_never_0() -> None:
         pytest.param([[-0.04]] * 20, False, id="all are equal"),
         pytest.param([[-0.04]] * 19 + [[-0.041]], False, id="equal but for less than half a step"),
         pytest.param([[-0.04]] * 19 + [[-0.05]], True, id="one differs by a step"),
-        pytest.param([[0.1], [-0.1]] * 500_000, True, id="a million: narrow, and not equal"),
+        pytest.param([[0.1], [-0.1]] * 50_000, True, id="100,000: narrow, and not equal"),
     ],
 )
 def test_an_interval_needs_differences_that_differ(

@@ -129,6 +129,11 @@ class GateItem(pytest.Item):
         super().__init__(**extra)
         self.run, self.hooks = run, hooks
 
+    @property
+    def place(self) -> Path:
+        """The configuration."""
+        return self.path
+
     @cached_property
     def report(self) -> RunReport:
         """The report of all that was graded before."""

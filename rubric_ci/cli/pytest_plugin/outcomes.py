@@ -55,12 +55,16 @@ class OutcomeHooks:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Report a missing verdict as an error, and what passes narrowly by its own word."""
-        report = yield
-        error = call.excinfo.value if call.excinfo else None
+        info = call.excinfo
+        error = info.value if info else None
+        if info and isinstance(error, NoVerdict) and isinstance(item, CaseItem | GateItem):
+            cut(info, item.place)  # before pytest renders each frame of a set-up, which takes long
+            report = yield
+            report.longrepr = item.repr_failure(info)
+        else:
+            report = yield
         if isinstance(error, NoVerdict | InvalidCheck):
             _make_error(report)
-            if isinstance(item, CaseItem | GateItem) and call.excinfo:
-                report.longrepr = item.repr_failure(call.excinfo)
         if report.when == "call" and report.passed and (word := self._word(item)):
             report.user_properties.append(("rubric-ci", word))
         return report

@@ -21,10 +21,21 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 ROOT = str(Path(__file__).parents[3])
+LOADED = (  # what a session imports besides what the tests have imported, for half of its time
+    "aiohttp",
+    "hypothesis",
+    "rubric_ci.cli.pytest_plugin.hooks",
+    "rubric_ci.files.validation.assertion_rules",
+    "rubric_ci.files.validation.config_rules",
+    "rubric_ci.files.validation.evaluator_rules",
+    "rubric_ci.files.validation.model_rules",
+    "rubric_ci.files.validation.project_rules",
+)
 _control: list[socket.socket] = []
 
 
@@ -131,6 +142,8 @@ def _leave_the_tests(control: socket.socket) -> None:
     sys.meta_path[:] = [each for each in sys.meta_path if "pytest" not in type(each).__module__]
     for name in [name for name in sys.modules if name.partition(".")[0] in {"tests", "conftest"}]:
         del sys.modules[name]
+    for name in LOADED:
+        import_module(name)
     sys.path[:] = [*(each for each in sys.path if each not in {"", ROOT}), ROOT]
     warnings.resetwarnings()
     gc.freeze()

@@ -1,10 +1,9 @@
 """examples/pytest: eval files and rubrics in tests, without a key or a network."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+from tests.cli.pytest_plugin import forked
 from tests.sample_project import clean_environment
 
 EXAMPLE = Path(__file__).parents[3] / "examples/pytest"
@@ -12,15 +11,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples/pytest"
 
 def test_it_passes_where_it_is_copied_to(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--rubric-ci", "-v"],
-        check=False,
-        cwd=tmp_path,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
+    done = forked.run(["--rubric-ci", "-v"], tmp_path, clean_environment())
     assert done.returncode == 0, done.stdout + done.stderr
     assert "7 passed" in done.stdout
     assert "Gate passes · all 6 graded cases pass" in done.stdout

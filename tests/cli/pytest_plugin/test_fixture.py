@@ -1,7 +1,6 @@
 """Rubrics in tests: real sessions of pytest, with a judge over HTTP that reads the answer."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,15 +94,12 @@ def test_checks_are_cases_of_the_report_under_the_names_of_their_tests(tests: Su
 def test_the_report_has_eval_files_and_tests(tests: Suite) -> None:
     tests.write("evals/support.eval.yaml", EVAL)
     tests.write("tests/test_bot.py", CHECKS)
-    for arguments in ((), ("-n", "2")):
-        shutil.rmtree(tests.checkout.root / ".rubric-ci", ignore_errors=True)
-        tests.judge.seen.clear()
-        session = tests.run("-v", *arguments)
-        assert tests.report()["totals"]["calls"] == len(tests.judge.seen) > 5  # also of `mark`
-        cases = _cases(tests)
-        assert len(cases) == len(set(cases)) == 10, arguments
-        assert "Gate fails: 2 of 8 graded cases fail · 1 case errored" in session.output
-        assert session.code == pytest.ExitCode.TESTS_FAILED
+    session = tests.run("-v")
+    assert tests.report()["totals"]["calls"] == len(tests.judge.seen) > 5  # also of `mark`
+    cases = _cases(tests)
+    assert len(cases) == len(set(cases)) == 10
+    assert "Gate fails: 2 of 8 graded cases fail · 1 case errored" in session.output
+    assert session.code == pytest.ExitCode.TESTS_FAILED
     assert tests.report()["scope"]["suite"] == 10
 
 
@@ -136,12 +132,9 @@ def test_own_failure(rubric):
 """
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
-def test_later_answers_are_reported_at_their_tests(
-    tests: Suite, arguments: tuple[str, ...]
-) -> None:
+def test_later_answers_are_reported_at_their_tests(tests: Suite) -> None:
     tests.write("tests/test_bot.py", LATER)
-    session = tests.run("-v", "--tb=short", *arguments)
+    session = tests.run("-v", "--tb=short")
     assert session.outcomes == {
         "tests/test_bot.py::test_later[hello a]": "PASSED",
         "tests/test_bot.py::test_later[bye b]": "FAILED",
@@ -240,26 +233,27 @@ def test_trials(tests: Suite) -> None:
     assert trials == [["pass", "fail", "pass", "pass", "pass"], ["fail", "fail"]]
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        ('{"contain": "x"}', "unknown key `contain` in the criterion; did you mean `contains`?"),
-        ("", "`rubrics` must not be empty"),
-        ('{"matches": "("}', "`matches`: missing ): ("),
-        ("object()", "a criterion is a text or a mapping of JSON values: Object of type object"),
-        (
-            '{"score_ranges": [{"score_range": [0, 5], "expected_outcome": "x"}]}',
-            "no range covers 6, 7, 8, 9 and 10",
-        ),
-    ],
-)  # fmt: skip
-def test_invalid_criteria_are_an_error_of_the_test(tests: Suite, call: str, message: str) -> None:
-    tests.write("tests/test_bot.py", f'def test_a(rubric):\n    rubric.check("x", {call})\n')
+INVALID = {
+    '{"contain": "x"}': "unknown key `contain` in the criterion; did you mean `contains`?",
+    "": "`rubrics` must not be empty",
+    '{"matches": "("}': "`matches`: missing ): (",
+    "object()": "a criterion is a text or a mapping of JSON values: Object of type object",
+    '{"score_ranges": [{"score_range": [0, 5], "expected_outcome": "x"}]}': (
+        "no range covers 6, 7, 8, 9 and 10"
+    ),
+}
+
+
+def test_invalid_criteria_are_an_error_of_the_test(tests: Suite) -> None:
+    for number, call in enumerate(INVALID):
+        text = f'def test_{number}(rubric):\n    rubric.check("x", {call})\n'
+        tests.write(f"tests/test_{number}.py", text)
     session = tests.run("--tb=short")
-    assert session.counts == "1 passed, 1 error"
-    shown = session.output.partition("ERROR at setup of test_a")[2]
-    assert "tests/test_bot.py:2: in test_a" in shown
-    assert message in shown, shown
+    assert session.counts == "1 passed, 5 errors"
+    _, *errors = re.split(r"ERROR at setup of test_\d", session.output.partition("= short test")[0])
+    for number, (shown, message) in enumerate(zip(errors, INVALID.values(), strict=True)):
+        assert f"tests/test_{number}.py:2: in test_{number}" in shown
+        assert message in shown, shown
     assert not tests.judge.answers
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from tests.checkout import Checkout
 from tests.cli.pytest_plugin.project import CONFIG, EVAL, Suite, project
+from tests.invoke import invoke
+from tests.sample_project import clean_environment
 
 FILE = "evals/support.eval.yaml"
 RUNNER = """\
@@ -124,21 +126,6 @@ def test_what_failed_last_runs_again(tests: Suite) -> None:
     assert list(session.outcomes) == [f"{FILE}::refund", f"{FILE}::lost", "rubric-ci.yaml::gate"]
 
 
-def test_workers_grade_in_one_run(tests: Suite) -> None:
-    session = tests.run("-n", "2", "-v")
-    assert session.outcomes == {
-        f"{FILE}::refund": "FAILED",
-        f"{FILE}::greeting": "PASSED",
-        f"{FILE}::lost": "ERROR",
-        f"{FILE}::open": "SKIPPED",
-        "rubric-ci.yaml::gate": "FAILED",
-    }
-    assert f"{FILE}:6: in refund\n    - Names the period of 30 days\n" in session.output
-    assert len(tests.judge.answers) == 2
-    assert "Gate fails: 1 of 2 graded cases fails · 1 case errored" in session.output
-    assert len(tests.report()["cases"]) == 4
-
-
 def test_only_cases_that_a_change_can_affect(tests: Suite) -> None:
     tests.checkout.commit()
     tests.write(FILE, EVAL.replace("[Greets]", "[Greets politely]", 1))
@@ -171,11 +158,8 @@ def test_a_waiver_is_a_strict_expected_failure(tests: Suite) -> None:
 
 
 def _waive(tests: Suite, what: str) -> None:
-    command = ["rubric-ci", "waive", what, "--until", "2999-01-01", "--reason", "known"]
-    command += ["--owner", "a@example.org"]
-    done = subprocess.run(
-        command, check=False, cwd=tests.checkout.root, capture_output=True, text=True
-    )
+    options = ("--until", "2999-01-01", "--reason", "known", "--owner", "a@example.org")
+    done = invoke(tests.checkout.root, clean_environment(), "waive", what, *options)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -296,6 +296,13 @@ class EvalCase:
         return self.workspace is not None and any(isinstance(s, CodeJudgeSpec) for s in specs)
 
     @property
+    def gives_metadata(self) -> bool:
+        """Whether a script, or a command around the work in the workspace, reads the metadata."""
+        specs = every_evaluator(self.evaluators)
+        hooks = self.workspace.hooks.every if self.workspace else ()
+        return bool(hooks) or any(isinstance(s, CodeJudgeSpec) for s in specs)
+
+    @property
     def most_turns(self) -> int:
         """How many turns a conversation has at most; 0: the case has one answer."""
         return self.simulated_user.max_turns if self.simulated_user else len(self.turns)

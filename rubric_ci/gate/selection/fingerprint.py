@@ -61,12 +61,13 @@ def content(case: EvalCase) -> Parts:
         "vars": _canonical(case.vars),
         "workspace": _canonical(case.workspace),
         "trials": _canonical(case.trials),
+        "metadata": _canonical(case.metadata if case.gives_metadata else {}),
     }
 
 
 def rubrics(case: EvalCase) -> Parts:
     """Return the demands that an answer to the case is marked by."""
-    names = ("turns", "expected_outcome", "expected_messages", "rubrics", "evaluators")
+    names = ("turns", "expected_outcome", "expected_messages", "rubrics", "evaluators", "metadata")
     specs = [spec for spec in every_evaluator(case.evaluators) if isinstance(spec, LlmJudgeSpec)]
     prompts = {f"prompt {spec.prompt_path}": spec.prompt for spec in specs if spec.prompt_path}
     parts = content(case)

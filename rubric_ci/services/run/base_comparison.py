@@ -229,6 +229,7 @@ def _answers(task: Task, result: CaseResult, was: EvalCase, context: RunContext)
         expected_outcome=was.expected_outcome,
         expected_messages=was.expected_messages,
         turns=was.turns,
+        metadata=was.metadata,
     )
     texts = [t.answer or "" for t in first_trials(result)] if isinstance(result, Graded) else []
     return _Answers(task=replace(task, case=case), texts=texts, given=context.side.given)

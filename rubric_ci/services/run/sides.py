@@ -169,6 +169,7 @@ def _base_task(
         expected_messages=task.case.expected_messages,
         turns=task.case.turns,
         trials=task.case.trials,
+        metadata=task.case.metadata,
     )
     return replace(built, case=graded, judge=task.judge, cluster=task.cluster, waived=task.waived)
 

@@ -337,6 +337,32 @@ def test_a_break_is_found_under_the_rubrics_of_the_base(
     assert report(checkout)["cases"][0]["before"]["verdict"] == "fail"
 
 
+SOUGHT = "import json, sys; read = json.load(sys.stdin)\n" + (
+    "print(json.dumps({'score': int(read['metadata']['sought'] in read['output'])}))\n"
+)
+
+
+def test_metadata_that_a_script_reads_is_a_part_of_the_rubrics(
+    checkout: Checkout, log: Path
+) -> None:
+    """Both sides are marked by the metadata of the head, and again by that of the base."""
+    script = "{evaluators: [{name: s, type: code_judge, script: python3 sought.py}]}"
+    case = "evalcases:\n- {id: one, input: Greet, metadata: {sought: %s}, execution: %s}\n"
+    base = {"rubric-ci.yaml": CONFIG, "evals/sought.py": SOUGHT}
+    answering = agent(log, "base", one="hello")
+    checkout.commit({**base, **answering, "evals/a.yaml": case % ("hello", script)})
+    checkout.git("switch", "--quiet", "--create", "topic")
+    checkout.commit({"evals/a.yaml": case % ("nothing", script)})
+    run(checkout, "evals", "--changed-since", "main", "--against", "main")
+    (found,) = report(checkout)["cases"]
+    assert found["why"] == "case edited: metadata"
+    assert (found["change"], found["verdict"]) == ("failing-before", "fail")
+    checkout.commit(agent(log, "head"))
+    assert run(checkout, "evals", "--against", "main", "--fail-on", "regression").returncode == 1
+    (found,) = report(checkout)["cases"]
+    assert found["change_reason"].startswith(BASE_RUBRICS)
+
+
 WORKER = """\
 import json, pathlib, time
 calls = {calls!r}

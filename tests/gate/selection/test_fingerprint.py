@@ -13,7 +13,14 @@ from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.compare_cases import Revision, place, select
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.gate.selection.fingerprint import Parts, Setup
-from rubric_ci.model.config import Endpoint, LlmTarget, PromptTemplate, Workspace
+from rubric_ci.model.config import (
+    Endpoint,
+    Hook,
+    Hooks,
+    LlmTarget,
+    PromptTemplate,
+    Workspace,
+)
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
@@ -49,7 +56,7 @@ NO_VERDICT_DEPENDS_ON = {
     "EvalCase.tags": "cases are selected and counted by it, never graded",
     "EvalCase.conversation_id": "cases are grouped by it in statistics",
     "EvalCase.note": "carried for people",
-    "EvalCase.metadata": "carried for people",
+    "EvalCase.metadata": "carried for people, unless a script or a hook reads it (`is_read`)",
     "EvalCase.stopped": "the missing file is no part of the messages, so one that is added is",
     "Media.size": "the digest is that of the bytes",
     "Media.width": "as its size",
@@ -71,6 +78,12 @@ NO_VERDICT_DEPENDS_ON = {
 
 def listed(change: Change) -> bool:
     return any(fnmatchcase(at, key) for at in change.place for key in NO_VERDICT_DEPENDS_ON)
+
+
+def is_read(change: Change) -> bool:
+    """Return True for metadata of a case with a script or a hook."""
+    read = isinstance(change.value, EvalCase) and change.value.gives_metadata
+    return read and "EvalCase.metadata" in change.place
 
 
 SETUP: Setup = examples(Setup)[0]
@@ -133,12 +146,17 @@ def every_change() -> Compared:
 def test_a_change_of_anything_that_a_verdict_depends_on_runs_the_case(
     every_change: Compared,
 ) -> None:
-    missed = {change.place for change, runs in every_change if not runs and not listed(change)}
+    missed = {
+        change.place
+        for change, runs in every_change
+        if not runs and (is_read(change) or not listed(change))
+    }
     assert sorted(missed) == [], "put it into the fingerprint, or list it with the reason"
 
 
 def test_what_is_listed_runs_no_case(every_change: Compared) -> None:
-    wrong = {change.place for change, runs in every_change if runs and listed(change)}
+    found = [change for change, runs in every_change if runs and not is_read(change)]
+    wrong = {change.place for change in found if listed(change)}
     assert sorted(wrong) == [], "it is part of the fingerprint: take it off the list"
 
 
@@ -231,6 +249,9 @@ PROMPTED = replace(MODEL, prompt="Old", prompt_path="prompts/m.md")
 COMBINED = composite(PROMPTED, SCRIPT, by=replace(PROMPTED, prompt_path="prompts/by.md"))
 
 
+HOOKED = Workspace(hooks=Hooks(before_each=Hook(command=("true",), timeout_seconds=1)))
+
+
 def graded_by(*specs: EvaluatorSpec) -> EvalCase:
     return replace(EMPTY, evaluators=specs)
 
@@ -317,6 +338,25 @@ EDITS: dict[str, tuple[EvalCase, EvalCase, str, str]] = {
         "",
     ),
     "a workspace": (replace(EMPTY, workspace=Workspace(copy="work")), EMPTY, "workspace", ""),
+    "metadata": (replace(EMPTY, metadata={"a": 1}), EMPTY, "", ""),
+    "metadata that a script reads": (
+        replace(graded_by(SCRIPT), metadata={"a": 1}),
+        graded_by(SCRIPT),
+        "metadata",
+        "metadata",
+    ),
+    "metadata that the script of a prompt reads": (
+        replace(graded_by(replace(MODEL, prompt_script=SCRIPT)), metadata={"a": 1}),
+        graded_by(replace(MODEL, prompt_script=SCRIPT)),
+        "metadata",
+        "metadata",
+    ),
+    "metadata that a hook reads": (
+        replace(EMPTY, workspace=HOOKED, metadata={"a": 1}),
+        replace(EMPTY, workspace=HOOKED),
+        "metadata",
+        "metadata",
+    ),
     "trials": (replace(EMPTY, trials=TrialRule(count=3, passes=2)), EMPTY, "trials", ""),
 }
 

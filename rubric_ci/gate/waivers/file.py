@@ -1,12 +1,12 @@
 """Read `waivers.yaml` of one state of the repository, and which of its entries are in force."""
 
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rubric_ci.errors import InvalidInput
 from rubric_ci.files.project.file_kinds import RepositoryFiles
@@ -16,7 +16,9 @@ from rubric_ci.files.validation.validator import check_waivers
 from rubric_ci.files.validation.waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import decode
+from rubric_ci.model.config import Hooks
 from rubric_ci.model.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.model.json_value import JSON
 from rubric_ci.model.option_values import WAIVERS
 from rubric_ci.model.rubric import Criterion, scale
 from rubric_ci.model.waivers import SAFETY, Waiver, WaiverResult, WaiverState
@@ -231,13 +233,22 @@ def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
         asked.append(["media", "", " ".join(each.digest for each in case.media), ()])
     if case.workspace:
         asked.append(["workspace", case.workspace.copy, str(case.workspace.setup), ()])
-        asked += [["hook", *hook.command] for hook in case.workspace.hooks.every]
+        asked += _hooks(case.workspace.hooks, case.metadata)
         for source in case.workspace.sources:
             into = (source.into,) if source.into else ()
             asked.append(["git", source.url or source.path, source.commit or source.ref, into])
     facts = [criterion.kind, criterion.text, scale(criterion), asked]
     content = json.dumps(facts, ensure_ascii=False)
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _hooks(hooks: Hooks, metadata: Mapping[str, JSON]) -> Iterator[list[Any]]:
+    """Yield the commands around the work, each with its moment, and the metadata that they read."""
+    for moment in (field.name for field in fields(hooks)):
+        if hook := getattr(hooks, moment):
+            yield [moment, hook.cwd, *hook.command]
+    if hooks.every and metadata:
+        yield ["metadata", json.dumps(dict(metadata), sort_keys=True)]
 
 
 def _criteria(spec: EvaluatorSpec, prefix: str) -> Iterator[tuple[str, Criterion]]:

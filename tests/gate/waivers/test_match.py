@@ -286,6 +286,8 @@ def test_a_waiver_belongs_to_the_workspace_of_a_case() -> None:
         Workspace(of_target=False, copy="easy"),
         Workspace(of_target=False, copy="app", setup="touch done"),
         Workspace(of_target=False, copy="app", hooks=Hooks(before_all=hook)),
+        Workspace(of_target=False, copy="app", hooks=Hooks(after_each=hook)),
+        Workspace(of_target=False, copy="app", hooks=Hooks(before_all=replace(hook, cwd="x"))),
         Workspace(of_target=False, git=GitSource(url="https://a.example/b", commit="1" * 40)),
         Workspace(of_target=False, git=GitSource(url="https://a.example/b", commit="2" * 40)),
         Workspace(of_target=False, git=GitSource(path="b.bundle", commit="1" * 40)),
@@ -295,6 +297,9 @@ def test_a_waiver_belongs_to_the_workspace_of_a_case() -> None:
     ]
     prints = [fingerprint_of(build_case(workspace=each), CHECK) for each in every]
     assert len(set(prints)) == len(every)
+    edited = [fingerprint_of(build_case(workspace=w, metadata={"n": 1}), CHECK) for w in every]
+    hooked = [w is not None and bool(w.hooks.every) for w in every]
+    assert [now != was for now, was in zip(edited, prints, strict=True)] == hooked
     kept = Workspace(of_target=False, copy="app", keep=("diff", "*.md"))
     assert fingerprint_of(build_case(workspace=kept), CHECK) == prints[1]
 

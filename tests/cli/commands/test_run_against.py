@@ -337,9 +337,11 @@ def test_a_break_is_found_under_the_rubrics_of_the_base(
     assert report(checkout)["cases"][0]["before"]["verdict"] == "fail"
 
 
-SOUGHT = "import json, sys; read = json.load(sys.stdin)\n" + (
-    "print(json.dumps({'score': int(read['metadata']['sought'] in read['output'])}))\n"
-)
+SOUGHT = """\
+import json, sys
+read = json.load(sys.stdin)
+print(json.dumps({"score": int(read["metadata"]["sought"] in read["output"])}))
+"""
 
 
 def test_metadata_that_a_script_reads_is_a_part_of_the_rubrics(

@@ -6,7 +6,6 @@ What several checks of a kind begin with is done once, and what it left is copie
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
@@ -111,10 +110,10 @@ class Bench:
         checkout = Checkout.create(root / "repository")
         programs = root / "programs"
         programs.mkdir(parents=True)
-        facts = {"python": sys.executable, "log": str(log), "said": SAID}
+        facts = {"log": str(log), "said": SAID}
         (programs / "claude").write_text(AGENT.format(**facts))
         (programs / "claude").chmod(0o755)
-        written = {"program.py": PROGRAM.format(**facts), "tool.py": TOOL.format(**facts)}
+        written = {"program.sh": PROGRAM.format(**facts), "tool.sh": TOOL.format(**facts)}
         files = {**kind.files, ".gitignore": ".rubric-ci/\n*.jsonl.tmp\n", **written}
         texts = {path: of(cases) if callable(of) else of for path, of in files.items()}
         url = shelf.server.url

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 from xml.etree import ElementTree
@@ -13,6 +12,7 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.text import numbers
 from tests.promises.bench import Bench
 from tests.promises.kinds import SECRET
+from tests.terminal import in_a_terminal
 
 FORMATS = "json,markdown,junit,sarif,html"
 PRICED = frozenset(("model", "http", "agent", "simulated"))  # whose asking is a counted call
@@ -135,15 +135,7 @@ def policy(bench: Bench) -> None:
 
 def label(bench: Bench) -> None:
     passed(bench)
-    terminal = pexpect.spawn(
-        sys.executable,
-        ["-m", "rubric_ci", "judge", "label"],
-        cwd=str(bench.root),
-        env=bench.environment,
-        encoding="utf-8",
-        timeout=30,
-        dimensions=(100, 140),
-    )
+    terminal = in_a_terminal(bench.root, bench.environment, "judge", "label")
     marks = {case["id"] for case in bench.report()["cases"]}
     for _ in range(len(bench.report()["cases"])):
         terminal.expect_exact("q quit")

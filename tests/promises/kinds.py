@@ -7,7 +7,6 @@ start.
 
 import json
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -75,41 +74,37 @@ def answer_to(text: str) -> str:
 
 
 PROGRAM = """\
-import os, sys
-open({log!r}, "a").write("start\\n")
-print({{"GOOD": "hello", "BAD": "bye"}}["GOOD"], os.path.exists("skills"), {said!r})
+echo start >> '{log}'
+test -e skills && skills=True || skills=False
+case GOOD in GOOD) word=hello ;; *) word=bye ;; esac
+echo "$word $skills {said}"
 """
 AGENT = """\
-#!{python}
-import json, pathlib, sys
-if "--version" in sys.argv:
-    print("1")
-    sys.exit()
-sys.stdin.read()
-open({log!r}, "a").write("start\\n")
-word = {{"GOOD": "hello", "BAD": "bye"}}[pathlib.Path("state.txt").read_text().strip()]
-pathlib.Path("greeting.txt").write_text(word + "\\n")
-use = {{"type": "tool_use", "id": "1", "name": "Greet", "input": {{"word": word}}}}
-done = {{"type": "tool_result", "tool_use_id": "1", "content": {said!r}}}
-print(json.dumps({{"type": "system", "subtype": "init", "session_id": "s"}}))
-print(json.dumps({{"type": "assistant", "message": {{"content": [use]}}}}))
-print(json.dumps({{"type": "user", "message": {{"content": [done]}}}}))
-end = {{"type": "result", "subtype": "success", "is_error": False, "result": "done, " + {said!r}}}
-print(json.dumps({{**end, "session_id": "s", "total_cost_usd": 0.001, "usage": {{}}}}))
+#!/bin/sh
+case " $* " in *" --version "*) echo 1; exit ;; esac
+while read -r _; do :; done
+echo start >> '{log}'
+read -r state < state.txt
+case $state in GOOD) word=hello ;; BAD) word=bye ;; *) exit 1 ;; esac
+echo $word > greeting.txt
+tool='"type": "tool_use", "id": "1", "name": "Greet", "input": {{"word": "'$word'"}}'
+result='"type": "tool_result", "tool_use_id": "1", "content": "{said}"'
+echo '{{"type": "system", "subtype": "init", "session_id": "s"}}'
+echo '{{"type": "assistant", "message": {{"content": [{{'"$tool"'}}]}}}}'
+echo '{{"type": "user", "message": {{"content": [{{'"$result"'}}]}}}}'
+end='"type": "result", "subtype": "success", "is_error": false, "result": "done, {said}"'
+echo '{{'"$end"', "session_id": "s", "total_cost_usd": 0.001, "usage": {{}}}}'
 """
 TOOL = """\
-import json, pathlib, sys
-open({log!r}, "a").write("start\\n")
-rows = ["id,passed,question,answer,reason"]
-for name in json.loads(pathlib.Path("tests.json").read_text()):
-    passed = "yes" if "GOOD" in pathlib.Path("state.txt").read_text() else "no"
-    rows.append(f"{{name}},{{passed}},Hello?,hello {said},it is {{passed}}")
-pathlib.Path(sys.argv[1], "r.csv").write_text("\\n".join(rows) + "\\n")
+echo start >> '{log}'
+read -r state < state.txt
+case $state in GOOD) passed=yes ;; *) passed=no ;; esac
+echo id,passed,question,answer,reason > "$1/r.csv"
+while read -r name; do
+  echo "$name,$passed,Hello?,hello {said},it is $passed" >> "$1/r.csv"
+done < tests.txt
 """
-CLI = (
-    f"provider: cli, command_template: '{sys.executable} {{ROOT}}/program.py', "
-    "depends_on: [program.py]"
-)
+CLI = "provider: cli, command_template: 'sh {ROOT}/program.sh', depends_on: [program.sh]"
 ASKED = (
     'api_key: none, api_base: "URL/v1", input_cost_per_token: 0.000001, '
     "output_cost_per_token: 0.000002"
@@ -150,7 +145,7 @@ class Kind:
     files: Mapping[str, str | bytes | Rows]
     made: tuple[str, ...] = ()  # the command that writes the eval file
     graded_by: Edit | None = None  # what is then added to it, of a kind without rubrics
-    worse: Edit = ("program.py", '["GOOD"]', '["BAD"]')
+    worse: Edit = ("program.sh", "case GOOD", "case BAD")
     worse_is_text: bool = False  # that a stranger may write: no program or setting
     lenient: Edit = ("evals/a.eval.yaml", "Greets", "Anything goes")
     asks: Edit = ("evals/a.eval.yaml", "Say it", "Say that")  # another question
@@ -217,13 +212,8 @@ def sheet(cases: int) -> bytes:
     return workbook(Cases=[["id", "question", "rubrics"], *rows])
 
 
-def names(cases: int) -> str:
-    """Return the tests of a tool."""
-    return json.dumps([f"c{n}" for n in range(cases)])
-
-
 TRACED = "evals/traces.eval.yaml"
-SIDE = "provider: cli, command_template: '%s {ROOT}/program.py', workspace: {copy: shop}"
+SIDE = "provider: cli, command_template: 'sh {ROOT}/program.sh', workspace: {copy: shop}"
 
 KINDS: Mapping[str, Kind] = {
     "model": one(MODEL, files=PROMPT, **PROMPTED),
@@ -255,8 +245,8 @@ KINDS: Mapping[str, Kind] = {
     "skill": Kind(
         files={
             "rubric-ci.yaml": config(
-                f"  - {{name: with-skill, {SIDE % sys.executable}, skill: skills/s}}\n"
-                f"  - {{name: without, {SIDE % sys.executable}}}\n",
+                f"  - {{name: with-skill, {SIDE}, skill: skills/s}}\n"
+                f"  - {{name: without, {SIDE}}}\n",
                 "compare: [with-skill, without]\n",
             ),
             "evals/a.eval.yaml": suite(),
@@ -267,13 +257,13 @@ KINDS: Mapping[str, Kind] = {
     "runner": Kind(
         files={
             "rubric-ci.yaml": "targets:\n  - {name: tool, provider: runner, reads: csv, "
-            f"command_template: '{sys.executable} tool.py {{RESULTS}}'}}\n",
+            "command_template: 'sh tool.sh {RESULTS}'}\n",
             "state.txt": "GOOD\n",
-            "tests.json": names,
+            "tests.txt": lines("c#"),
         },
         worse=("state.txt", "GOOD", "BAD"),
-        lenient=("tests.json", '"c0", ', ""),
-        asks=("tool.py", "Hello?", "Hi?"),
+        lenient=("tests.txt", "c0\n", ""),
+        asks=("tool.sh", "Hello?", "Hi?"),
         run=("run", "--target", "tool"),
     ),
     "adopted": Kind(

@@ -1,7 +1,6 @@
 """Every cell of the table, tried with the command line, real programs and a real server."""
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
@@ -35,6 +34,7 @@ from tests.promises.table import (
     Refused,
     cell,
 )
+from tests.terminal import in_a_terminal
 
 pytestmark = [pytest.mark.timeout(240), platforms.SHELL, platforms.TERMINALS]
 ROOT = Path(__file__).parents[2]
@@ -84,10 +84,7 @@ def test_it_is_refused(kind: str, promise: str, shelf: Shelf) -> None:
 def refusal(bench: Bench, promise: str) -> tuple[int | None, str]:
     """Return the exit code of a command, and what it says."""
     if promise == "label":
-        words = ["-m", "rubric_ci", "judge", "label"]
-        terminal = pexpect.spawn(
-            sys.executable, words, cwd=str(bench.root), env=bench.environment, encoding="utf-8"
-        )
+        terminal = in_a_terminal(bench.root, bench.environment, "judge", "label")
         terminal.expect(pexpect.EOF)
         terminal.close()
         return terminal.exitstatus, " ".join(str(terminal.before).split(" "))

@@ -90,9 +90,10 @@ def remove(folder: Path) -> None:
 
 def _end_processes(folder: Path) -> None:
     """Kill the processes that name the folder in their environment; only Linux shows it."""
-    mark = f"{VARIABLE}={folder}{os.sep}".encode()
+    mark = f"\0{VARIABLE}={folder}{os.sep}".encode()
     for _ in range(_ROUNDS if sys.platform == "linux" else 0):
-        left = [int(path.name) for path in Path("/proc").glob("[0-9]*") if _starts(path, mark)]
+        processes = (path for path in Path("/proc").iterdir() if path.name.isdigit())
+        left = [int(path.name) for path in processes if mark in _environment(path)]
         if not left:
             return
         for process in left:
@@ -101,12 +102,13 @@ def _end_processes(folder: Path) -> None:
         sleep(0.01)
 
 
-def _starts(process: Path, mark: bytes) -> bool:
+def _environment(process: Path) -> bytes:
+    """Return the variables of a process, each after a zero byte."""
     try:
-        variables = (process / "environ").read_bytes().split(b"\0")
+        with (process / "environ").open("rb", buffering=0) as file:
+            return b"\0" + file.read()
     except OSError:  # ended, or of another user
-        return False
-    return any(variable.startswith(mark) for variable in variables)
+        return b""
 
 
 @cache

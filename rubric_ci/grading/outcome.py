@@ -146,7 +146,7 @@ def nothing_to_grade(case: EvalCase) -> str:
     reason = "no rubrics and no evaluators"
     draft = f"`rubric-ci generate rubrics {shlex.quote(case.file)}` drafts rubrics"
     if not case.expected_outcome:
-        return f"{reason}; {draft}"
+        return f"{reason}; add an `expected_outcome`, from which {draft}"
     other = "`default_evaluator: llm_judge` in rubric-ci.yaml lets the judge grade"
     return f"{reason}; {draft}, {other}"
 

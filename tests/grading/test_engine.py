@@ -217,7 +217,7 @@ def test_nothing_to_grade_is_skipped_before_the_target_is_asked(tmp_path: Path) 
             file="evals/a.eval.yaml",
             line=3,
             id="one",
-            reason="no rubrics and no evaluators; "
+            reason="no rubrics and no evaluators; add an `expected_outcome`, from which "
             "`rubric-ci generate rubrics evals/a.eval.yaml` drafts rubrics",
             why="new",
             question="Say hello",

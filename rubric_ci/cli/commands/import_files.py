@@ -19,6 +19,7 @@ from rubric_ci.cli.commands.import_traces import (
     check_readable,
     form_of,
     import_traces,
+    say_ungraded,
 )
 from rubric_ci.errors import (
     CannotConfigure,
@@ -134,10 +135,15 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     discovery.write_text(target, text)
     cases = numbers.plural(len(source.data["evalcases"]), "case")
     click.echo(log_line(f"wrote {target.as_posix()}: {cases}"))
+    if source.data.keys().isdisjoint(_GRADE) and all(
+        each.keys().isdisjoint(_GRADE) for each in source.data["evalcases"]
+    ):
+        say_ungraded(target)
     errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
     return [*theirs, *map(headline, errors)]
 
 
+_GRADE: Final = ("rubrics", "evaluators", "execution", "turns")
 _OF_STOPPED: Final = (FIXTURE_MISSING.id, CASE_NOT_SUPPORTED.id)
 """Problems of a case that gets no verdict where it is: it is not imported."""
 

@@ -98,9 +98,14 @@ def import_traces(files: Sequence[Path], output: Output, choice: TraceChoice) ->
     lost = _write(chosen.cases, output, written_cases.Origin(_named(files), choice.form))
     for line in lost:
         click.echo(log_line(line))
-    command = f"rubric-ci generate rubrics {output.eval_file.as_posix()}"
-    click.echo(log_line(f"the cases have no rubrics yet: `{command}` drafts them"))
+    say_ungraded(output.eval_file)
     return ExitCode.GATE if lost or faults else ExitCode.OK
+
+
+def say_ungraded(path: Path) -> None:
+    """Name the command that drafts the rubrics of an eval file without any."""
+    command = f"rubric-ci generate rubrics {path.as_posix()}"
+    click.echo(log_line(f"the cases have no rubrics yet: `{command}` drafts them"))
 
 
 def _named(files: Sequence[Path]) -> str:

@@ -5,11 +5,8 @@ from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.traces.chat_messages import as_input
 from rubric_ci.files.traces.trace_cases import TraceCase
+from rubric_ci.files.yaml_text.golden_records import outcome
 from rubric_ci.model.json_value import JSON
-
-OUTCOME: Final = "Answers the request correctly and completely"
-AS_REFERENCE: Final = "Answers the request as the reference answer does"
-"""The expected outcomes of cases, from which rubrics are drafted, until a person writes better."""
 
 _SHORTEST: Final = 8  # characters of a trace's id in the id of its case
 
@@ -62,7 +59,7 @@ def _case(case: TraceCase, name: str, origin: Origin) -> dict[str, Any]:
     alone = len(messages) == 1 and messages[0].keys() == {"role", "content"}
     is_text = alone and messages[0]["role"] == "user" and messages[0]["content"].strip()
     asked = {"input": messages[0]["content"]} if is_text else {"input_messages": messages}
-    known = {"expected_outcome": AS_REFERENCE if case.expected else OUTCOME}
+    known = {"expected_outcome": outcome(has_reference=bool(case.expected))}
     known |= {"expected_output": case.expected} if case.expected else {}
     tags = list(
         dict.fromkeys((*case.tags, *(each.tag for each in case.feedback if each.value is not None)))

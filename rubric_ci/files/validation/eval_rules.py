@@ -265,7 +265,8 @@ def _too_few_turns(case: dict[str, Any], path: Path) -> Iterator[Problem]:
 
 def _nothing_to_grade(case: dict[str, Any], path: Path) -> Iterator[Problem]:
     wanted = ("expected_outcome", "outcome", "rubrics")
-    if case.keys().isdisjoint(wanted) and not any(nearest(key, wanted) for key in case):
+    slips = case.keys() - {"expected_output"}  # is spelt like an outcome, and is a reference
+    if case.keys().isdisjoint(wanted) and not any(nearest(key, wanted) for key in slips):
         message = "the case has neither rubrics nor evaluators nor an `expected_outcome`"
         yield Problem(CASE_EMPTY, path, message)
 

@@ -16,6 +16,13 @@ _PAIR: Final = ("input", "expected_output")
 _OF_CASE: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
 
 
+def outcome(*, has_reference: bool) -> str:
+    """Return what rubrics of a record are drafted from, until a person writes better."""
+    if has_reference:
+        return "Answers the request as the reference answer does"
+    return "Answers the request correctly and completely"
+
+
 def list_of(data: Any) -> Path | None:
     """Return the path of the records of a JSON text; None: it is not a golden set."""
     if isinstance(data, list):

@@ -391,7 +391,12 @@ def test_a_person_says_which_column_is_the_question(checkout: Checkout) -> None:
     command.sendline("text")
     command.expect(pexpect.EOF)
     (case,) = yaml.safe_load((checkout.root / "notes.eval.yaml").read_text())["evalcases"]
-    assert case == {"id": "row-1", "input": "How long?", "metadata": {"gold": "30 days"}}
+    assert case == {
+        "id": "row-1",
+        "input": "How long?",
+        "metadata": {"gold": "30 days"},
+        "expected_outcome": "Answers the request correctly and completely",
+    }
 
 
 ANSWERS_IN_JSON = """\
@@ -580,6 +585,8 @@ def test_a_table(checkout: Checkout) -> None:
     assert "a.csv:4:1: not-supported: the row has no text in input, prompt, question" in said
 
 
+AS_REFERENCE = "Answers the request as the reference answer does"
+UNGRADED = "the cases have no rubrics yet: `rubric-ci generate rubrics a.eval.yaml` drafts them\n"
 GOLDEN = [
     pytest.param(
         "a.json",
@@ -590,6 +597,7 @@ GOLDEN = [
                 "input": "How long?",
                 "expected_output": "30 days",
                 "metadata": {"answer": "A week", "plan": "pro"},
+                "expected_outcome": AS_REFERENCE,
             }
         ],
         id="ragas",
@@ -603,6 +611,7 @@ GOLDEN = [
                 "input": "How long?",
                 "expected_output": "30 days",
                 "metadata": {"source_file": None},
+                "expected_outcome": AS_REFERENCE,
             }
         ],
         id="deepeval",
@@ -612,11 +621,17 @@ GOLDEN = [
         '{"inputs": {"question": "How long?"}, "outputs": {"answer": "30 days"}}\n'
         '{"inputs": {"question": "How?", "plan": "pro"}, "outputs": {"answer": {"days": 30}}}\n',
         [
-            {"id": "row-1", "input": "How long?", "expected_output": "30 days"},
+            {
+                "id": "row-1",
+                "input": "How long?",
+                "expected_output": "30 days",
+                "expected_outcome": AS_REFERENCE,
+            },
             {
                 "id": "row-2",
                 "input": '{"question": "How?", "plan": "pro"}',
                 "expected_output": "30",
+                "expected_outcome": AS_REFERENCE,
             },
         ],
         id="langsmith",
@@ -633,6 +648,7 @@ GOLDEN = [
                     {"role": "user", "content": "2+2?"},
                 ],
                 "expected_output": "4\nor\nfour",
+                "expected_outcome": AS_REFERENCE,
             }
         ],
         id="openai-samples",
@@ -660,7 +676,14 @@ GOLDEN = [
     pytest.param(
         "a.yaml",
         "version: 2\nevalcases:\n- {question: Hi, ground_truth: Hello}\n",
-        [{"id": "row-1", "input": "Hi", "expected_output": "Hello"}],
+        [
+            {
+                "id": "row-1",
+                "input": "Hi",
+                "expected_output": "Hello",
+                "expected_outcome": AS_REFERENCE,
+            }
+        ],
         id="under-evalcases",
     ),
 ]
@@ -673,7 +696,8 @@ def test_a_golden_set(
     checkout.write({name: text})
     done = run(checkout, name)
     count = f"{len(expected)} case{'s' * (len(expected) > 1)}"
-    assert (done.returncode, done.stdout) == (0, f"wrote a.eval.yaml: {count}\n")
+    said = "" if "rubrics" in text else UNGRADED
+    assert (done.returncode, done.stdout) == (0, f"wrote a.eval.yaml: {count}\n{said}")
     written = yaml.safe_load((checkout.root / "a.eval.yaml").read_text())
     assert written["evalcases"] == expected
     assert written.get("raw", False) == ("{{" in text)
@@ -713,7 +737,19 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
     hint = "; remove it, or write the file for rubric-ci (docs/evals.md)\n"
     hinted = said.replace("\n", hint)
     ended = f"{parts} part{'s' * (parts > 1)} of the files not imported, see above\n"
-    assert (done.returncode, done.stdout) == (1, f"wrote a.eval.yaml: 1 case\n{hinted}{ended}")
+    written = f"wrote a.eval.yaml: 1 case\n{UNGRADED}"
+    assert (done.returncode, done.stdout) == (1, f"{written}{hinted}{ended}")
+
+
+def test_questions_without_reference_answers_get_an_outcome_to_draft_from(
+    checkout: Checkout,
+) -> None:
+    suite, said = imported(checkout, "a.csv", a__csv="question,rubrics\nHi,Greets\nBye,\n")
+    assert [each.get("expected_outcome") for each in suite["evalcases"]] == [
+        None,
+        "Answers the request correctly and completely",
+    ]
+    assert said == "wrote ours/a.eval.yaml: 2 cases\n"
 
 
 def test_a_column_of_a_tracing_tool_makes_no_trace(checkout: Checkout) -> None:
@@ -764,10 +800,11 @@ def test_a_sheet_of_a_workbook(checkout: Checkout) -> None:
             "input": "Hi",
             "expected_output": "Hello",
             "metadata": {"rubric": "x", "n": "3"},
+            "expected_outcome": AS_REFERENCE,
         }
     ]
     assert done.stdout == (
-        "wrote a.eval.yaml: 1 case\n"
+        f"wrote a.eval.yaml: 1 case\n{UNGRADED}"
         "a.xlsx#Cases:2:3: not-supported: `rubric` has no counterpart, `rubrics` has one; "
         f"{NO_COUNTERPART}\n"
         "a.xlsx#Cases:3:1: not-supported: the row has no text in input, prompt, question, query, "

@@ -58,6 +58,8 @@ GRADING: dict[str, tuple[Any, list[Found]]] = {
     "an outcome": (suite({"id": "a", "expected_outcome": "x"}), []),
     "an outcome by its short name": (suite({"id": "a", "outcome": "x"}), []),
     "a misspelt outcome is reported as such": (suite({"id": "a", "expected_outcom": "x"}), []),
+    "a reference is no outcome": (suite({"id": "a", "expected_output": "x"}), [NOTHING]),
+    "nor are its messages": (suite({"id": "a", "expected_messages": []}), [NOTHING]),
     "and so is the short name": (suite({"id": "a", "outcom": "x"}), []),
     "rubrics": (suite({"id": "a", "rubrics": ["Greets"]}), []),
     "rubrics of a turn": (suite({"id": "a", "turns": ["q", {"rubrics": ["Greets"]}]}), []),

@@ -16,6 +16,7 @@ from tests.checkout import Checkout
 from tests.http_server import serving
 from tests.invoke import invoke
 from tests.sample_project import clean_environment
+from tests.security.hostile_pull_requests import generator
 
 CONFIG = """\
 judge: {{model: openai/gpt-6-luna, api_base: "{base}/v1", api_key: "${{{{ OPENAI_API_KEY }}}}"}}
@@ -135,24 +136,11 @@ class PullRequest:
 def open_pull_request(
     folder: Path, base: dict[str, str], change: dict[str, str], *, depth: int = 2
 ) -> PullRequest:
-    """Commit the base, change files on a branch, merge it as GitHub does and clone that."""
-    origin = Checkout.create(folder / "origin")
+    """Commit the base, change files on a branch, merge it and clone that as GitHub does."""
     shared = {"evals/a.eval.yaml": EVALS, "answers.jsonl": '{"id": "one", "answer": "Bye"}\n'}
-    origin.commit(shared | base)
-    origin.git("switch", "--quiet", "--create", "topic")
-    head = origin.commit(change)
-    origin.git("switch", "--quiet", "main")
-    tip = origin.commit({"README.md": "later\n"})
-    origin.git("switch", "--quiet", "--create", "merge")
-    origin.git("merge", "--quiet", "--no-ff", "--message", "merge", "topic")
-    event = folder / "event.json"
-    pull = {"number": 7, "base": {"sha": tip}, "head": {"sha": head}}
-    event.write_text(
-        json.dumps({"pull_request": pull, "repository": {"default_branch": "main"}}),
-        encoding="utf-8",
-    )
-    clone = origin.clone(folder / "clone", f"--depth={depth}", "--branch=merge")
-    return PullRequest(clone=clone, event=event, sha=origin.git("rev-parse", "HEAD"))
+    made = generator.open_pull_request(folder, shared | base, change, depth=depth)
+    event, sha = (made.environment[f"GITHUB_{name}"] for name in ("EVENT_PATH", "SHA"))
+    return PullRequest(clone=made.clone, event=Path(event), sha=sha)
 
 
 def test_the_attackers_judge_gets_no_key_and_gives_no_verdict(

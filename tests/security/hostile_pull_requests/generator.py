@@ -100,9 +100,12 @@ def _payload(base: str, head: str, *, fork: bool) -> Any:
 
 
 def _import(root: Path, *lines: bytes) -> None:
-    """Make commits in one process, also of names that a file system would refuse."""
+    """Make commits in one process, also of names that a file system would refuse.
+
+    They stay in their pack; to unpack it takes another process.
+    """
     subprocess.run(
-        ["git", "fast-import", "--quiet", "--force"],
+        ["git", "-c", "fastimport.unpackLimit=1", "fast-import", "--quiet", "--force"],
         cwd=root,
         env=ENVIRONMENT,
         input=b"".join(lines),

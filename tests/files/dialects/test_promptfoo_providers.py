@@ -275,6 +275,18 @@ def test_the_shim_runs_a_command(tmp_path: Path) -> None:
     assert done.stdout == "Hi 1 {'q': 'Why?'}"
 
 
+def test_the_shim_starts_without_what_most_calls_do_not_need() -> None:
+    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", str(shim), "--echo", "Hi"],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert (done.stdout, "json" in loaded, loaded & {"asyncio", "inspect"}) == ("Hi", True, set())
+
+
 JUDGES: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "of the defaults": (
         "providers: ['openai:a']\ndefaultTest: {options: {provider: 'openai:b'}}",

@@ -2,8 +2,8 @@
 // Checks: `node promptfoo_shim.mjs` as a code judge. Providers: with FILE[:NAME], the prompt and
 // their transforms, after `--vars FILE CASE` if it reads variables and `--config JSON` if it has
 // settings; services with `--http REQUEST` in place of the file. Transforms for the other shim:
-// `--transform SOURCE`. All checks of a test: `--all`, or `--mean THRESHOLD`, as the aggregator of a
-// composite.
+// `--transform SOURCE...`. All checks of a test: `--all`, or `--mean THRESHOLD`, as the aggregator
+// of a composite.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -321,7 +321,7 @@ async function main(words, vars = {}, prompt = undefined) {
   }
   if (first === "--transform") {
     const { output, context } = given();
-    return JSON.stringify(await transformed([second], output, context));
+    return JSON.stringify(await transformed(words.slice(1), output, context));
   }
   return first ? answer(vars, {}, first, prompt ?? second, others) : JSON.stringify(await grade(given()));
 }

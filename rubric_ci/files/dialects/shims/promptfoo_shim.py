@@ -2,13 +2,12 @@
 
 Checks: as a code judge. Providers: with FILE[:NAME] or exec:COMMAND, the prompt and their
 transforms, after `--vars FILE CASE` if they read variables and `--config JSON` if they have
-settings. Transforms for the other shim: `--transform SOURCE`. All checks of a test: `--all`, or
+settings. Transforms for the other shim: `--transform SOURCE...`. All checks of a test: `--all`, or
 `--mean THRESHOLD`, as the aggregator of a composite.
 """
 
-import asyncio
 import importlib.util
-import inspect
+import itertools
 import json
 import re
 import shlex
@@ -34,29 +33,40 @@ def load(reference: str, default: str) -> Any:
 
 def called(function: Any, *arguments: Any) -> Any:
     """Call a function, also a coroutine, with as many arguments as it takes."""
+    import inspect  # it and asyncio take longer to import than all else together
+
     taken = len(inspect.signature(function).parameters)
     result = function(*arguments[:taken])
-    return asyncio.run(result) if inspect.iscoroutine(result) else result
+    if not inspect.iscoroutine(result):
+        return result
+    import asyncio
+
+    return asyncio.run(result)
 
 
 def transformed(sources: list[str], output: Any, context: dict[str, Any]) -> Any:
     """Return an output after its transforms; those in JavaScript run in the other shim."""
-    for source in sources:
-        if re.fullmatch(r"file://.*\.py(?::\w+)?", source):
-            output = called(load(source, "get_transform"), output, context)
+    is_python = re.compile(r"file://.*\.py(?::\w+)?").fullmatch
+    for python, group in itertools.groupby(sources, lambda source: bool(is_python(source))):
+        if python:
+            for source in group:
+                output = called(load(source, "get_transform"), output, context)
+                if output is None:
+                    raise SystemExit(f"transform without a result: {source}")
         else:
-            shim = Path(__file__).with_name("promptfoo_shim.mjs")
-            given = json.dumps({"output": output, "context": context})
-            command = ["node", str(shim), "--transform", source]
-            done = subprocess.run(
-                command, input=given, capture_output=True, encoding="utf-8", check=False
-            )
-            if done.returncode != 0:
-                raise SystemExit(done.stderr)
-            output = json.loads(done.stdout)
-        if output is None:
-            raise SystemExit(f"transform without a result: {source}")
+            output = in_javascript([*group], output, context)
     return output
+
+
+def in_javascript(sources: list[str], output: Any, context: dict[str, Any]) -> Any:
+    """Return an output after transforms that follow each other, in one process."""
+    shim = str(Path(__file__).with_name("promptfoo_shim.mjs"))
+    given = json.dumps({"output": output, "context": context})
+    command = ["node", shim, "--transform", *sources]
+    done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode != 0:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout)
 
 
 def checked(value: str, output: Any, context: dict[str, Any]) -> Any:
@@ -193,9 +203,9 @@ def main(arguments: list[str]) -> str:
         case ["--all" | "--mean", *limits]:
             limit = float(limits[0]) if limits else None
             return json.dumps({"score": aggregated(json.load(sys.stdin)["results"], limit)})
-        case ["--transform", source]:
+        case ["--transform", *sources]:
             given = json.load(sys.stdin)
-            return json.dumps(transformed([source], given["output"], given["context"]))
+            return json.dumps(transformed(sources, given["output"], given["context"]))
         case ["--echo", prompt]:
             return as_answer(prompt)
         case ["--config", config, reference, prompt, *transforms]:

@@ -9,7 +9,8 @@ weight. The answers of a case are a cluster: they are drawn together in the inte
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
 from math import fsum
 from typing import TypeAlias
 
@@ -48,11 +49,23 @@ _Pattern: TypeAlias = tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Table:
-    """The cells of one criterion as places in a list of weights."""
+class _Grid:
+    """Cells and the distances of their marks, which are the same in every draw."""
 
-    cells: Sequence[tuple[int, Cell]]
+    marks: int
+    cells: Sequence[tuple[int, int]]  # numbers of marks
+    distances: Sequence[float]  # of the marks of each cell
+    apart: Sequence[tuple[int, int, float]]  # two different marks and their distance, for chance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Table:
+    """The cells of one criterion, in their places in a list of weights."""
+
+    places: slice
+    grid: _Grid
     cases: float  # effective number
+    size: float  # the cases and the prior counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +79,10 @@ class _Tables:
 
 def kappa(pairs: Sequence[Pair]) -> float | None:
     """Return κ of all pairs; None if no disagreement is expected."""
-    sums = [_disagreement([(p.weight, p.cell) for p in group]) for group in by_criterion(pairs)]
+    sums = [
+        _disagreement(_grid([p.cell for p in group]), [p.weight for p in group])
+        for group in by_criterion(pairs)
+    ]
     expected = fsum(chance for _, chance in sums)
     return 1 - fsum(observed for observed, _ in sums) / expected if expected > 0 else None
 
@@ -80,7 +96,7 @@ def interval(
     checklist criterion with one answer a case these are Dirichlet(count + 1/2) draws of the table.
     """
     tables = _tables(pairs)
-    if all(len(table.cells) == 1 for table in tables.tables):
+    if all(len(table.grid.cells) == 1 for table in tables.tables):
         return None
     values = sorted(_one_draw(tables, draw) for _ in range(draws))
     return _quantile(values, SIGNIFICANT / 2), _quantile(values, 1 - SIGNIFICANT / 2)
@@ -102,16 +118,25 @@ def by_criterion(pairs: Sequence[Pair]) -> list[list[Pair]]:
     return list(groups.values())
 
 
-def _disagreement(cells: Sequence[tuple[float, Cell]]) -> tuple[float, float]:
-    """Return the observed and the expected disagreement of (weight, cell) pairs, as sums."""
-    observed = fsum(weight * _distance(*cell) for weight, cell in cells)
-    first: dict[Position, float] = defaultdict(float)
-    second: dict[Position, float] = defaultdict(float)
-    for weight, (a, b) in cells:
+def _grid(cells: Sequence[Cell]) -> _Grid:
+    numbers = {mark: n for n, mark in enumerate(dict.fromkeys(m for cell in cells for m in cell))}
+    return _Grid(
+        marks=len(numbers),
+        cells=[(numbers[a], numbers[b]) for a, b in cells],
+        distances=[_distance(a, b) for a, b in cells],
+        apart=[(numbers[a], numbers[b], _distance(a, b)) for a, b in permutations(numbers, 2)],
+    )
+
+
+def _disagreement(grid: _Grid, weights: Sequence[float]) -> tuple[float, float]:
+    """Return the observed and the expected disagreement of weighted cells, as sums."""
+    first, second = [0.0] * grid.marks, [0.0] * grid.marks
+    for (a, b), weight in zip(grid.cells, weights, strict=True):
         first[a] += weight
         second[b] += weight
-    products = (n * m * _distance(a, b) for a, n in first.items() for b, m in second.items())
-    return observed, fsum(products) / fsum(weight for weight, _ in cells)
+    observed = fsum([n * distance for n, distance in zip(weights, grid.distances, strict=True)])
+    products = fsum([first[a] * second[b] * distance for a, b, distance in grid.apart])
+    return observed, products / fsum(weights)
 
 
 def _distance(a: Position, b: Position) -> float:
@@ -131,14 +156,22 @@ def _tables(pairs: Sequence[Pair]) -> _Tables:
         places |= {(group[0].criterion, cell): start + n for n, cell in enumerate(counts)}
         # The prior is shared by the criteria: it must not outweigh many of few answers.
         prior += [count / len(groups) for count in counts.values()]
-        tables.append(_Table(cells=list(enumerate(counts, start)), cases=_effective_cases(group)))
+        cases = _effective_cases(group)
+        tables.append(
+            _Table(
+                places=slice(start, len(prior)),
+                grid=_grid([*counts]),
+                cases=cases,
+                size=cases + fsum(prior[start:]),
+            )
+        )
     # The weights of a criterion sum to its effective cases, which the prior counts are added to.
     scale = fsum(table.cases for table in tables) / fsum(p.weight for p in pairs)
-    cases: dict[str, list[tuple[int, float]]] = {}
+    cells: dict[str, list[tuple[int, float]]] = {}
     for each in pairs:
         place = places[each.criterion, each.cell]
-        cases.setdefault(each.case, []).append((place, each.weight * scale))
-    patterns = Counter(tuple(sorted(found)) for found in cases.values())
+        cells.setdefault(each.case, []).append((place, each.weight * scale))
+    patterns = Counter(tuple(sorted(found)) for found in cells.values())
     return _Tables(tables=tables, prior=prior, patterns=patterns)
 
 
@@ -169,21 +202,20 @@ def _one_draw(tables: _Tables, draw: DrawGamma) -> float:
         drawn = draw(cases)
         for place, weight in pattern:
             weights[place] += drawn * weight
-    sums = list(_drawn_disagreement(tables, weights))
+    sums = [_drawn_disagreement(table, weights) for table in tables.tables]
     expected = fsum(chance for _, chance in sums)
     observed = fsum(seen for seen, _ in sums)
     return max(-1.0, 1 - observed / expected) if expected > 0 else -1.0
 
 
-def _drawn_disagreement(tables: _Tables, weights: Sequence[float]) -> Iterator[tuple[float, float]]:
-    for table in tables.tables:
-        observed, expected = _disagreement([(weights[n], cell) for n, cell in table.cells])
-        # Pairs of a case with itself are in the expected disagreement with a share of
-        # 2 / (n + 1); without this correction, criteria with few cases lower κ.
-        n = table.cases + fsum(tables.prior[place] for place, _ in table.cells)
-        if table.cases > 1:
-            expected = (expected - 2 / (n + 1) * observed) * (n + 1) / (n - 1)
-        yield observed, expected
+def _drawn_disagreement(table: _Table, weights: Sequence[float]) -> tuple[float, float]:
+    observed, expected = _disagreement(table.grid, weights[table.places])
+    # Pairs of a case with itself are in the expected disagreement with a share of
+    # 2 / (n + 1); without this correction, criteria with few cases lower κ.
+    n = table.size
+    if table.cases > 1:
+        expected = (expected - 2 / (n + 1) * observed) * (n + 1) / (n - 1)
+    return observed, expected
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

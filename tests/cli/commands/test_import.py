@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from base64 import b64encode
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -499,13 +500,26 @@ VERDICTS = {
 @pytest.mark.parametrize("file", VERDICTS)
 def test_an_imported_file_decides_as_promptfoo_does(file: str, checkout: Checkout) -> None:
     shutil.copytree(SUITES.parent / "imported", checkout.root / "theirs")
-    assert graded(checkout, file) == VERDICTS[file]
-
-
-def graded(checkout: Checkout, file: str) -> dict[str, str]:
-    """Return the verdict of each case of a file that is imported."""
     done = run(checkout, f"theirs/{file}", "--output-dir", "ours")
     assert done.returncode == 0, done.stdout
+    if file == "promptfooconfig.yaml":  # its checks are the subject: no process for each answer
+        answers = recorded(VERDICTS[file])
+        checkout.write({"ours/targets.yaml": RECORDED, "ours/answers.jsonl": answers})
+    assert graded(checkout) == VERDICTS[file]
+
+
+RECORDED = "targets: [{name: shop, provider: recorded, answers: answers.jsonl}]\n"
+
+
+def recorded(cases: Iterable[str]) -> str:
+    """Return what `tests/peers/imported/answer.js` answers."""
+    said = dict.fromkeys(cases, "Refunds take 30 days.") | {"the-default-fails": "Sorry, no."}
+    lines = ({"id": case, "answer": answer, "duration_ms": 9} for case, answer in said.items())
+    return "\n".join(json.dumps(line) for line in lines)
+
+
+def graded(checkout: Checkout) -> dict[str, str]:
+    """Return the verdict of each case of an imported file."""
     done = invoke(checkout.root, ENVIRONMENT, "run", "ours", "--fail-on", "never")
     assert done.returncode == 3, done.stdout + done.stderr  # a case has no verdict
     report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,22 +38,43 @@ ANSWERS = {
 
 
 @pytest.fixture
-def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gullible]:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    monkeypatch.setenv("KEY", "none")
-    Path("a.eval.yaml").write_text(EVALS, encoding="utf-8")
-    Path("labels.jsonl").write_text(dump(labels()), encoding="utf-8")
-    with judging(answers()) as running:
+def judge(tmp_path: Path) -> Iterator[Gullible]:
+    with judged_in(tmp_path) as running:
+        yield running
+
+
+@contextmanager
+def judged_in(folder: Path) -> Iterator[Gullible]:
+    """Run the judge; labels and its configuration are in the folder, which is the current one."""
+    with pytest.MonkeyPatch.context() as patch, judging(answers()) as running:
+        patch.chdir(folder)
+        patch.delenv("GITHUB_ACTIONS", raising=False)
+        patch.setenv("KEY", "none")
+        Path("a.eval.yaml").write_text(EVALS, encoding="utf-8")
+        Path("labels.jsonl").write_text(dump(labels()), encoding="utf-8")
         configure(running)
         yield running
 
 
-def answers() -> list[Probe]:
-    return [
-        probe(EVALS, name, answer, dict(zip(("city", "depth"), judge, strict=True)))
-        for (name, answer), (_, judge) in ANSWERS.items()
-    ]
+@dataclass(frozen=True)
+class Calibrated:
+    """What one command printed and wrote."""
+
+    result: Result
+    file: Path
+
+    def copy(self) -> None:
+        """Write the calibration into the current folder."""
+        Path("calibration.json").write_bytes(self.file.read_bytes())
+
+
+@pytest.fixture(scope="module")
+def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Calibrated:
+    folder = tmp_path_factory.mktemp("calibrated")
+    with judged_in(folder):
+        return Calibrated(
+            rubric_ci("judge", "calibrate", "labels.jsonl"), folder / "calibration.json"
+        )
 
 
 def probe(evals: str, name: str, answer: str, marks: Mapping[str, MarkValue]) -> Probe:
@@ -62,6 +84,13 @@ def probe(evals: str, name: str, answer: str, marks: Mapping[str, MarkValue]) ->
     (evaluator,) = case.evaluators
     assert isinstance(evaluator, RubricSpec)
     return Probe(case=case, rubric=evaluator.rubric, answer=answer, marks=marks)
+
+
+def answers() -> list[Probe]:
+    return [
+        probe(EVALS, name, answer, dict(zip(("city", "depth"), judge, strict=True)))
+        for (name, answer), (_, judge) in ANSWERS.items()
+    ]
 
 
 def labels() -> list[Label]:
@@ -93,8 +122,8 @@ def rubric_ci(*arguments: str, **environment: str) -> Result:
     return CliRunner().invoke(main, arguments, env=environment)
 
 
-def calibration() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path("calibration.json").read_text(encoding="utf-8"))
+def calibration(file: Path = Path("calibration.json")) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
 
 
@@ -107,8 +136,8 @@ def notes() -> list[str]:
     return [note for note in report()["notes"] if "calibration" in note]
 
 
-def test_what_it_prints_and_writes(judge: Gullible) -> None:
-    result = rubric_ci("judge", "calibrate", "labels.jsonl")
+def test_what_it_prints_and_writes(calibrated: Calibrated) -> None:
+    result = calibrated.result
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[:6] == [
         "openai/gullible, prompt 1, batched, 1 vote",
@@ -119,8 +148,8 @@ def test_what_it_prints_and_writes(judge: Gullible) -> None:
         "all                     8  0.62   0.65  -0.09 to 0.93  1.00  0.50  0.73     +0.18",
     ]
     assert "  1 x person not satisfied, judge satisfied" in result.stdout
-    assert result.stderr.splitlines()[-1] == f"wrote {Path.cwd() / 'calibration.json'}"
-    found = calibration()
+    assert result.stderr.splitlines()[-1] == f"wrote {calibrated.file}"
+    found = calibration(calibrated.file)
     assert found["judge"] == {
         "model": "openai/gullible",
         "prompt_version": "1",
@@ -159,10 +188,10 @@ def test_each_criterion_has_a_name_of_its_own(judge: Gullible) -> None:
     assert [c["cases"] for c in calibration()["criteria"]] == [["a", "b"], ["a", "b"], ["c"], ["c"]]
 
 
-def test_the_marks_that_differ(judge: Gullible) -> None:
-    result = rubric_ci("judge", "calibrate", "labels.jsonl")
-    assert "a.eval.yaml: a: depth: person 6, judge 8: as it is\n" in result.stdout
-    assert calibration()["differences"][1] == {
+def test_the_marks_that_differ(calibrated: Calibrated) -> None:
+    said = calibrated.result.stdout
+    assert "a.eval.yaml: a: depth: person 6, judge 8: as it is\n" in said
+    assert calibration(calibrated.file)["differences"][1] == {
         "file": "a.eval.yaml",
         "case": "a",
         "criterion": "city",
@@ -209,11 +238,9 @@ def test_a_calibration_of_an_earlier_version(judge: Gullible, version: int) -> N
     assert f"gate.min_kappa is 0.6, but {why}" in refused.stderr
 
 
-def test_it_repeats(judge: Gullible) -> None:
+def test_it_repeats(judge: Gullible, calibrated: Calibrated) -> None:
     rubric_ci("judge", "calibrate", "labels.jsonl")
-    first = Path("calibration.json").read_bytes()
-    rubric_ci("judge", "calibrate", "labels.jsonl")
-    assert Path("calibration.json").read_bytes() == first
+    assert Path("calibration.json").read_bytes() == calibrated.file.read_bytes()
 
 
 def test_a_label_that_no_longer_fits_stops_everything(judge: Gullible) -> None:
@@ -232,8 +259,8 @@ def test_an_answer_without_a_verdict_is_reported(judge: Gullible) -> None:
     assert calibration()["silent"] == 1
 
 
-def test_a_run_reports_that_the_judge_is_another(judge: Gullible) -> None:
-    rubric_ci("judge", "calibrate", "labels.jsonl")
+def test_a_run_reports_that_the_judge_is_another(judge: Gullible, calibrated: Calibrated) -> None:
+    calibrated.copy()
     rubric_ci("run", "--case", "a")
     assert notes() == []
     rubric_ci("run", "--case", "a", "--votes", "3")
@@ -242,14 +269,14 @@ def test_a_run_reports_that_the_judge_is_another(judge: Gullible) -> None:
     ]
 
 
-def test_a_gate_that_demands_a_calibration(judge: Gullible) -> None:
+def test_a_gate_that_demands_a_calibration(judge: Gullible, calibrated: Calibrated) -> None:
     configure(judge, min_kappa=-0.5)
     without = rubric_ci("run")
     assert (without.exit_code, without.stderr.splitlines()[-2]) == (
         2,
         "rubric-ci: gate.min_kappa is -0.5, but there is no calibration.json",
     )
-    assert rubric_ci("judge", "calibrate", "labels.jsonl").exit_code == 0
+    calibrated.copy()
     assert rubric_ci("run", "--case", "a").exit_code == 0
     configure(judge, min_kappa=0.6)  # which the estimate of 0.65 would meet
     weak = rubric_ci("run")
@@ -287,14 +314,16 @@ def test_a_budget_for_nothing(judge: Gullible) -> None:
     assert not Path("calibration.json").exists()
 
 
-def test_the_estimate_is_shown_before(judge: Gullible) -> None:
-    shown = rubric_ci("judge", "calibrate", "labels.jsonl").stderr
+def test_the_estimate_is_shown_before(calibrated: Calibrated) -> None:
+    shown = calibrated.result.stderr
     assert "about 4 requests to openai/gullible, " in shown
     assert "remembered" not in shown
 
 
-def test_a_judge_of_an_evaluators_own_needs_a_calibration_too(judge: Gullible) -> None:
-    assert rubric_ci("judge", "calibrate", "labels.jsonl").exit_code == 0
+def test_a_judge_of_an_evaluators_own_needs_a_calibration_too(
+    judge: Gullible, calibrated: Calibrated
+) -> None:
+    calibrated.copy()
     configure(judge, min_kappa=-0.5)
     own = "execution: {evaluators: [{name: tone, type: llm_judge, model: openai/other}]}"
     text = EVALS.replace("input: And why?", f"input: And why?, {own}")

@@ -138,4 +138,4 @@ def test_an_imported_file_has_the_verdicts_of_promptfoo(file: str, tmp_path: Pat
         name = names[index] if names[index] not in found else f"{names[index]}-2"
         found[name] = said[index]
     assert found == VERDICTS[file]
-    assert graded(checkout, file) == found
+    assert graded(checkout, file, {}) == found

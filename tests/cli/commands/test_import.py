@@ -500,26 +500,26 @@ VERDICTS = {
 @pytest.mark.parametrize("file", VERDICTS)
 def test_an_imported_file_decides_as_promptfoo_does(file: str, checkout: Checkout) -> None:
     shutil.copytree(SUITES.parent / "imported", checkout.root / "theirs")
-    done = run(checkout, f"theirs/{file}", "--output-dir", "ours")
-    assert done.returncode == 0, done.stdout
-    if file == "promptfooconfig.yaml":  # its checks are the subject: no process for each answer
-        answers = recorded(VERDICTS[file])
-        checkout.write({"ours/targets.yaml": RECORDED, "ours/answers.jsonl": answers})
-    assert graded(checkout) == VERDICTS[file]
+    # In the first file the checks are the subject: no process answers.
+    instead = recorded(VERDICTS[file]) if file == "promptfooconfig.yaml" else {}
+    assert graded(checkout, file, instead) == VERDICTS[file]
 
 
-RECORDED = "targets: [{name: shop, provider: recorded, answers: answers.jsonl}]\n"
-
-
-def recorded(cases: Iterable[str]) -> str:
-    """Return what `tests/peers/imported/answer.js` answers."""
+def recorded(cases: Iterable[str]) -> dict[str, str]:
+    """Return a target that answers what `tests/peers/imported/answer.js` does."""
     said = dict.fromkeys(cases, "Refunds take 30 days.") | {"the-default-fails": "Sorry, no."}
     lines = ({"id": case, "answer": answer, "duration_ms": 9} for case, answer in said.items())
-    return "\n".join(json.dumps(line) for line in lines)
+    return {
+        "ours/targets.yaml": "targets: [{name: shop, provider: recorded, answers: a.jsonl}]\n",
+        "ours/a.jsonl": "\n".join(json.dumps(line) for line in lines),
+    }
 
 
-def graded(checkout: Checkout) -> dict[str, str]:
-    """Return the verdict of each case of an imported file."""
+def graded(checkout: Checkout, file: str, instead: dict[str, str]) -> dict[str, str]:
+    """Return the verdict of each case of a file that is imported, with some files replaced."""
+    done = run(checkout, f"theirs/{file}", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    checkout.write(instead)
     done = invoke(checkout.root, ENVIRONMENT, "run", "ours", "--fail-on", "never")
     assert done.returncode == 3, done.stdout + done.stderr  # a case has no verdict
     report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from rubric_ci import __version__
 from rubric_ci.model.scaffold import PROVIDERS, TARGETS
 from rubric_ci.system import resources
 from tests import platforms
+from tests.checkout import start_repository
 from tests.invoke import invoke
 
 FILES = [
@@ -84,9 +86,14 @@ A night answers and judges every case 3 times; `rubric-ci run --trials 3 --list`
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_example_runs_offline_at_once(tmp_path: Path, provider: str, target: str) -> None:
+def test_the_example_is_valid(tmp_path: Path, provider: str, target: str) -> None:
     command(tmp_path, "init", "--yes", "--provider", provider, "--target", target)
     assert command(tmp_path, "validate").stdout == "2 files checked: no problems\n"
+
+
+@pytest.mark.parametrize(("provider", "target"), [*zip(PROVIDERS, cycle(TARGETS), strict=False)])
+def test_the_example_runs_offline_at_once(tmp_path: Path, provider: str, target: str) -> None:
+    command(tmp_path, "init", "--yes", "--provider", provider, "--target", target)
     done = command(tmp_path, *OFFLINE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed; fail-on: fail" in done.stdout
@@ -334,7 +341,8 @@ def git(root: Path, *words: str) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "-q", "-b", "master")
+    start_repository(tmp_path)
+    (tmp_path / ".git/HEAD").write_text("ref: refs/heads/master\n")
     return tmp_path
 
 
@@ -537,11 +545,10 @@ def test_pre_commit_understands_the_configuration(tmp_path: Path) -> None:
     )
 
 
-def test_what_a_run_leaves_in_a_folder_below_is_ignored_too(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    command(tmp_path, "init")
+def test_what_a_run_leaves_in_a_folder_below_is_ignored_too(repository: Path) -> None:
+    command(repository, "init")
     left = ["git", "check-ignore", ".rubric-ci/report.json", "evals/.rubric-ci/report.json"]
-    done = subprocess.run(left, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(left, cwd=repository, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == left[2:]
 
 

@@ -5,10 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pexpect
 import pytest
 
 from tests import platforms
+from tests.forked_command import at_a_terminal
 from tests.sample_project import EVAL, Project, clean_environment
 
 pytestmark = platforms.PIPES
@@ -102,11 +102,7 @@ def test_colours_at_a_terminal(
 ) -> None:
     project.write("evals/b.eval.yaml", "evalcases: []\n")
     environment = clean_environment() | ({} if value is None else {"NO_COLOR": value})
-    seen = pexpect.run(
-        f"{sys.executable} -m rubric_ci {' '.join(words)}",
-        cwd=str(project.root),
-        env={k: v for k, v in environment.items() if k != "NO_COLOR" or value is not None},
-        timeout=60,
-    )
-    assert isinstance(seen, bytes)
-    assert (re.search(rb"\x1b\[[0-9;]*3[0-7]m", seen) is not None) == colored
+    around = {k: v for k, v in environment.items() if k != "NO_COLOR" or value is not None}
+    with at_a_terminal(project.root, around, *words) as terminal:
+        seen = terminal.read()
+    assert (re.search(r"\x1b\[[0-9;]*3[0-7]m", seen) is not None) == colored

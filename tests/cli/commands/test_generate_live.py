@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pexpect
@@ -13,6 +11,7 @@ from tests import platforms
 from tests.aimock import Aimock, fails, says
 from tests.bodies import Body, answering
 from tests.checkout import ENVIRONMENT, Checkout
+from tests.forked_command import at_a_terminal, started
 from tests.generating import AFTER, BLOCK, EVAL, GOOD, Project
 
 pytestmark = [
@@ -22,7 +21,6 @@ pytestmark = [
 
 REFUND = EVAL.partition("evalcases:\n")[2].partition("\n  - id: hours")[0]
 TWO = f"{EVAL}{REFUND.replace('refund', 'exchange')}"
-COMMAND = [sys.executable, "-m", "rubric_ci", "generate", "rubrics"]
 
 
 @pytest.fixture
@@ -95,14 +93,8 @@ def test_an_interruption_keeps_the_finished_drafts(project: Project) -> None:
     reply = json.dumps({"model": "gpt-6-luna", "choices": [choice]}).encode()
     with answering(Body(content=reply), Body(content=b"", waits=True)) as server:
         project.ask(server.url)
-        process = subprocess.Popen(
-            COMMAND,
-            cwd=project.checkout.root,
-            env=environment(OPENAI_API_KEY="none"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        around = environment(OPENAI_API_KEY="none")
+        process = started(project.checkout.root, around, "generate", "rubrics")
         assert process.stderr
         assert process.stderr.readline().startswith("about 2 requests to openai/gpt-6-luna for ")
         assert process.stderr.readline().startswith("[1/2] evals/a.yaml: ")
@@ -130,14 +122,9 @@ def test_a_person_edits_accepts_and_drops(project: Project, tmp_path: Path) -> N
     editor = tmp_path / "editor"
     editor.write_text(EDITOR)
     editor.chmod(0o755)
-    person = pexpect.spawn(
-        COMMAND[0],
-        [*COMMAND[1:], "--interactive", *project.replay],
-        cwd=str(project.checkout.root),
-        env=environment(EDITOR=str(editor), VISUAL="", TERM="dumb"),
-        encoding="utf-8",
-        timeout=60,
-    )
+    around = environment(EDITOR=str(editor), VISUAL="", TERM="dumb")
+    words = ("generate", "rubrics", "--interactive", *project.replay)
+    person = at_a_terminal(project.checkout.root, around, *words)
     person.expect_exact("[1/2] evals/a.yaml:3: refund")
     person.expect_exact("Accept, edit or drop it, quit, or help? (a, e, d, q, ?) [a]: ")
     person.sendline("e")

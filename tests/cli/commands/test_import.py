@@ -21,6 +21,7 @@ from rubric_ci.files.yaml_text.document import Document
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.files.dialects.test_table import AGENTV, SKILL
+from tests.forked_command import at_a_terminal
 from tests.invoke import invoke
 from tests.peers.tools import SUITES
 from tests.pictures import png, write
@@ -380,14 +381,7 @@ def test_a_table_without_a_known_question_is_not_guessed(checkout: Checkout) -> 
 @platforms.TERMINALS
 def test_a_person_says_which_column_is_the_question(checkout: Checkout) -> None:
     checkout.commit(TABLE)
-    command = pexpect.spawn(
-        sys.executable,
-        ["-m", "rubric_ci", "import", "notes.csv"],
-        cwd=str(checkout.root),
-        env=ENVIRONMENT,
-        encoding="utf-8",
-        timeout=60,
-    )
+    command = at_a_terminal(checkout.root, ENVIRONMENT, "import", "notes.csv")
     command.expect_exact("Which column is the question? (text, gold): ")
     command.sendline("text")
     command.expect(pexpect.EOF)

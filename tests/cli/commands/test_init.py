@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from rubric_ci.model.scaffold import PROVIDERS, TARGETS
 from rubric_ci.system import resources
 from tests import platforms
 from tests.checkout import start_repository
+from tests.forked_command import at_a_terminal
 from tests.invoke import invoke
 
 FILES = [
@@ -198,8 +198,7 @@ def test_a_command_is_started(tmp_path: Path) -> None:
 
 @platforms.TERMINALS
 def test_a_terminal_is_asked(tmp_path: Path) -> None:
-    words = ["-m", "rubric_ci", "init", "--target", "recorded"]
-    with pexpect.spawn(sys.executable, words, cwd=tmp_path, encoding="utf-8", timeout=60) as asked:
+    with at_a_terminal(tmp_path, os.environ, "init", "--target", "recorded") as asked:
         asked.expect("Provider of the judge .*openai-compatible, ollama.* explains. .*: ")
         asked.sendline("gemini")
         asked.expect(pexpect.EOF)
@@ -215,11 +214,8 @@ def test_what_is_found_is_proposed_and_explained(tmp_path: Path) -> None:
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts/warm.md").write_text("Be warm: {{ input }}")
     (tmp_path / "promptfooconfig.yaml").write_text("tests: []\n")
-    words = ["-m", "rubric_ci", "init"]
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "ANTHROPIC_API_KEY": "k"}
-    with pexpect.spawn(
-        sys.executable, words, cwd=tmp_path, encoding="utf-8", timeout=60, env=environment
-    ) as asked:
+    with at_a_terminal(tmp_path, environment, "init") as asked:
         asked.expect("found promptfooconfig.yaml: `rubric-ci import promptfooconfig.yaml`")
         asked.expect("found prompts/warm.md: .*`prompt: prompts/warm.md`")
         asked.expect("found support.py")

@@ -1,6 +1,7 @@
 """`rubric-ci judge label` through a real pseudo-terminal: keys, resuming, and what is kept when."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from rubric_ci.gate.report import json_format
 from rubric_ci.model.scope import Scope
 from tests import platforms
+from tests.forked_command import at_a_terminal
 from tests.sample_reports import a_report, errored, graded
 
 pytestmark = platforms.TERMINALS
@@ -48,7 +50,9 @@ def folder(tmp_path: Path) -> Path:
         graded("other", "pass", file="a.eval.yaml", answer="Vienna"),
         errored("lost", file="a.eval.yaml"),
     )
-    (tmp_path / "report.json").write_text(json_format.render(report), encoding="utf-8")
+    text = json_format.render(report)
+    (tmp_path / "report.json").write_text(text, encoding="utf-8")
+    json_format.read(text)  # here, and not anew in each fork, what reads reports is made
     return tmp_path
 
 
@@ -57,23 +61,8 @@ def start(folder: Path) -> Iterator[Start]:
     terminals: list[pexpect.spawn[str]] = []
 
     def started(*options: str) -> "pexpect.spawn[str]":
-        terminal = pexpect.spawn(
-            sys.executable,
-            [
-                "-m",
-                "rubric_ci",
-                "judge",
-                "label",
-                "a.eval.yaml",
-                "--report",
-                "report.json",
-                *options,
-            ],
-            cwd=str(folder),
-            encoding="utf-8",
-            timeout=30,
-            dimensions=(50, 120),
-        )
+        words = ("judge", "label", "a.eval.yaml", "--report", "report.json", *options)
+        terminal = at_a_terminal(folder, os.environ, *words, lines=50, columns=120)
         terminals.append(terminal)
         return terminal
 

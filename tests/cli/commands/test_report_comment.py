@@ -1,7 +1,6 @@
 """The command: from a report file and an event to the resulting pull request."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +17,7 @@ from rubric_ci.model.report import RunReport
 from rubric_ci.model.scope import Scope
 from rubric_ci.services.publish.comment import try_to_post
 from tests.contract.fake_github import GitHub, Pull, Token, serving
+from tests.invoke import invoke
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 
 HEAD = "a" * 40
@@ -280,14 +280,8 @@ def test_a_run_that_was_overtaken_is_not_red(
 ) -> None:
     github.pulls[7].head_sha = "e" * 40
     settings.report.write_text(json_format.render(RED), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "report", "comment", str(settings.report)],
-        check=False,
-        env=environment(github, tmp_path, RUN_EVENT, "workflow_run"),
-        capture_output=True,
-        text=True,
-        timeout=50,
-    )
+    around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
+    done = invoke(tmp_path, around, "report", "comment", str(settings.report))
     assert done.returncode == 0
     assert done.stderr == (
         "rubric-ci: the head of #7 is no longer aaaaaaaaaa, which the run graded\n"
@@ -299,16 +293,8 @@ def test_a_run_that_was_overtaken_is_not_red(
 def test_from_the_command_line(github: GitHub, settings: CommentSettings, tmp_path: Path) -> None:
     settings.report.write_text(json_format.render(RED), encoding="utf-8")
     around = {**environment(github, tmp_path, PULL_EVENT, "pull_request"), "PATH": ""}
-    command = [sys.executable, "-m", "rubric_ci", "report", "comment", str(settings.report)]
     done = [
-        subprocess.run(
-            [*command, *more],
-            check=False,
-            env=around,
-            capture_output=True,
-            text=True,
-            timeout=50,
-        )
+        invoke(tmp_path, around, "report", "comment", str(settings.report), *more)
         for more in ([], ["--mode", "new", "--check-run", "evals"], ["--pull-request", "9"])
     ]
     assert [run.returncode for run in done] == [0, 0, 2]

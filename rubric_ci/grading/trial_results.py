@@ -78,10 +78,11 @@ def without_work_of_trials(result: CaseResult) -> CaseResult:
 
 def _with_repeated_marks(graded: Sequence[Graded]) -> tuple[Trial, ...]:
     """Return the trials; trials with one answer keep their marks, which should not differ."""
-    times = Counter(map(identity, graded))
+    answers = [identity(g) for g in graded]
+    times = Counter(answers)
     return tuple(
-        replace(_trial(g), marks=marks_of(g.evaluators)) if times[identity(g)] > 1 else _trial(g)
-        for g in graded
+        replace(_trial(g), marks=marks_of(g.evaluators)) if times[answer] > 1 else _trial(g)
+        for g, answer in zip(graded, answers, strict=True)
     )
 
 

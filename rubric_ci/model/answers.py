@@ -8,14 +8,14 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from typing import Any, Final, Literal, Protocol
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.json_value import JSON
 from rubric_ci.model.media import Media, Picture, of_answer
 from rubric_ci.model.results import Answer
-from rubric_ci.model.trace import CaseTrace, FileChange, Step, Work, steps_of
+from rubric_ci.model.trace import CaseTrace, FileChange, KeptFile, Step, Work, WorkCheck, steps_of
 
 MOST_STEPS: Final = 100  # half of them from the start, half from the end
 _USAGE: Final = ("token_usage", "cost_usd", "duration_ms")
@@ -133,12 +133,15 @@ def digest(kept: HasAnswer) -> str:
     """Return a digest of the work and images that count: no durations, usage and explanations."""
     trace = kept.trace or CaseTrace()
     steps = [[step.tool, step.arguments, step.result, step.error] for step in trace.steps]
-    changes = [asdict(each) for each in kept.file_changes]
-    files = [asdict(each) for each in trace.files]
-    checks = [asdict(each) for each in trace.checks]
+    changes, files, checks = _flat(kept.file_changes), _flat(trace.files), _flat(trace.checks)
     images = [[each.digest for each in found]] if (found := of_answer(kept.media)) else []
     text = json.dumps([steps, changes, files, checks, trace.left_out, *images], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _flat(kept: Iterable[FileChange | KeptFile | WorkCheck]) -> list[Mapping[str, JSON]]:
+    """Return the fields of values that hold texts only; `asdict` copies each of them."""
+    return [{each.name: getattr(one, each.name) for each in fields(one)} for one in kept]
 
 
 def _usage(answer: Answer) -> Mapping[str, JSON]:

@@ -20,15 +20,17 @@ pytestmark = pytest.mark.timeout(180)
 JUDGE = (
     "execution: {evaluators: [{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}]}"
 )
-COMMAND = "python3 agent.py {EVAL_ID}"
+COMMAND = "sh agent.sh {EVAL_ID}"  # a Python takes twenty times the processor time to start
 CONFIG = f"""\
-targets: [{{name: default, provider: cli, command_template: "{COMMAND}", depends_on: [agent.py]}}]
+targets: [{{name: default, provider: cli, command_template: "{COMMAND}", depends_on: [agent.sh]}}]
 """
 AGENT = """\
-import pathlib, sys, time
-pathlib.Path({log!r}).open("a").write("{side} " + sys.argv[1] + "\\n")
-print({answers!r}.get(sys.argv[1], "Bye"), "at", time.time_ns())
-"""  # no two answers are equal, as of a model that samples
+echo "{side} $1" >> '{log}'
+case $1 in
+{said}
+*) echo "Bye{end}" ;;
+esac
+"""
 
 
 def cases(*names: str, question: str = "Greet") -> str:
@@ -64,8 +66,10 @@ def asked(log: Path) -> list[str]:
     return lines
 
 
-def agent(log: Path, side: str, **answers: str) -> dict[str, str]:
-    return {"agent.py": AGENT.format(log=str(log), side=side, answers=answers)}
+def agent(log: Path, side: str, end: str = " by $$", **answers: str) -> dict[str, str]:
+    """Return a program of which no two answers are equal, as of a model that samples."""
+    said = "\n".join(f'{name}) echo "{answer}{end}" ;;' for name, answer in answers.items())
+    return {"agent.sh": AGENT.format(log=log.as_posix(), side=side, said=said, end=end)}
 
 
 @pytest.fixture
@@ -156,15 +160,15 @@ def test_an_answer_that_nothing_changed_is_that_of_both_sides(
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        pytest.param("depends_on: [agent.py]", ["both one"], id="depends on an unchanged file"),
+        pytest.param("depends_on: [agent.sh]", ["both one"], id="depends on an unchanged file"),
         pytest.param("timeout_seconds: 9", ["both one"] * 2, id="depends on every file"),
-        pytest.param("depends_on: [agent.py], cache: false", ["both one"] * 2, id="no cache"),
+        pytest.param("depends_on: [agent.sh], cache: false", ["both one"] * 2, id="no cache"),
     ],
 )
 def test_what_a_change_of_another_file_asks(
     checkout: Checkout, log: Path, target: str, expected: list[str]
 ) -> None:
-    config = CONFIG.replace("depends_on: [agent.py]", target)
+    config = CONFIG.replace("depends_on: [agent.sh]", target)
     checkout.commit({"rubric-ci.yaml": config, "evals/a.yaml": cases("one"), **agent(log, "both")})
     checkout.write({"README.md": "A change.\n"})
     run(checkout, "evals", "--against", "HEAD")
@@ -190,14 +194,11 @@ def test_recorded_answers_and_prompts_are_those_of_the_base(checkout: Checkout) 
 def test_a_flaky_target_is_not_called_broken(checkout: Checkout, tmp_path: Path) -> None:
     """The head answers wrongly once; its further trials show that it was chance."""
     seen = tmp_path / "seen"
-    flaky = (
-        f"import pathlib\nseen = pathlib.Path({str(seen)!r})\n"
-        "print('hello' if seen.exists() else 'bye')\nseen.touch()\n"
-    )
+    flaky = f"test -e '{seen.as_posix()}' && echo hello || echo bye\ntouch '{seen.as_posix()}'\n"
     checkout.commit(
-        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.py": "print('hello')\n"}
+        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.sh": "echo hello\n"}
     )
-    checkout.write({"agent.py": flaky})
+    checkout.write({"agent.sh": flaky})
     assert run(checkout, "evals", "--against", "HEAD").returncode == 0
     reason = "not confirmed: 4 pass, 1 fail of 5 here, 1 pass of 1 at the base"
     assert changes(checkout) == {"one": ("unchanged", reason)}
@@ -206,9 +207,9 @@ def test_a_flaky_target_is_not_called_broken(checkout: Checkout, tmp_path: Path)
 
 def test_a_base_that_fails_is_not_comparable(checkout: Checkout) -> None:
     checkout.commit(
-        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.py": "raise SystemExit(3)"}
+        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.sh": "exit 3\n"}
     )
-    checkout.write({"agent.py": "print('hello')\n"})
+    checkout.write({"agent.sh": "echo hello\n"})
     assert run(checkout, "evals", "--against", "HEAD").returncode == 0
     reason = "no verdict at the base: the target `default` failed: exit status 3, no output"
     assert changes(checkout) == {"one": ("not-comparable", reason)}
@@ -216,7 +217,7 @@ def test_a_base_that_fails_is_not_comparable(checkout: Checkout) -> None:
 
 def test_without_a_base_nothing_is_comparable(checkout: Checkout) -> None:
     checkout.commit(
-        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.py": "print('hello')\n"}
+        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.sh": "echo hello\n"}
     )
     run(checkout, "evals", "--against", "auto")
     reason = "no base: `origin/HEAD` is not known; name a base with `--against`"
@@ -225,7 +226,7 @@ def test_without_a_base_nothing_is_comparable(checkout: Checkout) -> None:
 
 def test_an_unknown_revision_is_a_usage_error(checkout: Checkout) -> None:
     checkout.commit(
-        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.py": "print('hello')\n"}
+        {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.sh": "echo hello\n"}
     )
     done = run(checkout, "evals", "--against", "nope")
     assert done.returncode == 2
@@ -239,9 +240,9 @@ def test_an_unknown_revision_is_a_usage_error(checkout: Checkout) -> None:
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
 def test_the_worktree_is_removed(checkout: Checkout, tmp_path: Path, name: str) -> None:
     waiting = tmp_path / "waiting"
-    slow = f"import pathlib, time\npathlib.Path({str(waiting)!r}).touch()\ntime.sleep(60)\n"
-    checkout.commit({"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.py": slow})
-    checkout.write({"agent.py": "print('hello')\n"})
+    slow = f"touch '{waiting}'\nexec sleep 60\n"
+    checkout.commit({"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases("one"), "agent.sh": slow})
+    checkout.write({"agent.sh": "echo hello\n"})
     place = tmp_path / "tmp"
     place.mkdir()
     process = subprocess.Popen(
@@ -256,7 +257,7 @@ def test_the_worktree_is_removed(checkout: Checkout, tmp_path: Path, name: str) 
     os.kill(process.pid, getattr(signal, name))
     process.wait(60)
     if name == "SIGKILL":
-        checkout.write({"agent.py": "print('hello')\nprint('again')\n", "a.py": ""})
+        checkout.write({"agent.sh": "echo hello again\n", "a.py": ""})
         assert checkout.git("worktree", "list").count("rubric-ci-base-") == 1
         checkout.commit()
         run(checkout, "evals", "--against", "HEAD", TMPDIR=str(place))
@@ -366,19 +367,28 @@ def test_metadata_that_a_script_reads_is_a_part_of_the_rubrics(
 
 
 WORKER = """\
-import json, pathlib, time
-calls = {calls!r}
-pathlib.Path("result.txt").write_text("found" if calls else "")
-print(json.dumps({{"output_messages": [
-    {{"role": "assistant", "tool_calls": [{{"tool": name, "input": {{}}}} for name in calls]}},
-    {{"role": "assistant", "content": f"Done at {{time.time_ns()}}"}},
-]}}))
+printf %s '{found}' > result.txt
+cat <<END
+{messages}
+END
 """
 SEEN_BY_A_SCRIPT = """\
-import json, pathlib, sys
-folder = json.load(sys.stdin)["workspace_path"]
-print(json.dumps({"score": int(pathlib.Path(folder, "result.txt").read_text() == "found")}))
+import json, sys
+with open(json.load(sys.stdin)["workspace_path"] + "/result.txt") as result:
+    print('{"score": %d}' % (result.read() == "found"))
 """
+
+
+def worker(*calls: str) -> str:
+    """Return a program that calls tools and leaves a file."""
+    messages = [
+        {"role": "assistant", "tool_calls": [{"tool": name, "input": {}} for name in calls]},
+        {"role": "assistant", "content": "Done by $$"},
+    ]
+    text = json.dumps({"output_messages": messages})
+    return WORKER.format(found="found" if calls else "", messages=text)
+
+
 CONFIRMED_THERE = f"{BASE_RUBRICS}: confirmed: 6 fail of 6 here, 6 pass of 6 at the base"
 
 
@@ -391,7 +401,7 @@ CONFIRMED_THERE = f"{BASE_RUBRICS}: confirmed: 6 fail of 6 here, 6 pass of 6 at 
         ),
         pytest.param("rubrics: [{id: ran, command: grep -q found result.txt}]", id="a command"),
         pytest.param(
-            "execution: {evaluators: [{name: s, type: code_judge, script: python look.py}]}",
+            "execution: {evaluators: [{name: s, type: code_judge, script: python3 -S look.py}]}",
             id="a script that looks into the workspace",
         ),
         pytest.param(
@@ -405,7 +415,7 @@ def test_less_work_is_found_under_the_rubrics_of_the_base(checkout: Checkout, de
     """A change that skips the work, and rewrites the criterion about it, breaks the case."""
     config = (
         "targets: [{name: default, provider: cli, workspace: {copy: app}, depends_on: [app/**],\n"
-        "  command_template: python3 work.py}]\n"
+        "  command_template: sh work.sh}]\n"
     )
     case = "evalcases:\n  - id: one\n    input: Fix\n    workspace: {{copy: ../app}}\n    {}\n"
     base = {
@@ -413,11 +423,11 @@ def test_less_work_is_found_under_the_rubrics_of_the_base(checkout: Checkout, de
         ".gitignore": ".rubric-ci/\n",
         "evals/look.py": SEEN_BY_A_SCRIPT,
     }
-    work = WORKER.format(calls=["pytest"])
-    checkout.commit({**base, "evals/a.yaml": case.format(demand), "app/work.py": work})
+    work = {"app/work.sh": worker("pytest")}
+    checkout.commit({**base, **work, "evals/a.yaml": case.format(demand)})
     checkout.git("switch", "--quiet", "--create", "topic")
     easy = case.format("rubrics: [{id: ran, contains: Done}]")
-    checkout.commit({"evals/a.yaml": easy, "app/work.py": WORKER.format(calls=[])})
+    checkout.commit({"evals/a.yaml": easy, "app/work.sh": worker()})
     done = run(checkout, "evals", "--against", "main", "--fail-on", "regression")
     assert (changes(checkout), done.returncode) == ({"one": ("broken", CONFIRMED_THERE)}, 1), (
         done.stderr
@@ -428,7 +438,7 @@ def test_a_failing_case_without_marks_under_the_rubrics_of_the_base_is_undecided
     checkout: Checkout, log: Path
 ) -> None:
     script = "grep -qi hello {answer_file}"
-    judged = JUDGE.replace(f"script: '{script}'", "script: python3 old.py")
+    judged = JUDGE.replace(f"script: '{script}'", "script: python3 -S old.py")
     checkout.commit(
         {
             ".gitignore": ".rubric-ci/\n",
@@ -450,15 +460,12 @@ def test_a_failing_case_without_marks_under_the_rubrics_of_the_base_is_undecided
 def test_a_command_that_repeats_its_answers_flips_cases(checkout: Checkout, log: Path) -> None:
     """Five breaks without a fix fail the gate, and one does not."""
     names = [f"c{n}" for n in range(6)]
-    same = {"agent.py": AGENT.replace(', "at", time.time_ns()', "")}
     every = dict.fromkeys(names, "hello")
     for broken, returncode, change in ((1, 0, "flaky"), (5, 1, "suspected")):
         head = every | dict.fromkeys(names[:broken], "bye")
         for side, answers in (("base", every), ("head", head)):
-            text = same["agent.py"].format(log=str(log), side=side, answers=answers)
-            checkout.commit(
-                {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases(*names), "agent.py": text}
-            )
+            files = {"rubric-ci.yaml": CONFIG, "evals/a.yaml": cases(*names)}
+            checkout.commit(files | agent(log, side, end="", **answers))
         done = run(checkout, "evals", "--against", "HEAD~1", "--fail-on", "regression")
         assert done.returncode == returncode, done.stdout
         assert {seen[0] for seen in changes(checkout).values()} == {change, "unchanged"}

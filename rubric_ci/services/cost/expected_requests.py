@@ -52,6 +52,11 @@ class ExpectedWork:
     )
     _lacking: list[Endpoint] = field(default_factory=list, init=False, repr=False, compare=False)
 
+    @property
+    def startable(self) -> Sequence[Task]:
+        """The tasks whose target can answer; the others get no mark either."""
+        return [task for task in self.tasks if not isinstance(task.target, UnsupportedTarget)]
+
     def without_empty_cache(self) -> "ExpectedWork":
         """Return the work without a cache in which there is nothing to look up."""
         cache = self.context.cache

@@ -137,7 +137,7 @@ async def _by_judge(sides: Sequence[ExpectedWork]) -> list[tuple[JudgeConfig, _R
     """Return each judge once, with all its requests."""
     found: list[tuple[JudgeConfig, list[_Requests]]] = []
     works = (side.without_empty_cache() for side in sides)
-    pairs = [(work, task) for work in works for task in work.tasks]
+    pairs = [(work, task) for work in works for task in work.startable]
     for side, task in pairs:
         for judge, spec in judges_of(task.case, task.judge):
             for member, requests in await _requests(side, task, judge, spec):

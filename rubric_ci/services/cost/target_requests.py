@@ -57,8 +57,11 @@ def estimate_answers(
     work: ExpectedWork, last: LastRun, *, batched: bool = False
 ) -> Iterator[AnswerEstimate]:
     """Yield an estimate per target of one side, less the answers in the cache."""
-    graded = [task for task in work.tasks if task.case.evaluators]
-    for target in {task.target.name: task.target for task in graded}.values():
+    every = [task for task in work.tasks if task.case.evaluators]
+    targets = {task.target.name: task.target for task in every}
+    graded = [task for task in work.startable if task.case.evaluators]
+    targets |= {task.target.name: task.target for task in graded}
+    for target in targets.values():
         own = [task for task in graded if task.target.name == target.name]
         asked = _asked(target, own, work)
         yield _estimated(asked, last, f"{work.name}target {target.name}: ", batched=batched)

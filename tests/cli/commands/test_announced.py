@@ -170,6 +170,23 @@ def test_a_run_sends_what_it_announces(shop: Shop, options: tuple[str, ...], jud
     assert shop.report()["forecast"]["requests"] == sent
 
 
+STOPPED = """\
+name: shop
+description: greets guests
+tests:
+  - {id: one, input: Greet guest 1, criteria: Greets}
+  - {id: two, input: Greet guest 2, assertions: [{type: similar, value: hello}]}
+"""
+
+
+def test_cases_that_get_no_answer_are_not_announced(shop: Shop) -> None:
+    shop.checkout.write({"evals/a.yaml": STOPPED})
+    done, sent = shop.measured("run")
+    assert done.returncode == 3
+    assert "target default: 1 request to openai/shop, " in done.stderr
+    assert announced(done.stderr) == sent == shop.report()["totals"]["calls"] == 2, done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "judge"),
     [

@@ -7,6 +7,7 @@ import ast
 import html
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +38,8 @@ def purpose(room: str) -> str:
     return (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
 
 
-def imports() -> set[tuple[str, str]]:
+@cache
+def imports() -> frozenset[tuple[str, str]]:
     """Return the pairs of rooms of which the first imports the second."""
     graph = grimp.build_graph("rubric_ci", cache_dir=None)
     found = set()
@@ -45,7 +47,8 @@ def imports() -> set[tuple[str, str]]:
         for imported in graph.find_modules_directly_imported_by(importer):
             pair = tuple(VALUES.get(name, name) for name in map(room_of, (importer, imported)))
             found.add((pair[0], pair[1]))
-    return {(one, other) for one, other in found if one != other and {one, other} <= {*rooms()}}
+    shown = {*rooms()}
+    return frozenset(pair for pair in found if pair[0] != pair[1] and shown.issuperset(pair))
 
 
 def room_of(module: str) -> str:
@@ -80,7 +83,7 @@ def columns(names: tuple[str, ...]) -> Iterator[str]:
         yield f'<text transform="{place}" class="head">{name}</text>'
 
 
-def rows(names: tuple[str, ...], found: set[tuple[str, str]]) -> Iterator[str]:
+def rows(names: tuple[str, ...], found: frozenset[tuple[str, str]]) -> Iterator[str]:
     """Yield a row per room: its name, its purpose, and a cell per other room."""
     for number, name in enumerate(names):
         y = TOP + ROW * number

@@ -42,13 +42,17 @@ def run(checkout: Checkout, shared: Path, *words: str) -> subprocess.CompletedPr
 
 
 @pytest.fixture
-def user(checkout: Checkout, published: Checkout) -> Checkout:
-    """A repository that uses the hooks, with one eval file with a problem."""
-    checkout.commit({**use(published), "evals/old.eval.yaml": BAD})
+def user(checkout: Checkout) -> Checkout:
+    """A repository with one eval file with a problem that uses the hook, which is not installed."""
+    hook, _ = yaml.safe_load(MANIFEST.read_text())
+    assert hook["language"] == "python"
+    local = {"repo": "local", "hooks": [{**hook, "language": "system"}]}
+    config = yaml.safe_dump({"repos": [local]})
+    checkout.commit({".pre-commit-config.yaml": config, "evals/old.eval.yaml": BAD})
     return checkout
 
 
-def use(published: Checkout, hook: str = "{id: rubric-ci-validate}") -> dict[str, str]:
+def use(published: Checkout, hook: str) -> dict[str, str]:
     repository = f"{{repo: {published.root}, rev: {published.git('rev-parse', 'HEAD')}"
     return {".pre-commit-config.yaml": f"repos: [{repository}, hooks: [{hook}]}}]\n"}
 

@@ -207,16 +207,16 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/m
 }
 # The files with tests that `make test` leaves out; CONTRIBUTING.md has the rule.
 DEEP: Final = """
-    cli/commands/test_run_killed files/validation/test_traps
+    cli/commands/test_run_killed docs/test_site files/validation/test_traps
     gate/comparison/test_simulated_nights hooks/test_act hooks/test_act_clouds
     hooks/test_act_generate hooks/test_act_grading hooks/test_act_nights hooks/test_act_roles
-    hooks/test_act_strangers hooks/test_action_start hooks/test_first_ten_minutes
-    hooks/test_pre_commit models/llm/test_client reports/history/test_scipy_intervals
-    security/test_document_growth security/test_error_bodies security/test_input_growth
-    security/test_regex_growth security/test_strangers security/test_text_growth
-    services/calibration/test_drawn_labels services/calibration/test_scikit_learn
-    services/run/test_confirmation services/run/test_mean_drop text/statistics/test_extremes
-    text/statistics/test_scipy
+    hooks/test_act_strangers hooks/test_action_start hooks/test_actionlint
+    hooks/test_first_ten_minutes hooks/test_pre_commit models/llm/test_client package/test_wheel
+    reports/history/test_scipy_intervals security/test_document_growth security/test_error_bodies
+    security/test_input_growth security/test_regex_growth security/test_strangers
+    security/test_text_growth services/calibration/test_drawn_labels
+    services/calibration/test_scikit_learn services/run/test_confirmation
+    services/run/test_mean_drop text/statistics/test_extremes text/statistics/test_scipy
 """
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
 

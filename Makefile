@@ -100,6 +100,7 @@ $(READY): requirements/dev.txt pyproject.toml
 # One process writes the byte code of the tests, which the workers would all write at once.
 $(COMPILED): $(READY)
 	$(BIN)/pytest --collect-only -q >/dev/null || true  # `make test` shows an error
+	$(BIN)/python -c "import hypothesis.strategies as st; st.text().validate()"  # keeps its tables
 	@touch $@
 
 # A Python that has pip installs into the environment from outside: pip takes 25 MB and 3 s there.

@@ -5,22 +5,20 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.invoke import invoke
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = "examples/quickstart"
 
 
 def test_the_example_shows_each_outcome(tmp_path: Path) -> None:
-    run = [sys.executable, "-m", "rubric_ci", "run", "--config", f"{EXAMPLE}/rubric-ci.yaml"]
-    recording = ["--replay", f"{EXAMPLE}/judge.replay.jsonl", "--output-dir", str(tmp_path)]
+    recording = ("--replay", f"{EXAMPLE}/judge.replay.jsonl", "--output-dir", str(tmp_path))
     wide = {**os.environ, "COLUMNS": "100"}
-    done = subprocess.run(
-        [*run, *recording], cwd=ROOT, env=wide, capture_output=True, text=True, check=False
-    )
+    done = invoke(ROOT, wide, "run", "--config", f"{EXAMPLE}/rubric-ci.yaml", *recording)
     assert done.returncode == 1, done.stderr
     report = json.loads((tmp_path / "report.json").read_text())
     assert [
@@ -54,15 +52,8 @@ def test_make_demo_installs_what_an_offline_run_needs() -> None:
 
 
 def test_the_example_drafts_what_it_lacks() -> None:
-    words = ["generate", "rubrics", "--diff", "--config", f"{EXAMPLE}/rubric-ci.yaml"]
-    recording = ["--replay", f"{EXAMPLE}/drafts.replay.jsonl"]
-    done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", *words, *recording],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ("generate", "rubrics", "--diff", "--config", f"{EXAMPLE}/rubric-ci.yaml")
+    done = invoke(ROOT, os.environ, *words, "--replay", f"{EXAMPLE}/drafts.replay.jsonl")
     assert (done.returncode, done.stdout) == (1, shown_in_docs()), done.stderr
 
 

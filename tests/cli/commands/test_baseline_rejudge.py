@@ -5,6 +5,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -41,21 +42,34 @@ def rubric_ci(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     return test_compare.rubric_ci(folder, *arguments, OPENAI_API_KEY="none")
 
 
-@pytest.fixture
-def judge() -> Iterator[AnswerJudge]:
-    with judging() as server:
-        yield server
+@pytest.fixture(scope="module")
+def server() -> Iterator[AnswerJudge]:
+    with judging() as running:
+        yield running
 
 
-@pytest.fixture
-def project(tmp_path: Path, judge: AnswerJudge) -> Path:
+@pytest.fixture(scope="module")
+def with_reference(server: AnswerJudge, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a reference of 15 trials."""
-    Checkout.create(tmp_path)  # else the cache would not be read
-    (tmp_path / "rubric-ci.yaml").write_text(CONFIG.format(url=judge.url))
-    (tmp_path / "a.eval.yaml").write_text(EVALS)
-    assert rubric_ci(tmp_path, "run", "--trials", "15").returncode == 0
-    assert rubric_ci(tmp_path, "baseline", "keep").returncode == 0
-    return tmp_path
+    folder = tmp_path_factory.mktemp("reference")
+    Checkout.create(folder)  # else the cache would not be read
+    (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=server.url))
+    (folder / "a.eval.yaml").write_text(EVALS)
+    assert rubric_ci(folder, "run", "--trials", "15").returncode == 0
+    assert rubric_ci(folder, "baseline", "keep").returncode == 0
+    return folder
+
+
+@pytest.fixture
+def judge(server: AnswerJudge) -> Iterator[AnswerJudge]:
+    yield server
+    server.word = "hello"
+
+
+@pytest.fixture
+def project(with_reference: Path, judge: AnswerJudge, tmp_path: Path) -> Path:
+    """A copy of that project."""
+    return Path(copytree(with_reference, tmp_path, dirs_exist_ok=True))
 
 
 def night(project: Path) -> str:

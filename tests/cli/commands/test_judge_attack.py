@@ -1,9 +1,6 @@
 """`rubric-ci judge attack` against a judge that obeys any text outside its fence."""
 
-import os
 import secrets
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -81,17 +78,9 @@ def check(*arguments: str, **environment: str) -> Result:
     return CliRunner().invoke(main, ["judge", "attack", *arguments], env=environment)
 
 
-def test_no_attack_of_the_corpus_leaves_its_fence(folder: Path, judge: Gullible) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "rubric_ci", "judge", "attack"],
-        cwd=folder,
-        env={**os.environ, "KEY": "none"},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert (done.returncode, judge.obeyed) == (0, []), done.stderr
+def test_no_attack_of_the_corpus_leaves_its_fence(judge: Gullible) -> None:
+    done = check()
+    assert (done.exit_code, judge.obeyed) == (0, []), done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "143 answers judged by openai/gullible"
     assert "picture         8     23   0     0           0" in lines

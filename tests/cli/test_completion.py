@@ -1,10 +1,13 @@
 """Completion as a shell asks for it."""
 
 import subprocess
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from rubric_ci.cli.main import main
 from tests import platforms
 
 EVALS = """\
@@ -29,19 +32,20 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def environment(*words: str) -> dict[str, str]:
+    typed = {"COMP_WORDS": " ".join(["rubric-ci", *words]), "COMP_CWORD": str(len(words))}
+    return {**typed, "_RUBRIC_CI_COMPLETE": "bash_complete", "PATH": ""}
+
+
 def complete(folder: Path, *words: str) -> list[str]:
-    environ = {"COMP_WORDS": " ".join(["rubric-ci", *words]), "COMP_CWORD": str(len(words))}
-    program = platforms.SCRIPTS / "rubric-ci"
-    done = subprocess.run(
-        [program],
-        cwd=folder,
-        env={**environ, "_RUBRIC_CI_COMPLETE": "bash_complete", "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with chdir(folder):
+        done = CliRunner().invoke(main, [], env=environment(*words), prog_name="rubric-ci")
     assert done.stderr == ""
-    return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
+    return found_in(done.stdout)
+
+
+def found_in(output: str) -> list[str]:
+    return [line.partition(",")[2] for line in output.splitlines() if line]
 
 
 @pytest.mark.parametrize(
@@ -58,6 +62,18 @@ def complete(folder: Path, *words: str) -> list[str]:
 )
 def test_words(project: Path, words: tuple[str, ...], found: list[str]) -> None:
     assert complete(project, *words) == found
+
+
+def test_the_program_completes(project: Path) -> None:
+    done = subprocess.run(
+        [platforms.SCRIPTS / "rubric-ci"],
+        cwd=project,
+        env=environment("run", "--case", "ref"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (found_in(done.stdout), done.stderr) == (["refund-late", "refund-early"], "")
 
 
 def test_a_project_that_cannot_be_read_completes_nothing(project: Path) -> None:

@@ -12,10 +12,11 @@ from tests.forked_command import at_a_terminal
 from tests.sample_project import EVAL, Project, clean_environment
 
 pytestmark = platforms.PIPES
-MUCH = "\n".join(
+UNKNOWN = "colour" * 70
+MUCH = "\n".join(  # 130 kB of problems: more than a pipe holds
     [
         "evalcases:",
-        *(f"  - {{id: greeting-{n}, input: q, rubrics: [x], colour: red}}" for n in range(900)),
+        *(f"  - {{id: c{n}, input: q, rubrics: [x], {UNKNOWN}: red}}" for n in range(170)),
     ]
 )
 

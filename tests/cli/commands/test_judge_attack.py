@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,7 @@ def broken(guessed: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prompt, "escaped", lambda text: text)
 
 
+@cache
 def read(text: str) -> Sequence[Probe]:
     loaded = load("attacks.eval.yaml", text, lambda _: NotFound("nothing here"))
     assert loaded.eval_file

@@ -39,17 +39,19 @@ class Suspect:
     today: list[CaseResult] = field(default_factory=list)
     """Answers of the base that were asked for after kept ones showed a break."""
 
+    _sides: dict[tuple[bool, int, int], tuple[Graded, Graded]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
     @property
     def head(self) -> Graded:
         """The head with its further trials."""
-        return with_confirming_trials(self.first_head, self.more_head)
+        return self._side(is_head=True)[0]
 
     @property
     def base(self) -> Graded:
         """The base with its further trials."""
-        found = with_confirming_trials(self.first_base, self.more_base)
-        spent = (each.usage for each in self.today if not isinstance(each, Skipped))
-        return replace(found, usage=sum(spent, found.usage))
+        return self._side(is_head=False)[0]
 
     @property
     def has_kept_trials(self) -> bool:
@@ -66,14 +68,32 @@ class Suspect:
     @property
     def counted(self) -> tuple[Graded, Graded]:
         """Head and base, in which equal answers count once."""
-        return self._counted(is_head=True), self._counted(is_head=False)
+        return self._side(is_head=True)[1], self._side(is_head=False)[1]
 
-    def _counted(self, *, is_head: bool) -> Graded:
-        first, whole = (self.first_head, self.head) if is_head else (self.first_base, self.base)
+    def _side(self, *, is_head: bool) -> tuple[Graded, Graded]:
+        """Return a side with its further trials, and the same with equal answers once.
+
+        Both change with a further trial only, and are asked for ten times between two of them.
+        """
+        state = is_head, len(self.more(is_head)), len(self.today)
+        if state not in self._sides:
+            whole = self._whole_head() if is_head else self._whole_base()
+            self._sides[state] = whole, self._counted(whole, is_head=is_head)
+        return self._sides[state]
+
+    def _whole_head(self) -> Graded:
+        return with_confirming_trials(self.first_head, self.more_head)
+
+    def _whole_base(self) -> Graded:
+        found = with_confirming_trials(self.first_base, self.more_base)
+        spent = (each.usage for each in self.today if not isinstance(each, Skipped))
+        return replace(found, usage=sum(spent, found.usage))
+
+    def _counted(self, whole: Graded, *, is_head: bool) -> Graded:
+        first = self.first_head if is_head else self.first_base
         more = [each for each in self.more(is_head) if isinstance(each, Graded)]
-        return repeated_answers.counted_once(
-            whole, repeated_answers.said(first, more), self.task(is_head).target
-        )
+        said = repeated_answers.said(first, more)
+        return repeated_answers.counted_once(whole, said, self.task(is_head).target)
 
     @property
     def ordered(self) -> tuple[Graded, Graded]:

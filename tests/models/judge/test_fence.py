@@ -1,7 +1,6 @@
 """Fences: for any data, each text can be found between its tags."""
 
 import re
-import sys
 
 import pytest
 from hypothesis import example, given
@@ -91,7 +90,8 @@ def test_small_capitals_and_control_characters_hide_no_tag(tag: str) -> None:
 
 
 def test_every_sign_that_looks_like_an_opening_is_one() -> None:
-    every = map(chr, range(sys.maxunicode + 1))
+    planes = (*range(4), 14)  # those with characters: no other one is normalised to another sign
+    every = (chr(plane << 16 | number) for plane in planes for number in range(1 << 16))
     alike = {sign for sign in every if prompt._plain.__wrapped__(sign) == "<"}
     assert {sign for sign in alike if not prompt._OPENING.match(sign)} == set()
     assert alike == set(prompt._SIGNS)

@@ -3,13 +3,13 @@
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests import platforms
 from tests.sample_project import CONFIG, EVAL, RUBRIC, Project, clean_environment
+from tests.terminal import in_a_fork
 from tests.wait import wait_until
 
 BROKEN_NOTE = (
@@ -354,13 +354,11 @@ def test_an_interruption_leaves_a_whole_partial_report(project: Project, sent: s
     project.write("evals/a.eval.yaml", slow)
     answers = '{"id": "greeting", "answer": "Hello"}\n{"id": "slow", "answer": "Hello"}\n'
     project.write("answers.jsonl", answers)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rubric_ci", "run", "--concurrency", "1"],
-        cwd=project.root,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    process = in_a_fork(
+        project.root,
+        clean_environment(),
+        *("run", "--concurrency", "1"),
+        output=subprocess.PIPE,
     )
     wait_until((project.root / "evals/started").exists)
     process.send_signal(getattr(signal, sent))

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
+from tests.terminal import in_a_fork
 from tests.wait import wait_until
 
 pytestmark = pytest.mark.timeout(180)
@@ -245,13 +245,8 @@ def test_the_worktree_is_removed(checkout: Checkout, tmp_path: Path, name: str) 
     checkout.write({"agent.sh": "echo hello\n"})
     place = tmp_path / "tmp"
     place.mkdir()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rubric_ci", "run", "evals", "--against", "HEAD"],
-        cwd=checkout.root,
-        env=ENVIRONMENT | {"TMPDIR": str(place)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    environment = ENVIRONMENT | {"TMPDIR": str(place)}
+    process = in_a_fork(checkout.root, environment, "run", "evals", "--against", "HEAD")
     wait_until(waiting.exists)
     assert checkout.git("worktree", "list").count("rubric-ci-base-") == 1
     os.kill(process.pid, getattr(signal, name))

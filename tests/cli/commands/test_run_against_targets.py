@@ -1,7 +1,5 @@
 """Where `run --against` gets the answers of the base from, for each kind of target."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.models.llm.cache import Cache
+from tests import platforms
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.cli.commands.test_run_against import (
@@ -21,6 +20,7 @@ from tests.cli.commands.test_run_against import (
     report,
     run,
 )
+from tests.terminal import in_a_fork
 from tests.wait import wait_until
 
 pytestmark = pytest.mark.timeout(180)
@@ -177,6 +177,7 @@ def test_commands_of_both_sides_run_in_folders_of_their_own(
     assert not (tmp_path / "hooked").exists()
 
 
+@platforms.SIGNALS
 def test_two_runs_at_once_share_a_cache(checkout: Checkout, log: Path) -> None:
     """One of the two is killed; the other, and a third one, find whole answers."""
     names = [f"c{number}" for number in range(8)]
@@ -184,17 +185,8 @@ def test_two_runs_at_once_share_a_cache(checkout: Checkout, log: Path) -> None:
     base = {"rubric-ci.yaml": CONFIG, ".gitignore": "out*\n.rubric-ci/\n", "evals/a.yaml": ""}
     checkout.commit(base | {"evals/a.yaml": cases(*names)} | agent(log, "base", **answers))
     checkout.write(agent(log, "head", **answers))
-    command = [sys.executable, "-m", "rubric_ci", "run", "evals", "--against", "HEAD"]
-    both = [
-        subprocess.Popen(
-            [*command, "--reuse-answers", "--output-dir", f"out{number}"],
-            cwd=checkout.root,
-            env=ENVIRONMENT,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for number in range(2)
-    ]
+    command = ("run", "evals", "--against", "HEAD", "--reuse-answers", "--output-dir")
+    both = [in_a_fork(checkout.root, ENVIRONMENT, *command, f"out{number}") for number in range(2)]
     wait_until(lambda: any((checkout.root / ".rubric-ci/cache").rglob("*.json")))
     both[0].kill()
     assert both[0].wait(120) != 0

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,24 +14,28 @@ from tests import platforms
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
 from tests.cli.commands import test_compare
+from tests.sample_project import clean_environment
+from tests.terminal import in_a_terminal
 
 pytestmark = [pytest.mark.timeout(240), platforms.TERMINALS]
 
 AGENT = """\
-import json, pathlib, sys
-call = {"tool": "Bash", "input": {"command": "pytest -q"}, "output": "2 passed"}
-pathlib.Path("fix.py").write_text("total = 2\\n")
-said = {"role": "assistant", "content": "I fixed " + sys.argv[1]}
-print(json.dumps({"output_messages": [{"role": "assistant", "tool_calls": [call]}, said]}))
+echo "total = 2" > fix.py
+cat <<END
+{"output_messages": [
+  {"role": "assistant", "tool_calls": [
+    {"tool": "Bash", "input": {"command": "pytest -q"}, "output": "2 passed"}]},
+  {"role": "assistant", "content": "I fixed $1"}]}
+END
 """
 CONFIG = """\
 judge: {{model: openai/m, api_key: "${{{{ OPENAI_API_KEY }}}}", api_base: "{url}/v1"}}
 targets:
   - name: default
     provider: cli
-    command_template: "{python} {folder}/agent.py {{EVAL_ID}}"
+    command_template: "sh {folder}/agent.sh {{EVAL_ID}}"
     workspace: {{keep: [diff, "*.py"]}}
-    depends_on: [agent.py]
+    depends_on: [agent.sh]
 """
 EVALS = """\
 evalcases:
@@ -82,8 +85,8 @@ def judge() -> Iterator[AnswerJudge]:
 def project(tmp_path: Path, judge: AnswerJudge) -> Path:
     """A project whose agent was graded once."""
     Checkout.create(tmp_path)
-    (tmp_path / "agent.py").write_text(AGENT)
-    config = CONFIG.format(url=judge.url, python=sys.executable, folder=tmp_path)
+    (tmp_path / "agent.sh").write_text(AGENT)
+    config = CONFIG.format(url=judge.url, folder=tmp_path)
     (tmp_path / "rubric-ci.yaml").write_text(config)
     (tmp_path / "a.eval.yaml").write_text(EVALS)
     done = rubric_ci(tmp_path, "run")
@@ -93,14 +96,7 @@ def project(tmp_path: Path, judge: AnswerJudge) -> Path:
 
 def labelled(folder: Path, keys: str) -> str:
     """Press keys in a labelling session, and return what was shown."""
-    terminal = pexpect.spawn(
-        sys.executable,
-        ["-m", "rubric_ci", "judge", "label", "a.eval.yaml"],
-        cwd=str(folder),
-        encoding="utf-8",
-        timeout=30,
-        dimensions=(90, 140),
-    )
+    terminal = in_a_terminal(folder, clean_environment(), "judge", "label", "a.eval.yaml")
     shown = ""
     for key in keys:
         terminal.expect_exact("q quit")
@@ -194,8 +190,7 @@ def test_kept_work_is_judged_again_and_watched(project: Path, judge: AnswerJudge
         "one": [True] * 5,
         "two": [True] * 5,
     }
-    started = (project / "agent.py").read_text()
-    (project / "agent.py").write_text("raise SystemExit('it is started again')")
+    (project / "agent.sh").write_text("echo it is started again >&2; exit 1")
     judge.word = "strict"
     done = rubric_ci(project, "baseline", "rejudge")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (
@@ -207,14 +202,13 @@ def test_kept_work_is_judged_again_and_watched(project: Path, judge: AnswerJudge
     marks = {c["id"]: c["mark"] for c in cases[0]["evaluators"][0]["criteria"]}
     assert marks == {"tested": False, "fixed": False, "rubric-3": True, "rubric-4": True}
     assert all(len(trial["trace"]["steps"]) == 1 for case in cases for trial in case["trials"])
-    (project / "agent.py").write_text(started)
 
 
 def test_judgements_of_equal_work_are_cached(project: Path, judge: AnswerJudge) -> None:
     before = len(judge.answers)
     assert rubric_ci(project, "run", "--fresh").returncode == 0  # the agent is started again
     assert len(judge.answers) == before
-    text = (project / "agent.py").read_text()
-    (project / "agent.py").write_text(text.replace("2 passed", "3 passed"))
+    text = (project / "agent.sh").read_text()
+    (project / "agent.sh").write_text(text.replace("2 passed", "3 passed"))
     assert rubric_ci(project, "run").returncode == 0
     assert len(judge.answers) == before + 2

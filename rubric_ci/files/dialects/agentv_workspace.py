@@ -287,12 +287,18 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 const [path, name] = process.argv.slice(1);
 const given = { ...JSON.parse(readFileSync(0, "utf8")), hook_name: name, eval_dir: process.cwd() };
-const loaded = await import(pathToFileURL(resolve(path)).href);
-const hook = loaded[name] ?? loaded.default?.[name];
-if (typeof hook !== "function") throw new Error(`${path} exports no function ${name}`);
-const kept = (await hook(given, { hookName: name })) ?? {};
-for (const key of ["provider_context", "metadata", "agent_rules_paths"])
-  if (kept[key] !== undefined) throw new Error(`${key} of ${name} has no counterpart`);
+try {
+  const loaded = await import(pathToFileURL(resolve(path)).href);
+  const hook = loaded[name] ?? loaded.default?.[name];
+  if (typeof hook !== "function") throw new Error(`there is no function ${name}`);
+  const kept = (await hook(given, { hookName: name })) ?? {};
+  for (const key of ["provider_context", "metadata", "agent_rules_paths"])
+    if (kept[key] !== undefined) throw new Error(`${key} of ${name} has no counterpart`);
+} catch (error) {
+  console.error(error?.stack ?? "");
+  console.error(`${path}: ${error?.message ?? error}`);
+  process.exit(1);
+}
 """
 """Calls a function with what a command reads; what it returns would change what AgentV asks."""
 

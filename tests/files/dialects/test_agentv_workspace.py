@@ -359,5 +359,13 @@ def test_functions_are_called_with_the_folder_and_the_case(tmp_path: Path) -> No
     assert project.run().returncode == 3
     one, two = project.report()["cases"]
     assert (one["verdict"], two["outcome"]) == ("pass", "errored")
-    assert two["reason"].startswith("`before_each` of the workspace failed: exit status 1: ")
-    assert "metadata of beforeEach has no counterpart" in two["reason"]
+    failed = "`before_each` of the workspace failed: exit status 1: ../tools/a.mjs: "
+    assert two["reason"].startswith(f"{failed}metadata of beforeEach has no counterpart")
+    (project.root / "tools/a.mjs").write_text("export const beforeAll = 1;\n")
+    project.run()
+    reason = project.report()["cases"][0]["reason"]
+    failed = failed.replace("before_each", "before_all")
+    assert reason.startswith(f"{failed}there is no function beforeAll")
+    (project.root / "tools/a.mjs").unlink()
+    project.run()
+    assert project.report()["cases"][0]["reason"].startswith(f"{failed}Cannot find module ")

@@ -28,6 +28,7 @@ from rubric_ci.text import numbers
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
 CHANGES_TITLE: Final = "Changes to the grading"
 LONGEST_VALUE: Final = 160  # characters of a value
+_SHOWN_BEFORE: Final = 40  # characters before the first difference of two long values
 _SIGNS: Final[dict[Direction, str]] = {"weaker": "🔻", "stronger": "🔺", "changed": "🔹"}
 """The result of the gate, as colours and icons show it; `error`: the gate is undecided."""
 
@@ -210,10 +211,16 @@ def change_line(change: GradingChange) -> str:
     """Return a change without its place: direction, subject, before and after."""
     named = change.about.startswith(f"{change.kind}.")  # as "gate.fail_on" names its kind
     about = change.about if named else f"{change.kind} {change.about}"
-    return (
-        f"{change.direction}: {about}: {_shown_value(change.before)} → {_shown_value(change.after)}"
-    )
+    before, after = _shown_values(change)
+    return f"{change.direction}: {about}: {before} → {after}"
 
 
-def _shown_value(text: str) -> str:
-    return numbers.shortened(" ".join(text.split()), LONGEST_VALUE) or "(none)"
+def _shown_values(change: GradingChange) -> Iterator[str]:
+    """Yield the values before and after, cut so that the first difference is in them."""
+    values = [" ".join(text.split()) for text in (change.before, change.after)]
+    pairs = enumerate(zip(*values, strict=False))
+    same = next((at for at, (was, now) in pairs if was != now), min(map(len, values)))
+    start = same - _SHOWN_BEFORE if same > LONGEST_VALUE - _SHOWN_BEFORE else 0
+    for value in values:
+        shown = f"…{value[start:]}" if start else value
+        yield numbers.shortened(shown, LONGEST_VALUE) or "(none)"

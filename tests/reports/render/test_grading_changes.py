@@ -50,6 +50,24 @@ def reported(config: GateConfig) -> RunReport:
 NOTED = reported(GateConfig())
 
 
+LONG = "Says " + "x" * 150
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (f"{LONG}\nnever", f"{LONG} always", f"…{'x' * 39} never → …{'x' * 39} always"),
+        (LONG, f"{LONG} or not", f"…{'x' * 40} → …{'x' * 40} or not"),
+        ("Never " + "y" * 200, "Always", f"Never {'y' * 153}… → Always"),
+        (LONG, "", f"{LONG} → (none)"),
+    ],
+    ids=["another end", "a longer end", "another start", "removed"],
+)
+def test_long_values_are_cut_around_what_differs(before: str, after: str, shown: str) -> None:
+    change = replace(CHANGES[1], before=before, after=after)
+    assert summary.change_line(change) == f"changed: criterion refund/period: {shown}"
+
+
 def test_in_markdown() -> None:
     assert (
         "**Changes to the grading: 1 weaker, 1 changed**\n\n"

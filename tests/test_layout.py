@@ -359,6 +359,8 @@ def test_the_files_that_a_room_names_exist(room: Path) -> None:
     assert start
     assert f" Start in `{room.name}/{start[1]}`" in page
     assert [name for name in named if not (room / name).exists()] == []
+    packages = [f"{each.parent.name}/" for each in room.glob("*/__init__.py")]
+    assert [name for name in packages if name not in named] == []
 
 
 def test_equal_file_names_have_one_meaning() -> None:

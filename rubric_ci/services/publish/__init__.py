@@ -1,1 +1,1 @@
-"""Texts sent to GitHub: comment, check run, issue, outputs, summary."""
+"""Results sent elsewhere: comment, check run, issue, outputs and summary on GitHub; spans."""

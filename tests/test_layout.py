@@ -207,7 +207,8 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/m
 }
 # The files with tests that `make test` leaves out; CONTRIBUTING.md has the rule.
 DEEP: Final = """
-    cli/commands/test_run_killed docs/test_site files/validation/test_traps
+    cli/commands/test_run_killed docs/test_site files/dialects/test_all_wrong_types
+    files/traces/test_all_wrong_types files/validation/test_traps
     gate/comparison/test_simulated_nights hooks/test_act hooks/test_act_clouds
     hooks/test_act_generate hooks/test_act_grading hooks/test_act_nights hooks/test_act_roles
     hooks/test_act_strangers hooks/test_action_start hooks/test_actionlint

@@ -1,8 +1,7 @@
 """A file of another tool with a value of a wrong type, or without it, breaks no dialect."""
 
-import copy
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -18,6 +17,7 @@ from rubric_ci.files.dialects.translation import Beside, Translation
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.model.problems import Path
 from tests.cli.commands.test_import import CODE, PROMPTFOO
+from tests.files.changed import changed
 from tests.files.dialects.test_agentv_graders import SCORED
 from tests.files.dialects.test_table import AGENTV, FIVE, MORE, SKILL
 
@@ -73,20 +73,6 @@ def paths(data: Any, path: Path = ()) -> Iterator[Path]:
         yield from paths(value, (*path, step))
 
 
-def changed(data: Any, path: Path) -> Iterator[Any]:
-    """Yield the data with other values at a path, and without one."""
-    for value in (*JUNK, ...):
-        made = copy.deepcopy(data)
-        owner = made
-        for step in path[:-1]:
-            owner = owner[step]
-        if value is ...:
-            del owner[path[-1]]
-        else:
-            owner[path[-1]] = value
-        yield made
-
-
 def exported(data: Any) -> Translation:
     return openai_evals.translate(data, BESIDE, "a.json")
 
@@ -95,29 +81,43 @@ def prompted(data: Any) -> Translation:
     return github_models.translate(data, BESIDE, "a.prompt.yml")
 
 
-@pytest.mark.parametrize(
-    ("text", "matches", "translate"),
-    [
-        *((text, agentv.matches, agentv.translate) for text in (AGENTV, FIVE, MORE, SCORED, CALLS)),
-        (SKILL, agent_skills.matches, agent_skills.translate),
-        *((text, promptfoo.matches, promptfoo.translate) for text in (CODE, PROMPTFOO)),
-        (EXPORT, openai_evals.matches, exported),
-        (PROMPT, github_models.matches, prompted),
-    ],
+Dialect: TypeAlias = tuple[str, Callable[[Any], bool], Callable[[Any], Translation]]
+DIALECTS: Sequence[Dialect] = (
+    *((text, agentv.matches, agentv.translate) for text in (AGENTV, FIVE, MORE, SCORED, CALLS)),
+    (SKILL, agent_skills.matches, agent_skills.translate),
+    *((text, promptfoo.matches, promptfoo.translate) for text in (CODE, PROMPTFOO)),
+    (EXPORT, openai_evals.matches, exported),
+    (PROMPT, github_models.matches, prompted),
 )
+
+
+def in_turn(number: int) -> Iterator[Any]:
+    """Yield two of the values, and none."""
+    yield from (JUNK[number % len(JUNK)], JUNK[(number + 5) % len(JUNK)], ...)
+
+
+@pytest.mark.parametrize(("text", "matches", "translate"), DIALECTS)
 def test_each_value(
     text: str, matches: Callable[[Any], bool], translate: Callable[[Any], Translation]
 ) -> None:
     data = Document("", text).data
     assert matches(data)
-    for path in paths(data):
-        for made in changed(data, path):
-            if matches(made):
-                assert isinstance(translate(made).data.get("evalcases"), list), path
+    for number, path in enumerate(paths(data)):
+        for value in in_turn(number):
+            assert not breaks(changed(data, path, value), matches, translate), path
+    assert data == Document("", text).data
+
+
+def breaks(
+    made: Any, matches: Callable[[Any], bool], translate: Callable[[Any], Translation]
+) -> bool:
+    """Return True for data that is of this dialect and gives no list of cases."""
+    return matches(made) and not isinstance(translate(made).data.get("evalcases"), list)
 
 
 def test_each_value_of_providers() -> None:
     data = Document("", PROVIDERS).data
     for path in paths(data):
-        for made in changed(data, path):
+        for value in (*JUNK, ...):
+            made = changed(data, path, value)
             assert isinstance(agentv_providers.translate(made).data["targets"], list), path

@@ -32,6 +32,7 @@ _GRACE_SECONDS = 2.0  # for pipes to close after the kill
 _POLL_SECONDS = 0.25
 _PR_SET_DUMPABLE = 4
 
+_NODE = re.compile(r"Node\.js v[\d.]+")
 _VARIABLE = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?![A-Za-z0-9_])")
 
 _RUNNERS = ("ACTIONS_", "GITHUB_", "RUNNER_")
@@ -111,9 +112,19 @@ def one_line_tail(output: str) -> str:
 
     The reason of a failure is in the last line, and messages are cut at their end.
     """
-    *before, last = output.strip()[-TAIL_LENGTH:].splitlines() or [""]
+    *before, last = _without_stack(output).strip()[-TAIL_LENGTH:].splitlines() or [""]
     last, text = (" ".join(part.split()) for part in (last, " ".join(before)))
     return f"{last} (after: {text})" if text else last
+
+
+def _without_stack(output: str) -> str:
+    """Remove what node prints after an error: the places of its calls and the version of node."""
+    lines = output.rstrip().splitlines()
+    if not lines or not _NODE.fullmatch(lines[-1]):
+        return output
+    places = reversed([*enumerate(lines[:-1], start=1)])
+    ends = (n for n, line in places if line and not line[0].isspace() and line != "}")
+    return "\n".join(lines[: next(ends, len(lines))])
 
 
 async def run(command: Command) -> Finished:

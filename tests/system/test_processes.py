@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.system.processes import STDERR_LIMIT, Command, Finished, clean_environment, run
+from rubric_ci.system.processes import (
+    STDERR_LIMIT,
+    Command,
+    Finished,
+    clean_environment,
+    one_line_tail,
+    run,
+)
 from tests import platforms
 from tests.wait import wait_until
 
@@ -88,6 +95,31 @@ def test_reads_all_of_a_large_stdin(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [1, 5_000_000], ids=["small", "more-than-a-pipe-holds"])
 def test_may_ignore_stdin(size: int, tmp_path: Path) -> None:
     assert execute("echo ok", tmp_path, stdin="x" * size).stdout == "ok\n"
+
+
+AT = "    at run (file:///a.mjs:1:2)\n"
+NODE = "\nNode.js v20.20.2\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        (f"Error: no disk\n{AT}{AT}{NODE}", "Error: no disk"),
+        (
+            f"    ^\n\nError: no disk\n    at a {{\n  code: 'E'\n}}\n{NODE}",
+            "Error: no disk (after: ^)",
+        ),
+        (f"bad\nthing\n{AT}{NODE}", "thing (after: bad)"),
+        (f"Error: {'x' * 9}\n{AT * 20}{NODE}", f"Error: {'x' * 9}"),
+        ("Node.js v20.20.2\n", "Node.js v20.20.2"),
+        (f"{AT}Node.js v20\n", "Node.js v20 (after: at run (file:///a.mjs:1:2))"),
+        (f"Error\n{AT}", "at run (file:///a.mjs:1:2) (after: Error)"),
+        ("one\ntwo\n", "two (after: one)"),
+        ("", ""),
+    ],
+)
+def test_the_last_line_is_the_reason(output: str, line: str) -> None:
+    assert one_line_tail(output) == line
 
 
 def test_may_print_much(tmp_path: Path) -> None:

@@ -253,8 +253,8 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
     if context.offline and isinstance(task.target, CliTarget):
         raise NotCached(f"target `{task.target.name}`: offline, so its command was not started")
     _check_judges(task, context)
-    own = context
-    if isinstance(task.target, CliTarget) and context.side.root:
+    own, of_model = context, case.workspace and isinstance(task.target, LlmTarget)
+    if context.side.root and (of_model or isinstance(task.target, CliTarget)):
         own = replace(context, root=context.side.root())
     await run.health.check(task.target, own)
     try:

@@ -11,6 +11,8 @@ import pytest
 
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
+from tests.cli.commands.test_run_workspace import service  # noqa: F401
+from tests.http_server import Server
 from tests.invoke import invoke
 from tests.terminal import in_a_fork
 from tests.wait import wait_until
@@ -427,6 +429,33 @@ def test_less_work_is_found_under_the_rubrics_of_the_base(checkout: Checkout, de
     assert (changes(checkout), done.returncode) == ({"one": ("broken", CONFIRMED_THERE)}, 1), (
         done.stderr
     )
+
+
+def test_the_workspace_of_a_model_is_that_of_its_commit(
+    checkout: Checkout,
+    service: Server,  # noqa: F811
+) -> None:
+    """The folder of a case is prepared by the files of the side that answers."""
+    target = f"{{name: default, provider: http, url: {service.url}, answer: text}}"
+    hook = 'hooks: {before_each: {command: [sh, make.sh, "{WORKSPACE}"]}}'
+    rubrics = "rubrics: [{exists: made}, {exists: kept}]"
+    checkout.commit(
+        {
+            "rubric-ci.yaml": f"targets: [{target}]\n",
+            "evals/a.yaml": f"workspace: {{copy: ../shop, {hook}}}\nevalcases:\n"
+            f"- {{id: one, input: Hi, {rubrics}}}\n",
+            "evals/make.sh": 'touch "$1/made"\n',
+            "shop/kept": "",
+        }
+    )
+    checkout.git("switch", "--quiet", "--create", "topic")
+    checkout.commit({"evals/make.sh": "true\n"})
+    assert run(checkout, "evals", "--against", "main").returncode == 1
+    assert report(checkout)["cases"][0]["before"]["verdict"] == "pass"
+    checkout.git("rm", "--quiet", "shop/kept")
+    checkout.commit({"evals/make.sh": 'touch "$1/made"\n', "shop/other": ""})
+    assert run(checkout, "evals", "--against", "main").returncode == 1
+    assert report(checkout)["cases"][0]["before"]["verdict"] == "pass"
 
 
 def test_a_failing_case_without_marks_under_the_rubrics_of_the_base_is_undecided(

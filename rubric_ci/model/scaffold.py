@@ -93,6 +93,12 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
             model=option_values.MODEL_GEMINI.replace("gemini/", "vertex_ai/"),
             keys=("vertex_project: ${{ VERTEX_PROJECT }}", "vertex_location: europe-west1"),
             variables=("VERTEX_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS"),
+            remark=(
+                "GOOGLE_APPLICATION_CREDENTIALS is the path of a file: the workflows need a "
+                "runner that has it (`runs-on` in `with`), or a step that logs in: "
+                "https://github.com/rubric-ci/rubric-ci/blob/main/examples/workflows/"
+                "evals-google.yml"
+            ),
         ),
         "openai-compatible": Provider(
             about="a server with OpenAI's format: vLLM, llama.cpp, LiteLLM, OpenRouter",

@@ -32,7 +32,7 @@ def since(repository: Repository, revision: str, option: str = "--changed-since"
         return NoBase(reason=f"`{revision}` is not in this clone; was the branch force-pushed?")
     raise CannotFindRevision(
         f"{option}: there is no revision `{revision}` here",
-        "name a branch, tag or commit that `git rev-parse` knows, such as origin/main",
+        "run `git fetch`, or name a branch, tag or commit that `git rev-parse` knows",
     )
 
 

@@ -89,7 +89,7 @@ def test_a_misspelt_revision(checkout: Checkout) -> None:
         2,
         (
             "rubric-ci: --changed-since: there is no revision `mian` here\n"
-            "  name a branch, tag or commit that `git rev-parse` knows, such as origin/main\n"
+            "  run `git fetch`, or name a branch, tag or commit that `git rev-parse` knows\n"
         ),
     )
 

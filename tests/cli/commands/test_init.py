@@ -296,6 +296,7 @@ def test_an_option_of_another_target_is_refused(
     [
         ("ollama", "  ollama pull llama3.1\n"),
         ("claude-code", "  rubric-ci run    # asks the model\n"),
+        ("vertex", "GOOGLE_APPLICATION_CREDENTIALS is the path of a file: the workflows need "),
     ],
 )
 def test_the_next_commands_work(provider: str, line: str, tmp_path: Path) -> None:

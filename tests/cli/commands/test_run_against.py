@@ -234,7 +234,7 @@ def test_an_unknown_revision_is_a_usage_error(checkout: Checkout) -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "rubric-ci: --against: there is no revision `nope` here\n"
-        "  name a branch, tag or commit that `git rev-parse` knows, such as origin/main\n"
+        "  run `git fetch`, or name a branch, tag or commit that `git rev-parse` knows\n"
     )
 
 

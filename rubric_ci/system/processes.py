@@ -93,18 +93,18 @@ def clean_environment(environment: Mapping[str, str], names: Iterable[str] = ())
     }
 
 
-def describe_exit(finished: Finished) -> str:
+def describe_exit(finished: Finished, why_withheld: str = "not listed in `env`") -> str:
     """Return the exit status and the end of the output: of stderr, else of stdout."""
     tail = one_line_tail(finished.stderr) or one_line_tail(redact(finished.stdout))
     shown = f": {tail}" if tail else ", no output"
-    return f"exit status {finished.status}{missing_variables(finished)}{shown}"
+    return f"exit status {finished.status}{missing_variables(finished, why_withheld)}{shown}"
 
 
-def missing_variables(finished: Finished) -> str:
-    """Return a hint at variables that the output names and `env` does not list, or ""."""
+def missing_variables(finished: Finished, why: str = "not listed in `env`") -> str:
+    """Return a hint at variables that the output names and the command did not get, or ""."""
     names = [f"`{name}`" for name in finished.withheld]
     verb = "is" if len(names) == 1 else "are"
-    return f" ({', '.join(names)} {verb} set here, but not listed in `env`)" if names else ""
+    return f" ({', '.join(names)} {verb} set here, but {why})" if names else ""
 
 
 def one_line_tail(output: str) -> str:

@@ -361,7 +361,9 @@ async def _set_up(
         )
     )
     if finished.status != 0:
+        own = target.workspace is None or target.workspace.of_target
+        why = "not listed in `env`" if own else "the `setup` of an eval file gets no variables"
         raise CannotAnswer(
             f"`setup` of the workspace of the target `{target.name}` failed: "
-            f"{describe_exit(finished)}"
+            f"{describe_exit(finished, why)}"
         )

@@ -59,7 +59,8 @@ async def _failure(name: str, hook: Hook, facts: dict[str, object], context: Run
         finished = await processes.run(command)
     except CannotRunScript as error:
         return f"{what}: {error}"
-    return f"{what}: {describe_exit(finished)}" if finished.status else ""
+    withheld = "a hook gets no variables"
+    return f"{what}: {describe_exit(finished, withheld)}" if finished.status else ""
 
 
 def _filled(word: str, work: str, identifier: str) -> str:

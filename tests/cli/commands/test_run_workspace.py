@@ -217,6 +217,25 @@ def test_commands_run_around_the_work(project: Project) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("setup: echo no SHOP_URL; exit 1", "the `setup` of an eval file gets no variables"),
+        (
+            "hooks: {before_all: {command: [sh, -c, echo no SHOP_URL; exit 1]}}",
+            "a hook gets no variables",
+        ),
+    ],
+    ids=["set-up", "hook"],
+)
+def test_a_preparation_that_lacks_a_variable(key: str, why: str, project: Project) -> None:
+    command(project, "echo done", env=["SHOP_URL"], cwd=".")
+    project.write("evals/a.yaml", SUITE.replace("setup: echo ready > made.txt", key))
+    project.run(SHOP_URL="x")
+    reason = f"exit status 1 (`SHOP_URL` is set here, but {why}): no SHOP_URL"
+    assert project.report()["cases"][0]["reason"].endswith(reason)
+
+
 NO_COPY = (
     "the workspace cannot be copied: `pipe` is a named pipe; remove it in the command that makes it"
 )

@@ -1,6 +1,6 @@
 """Checked targets that start a program: commands, agents and runners of other tools."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from posixpath import dirname, join, normpath
 from typing import Any, Final
@@ -103,11 +103,16 @@ def workspace(data: dict[str, Any], file: str) -> Workspace:
         git=_git(data["git"], file) if "git" in data else None,
         repos=tuple(_git(each, file) for each in data.get("repos", ())),
         setup=setup if isinstance(setup, str) else tuple(setup),
-        hooks=Hooks(**{name: _hook(hook, file) for name, hook in data.get("hooks", {}).items()}),
+        hooks=Hooks(**{name: _hook(hook, file) for name, hook in _known(data.get("hooks", {}))}),
         keep=tuple(data.get("keep", Workspace().keep)),
         sandbox=() if image else tuple(sandbox),
         container=image,
     )
+
+
+def _known(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the keys and values, except the reader's own ones."""
+    return ((key, value) for key, value in data.items() if not key.startswith("x-"))
 
 
 def _hook(data: Mapping[str, Any], file: str) -> Hook:

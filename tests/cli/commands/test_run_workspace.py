@@ -179,6 +179,7 @@ HOOKED = f"""\
 workspace:
   copy: ../shop
   hooks:
+    x-why: a note of the reader
     before_all: {{command: [python3, hook.py, all, "{{EVAL_ID}}", "{{WORKSPACE}}"]}}
     before_each:
       command: [python3, ../evals/hook.py, each, "{{EVAL_ID}}", "{{WORKSPACE}}"]

@@ -1,7 +1,13 @@
-"""Every kind of change of every kind of file: the drawn directions are those of the program."""
+"""Every kind of change of every kind of file: the drawn directions are those of the program.
+
+Some changes of different places are looked at together, which takes as long as one of them. Where
+one conceals another, as the removal of a case does, each is looked at alone.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +18,7 @@ from tests.gate.grading_changes.drawn import FILES, TOOLS, Drawn, drawn
 from tests.gate.grading_changes.test_all_changes import changes_of, write
 
 ROWS, OF_TOOLS = drawn("drawn_changes"), drawn("drawn_tool_changes")
+TOGETHER, MANY = 7, 4
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 
 
@@ -31,43 +38,76 @@ def committed(root: Path, files: Mapping[str, str]) -> Checkout:
     return checkout
 
 
-def told(
-    checkout: Checkout, files: Mapping[str, str], row: Drawn, monkeypatch: pytest.MonkeyPatch
-) -> list[str]:
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     monkeypatch.setenv("OPENAI_KEY", "sk-2")
-    monkeypatch.chdir(checkout.root)
-    assert row.before in files[row.file]
-    write(checkout, row.file, files[row.file].replace(row.before, row.after, 1))
+
+
+def told(checkout: Checkout, files: Mapping[str, str], rows: Sequence[Drawn]) -> list[str]:
+    texts = {row.file: files[row.file] for row in rows}
+    for row in sorted(rows, key=lambda row: place(row, files), reverse=True):
+        start, end = place(row, files)
+        texts[row.file] = texts[row.file][:start] + row.after + texts[row.file][end:]
+    for name, text in texts.items():
+        write(checkout, name, text)
     try:
-        found = changes_of(checkout)
+        with chdir(checkout.root):
+            found = changes_of(checkout)
     finally:
-        write(checkout, row.file, files[row.file])
+        for name in texts:
+            write(checkout, name, files[name])
     return sorted(f"{change.direction} {change.kind}" for change in found)
 
 
-def names(rows: Sequence[Drawn]) -> list[str]:
-    return [f"{n} {(row.keys or row.file).split()[0]}" for n, row in enumerate(rows)]
+def place(row: Drawn, files: Mapping[str, str]) -> tuple[int, int]:
+    start = files[row.file].index(row.before)
+    return start, start + len(row.before)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=names(ROWS))
-def test_a_drawn_change(project: Checkout, row: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert told(project, FILES, row, monkeypatch) == sorted(row.told)
+def together(rows: Sequence[Drawn], files: Mapping[str, str]) -> list[list[Drawn]]:
+    """Spread the changes over lists without two of one place, about `TOGETHER` in each."""
+    alone = [[row] for row in rows if len(row.told) > MANY]
+    lists: list[list[Drawn]] = [[] for _ in range(len(rows) // TOGETHER)]
+    for number, row in enumerate(row for row in rows if len(row.told) <= MANY):
+        turn = number % len(lists)
+        fitting = (each for each in lists[turn:] + lists if not overlaps(row, each, files))
+        next(fitting).append(row)
+    return alone + lists
 
 
-@pytest.mark.parametrize("row", OF_TOOLS, ids=names(OF_TOOLS))
-def test_a_drawn_change_of_a_tool_s_file(
-    tools: Checkout, row: Drawn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert told(tools, TOOLS, row, monkeypatch) == sorted(row.told)
+def overlaps(row: Drawn, others: Sequence[Drawn], files: Mapping[str, str]) -> bool:
+    start, end = place(row, files)
+    places = [place(each, files) for each in others if each.file == row.file]
+    return any(start < last and first < end for first, last in places)
 
 
-def test_without_a_change_nothing_is_told(
-    project: Checkout, tools: Checkout, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for checkout in (project, tools):
-        monkeypatch.chdir(checkout.root)
-        assert changes_of(checkout) == ()
+LISTS, LISTS_OF_TOOLS = together(ROWS, FILES), together(OF_TOOLS, TOOLS)
+
+
+def check(checkout: Checkout, files: Mapping[str, str], rows: Sequence[Drawn]) -> None:
+    if told(checkout, files, rows) != sorted(chain.from_iterable(row.told for row in rows)):
+        for row in rows:
+            assert (row, told(checkout, files, [row])) == (row, sorted(row.told))
+
+
+@pytest.mark.parametrize("rows", LISTS, ids=range(len(LISTS)))
+def test_drawn_changes(project: Checkout, rows: Sequence[Drawn]) -> None:
+    check(project, FILES, rows)
+
+
+@pytest.mark.parametrize("rows", LISTS_OF_TOOLS, ids=range(len(LISTS_OF_TOOLS)))
+def test_drawn_changes_of_a_tool_s_files(tools: Checkout, rows: Sequence[Drawn]) -> None:
+    check(tools, TOOLS, rows)
+
+
+def test_without_a_change_nothing_is_told(project: Checkout, tools: Checkout) -> None:
+    assert told(project, FILES, []) == told(tools, TOOLS, []) == []
+
+
+def test_every_row_is_looked_at() -> None:
+    assert sorted(chain(*LISTS)) == sorted(ROWS)
+    assert sorted(chain(*LISTS_OF_TOOLS)) == sorted(OF_TOOLS)
 
 
 @pytest.mark.parametrize("name", ["eval", "config", "waivers"])

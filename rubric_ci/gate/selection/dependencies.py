@@ -30,6 +30,8 @@ class ChangedPaths:
 
     def reason(self, case: EvalCase, target: Target) -> str:
         """Return the changed files that the case depends on, as a reason; empty: none."""
+        if not self._paths:
+            return ""
         own = {hit for file in _named(case, target) for hit in self._near(file)}
         try:
             self._comparisons.spend(len(own))

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from enum import Enum
+from functools import cache
 from typing import Any, TypeAlias
 
 from rubric_ci.model.config import Endpoint, JudgeConfig, LlmTarget, Target
@@ -183,5 +184,10 @@ def _plain(value: Any) -> JSON:
         case Media():  # of a recorded answer
             return [value.path, value.type, value.digest]
         case _:
-            names = [f.name for f in fields(value) if f.name not in INCIDENTAL]
-            return [type(value).__name__, {name: getattr(value, name) for name in names}]
+            cls: Any = type(value)
+            return [cls.__name__, {name: getattr(value, name) for name in _names(cls)}]
+
+
+@cache
+def _names(cls: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls) if field.name not in INCIDENTAL)

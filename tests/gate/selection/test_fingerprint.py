@@ -129,12 +129,12 @@ def compared() -> Iterator[tuple[Change, bool]]:
 
 
 def some_of_each_place(found: Iterable[tuple[Value, Change]]) -> Iterator[tuple[Value, Change]]:
-    """Yield the first four changes of each place, and every sixteenth: most are much alike."""
+    """Yield the first three changes of each place, and every 64th: most are much alike."""
     tried = Counter[tuple[str, ...]]()
     for value, change in found:
         n = tried[change.place]
         tried[change.place] += 1
-        if n < 4 or n % 16 == 0:
+        if n < 3 or n % 64 == 0:
             yield value, change
 
 

@@ -24,11 +24,12 @@ threshold T within n nights is at most n / T, however often it is looked at.
 from collections.abc import Sequence
 from itertools import accumulate
 from math import exp, fsum, log, log1p, sqrt
-from statistics import NormalDist, fmean, variance
+from statistics import NormalDist, fmean
 from typing import Final
 
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text.statistics.night_effect import NightMeans
+from rubric_ci.text.statistics.spread import variance
 
 BETS: Final = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
 """The most that a unit can lose of the stake; small ones find a small drop of noisy scores."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import fsum
-from statistics import fmean, variance
+from statistics import fmean
 from typing import Final
 
 from rubric_ci.model.comparison import CaseKey
@@ -13,6 +13,7 @@ from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Grade
 from rubric_ci.model.scoring import ASSERTION, CHECKLIST, SCORE_RANGE, mark_share
 from rubric_ci.reports.history.record import GRADED, RunRecord, case_records
 from rubric_ci.text.statistics.power import DEFAULT, Variances
+from rubric_ci.text.statistics.spread import variance
 
 ABSENT: Final = "-"  # in a strip: the case was not in that run
 _BY_ATTENTION: Final = "fewbps-"  # verdict letters of the latest run, the most urgent first
@@ -210,8 +211,6 @@ def _of_case(case: Graded) -> Iterator[float]:
 
 
 def _of_rubric(criteria: Iterable[CriterionResult]) -> float:
-    from statistics import variance  # few runs have votes, and it loads the random numbers
-
     voted = [(c.weight, [mark_share(vote) for vote in c.votes or (0, 0)]) for c in criteria]
     weighed = [(weight, variance(votes) / len(votes)) for weight, votes in voted]
     total = fsum(weight for weight, _ in weighed)

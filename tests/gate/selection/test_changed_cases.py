@@ -71,12 +71,16 @@ FILES = {
 EVERY_CASE = ("kind", "prompted", "scripted", "graded", "asked", "recorded", "schema")
 
 
+def settings(base: str, *paths: str) -> RunSettings:
+    return RunSettings(paths=paths or ("evals",), changed_since=base)
+
+
 def chosen(checkout: Checkout, base: str, *paths: str) -> Selection:
     """Choose as `run` does; what need not be read must make no difference."""
-    settings = RunSettings(paths=paths or ("evals",), changed_since=base)
+    asked = settings(base, *paths)
     with chdir(checkout.root):
-        _, selection = open_selected(settings)
-        loaded, careful = open_selected(replace(settings, cases=("*",)))  # this reads every file
+        _, selection = open_selected(asked)
+        loaded, careful = open_selected(replace(asked, cases=("*",)))  # this reads every file
     assert selection == careful
     assert selection.scope.suite == sum(len(f.cases) for f in loaded.files)
     return selection
@@ -301,19 +305,16 @@ def with_suite_target(edit: Edit) -> None:
         ),
     ],
 )
-@pytest.mark.parametrize("committed", [True, False], ids=["committed", "working tree"])
 def test_what_runs(
-    checkout: Checkout,
-    alter: Callable[[Edit], None],
-    expected: dict[str, str],
-    *,
-    committed: bool,
+    checkout: Checkout, alter: Callable[[Edit], None], expected: dict[str, str]
 ) -> None:
     base = checkout.commit(FILES)
     alter(Edit(checkout))
-    if committed:
-        checkout.commit()
-    assert reasons(chosen(checkout, base)) == expected
+    selection = chosen(checkout, base)
+    assert reasons(selection) == expected
+    checkout.commit()
+    with chdir(checkout.root):
+        assert open_selected(settings(base))[1] == selection
 
 
 def test_removed_cases_are_noted(checkout: Checkout) -> None:
@@ -531,8 +532,7 @@ def test_only_files_that_the_change_may_concern_are_read(
     with (checkout.root / path).open("a") as file:
         file.write("# changed\n")
     with chdir(checkout.root):
-        settings = RunSettings(paths=("evals",), changed_since=base)
-        loaded, _ = open_selected(settings)
+        loaded, _ = open_selected(settings(base))
     assert {file.path for file in loaded.files} >= set(read)
     unread = {"evals/plain.yaml"} - set(read)
     assert not unread & {file.path for file in loaded.files}
@@ -545,10 +545,9 @@ def test_a_broken_file_that_the_change_does_not_concern_is_left_to_validate(
     broken = "evalcases:\n  - id: one\n    inputs: Hi\n"
     base = checkout.commit(FILES | {"evals/broken.yaml": broken})
     with chdir(checkout.root):
-        settings = RunSettings(paths=("evals",), changed_since=base)
-        assert open_selected(settings)[0].invalid == ()
+        assert open_selected(settings(base))[0].invalid == ()
         checkout.write({"evals/broken.yaml": f"{broken}    note: x\n"})
-        assert open_selected(settings)[0].invalid == ("evals/broken.yaml",)
+        assert open_selected(settings(base))[0].invalid == ("evals/broken.yaml",)
 
 
 TARGETS = "targets: [{name: default, provider: mock, response: hello}]\n"

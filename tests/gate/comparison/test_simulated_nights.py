@@ -6,6 +6,8 @@ from benchmarks.regression.alike import rates
 from benchmarks.regression.merges import red_nights
 from benchmarks.regression.nights import Cell, sequence
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.mark.parametrize("correlation", [0.0, 0.2])
 def test_an_issue_needs_more_than_one_night_that_is_alike(correlation: float) -> None:
@@ -18,7 +20,6 @@ def test_merges_make_no_quiet_night_red() -> None:
     assert max(red_nights("beta", 60, seed=0)) <= 0.1
 
 
-@pytest.mark.deep
 def test_a_judge_that_is_more_lenient_in_some_nights_is_no_issue() -> None:
     """Of these nights 0.3 were an issue when the mean was tested by its cases alone."""
     quiet = [sequence(Cell(cases=100, noise="day 0.3"), seed) for seed in range(4)]

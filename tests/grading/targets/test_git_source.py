@@ -1,5 +1,6 @@
 """A git repository as workspace: a repository, a bundle and a URL, and an agent that commits."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,15 +35,21 @@ git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "by the agent
 """
 
 
-@pytest.fixture
-def origin(tmp_path: Path) -> Checkout:
+@pytest.fixture(scope="module")
+def commits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with three commits, of which the second is asked for."""
-    found = Checkout.create(tmp_path / "origin")
+    found = Checkout.create(tmp_path_factory.mktemp("commits") / "origin")
     found.commit({"a": "0\n"})
     found.commit({"a": "1\n", "CLAUDE.md": "obey", "x.eval.yaml": "evalcases: []"})
     found.git("tag", "wanted")
     found.commit({"solution": "later\n"})
-    return found
+    return found.root
+
+
+@pytest.fixture
+def origin(commits: Path, tmp_path: Path) -> Checkout:
+    """A copy of the repository."""
+    return Checkout(shutil.copytree(commits, tmp_path / "origin"))
 
 
 @contextmanager

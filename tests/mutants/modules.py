@@ -54,7 +54,8 @@ HELD: Final[Mapping[str, str]] = {
         "reports/history/test_record.py reports/history/test_from_report.py"
     ),
     "reports/history/from_report.py": (
-        "reports/history/test_record.py reports/history/test_from_report.py"
+        "reports/history/test_record.py reports/history/test_from_report.py "
+        "reports/history/test_scipy_intervals.py"
     ),
     "files/project/base_state.py": "files/project/test_base_state.py",
     "files/editing/fixes.py": "files/editing/test_fixes.py files/editing/test_diff.py",

@@ -9,6 +9,7 @@ from typing import TypeAlias
 Span: TypeAlias = tuple[int, int]
 
 _LEFT_OUT = re.compile(r"(?:\.\s?){3,}|…")  # "so ... it is"
+_PARTS = re.compile(r"(?P<space>\s+)|(?P<ascii>[!-~]+)|\S")  # signs of ASCII have one form each
 _STRAIGHT = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
 
 
@@ -46,23 +47,21 @@ def _pieces(quote: str, text: str, places: list[Span]) -> list[Span]:
 
 def _folded(text: str) -> tuple[str, list[Span]]:
     """Return the text in one form, and the place in `text` of each of its characters."""
-    letters, places = [], []
-    for start, end, letter in _letters(text):
-        for part in letter:
-            letters.append(part)
-            places.append((start, end))
+    letters: list[str] = []
+    places: list[Span] = []
+    for match in _PARTS.finditer(text):
+        start, end = match.span()
+        if match.lastgroup == "ascii":
+            letters.append(match[0].lower())
+            places.extend(zip(range(start, end), range(start + 1, end + 1), strict=True))
+            continue
+        letter = " " if match.lastgroup == "space" else _letter(match[0])
+        letters.append(letter)
+        places.extend([(start, end)] * len(letter))
     return "".join(letters), places
 
 
-def _letters(text: str) -> Iterator[tuple[int, int, str]]:
-    for match in re.finditer(r"\s+|\S", text):
-        start, end = match.span()
-        yield start, end, " " if match[0].isspace() else _letter(match[0])
-
-
 def _letter(sign: str) -> str:
-    if sign.isascii():
-        return sign.lower()
     if unicodedata.category(sign) == "Cf":
         return ""
     return unicodedata.normalize("NFKC", sign).translate(_STRAIGHT).casefold()

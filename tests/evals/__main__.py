@@ -1,6 +1,7 @@
 """The exact diagnostics of every file in `invalid/`: `make golden` writes them again."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from rubric_ci.files.dialects import open_source
@@ -25,6 +26,7 @@ def evals(folder: str) -> list[Path]:
     ]
 
 
+@cache
 def diagnostics(path: Path) -> tuple[Diagnostic, ...]:
     """Check one file as `rubric-ci validate` does."""
     text = decode(path.read_bytes())

@@ -10,9 +10,9 @@ import pexpect
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.text import numbers
+from tests.forked_command import at_a_terminal
 from tests.promises.bench import Bench
 from tests.promises.kinds import SECRET
-from tests.terminal import in_a_terminal
 
 FORMATS = "json,markdown,junit,sarif,html"
 PRICED = frozenset(("model", "http", "agent", "simulated"))  # whose asking is a counted call
@@ -135,7 +135,9 @@ def policy(bench: Bench) -> None:
 
 def label(bench: Bench) -> None:
     passed(bench)
-    terminal = in_a_terminal(bench.root, bench.environment, "judge", "label")
+    terminal = at_a_terminal(
+        bench.root, bench.environment, "judge", "label", lines=100, columns=140
+    )
     marks = {case["id"] for case in bench.report()["cases"]}
     for _ in range(len(bench.report()["cases"])):
         terminal.expect_exact("q quit")

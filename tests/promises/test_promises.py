@@ -21,6 +21,7 @@ from rubric_ci.models.agents import AGENTS
 from rubric_ci.services.adoption.tools import TOOLS
 from tests import platforms
 from tests.answer_judge import judging
+from tests.forked_command import at_a_terminal
 from tests.promises import kinds
 from tests.promises.bench import Bench, Shelf
 from tests.promises.checks import CHECKS
@@ -34,7 +35,6 @@ from tests.promises.table import (
     Refused,
     cell,
 )
-from tests.terminal import in_a_terminal
 
 pytestmark = [pytest.mark.timeout(240), platforms.SHELL, platforms.TERMINALS]
 ROOT = Path(__file__).parents[2]
@@ -84,7 +84,9 @@ def test_it_is_refused(kind: str, promise: str, shelf: Shelf) -> None:
 def refusal(bench: Bench, promise: str) -> tuple[int | None, str]:
     """Return the exit code of a command, and what it says."""
     if promise == "label":
-        terminal = in_a_terminal(bench.root, bench.environment, "judge", "label")
+        terminal = at_a_terminal(
+            bench.root, bench.environment, "judge", "label", lines=100, columns=140
+        )
         terminal.expect(pexpect.EOF)
         terminal.close()
         return terminal.exitstatus, " ".join(str(terminal.before).split(" "))

@@ -2,14 +2,13 @@
 
 import re
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests import platforms
+from tests.forked_command import started
 from tests.sample_project import CONFIG, EVAL, RUBRIC, Project, clean_environment
-from tests.terminal import in_a_fork
 from tests.wait import wait_until
 
 BROKEN_NOTE = (
@@ -354,16 +353,12 @@ def test_an_interruption_leaves_a_whole_partial_report(project: Project, sent: s
     project.write("evals/a.eval.yaml", slow)
     answers = '{"id": "greeting", "answer": "Hello"}\n{"id": "slow", "answer": "Hello"}\n'
     project.write("answers.jsonl", answers)
-    process = in_a_fork(
-        project.root,
-        clean_environment(),
-        *("run", "--concurrency", "1"),
-        output=subprocess.PIPE,
-    )
-    wait_until((project.root / "evals/started").exists)
+    process = started(project.root, clean_environment(), "run", "--concurrency", "1")
+    file = project.root / "evals/started"
+    wait_until(lambda: file.exists() or process.poll() is not None)
     process.send_signal(getattr(signal, sent))
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 3
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 3, errors
     assert "interrupted" in out
     report = project.report()
     assert report["scope"]["narrowed_by"] == ["interrupted"]

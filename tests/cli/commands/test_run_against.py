@@ -12,9 +12,9 @@ import pytest
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.cli.commands.test_run_workspace import service  # noqa: F401
+from tests.forked_command import started
 from tests.http_server import Server
 from tests.invoke import invoke
-from tests.terminal import in_a_fork
 from tests.wait import wait_until
 
 pytestmark = pytest.mark.timeout(180)
@@ -248,11 +248,11 @@ def test_the_worktree_is_removed(checkout: Checkout, tmp_path: Path, name: str) 
     place = tmp_path / "tmp"
     place.mkdir()
     environment = ENVIRONMENT | {"TMPDIR": str(place)}
-    process = in_a_fork(checkout.root, environment, "run", "evals", "--against", "HEAD")
+    process = started(checkout.root, environment, "run", "evals", "--against", "HEAD")
     wait_until(waiting.exists)
     assert checkout.git("worktree", "list").count("rubric-ci-base-") == 1
     os.kill(process.pid, getattr(signal, name))
-    process.wait(60)
+    process.communicate(timeout=60)
     if name == "SIGKILL":
         checkout.write({"agent.sh": "echo hello again\n", "a.py": ""})
         assert checkout.git("worktree", "list").count("rubric-ci-base-") == 1

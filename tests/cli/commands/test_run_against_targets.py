@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from rubric_ci.models.llm.cache import Cache
-from tests import platforms
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.cli.commands.test_run_against import (
@@ -20,7 +19,7 @@ from tests.cli.commands.test_run_against import (
     report,
     run,
 )
-from tests.terminal import in_a_fork
+from tests.forked_command import started
 from tests.wait import wait_until
 
 pytestmark = pytest.mark.timeout(180)
@@ -177,20 +176,26 @@ def test_commands_of_both_sides_run_in_folders_of_their_own(
     assert not (tmp_path / "hooked").exists()
 
 
-@platforms.SIGNALS
-def test_two_runs_at_once_share_a_cache(checkout: Checkout, log: Path) -> None:
+def test_two_runs_at_once_share_a_cache(checkout: Checkout, log: Path, tmp_path: Path) -> None:
     """One of the two is killed; the other, and a third one, find whole answers."""
     names = [f"c{number}" for number in range(8)]
-    answers = dict.fromkeys(names, "hello")
-    base = {"rubric-ci.yaml": CONFIG, ".gitignore": "out*\n.rubric-ci/\n", "evals/a.yaml": ""}
-    checkout.commit(base | {"evals/a.yaml": cases(*names)} | agent(log, "base", **answers))
-    checkout.write(agent(log, "head", **answers))
+    answers, killed = dict.fromkeys(names, "hello"), tmp_path / "killed"
+    last = f"while test $1 = c7 && ! test -e '{killed.as_posix()}'; do sleep 0.05; done\n"
+
+    def waiting(side: str) -> dict[str, str]:
+        return {name: last + text for name, text in agent(log, side, **answers).items()}
+
+    base = {"rubric-ci.yaml": CONFIG, ".gitignore": "out*\n.rubric-ci/\n"}
+    checkout.commit(base | {"evals/a.yaml": cases(*names)} | waiting("base"))
+    checkout.write(waiting("head"))
     command = ("run", "evals", "--against", "HEAD", "--reuse-answers", "--output-dir")
-    both = [in_a_fork(checkout.root, ENVIRONMENT, *command, f"out{number}") for number in range(2)]
+    both = [started(checkout.root, ENVIRONMENT, *command, f"out{number}") for number in range(2)]
     wait_until(lambda: any((checkout.root / ".rubric-ci/cache").rglob("*.json")))
     both[0].kill()
-    assert both[0].wait(120) != 0
-    assert both[1].wait(120) == 0
+    both[0].communicate(timeout=120)
+    killed.touch()
+    both[1].communicate(timeout=120)
+    assert (both[0].returncode == 0, both[1].returncode) == (False, 0)
     cache = Cache(checkout.root / ".rubric-ci/cache")
     stems = [path.stem for path in cache.folder.rglob("*.answer.json")]
     assert len(stems) == 2 * len(names)

@@ -14,8 +14,8 @@ from tests import platforms
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
 from tests.cli.commands import test_compare
+from tests.forked_command import at_a_terminal
 from tests.sample_project import clean_environment
-from tests.terminal import in_a_terminal
 
 pytestmark = [pytest.mark.timeout(240), platforms.TERMINALS]
 
@@ -96,7 +96,9 @@ def project(tmp_path: Path, judge: AnswerJudge) -> Path:
 
 def labelled(folder: Path, keys: str) -> str:
     """Press keys in a labelling session, and return what was shown."""
-    terminal = in_a_terminal(folder, clean_environment(), "judge", "label", "a.eval.yaml")
+    terminal = at_a_terminal(
+        folder, clean_environment(), "judge", "label", "a.eval.yaml", lines=90, columns=140
+    )
     shown = ""
     for key in keys:
         terminal.expect_exact("q quit")

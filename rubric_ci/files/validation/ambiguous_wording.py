@@ -5,11 +5,13 @@ one costs a look at its words only.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.model.problems import Path, Problem, Rule, with_rubrics
+
+Compiled: TypeAlias = Callable[[], re.Pattern[str]]
 
 MOST: Final = 100  # criteria of a list that are compared with each other
 ALIKE: Final = 0.8  # share of common content words from which two criteria are duplicates
@@ -51,15 +53,15 @@ WORDING: Final = Rule(
 
 
 class Kind(NamedTuple):
-    """A kind of wording."""
+    """A kind of wording. Its patterns are compiled when a criterion has one of its words."""
 
     name: str
     words: frozenset[str]  # a criterion has one of them, in lower case
-    pattern: re.Pattern[str]
+    pattern: Compiled
     advice: str  # after the words that were found
     checklist: bool = False  # of checklist criteria only
-    unless: re.Pattern[str] | None = None  # words after it that make it precise
-    clause: re.Pattern[str] | None = None  # words before it that make it a part of one thing
+    unless: Compiled | None = None  # words after it that make it precise
+    clause: Compiled | None = None  # words before it that make it a part of one thing
 
 
 class Wording(NamedTuple):
@@ -80,14 +82,14 @@ def _of_kinds(text: str, words: set[str], *, checklist: bool) -> Iterator[Wordin
     for kind in KINDS:
         if kind.words.isdisjoint(words) or (kind.checklist and not checklist):
             continue
-        found = kind.pattern.search(text)
+        found = kind.pattern().search(text)
         if found and not _is_fine(kind, text, found):
             yield Wording(kind.name, f"“{found.group().strip()}” {kind.advice}")
 
 
 def _is_fine(kind: Kind, text: str, found: re.Match[str]) -> bool:
-    after = kind.unless and kind.unless.search(text, found.end())
-    before = kind.clause and kind.clause.search(text, 0, found.start())
+    after = kind.unless and kind.unless().search(text, found.end())
+    before = kind.clause and kind.clause().search(text, 0, found.start())
     return bool(after or before)
 
 
@@ -164,15 +166,6 @@ FILLERS: Final = frozenset(
 )
 
 
-_COMPOUND: Final = re.compile(
-    rf"\b(?:and|but|plus|as well as|while) (?:also |then )?(?:{_VERBS})\b|\band/or\b|[^&\w]\w+; ",
-    re.IGNORECASE,
-)
-_CLAUSE: Final = re.compile(r"\b(?:that|which|who|whether|if|when)\b", re.IGNORECASE)
-_COUNT: Final = re.compile(
-    rf"\b(?:at least |any |exactly )?{_NUMBER} (?:out )?of (?:the|these|those|{_NUMBER})\b",
-    re.IGNORECASE,
-)
 _VAGUE_WORDS: Final = frozenset(
     {"good", "great", "nice", "high-quality", "high", "appropriate", "appropriately", "proper"}
     | {"properly", "adequate", "adequately", "reasonable", "reasonably", "satisfactory", "well"}
@@ -180,55 +173,49 @@ _VAGUE_WORDS: Final = frozenset(
     | {"sufficient", "sufficiently", "well-written", "well-structured", "well-explained"}
     | {"well-done"}
 )
-_VAGUE: Final = re.compile(
-    r"\b(?:good|great|nice|high[- ]quality|appropriate(?:ly)?|proper(?:ly)?|"
-    r"adequate(?:ly)?|reasonabl[ey]|satisfactor(?:y|ily)|suitabl[ey]|helpful(?:ly)?|"
-    r"useful(?:ly)?|sufficient(?:ly)?|well[- ](?:written|structured|done|explained))\b",
-    re.IGNORECASE,
-)
-_ANCHOR: Final = re.compile(r"[:(]|such as|e\.g\.|i\.e\.|for example|that is|\bby \w+ing\b")
-_TWO_NEGATIONS: Final = re.compile(
-    r"\b(?:not|never|without|no|doesn't|don't|cannot) (?:\w+ )?(?:fail(?:s|ing)? to|"
-    r"omit(?:s|ting)?|forget(?:s|ting)?|neglect(?:s|ing)?|skip(?:s|ping)?|lack(?:s|ing)?|unaware)\b",
-    re.IGNORECASE,
-)
-_NOT_SEEN: Final = re.compile(
-    r"\b(?:the (?:ticket|wiki|spreadsheet)|(?:in|on|from|see) (?:jira|confluence|slack|notion)|"
-    r"as (?:we )?(?:discussed|agreed)|(?:as|see) above|same as (?:above|before)|"
-    r"(?:previous|earlier) (?:case|criterion|test)|(?:case|criterion) above)\b",
-    re.IGNORECASE,
-)
-_DEGREE: Final = re.compile(
-    r"\b(?:how (?:well|clearly|completely|good)|to (?:what|which) extent|the degree to which|"
-    r"on a scale|rate (?:the|how)|score (?:the|how|from))\b",
-    re.IGNORECASE,
-)
 
 KINDS: Final = (
     Kind(
         "compound",
         frozenset({"and", "but", "plus", "as", "while", "and/or", ";"}),
-        _COMPOUND,
+        lambda: re.compile(
+            rf"\b(?:and|but|plus|as well as|while) (?:also |then )?(?:{_VERBS})\b|\band/or\b|"
+            r"[^&\w]\w+; ",
+            re.IGNORECASE,
+        ),
         "checks a second thing: split it into two criteria",
-        clause=_CLAUSE,
+        clause=lambda: re.compile(r"\b(?:that|which|who|whether|if|when)\b", re.IGNORECASE),
     ),
     Kind(
         "count",
         frozenset({"two", "three", "four", "five", "six", *map(str, range(2, 21))}),
-        _COUNT,
+        lambda: re.compile(
+            rf"\b(?:at least |any |exactly )?{_NUMBER} (?:out )?of (?:the|these|those|{_NUMBER})\b",
+            re.IGNORECASE,
+        ),
         "counts: write a criterion for each, or `score_ranges`",
     ),
     Kind(
         "vague",
         _VAGUE_WORDS,
-        _VAGUE,
+        lambda: re.compile(
+            r"\b(?:good|great|nice|high[- ]quality|appropriate(?:ly)?|proper(?:ly)?|"
+            r"adequate(?:ly)?|reasonabl[ey]|satisfactor(?:y|ily)|suitabl[ey]|helpful(?:ly)?|"
+            r"useful(?:ly)?|sufficient(?:ly)?|well[- ](?:written|structured|done|explained))\b",
+            re.IGNORECASE,
+        ),
         "is vague: say what the answer must contain",
-        unless=_ANCHOR,
+        unless=lambda: re.compile(r"[:(]|such as|e\.g\.|i\.e\.|for example|that is|\bby \w+ing\b"),
     ),
     Kind(
         "double-negation",
         frozenset({"not", "never", "no", "without", "doesn't", "don't", "cannot"}),
-        _TWO_NEGATIONS,
+        lambda: re.compile(
+            r"\b(?:not|never|without|no|doesn't|don't|cannot) (?:\w+ )?(?:fail(?:s|ing)? to|"
+            r"omit(?:s|ting)?|forget(?:s|ting)?|neglect(?:s|ing)?|skip(?:s|ping)?|lack(?:s|ing)?|"
+            r"unaware)\b",
+            re.IGNORECASE,
+        ),
         "negates a negation: say what the answer does",
     ),
     Kind(
@@ -250,13 +237,24 @@ KINDS: Final = (
                 "earlier",
             ]
         ),
-        _NOT_SEEN,
+        lambda: re.compile(
+            r"\b(?:the (?:ticket|wiki|spreadsheet)|"
+            r"(?:in|on|from|see) (?:jira|confluence|slack|notion)|"
+            r"as (?:we )?(?:discussed|agreed)|(?:as|see) above|same as (?:above|before)|"
+            r"(?:previous|earlier) (?:case|criterion|test)|(?:case|criterion) above)\b",
+            re.IGNORECASE,
+        ),
         "is not shown to the judge: write what it says",
     ),
     Kind(
         "degree",
         frozenset({"how", "extent", "degree", "rate", "score", "scale"}),
-        _DEGREE,
+        lambda: re.compile(
+            r"\b(?:how (?:well|clearly|completely|good)|to (?:what|which) extent|"
+            r"the degree to which|"
+            r"on a scale|rate (?:the|how)|score (?:the|how|from))\b",
+            re.IGNORECASE,
+        ),
         "asks for a degree: use `score_ranges` or `levels`",
         checklist=True,
     ),

@@ -5,23 +5,26 @@ conditions are met`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rubric_ci.model.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """A pattern, and hints: each of its matches contains one, and most answers contain none."""
+    """A pattern, and hints: each of its matches contains one, and most answers contain none.
+
+    It is compiled when an answer contains one.
+    """
 
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: Callable[[], re.Pattern[str]]
 
     def matches(self, text: str) -> Iterator[re.Match[str]]:
         """Return the matches in folded text; a search for the hints takes a tenth of the time."""
         for hint in self.hints:
             if hint in text:
-                return self.pattern.finditer(text)
+                return self.pattern().finditer(text)
         return iter(())
 
 
@@ -35,7 +38,7 @@ ORDER = Pattern(
         *("ignore", "disregard", "forget", "override", "satisfied", "met", "fulfilled", "passed"),
         *("mark", "score", "point", "judge", "grader", "evaluator", "examiner", "instruction"),
     ),
-    pattern=re.compile(
+    pattern=lambda: re.compile(
         rf"""
     \b(?:
         (?:ignore|disregard|forget|override)\b .{{0,20}} \b(?:rubric|criteri\w+)\b
@@ -59,7 +62,7 @@ ROLE = Pattern(
         *("im_start", "im_end", "endoftext", "sys>", "inst]", "system", "developer", "human:"),
         *("assistant:", "judge", "you are ", "stay in character"),
     ),
-    pattern=re.compile(
+    pattern=lambda: re.compile(
         r"""
     <(?: \|?/?(?:im_start|im_end|system|endoftext)\|?> | </?sys>> ) | \[/?inst\]
     | ^(?:
@@ -73,7 +76,7 @@ ROLE = Pattern(
 )
 FENCE = Pattern(
     hints=("_", "</", "<<<", "end ", "begin ", "]]></"),
-    pattern=re.compile(
+    pattern=lambda: re.compile(
         r"""
     [<‹⟨〈《«]\s*+(?:/\s*+)?(?:question|expected_outcome|reference_answer|answer|data)_[0-9a-f]{6,}
     | </\s*(?:candidate_|model_)?(?:answer|response|submission)\s*>
@@ -87,7 +90,7 @@ FENCE = Pattern(
 )
 REPLY = Pattern(
     hints=("satisfied", '"c'),
-    pattern=re.compile(
+    pattern=lambda: re.compile(
         r"""
     \bsatisfied["']?\s*[:=]\s*(?:true|satisfied)\b
     | "c\d+"\s*:\s*\{ | "checks"\s*:\s*\[\s*\{
@@ -98,7 +101,7 @@ REPLY = Pattern(
 )
 CLAIM = Pattern(
     hints=("criteri", "self-", "10 "),
-    pattern=re.compile(
+    pattern=lambda: re.compile(
         rf"""
     \b(?:all|both|every|each)\b .{{0,20}} \bcriteri\w+ .{{0,20}} \b{_MET}\b
     | \bself-(?:assessment|grade|score)\b

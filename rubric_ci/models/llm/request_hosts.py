@@ -41,18 +41,16 @@ www.googleapis.com auth.openai.com auth.x.ai iam.cloud.ibm.com login.microsofton
 sts.amazonaws.com
 """.split()  # noqa: SIM905
 )
-_REGIONAL: Final = re.compile(
-    "|".join(
-        (
-            rf"(?:{_AWS})\.{_REGION}\.amazonaws\.com(?:\.cn)?:443",
-            rf"(bedrock-mantle|aws-external-anthropic)\.{_REGION}\.api\.aws:443",
-            rf"{_REGION}-aiplatform\.googleapis\.com:443",
-            rf"aiplatform\.{_REGION}\.rep\.googleapis\.com:443",
-            rf"inference\.generativeai\.{_REGION}\.oci\.oraclecloud\.com:443",
-            r"model-[\w-]+\.api\.baseten\.co:443",
-            r"[\w.-]+\.snowflakecomputing\.com:443",
-            r"169\.254\.169\.254:80|169\.254\.170\.2:80|metadata\.google\.internal:80",  # logins
-        )
+_REGIONAL: Final = "|".join(
+    (
+        rf"(?:{_AWS})\.{_REGION}\.amazonaws\.com(?:\.cn)?:443",
+        rf"(bedrock-mantle|aws-external-anthropic)\.{_REGION}\.api\.aws:443",
+        rf"{_REGION}-aiplatform\.googleapis\.com:443",
+        rf"aiplatform\.{_REGION}\.rep\.googleapis\.com:443",
+        rf"inference\.generativeai\.{_REGION}\.oci\.oraclecloud\.com:443",
+        r"model-[\w-]+\.api\.baseten\.co:443",
+        r"[\w.-]+\.snowflakecomputing\.com:443",
+        r"169\.254\.169\.254:80|169\.254\.170\.2:80|metadata\.google\.internal:80",  # logins
     )
 )
 """The providers that litellm knows, and where their clients log in.
@@ -100,7 +98,7 @@ def is_allowed(host: str, allowed: AllowedHosts, environment: Mapping[str, str])
     if not (host and allowed.providers):
         return False
     named = [name for name in environment if _SERVER_VARIABLE.fullmatch(name)]
-    is_provider = host in _PROVIDERS or bool(_REGIONAL.fullmatch(host))
+    is_provider = host in _PROVIDERS or bool(re.fullmatch(_REGIONAL, host))
     return is_provider or host in _hosts_in(environment, named)
 
 

@@ -116,6 +116,7 @@ def _serve(control: socket.socket) -> NoReturn:
             if not length:
                 os._exit(0)
             request = json.loads(_read(control, int.from_bytes(length, "big")))
+            _load()
             if (pid := os.fork()) == 0:
                 control.close()
                 _become(request, streams)
@@ -142,10 +143,14 @@ def _leave_the_tests(control: socket.socket) -> None:
     sys.meta_path[:] = [each for each in sys.meta_path if "pytest" not in type(each).__module__]
     for name in [name for name in sys.modules if name.partition(".")[0] in {"tests", "conftest"}]:
         del sys.modules[name]
-    for name in LOADED:
-        import_module(name)
     sys.path[:] = [*(each for each in sys.path if each not in {"", ROOT}), ROOT]
     warnings.resetwarnings()
+
+
+def _load() -> None:
+    """Import what a session needs, with the first one: few workers of a whole run have one."""
+    for name in LOADED:
+        import_module(name)
     gc.freeze()
 
 

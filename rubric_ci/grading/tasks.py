@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from rubric_ci.errors import CannotConfigure, MissingVariable
+from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.grading.resolve import (
@@ -36,6 +37,7 @@ from rubric_ci.model.config import (
     LlmTarget,
     MockTarget,
     Target,
+    UnsupportedTarget,
 )
 from rubric_ci.model.evals import EvalCase, EvalFile, asks_judge, every_evaluator
 from rubric_ci.model.waivers import WaiverResult
@@ -63,10 +65,24 @@ def build_tasks(
         else build_task(case, why, loaded, settings, known)
         for case, why in chosen
     )
+    if not settings.list_only:
+        _check_judges(tasks)
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
             batch.check(endpoint)
     return tasks
+
+
+def _check_judges(tasks: Sequence[Task]) -> None:
+    """Raise NoJudge before any answer is asked for that no judge would mark."""
+    answered = (
+        task
+        for task in tasks
+        if not (task.case.stopped or isinstance(task.target, UnsupportedTarget))
+    )
+    for task in answered:
+        for spec in filter(asks_judge, every_evaluator(task.case.evaluators)):
+            judge_of(spec, task.judge)
 
 
 def not_graded(case: EvalCase, why: str, reason: str) -> Task:

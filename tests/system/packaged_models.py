@@ -1,5 +1,6 @@
 """Write the list of models from litellm's: `python -m tests.system.packaged_models`."""
 
+import ast
 import json
 import re
 from collections.abc import Mapping
@@ -7,7 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rubric_ci.models.llm.litellm_client import load_litellm
 from rubric_ci.text.model_names import COMMON
 
 FILE = Path(__file__).parents[2] / "rubric_ci/system/models.json"
@@ -50,15 +50,22 @@ def generated() -> str:
 
 
 def _providers() -> list[str]:
-    names = load_litellm().provider_list
-    return sorted({*(getattr(each, "value", each) for each in names), *COMMON})
+    """Return the values of litellm's enum; to import litellm takes seconds."""
+    module = ast.parse((_litellm() / "types/utils.py").read_text(encoding="utf-8"))
+    classes = {node.name: node.body for node in module.body if isinstance(node, ast.ClassDef)}
+    members = [node.value for node in classes["LlmProviders"] if isinstance(node, ast.Assign)]
+    return sorted({*map(ast.literal_eval, members), *COMMON})
 
 
-def _models() -> dict[str, dict[str, Any]]:
+def _litellm() -> Path:
     spec = find_spec("litellm")
     assert spec is not None
     assert spec.origin is not None
-    known = json.loads(Path(spec.origin).with_name(_SOURCE).read_text(encoding="utf-8"))
+    return Path(spec.origin).parent
+
+
+def _models() -> dict[str, dict[str, Any]]:
+    known = json.loads((_litellm() / _SOURCE).read_text(encoding="utf-8"))
     models = {
         name: {key: value for key, value in sorted(entry.items()) if _KEPT.fullmatch(key)}
         for name, entry in known.items()

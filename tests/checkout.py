@@ -1,6 +1,7 @@
 """A real git repository for a test, cut off from this machine's configuration."""
 
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -66,6 +67,11 @@ class Checkout:
 
     def clone(self, root: Path, *options: str) -> "Checkout":
         self.git("clone", "--quiet", *options, self.root.as_uri(), str(root))
+        return Checkout(root)
+
+    def copy(self, root: Path) -> "Checkout":
+        """Return the same repository in another folder, in less time than it takes to make it."""
+        shutil.copytree(self.root, root, symlinks=True)
         return Checkout(root)
 
     def git(self, *arguments: str) -> str:

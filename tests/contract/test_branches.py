@@ -17,12 +17,26 @@ CHANGE = Change(path="evals/sub/a.yaml", before=b"a\r\n", after="größe\r\n".en
 PROPOSAL = Proposal(base="main", title="evals: add rubrics to 1 case", body="drafts")
 
 
-@pytest.fixture
-def remote(checkout: Checkout, tmp_path: Path) -> Checkout:
-    """A bare repository with the branches `main` and `topic`."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a repository and its bare clone, with the branches `main` and `topic`."""
+    folder = tmp_path_factory.mktemp("made")
+    checkout = Checkout.create(folder / "checkout")
     checkout.commit({"evals/sub/a.yaml": "a\r\n", "evals/b.yaml": "b\n", "run": "#!/bin/sh\n"})
     checkout.git("branch", "topic")
-    return checkout.clone(tmp_path / "remote.git", "--bare")
+    checkout.clone(folder / "remote.git", "--bare")
+    return folder
+
+
+@pytest.fixture
+def checkout(made: Path, tmp_path: Path) -> Checkout:
+    return Checkout(made / "checkout").copy(tmp_path / "checkout")
+
+
+@pytest.fixture
+def remote(made: Path, tmp_path: Path) -> Checkout:
+    """The bare repository, which tests write to."""
+    return Checkout(made / "remote.git").copy(tmp_path / "remote.git")
 
 
 @pytest.fixture

@@ -44,15 +44,23 @@ HALF = "evalcases:\n  - id: greeting\n    rubrics:\n      - id: warmth\n        
 MODELINE = "# yaml-language-server: $schema=eval.schema.json\n"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    shutil.copy(SCHEMA, tmp_path / "eval.schema.json")
-    return tmp_path
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("project")
 
 
 @pytest.fixture
-def editor(folder: Path) -> Iterator[LanguageServer]:
-    with started(SERVER, folder) as server:
+def folder(project: Path, tmp_path: Path) -> Path:
+    """A folder of this test in the project."""
+    made = project / tmp_path.name
+    made.mkdir()
+    shutil.copy(SCHEMA, made / "eval.schema.json")
+    return made
+
+
+@pytest.fixture(scope="module")
+def editor(project: Path) -> Iterator[LanguageServer]:
+    with started(SERVER, project) as server:
         yield server
 
 

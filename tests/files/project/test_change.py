@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,16 @@ class History:
         }
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> History:
+    return History(Checkout.create(tmp_path_factory.mktemp("made")))
+
+
 @pytest.fixture
-def history(checkout: Checkout) -> History:
-    return History(checkout)
+def history(made: History, tmp_path: Path) -> History:
+    history = copy(made)
+    history.checkout = made.checkout.copy(tmp_path / "checkout")
+    return history
 
 
 def bases(change: Change) -> tuple[FoundBase | None, FoundBase | None, FoundBase | None]:

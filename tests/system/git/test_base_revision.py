@@ -1,5 +1,6 @@
 """The base of a change, for every kind of checkout; real git."""
 
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -37,9 +38,16 @@ class Remote:
         return Trigger(event="push", base_sha=before, ref=ref, default_branch="main")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Remote:
+    return Remote(Checkout.create(tmp_path_factory.mktemp("made")))
+
+
 @pytest.fixture
-def remote(checkout: Checkout) -> Remote:
-    return Remote(checkout)
+def remote(made: Remote, tmp_path: Path) -> Remote:
+    remote = copy(made)
+    remote.checkout = made.checkout.copy(tmp_path / "checkout")
+    return remote
 
 
 def clone(remote: Remote, to: Path, branch: str, *options: str) -> Checkout:

@@ -179,6 +179,40 @@ tests:
 """
 
 
+USER = """\
+evalcases:
+  - id: a
+    input: Hi
+    rubrics: [{contains: hello}]
+    simulated_user: {persona: A guest, goal: Be greeted}
+"""
+MEMBER = """\
+evalcases:
+  - id: a
+    input: Hi
+    evaluators:
+      - name: all
+        type: composite
+        aggregator: {type: weighted_average}
+        evaluators: [{name: x, type: llm_judge, prompt: "Rate {{ answer }}"}]
+"""
+
+
+@pytest.mark.parametrize(
+    "evals", [EVALS, USER, MEMBER], ids=["rubrics", "a simulated user", "a member"]
+)
+def test_a_missing_judge_ends_a_run_before_any_request(shop: Shop, evals: str) -> None:
+    config = "\n".join(line for line in shop.config().splitlines() if "judge: {" not in line)
+    shop.checkout.write({"rubric-ci.yaml": config, "evals/a.yaml": evals})
+    done, sent = shop.measured("run")
+    assert (done.returncode, sent) == (2, 0), done.stderr
+    assert done.stderr.endswith(
+        "rubric-ci: no judge is configured\n"
+        "  set `judge: {model: ...}` in rubric-ci.yaml, or use --judge\n"
+    )
+    assert shop.run("run", "--list").returncode == 0
+
+
 def test_cases_that_get_no_answer_are_not_announced(shop: Shop) -> None:
     shop.checkout.write({"evals/a.yaml": STOPPED})
     done, sent = shop.measured("run")

@@ -20,6 +20,7 @@ from tests.promises.kinds import AGENT, KINDS, PROGRAM, SAID, SECRET, TOOL, Edit
 from tests.sample_project import clean_environment
 
 SYMBOLIC = ("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+REPORTS = ("--reports", "json,markdown,junit,sarif,html")
 T = TypeVar("T")
 
 
@@ -147,9 +148,18 @@ class Bench:
         """Take a step that other checks of this kind take as well, as the first one."""
         return self.shelf.once((self.name, str(self.cases), name), step)
 
-    def first_run(self, *options: str) -> subprocess.CompletedProcess[str]:
+    def first_run(self) -> subprocess.CompletedProcess[str]:
         """Grade, or adopt, what was committed."""
-        return self.once(" ".join(("run", *options)), lambda: self.run(*options))
+        return self.once("run", lambda: self.run(*REPORTS))
+
+    def worse_run(self) -> subprocess.CompletedProcess[str]:
+        """Make the answers worse, and grade, or adopt, them."""
+        return self.once("worse", self._worse_run)
+
+    def _worse_run(self) -> subprocess.CompletedProcess[str]:
+        self.first_run()
+        self.edit(self.kind.worse)
+        return self.run(*REPORTS)
 
     def report(self) -> dict[str, Any]:
         read: dict[str, Any] = json.loads((self.root / ".rubric-ci/report.json").read_text())

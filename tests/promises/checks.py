@@ -14,7 +14,6 @@ from tests.forked_command import at_a_terminal
 from tests.promises.bench import Bench
 from tests.promises.kinds import SECRET
 
-FORMATS = "json,markdown,junit,sarif,html"
 PRICED = frozenset(("model", "http", "agent", "simulated"))  # whose asking is a counted call
 
 
@@ -25,10 +24,17 @@ def graded(bench: Bench, *options: str, code: int = 0, **more: str) -> dict[str,
     return bench.report()
 
 
-def passed(bench: Bench, *options: str) -> dict[str, Any]:
+def passed(bench: Bench) -> dict[str, Any]:
     """Run what was committed, and return the report."""
-    done = bench.first_run(*options)
+    done = bench.first_run()
     assert done.returncode == 0, f"{done.returncode}\n{done.stderr}\n{done.stdout}"
+    return bench.report()
+
+
+def worse(bench: Bench) -> dict[str, Any]:
+    """Run what is worse, and return the report."""
+    done = bench.worse_run()
+    assert done.returncode == 1, f"{done.returncode}\n{done.stderr}\n{done.stdout}"
     return bench.report()
 
 
@@ -51,12 +57,12 @@ def estimate(bench: Bench) -> None:
 
 
 def caps(bench: Bench) -> None:
-    done = bench.run("--max-calls", "2")
+    done = bench.run("--max-calls", "1")
     assert done.returncode == 3, done.stderr
-    assert bench.report()["totals"]["calls"] <= 2
-    assert bench.server.posts <= 2
+    assert bench.report()["totals"]["calls"] <= 1
+    assert bench.server.posts <= 1
     reasons = [case["reason"] for case in bench.report()["cases"] if not case.get("verdict")]
-    assert any("call limit of 2 reached" in reason for reason in reasons)
+    assert any("call limit of 1 reached" in reason for reason in reasons)
 
 
 def counted(bench: Bench) -> None:
@@ -110,8 +116,7 @@ def grading_changes(bench: Bench) -> None:
 
 
 def waivers(bench: Bench) -> None:
-    bench.edit(bench.kind.worse)
-    case, criterion = first(graded(bench, code=1))
+    case, criterion = first(worse(bench))
     name = f"{case}/{criterion}"
     said = ("--until", "2999-12-31", "--reason", "known", "--owner", "ana")
     done = bench("waive", name, *said)
@@ -194,8 +199,7 @@ def sentinel(bench: Bench) -> None:
 
 def history(bench: Bench) -> None:
     in_history(bench, passed(bench), "pass 1.00 100 %", "")
-    bench.edit(bench.kind.worse)
-    in_history(bench, graded(bench, code=1), "fail, gate fails 0.00 0 %", "_")
+    in_history(bench, worse(bench), "fail, gate fails 0.00 0 %", "_")
 
 
 def in_history(bench: Bench, report: Mapping[str, Any], words: str, strip: str) -> None:
@@ -221,11 +225,8 @@ def _cost(report: Mapping[str, Any]) -> str:
 
 
 def reports(bench: Bench) -> None:
-    for worse in (False, True):
-        if worse:
-            bench.edit(bench.kind.worse)
-        options = ("--reports", FORMATS)
-        report = graded(bench, *options, code=1) if worse else passed(bench, *options)
+    for run in (passed, worse):
+        report = run(bench)
         folder = bench.root / ".rubric-ci"
         text = (folder / "report.json").read_text()
         assert json_format.render(json_format.read(text)) == text
@@ -290,7 +291,7 @@ def in_page(case: Mapping[str, Any], page: str) -> None:
 
 
 def masking(bench: Bench) -> None:
-    done = bench.first_run("--reports", FORMATS)
+    done = bench.first_run()
     assert done.returncode == 0, done.stderr
     assert "my key is ***" in (bench.root / ".rubric-ci/report.json").read_text()
     found = [text.encode() for text in (done.stdout, done.stderr, *bench.server.seen)]

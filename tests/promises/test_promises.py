@@ -53,7 +53,7 @@ OPTIONS = {
 }
 
 
-CASES = {"against": 6, "caps": 3, "sentinel": 1}  # where two are too few, or too many
+CASES = {"against": 6, "sentinel": 1}  # where two are too few, or too many
 
 
 @pytest.fixture(scope="module")

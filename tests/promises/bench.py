@@ -1,6 +1,7 @@
 """The repository of a kind in which checks run the command line.
 
-What several checks of a kind begin with is done once, and what it left is copied.
+What several checks of a kind begin with is done once; what it left is copied for each check that
+uses it.
 """
 
 import json
@@ -40,21 +41,33 @@ class Shelf:
     folder: Path
     server: Server
     kept: dict[tuple[str, ...], Kept] = field(default_factory=dict)
+    due: tuple[str, ...] = ()  # what is restored as soon as it is used
 
     def bench(self, name: str, cases: int) -> "Bench":
         """Return the repository of a kind, as it was committed."""
+        self.due = ()
         key = (name, str(cases))
         bench: Bench = self.once(key, lambda: Bench.of(name, cases, self))
         return replace(bench, environment={**bench.environment})
 
     def once(self, key: tuple[str, ...], step: Callable[[], T]) -> T:
         """Take a step in the repository of a kind, or restore what it left."""
-        if key not in self.kept:
-            self.kept[key] = self._taken(key[0], step)
+        if key in self.kept:
+            self.due = key
         else:
-            self._restore(key[0], self.kept[key])
+            self.restore()
+            self.kept[key] = self._taken(key[0], step)
         returned: T = self.kept[key].returned
         return returned
+
+    def restore(self) -> None:
+        """Restore what is due."""
+        if self.due:
+            name, kept = self.due[0], self.kept[self.due]
+            self.due = ()
+            self._clear(name)
+            copytree(kept.files, self.folder / name, symlinks=True)
+            self._remember(kept.remembered)
 
     def empty(self, name: str) -> Path:
         """Return an empty folder for the repository of a kind; the server forgets all."""
@@ -66,11 +79,6 @@ class Shelf:
         returned, files = step(), self.folder / f"kept-{len(self.kept)}"
         copytree(self.folder / name, files, symlinks=True)
         return Kept(files=files, remembered=_memory(self.server), returned=returned)
-
-    def _restore(self, name: str, kept: Kept) -> None:
-        self._clear(name)
-        copytree(kept.files, self.folder / name, symlinks=True)
-        self._remember(kept.remembered)
 
     def _clear(self, name: str) -> None:
         rmtree(self.folder / name, ignore_errors=True)
@@ -88,11 +96,10 @@ def _memory(server: Server) -> Mapping[str, Any]:
 class Bench:
     """The repository of a kind."""
 
-    root: Path
+    repository: Path
     name: str
     cases: int
     shelf: Shelf
-    log: Path
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -100,7 +107,20 @@ class Bench:
         return KINDS[self.name]
 
     @property
+    def root(self) -> Path:
+        """The repository, with the files that the last step left."""
+        self.shelf.restore()
+        return self.repository
+
+    @property
+    def log(self) -> Path:
+        """The file to which each program adds that it was started."""
+        return self.root.parent / "log.txt"
+
+    @property
     def server(self) -> Server:
+        """The server, which remembers what it was asked until the last step."""
+        self.shelf.restore()
         return self.shelf.server
 
     @classmethod
@@ -125,7 +145,7 @@ class Bench:
             "ANTHROPIC_API_KEY": SECRET,
             "GIT_CONFIG_GLOBAL": os.devnull,
         }
-        bench = cls(checkout.root, name, cases, shelf, log, environment)
+        bench = cls(checkout.root, name, cases, shelf, environment)
         if kind.made:
             done = bench(*kind.made)
             assert done.returncode == 0, done.stderr

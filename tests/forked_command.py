@@ -105,6 +105,7 @@ def _leave_the_tests() -> None:
     for number in (signal.SIGALRM, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as Python begins; `subprocess` undoes it
     for place, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         stream = os.fdopen(place, mode, encoding="utf-8")
         setattr(sys, name, stream)

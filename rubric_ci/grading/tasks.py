@@ -9,7 +9,7 @@ from posixpath import dirname
 from types import MappingProxyType
 from typing import TypeAlias
 
-from rubric_ci.errors import CannotConfigure, MissingVariable
+from rubric_ci.errors import CannotConfigure, MissingVariable, NoJudge
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project.loaded_project import LoadedProject
@@ -36,8 +36,10 @@ from rubric_ci.model.config import (
     JudgeConfig,
     LlmTarget,
     MockTarget,
+    RecordedTarget,
     Target,
     UnsupportedTarget,
+    with_model,
 )
 from rubric_ci.model.evals import EvalCase, EvalFile, asks_judge, every_evaluator
 from rubric_ci.model.waivers import WaiverResult
@@ -83,6 +85,9 @@ def _check_judges(tasks: Sequence[Task]) -> None:
     for task in answered:
         for spec in filter(asks_judge, every_evaluator(task.case.evaluators)):
             judge_of(spec, task.judge)
+        user = None if isinstance(task.target, RecordedTarget) else task.case.simulated_user
+        if user and with_model(task.judge, user.model) is None:
+            raise NoJudge
 
 
 def not_graded(case: EvalCase, why: str, reason: str) -> Task:

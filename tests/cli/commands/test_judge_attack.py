@@ -1,11 +1,15 @@
 """`rubric-ci judge attack` against a judge that obeys any text outside its fence."""
 
+import json
 import secrets
+import shutil
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from rubric_ci.cli.commands.judge_attack import SHIPPED, images_below
@@ -242,12 +246,23 @@ def test_an_evaluator_of_its_own_model_is_put_to_the_judge_that_is_checked(
 
 
 def test_a_text_in_a_picture_that_leaves_its_fence_is_obeyed(
-    judge: Gullible, monkeypatch: pytest.MonkeyPatch
+    folder: Path, judge: Gullible, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prompt, "pictures", lambda _, media, *__: media)
-    result = check()
+    (folder / "pictures.eval.yaml").write_text(json.dumps({"evalcases": pictures()}))
+    shutil.copytree(SHIPPED.parent / "attack_images", folder / "attack_images")
+    result = check("pictures.eval.yaml")
     assert result.exit_code == 1
-    assert "picture         8     23  23     0           0" in result.stdout.splitlines()
+    assert "picture        8     23  23     0           0" in result.stdout.splitlines()
+
+
+def pictures() -> list[dict[str, Any]]:
+    """Return the cases of the corpus whose answers are pictures, and their twins."""
+    cases = yaml.safe_load(SHIPPED.read_text(encoding="utf-8"))["evalcases"]
+    about = {case["id"]: case["metadata"] for case in cases}
+    attacks = {name for name, each in about.items() if each.get("family") == "picture"}
+    wanted = attacks | {about[name]["twin"] for name in attacks}
+    return [case for case in cases if case["id"] in wanted]
 
 
 LEFT_OUT = """\

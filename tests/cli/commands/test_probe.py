@@ -118,9 +118,13 @@ def test_the_figures_of_a_criterion(folder: Path) -> None:
     assert written(folder)["criteria"][0]["noticed"] == [4, 8, 0.2152, 0.7848]
 
 
-def test_what_a_probe_costs_is_said_before(folder: Path) -> None:
-    done = probe(folder, faulty_judges.sound)
-    assert done.stderr.splitlines() == [
+def test_what_a_probe_costs_is_said_before_and_a_second_one_is_free(folder: Path) -> None:
+    with faulty_judges.judging(faulty_judges.sound) as url:
+        (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=url))
+        environment = {**clean_environment(), "KEY": "none", "PATH": os.environ["PATH"]}
+        first = invoke(folder, environment, "probe")
+        second = invoke(folder, environment, "probe")
+    assert first.stderr.splitlines() == [
         "judging 2 answers as they are",
         "about 2 requests to openai/faulty, 1,591 + 400 tokens, price unknown",
         "2 model calls, cost unknown, 20 + 10 tokens",
@@ -129,6 +133,8 @@ def test_what_a_probe_costs_is_said_before(folder: Path) -> None:
         "45 model calls, cost unknown, 450 + 225 tokens",
         "figures: .rubric-ci/probe.json",
     ]
+    assert "model calls" not in second.stderr
+    assert first.stdout == second.stdout
 
 
 @pytest.mark.parametrize(
@@ -137,7 +143,9 @@ def test_what_a_probe_costs_is_said_before(folder: Path) -> None:
 def test_a_required_criterion_that_never_fails_can_fail(
     folder: Path, judge: Marking, code: int
 ) -> None:
-    assert probe(folder, judge, "--fail-on", "never-fails").returncode == code
+    words = ("--case", "parcel", "--fail-on", "never-fails")
+    assert probe(folder, judge, *words).returncode == code
+    assert len(written(folder)["criteria"]) == 2
 
 
 def test_only_the_criteria_that_a_change_touches(folder: Path) -> None:
@@ -159,17 +167,6 @@ def test_a_cap_leaves_variants_without_a_mark(folder: Path) -> None:
     done = probe(folder, faulty_judges.sound, "--max-calls", "20")
     assert done.returncode == 3
     assert written(folder)["not_judged"] == 27
-
-
-def test_a_second_probe_is_free(folder: Path) -> None:
-    with faulty_judges.judging(faulty_judges.sound) as url:
-        (folder / "rubric-ci.yaml").write_text(CONFIG.format(url=url))
-        environment = {**clean_environment(), "KEY": "none", "PATH": os.environ["PATH"]}
-        first = invoke(folder, environment, "probe")
-        second = invoke(folder, environment, "probe")
-    assert "45 model calls" in first.stderr
-    assert "model calls" not in second.stderr
-    assert first.stdout == second.stdout
 
 
 def test_without_an_answer_there_is_nothing_to_change(folder: Path) -> None:

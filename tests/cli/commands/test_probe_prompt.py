@@ -67,7 +67,9 @@ def written(checkout: Checkout) -> list[dict[str, Any]]:
     return list(data["mutants"])
 
 
-def test_noticed_and_surviving_mutants(checkout: Checkout, judge: AnswerJudge) -> None:
+def test_noticed_and_surviving_mutants_and_a_second_probe_is_free(
+    checkout: Checkout, judge: AnswerJudge
+) -> None:
     done = probe(checkout)
     assert sorted(done.stdout.splitlines()[:-1]) == [
         "help.md:3: deleted: “Always greet.”: noticed: c0: 3 of 3 answers failed" + AGAIN,
@@ -93,12 +95,9 @@ def test_noticed_and_surviving_mutants(checkout: Checkout, judge: AnswerJudge) -
                  if each["outcome"] == "survived"]  # fmt: skip
     assert sorted(survivors) == [(4, "deleted"), (4, "inverted"), (4, "weakened")]
 
-
-def test_a_second_probe_is_free(checkout: Checkout, judge: AnswerJudge) -> None:
-    first = probe(checkout)
     asked = len(judge.asked), len(judge.answers)
     second = probe(checkout)
-    assert (second.stdout, len(judge.asked), len(judge.answers)) == (first.stdout, *asked)
+    assert (second.stdout, len(judge.asked), len(judge.answers)) == (done.stdout, *asked)
 
 
 def test_only_rules_that_a_change_touches(checkout: Checkout, judge: AnswerJudge) -> None:

@@ -12,6 +12,7 @@ from rubric_ci.files import dialects
 from rubric_ci.files.dialects import promptfoo
 from rubric_ci.files.dialects.translation import NOT_SUPPORTED, Beside
 from rubric_ci.files.yaml_text.document import Document
+from tests import platforms
 
 TEST = "prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [{type: llm-rubric, value: Kind}]}]\n"
 
@@ -273,6 +274,24 @@ def test_the_shim_runs_a_command(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout == "Hi 1 {'q': 'Why?'}"
+
+
+@platforms.SHELL
+def test_transforms_follow_each_other_in_both_languages(tmp_path: Path) -> None:
+    (tmp_path / "more.py").write_text(
+        "def get_transform(output, context):\n    return output + 1\n"
+    )
+    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
+    sources = ["output.a", "output.b * context.vars.by", "file://more.py", "output * 10"]
+    done = subprocess.run(
+        [sys.executable, str(shim), "--transform", *sources],
+        cwd=tmp_path,
+        input=json.dumps({"output": {"a": {"b": 3}}, "context": {"vars": {"by": 2}}}),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stdout == "70"
 
 
 def test_the_shim_starts_without_what_most_calls_do_not_need() -> None:

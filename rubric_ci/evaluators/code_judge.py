@@ -120,6 +120,7 @@ async def _contained(
     engine = container_engine.engine(context.environment)
     if not engine:
         raise CannotRunScript(f"`container` {container_engine.NEEDED}")
+    await container_engine.fetch(box.image, context.root, context.environment)
     name = f"rubric-ci-judge-{uuid4().hex}"
     words = ("sh", "-c", spec.script) if isinstance(spec.script, str) else spec.script
     limits = (*((f"--memory={box.memory}",) if box.memory else ()),)

@@ -9,12 +9,13 @@ from typing import Final
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.system import processes
-from rubric_ci.system.processes import Command, clean_environment
+from rubric_ci.system.processes import Command, clean_environment, describe_exit
 
 NEEDED: Final = "needs podman or docker on the PATH"
 FAILED: Final = 125  # the exit status of an engine that could not start the container
 _ENGINES: Final = ("podman", "docker")
 _SECONDS: Final = 60.0
+_PULL_SECONDS: Final = 900.0
 _OF_ENGINE: Final = (
     *("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "CONTAINERS_CONF"),
     *("CONTAINER_HOST", "DOCKER_HOST", "DOCKER_CONTEXT"),
@@ -34,6 +35,25 @@ def engine(environment: Mapping[str, str]) -> tuple[str, ...]:
 def passed(names: Iterable[str]) -> list[str]:
     """Return the variables that a container may get, except the image's and the engine's."""
     return sorted({*names} - _OF_IMAGE - {*_OF_ENGINE})
+
+
+async def fetch(image: str, folder: Path, environment: Mapping[str, str]) -> None:
+    """Pull an image that the engine lacks; raises CannotRunScript.
+
+    A container that pulled it would do so in the time of its script, and print that it does.
+    """
+    steps = (("image", "inspect", image), _SECONDS), (("pull", "--quiet", image), _PULL_SECONDS)
+    for words, seconds in steps:
+        command = Command(
+            script=(*engine(environment), *words),
+            cwd=folder,
+            environment=clean_environment(environment),
+            timeout_seconds=seconds,
+        )
+        finished = await processes.run(command)
+        if finished.status == 0:
+            return
+    raise CannotRunScript(f"the image `{image}` cannot be pulled: {describe_exit(finished)}")
 
 
 async def remove(name: str, folder: Path, environment: Mapping[str, str]) -> None:

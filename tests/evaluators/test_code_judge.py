@@ -385,6 +385,15 @@ def test_a_script_in_a_container(
     assert subprocess.run(listed, capture_output=True, text=True, check=True).stdout == ""
 
 
+@pytest.mark.usefixtures("image")
+@pytest.mark.parametrize("name", ["localhost:1/none", "--privileged"])
+def test_an_image_that_is_nowhere_is_no_score(name: str, tmp_path: Path) -> None:
+    spec = build_script("true", container=Container(image=name), timeout_seconds=60)
+    context = build_context(tmp_path, environment={**ENVIRONMENT, **podman.environment()})
+    with pytest.raises(CannotRunScript, match=rf"^the image `{name}` cannot be pulled: exit sta"):
+        asyncio.run(run_script(spec, {}, HELLO, context))
+
+
 def test_a_container_that_does_not_start_is_no_score(image: str, tmp_path: Path) -> None:
     spec = build_script("true", container=Container(image=image, memory="64z"), timeout_seconds=60)
     spec = replace(spec, score_from="exit_status")

@@ -214,8 +214,8 @@ DEEP: Final = """
     hooks/test_act_strangers hooks/test_action_start hooks/test_actionlint
     hooks/test_first_ten_minutes hooks/test_pre_commit models/llm/test_client package/test_wheel
     reports/history/test_scipy_intervals security/test_document_growth security/test_error_bodies
-    security/test_input_growth security/test_regex_growth security/test_strangers
-    security/test_text_growth services/calibration/test_drawn_labels
+    security/test_input_growth security/test_markdown_injection security/test_regex_growth
+    security/test_strangers security/test_text_growth services/calibration/test_drawn_labels
     services/calibration/test_scikit_learn services/run/test_confirmation
     services/run/test_mean_drop text/statistics/test_extremes text/statistics/test_scipy
 """

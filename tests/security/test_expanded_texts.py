@@ -31,7 +31,7 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
         TEXT,
     ),
     "a list as JSON": (
-        suite(evalcases=[{**CASE, "vars": {"v": ["x" * 9] * 80_000}, "input": TWICE}]),
+        suite(evalcases=[{**CASE, "vars": {"v": ["x" * 900] * 700}, "input": TWICE}]),
         TEXT,
     ),
     "a criterion": (suite(evalcases=[{**CASE, "vars": {"v": LONG}, "rubrics": [TWICE]}]), TEXT),

@@ -67,7 +67,7 @@ def build_tasks(
         else build_task(case, why, loaded, settings, known)
         for case, why in chosen
     )
-    if not settings.list_only:
+    if not (settings.list_only or settings.offline):
         _check_judges(tasks)
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):

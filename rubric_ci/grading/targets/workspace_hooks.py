@@ -17,7 +17,7 @@ from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.scratch import variables
 
-_PLACEHOLDER: Final = re.compile(r"\{(?:WORKSPACE|EVAL_ID)\}")
+_PLACEHOLDER: Final = re.compile(r"(?<!\$)\{(?:WORKSPACE|EVAL_ID)\}")  # not a shell's variable
 _BEFORE_ALL: Final = "__before_all__"  # in place of an id, as AgentV has it
 
 

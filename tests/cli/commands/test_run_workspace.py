@@ -270,8 +270,8 @@ NO_COPY = (
             NO_COPY,
         ),
         (
-            "before_each: {command: [sh, -c, 'echo $0 >&2; exit 1', '{EVAL_ID}']}",
-            "`before_each` of the workspace failed: exit status 1: one-{WORKSPACE}",
+            "before_each: {command: [sh, -c, 'EVAL_ID=a;echo ${EVAL_ID} $0;exit 1', '{EVAL_ID}']}",
+            "`before_each` of the workspace failed: exit status 1: a one-{WORKSPACE}",
         ),
     ],
 )

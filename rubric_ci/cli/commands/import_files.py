@@ -130,22 +130,31 @@ def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
     theirs += _beside(source.found, file, folder)
     lookup = discovery.lookup(root, target)
     _keep_files(source.data, discovery.lookup(root, file), lookup)
+    ungraded = _ungraded(source.data)
+    for case in ungraded:
+        known = golden_records.outcome(has_reference=not _REFERENCE.isdisjoint(case))
+        case.setdefault("expected_outcome", known)
     text = as_yaml(source.data)
     checked = load(discovery.from_root(target, root), text, lookup)
     discovery.write_text(target, text)
     cases = numbers.plural(len(source.data["evalcases"]), "case")
     click.echo(log_line(f"wrote {target.as_posix()}: {cases}"))
-    if source.data.keys().isdisjoint(_GRADE) and all(
-        each.keys().isdisjoint(_GRADE) for each in source.data["evalcases"]
-    ):
+    if len(ungraded) == len(source.data["evalcases"]):
         say_ungraded(target)
     errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
     return [*theirs, *map(headline, errors)]
 
 
-_GRADE: Final = ("rubrics", "evaluators", "execution", "turns")
+_GRADE: Final = frozenset(("rubrics", "evaluators", "execution", "turns"))
+_REFERENCE: Final = frozenset(("expected_output", "expected_messages"))
 _OF_STOPPED: Final = (FIXTURE_MISSING.id, CASE_NOT_SUPPORTED.id)
 """Problems of a case that gets no verdict where it is: it is not imported."""
+
+
+def _ungraded(data: Any) -> list[dict[str, Any]]:
+    """Return the cases that nothing grades."""
+    cases = [] if _GRADE & data.keys() else data["evalcases"]
+    return [each for each in cases if _GRADE.isdisjoint(each)]
 
 
 def _keep_files(data: Any, theirs: Lookup, ours: Lookup) -> None:

@@ -12,7 +12,7 @@ from rubric_ci.files.dialects.promptfoo_code import Setting
 from rubric_ci.files.dialects.promptfoo_tests import test_of_row
 from rubric_ci.files.dialects.translation import Beside, Translation, text_of
 from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt, usual_names
-from rubric_ci.files.yaml_text.golden_records import has_question, list_of, outcome
+from rubric_ci.files.yaml_text.golden_records import has_question, list_of
 from rubric_ci.model.problems import Path
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import slip
@@ -23,7 +23,6 @@ _ABOUT: Final = ("name", "description", "version", "metadata", "$schema", "creat
 _DECIDING: Final = (
     *("choices", "options", "files", "setup", "sandbox", "turns", "assertions", "evaluators"),
 )
-_GRADED: Final = ("expected_outcome", "rubrics", "evaluators")
 _ROLES: Final = {"human": "user", "ai": "assistant", "developer": "system"}
 _MESSAGES: Final = {"input": "input_messages", "expected_output": "expected_messages"}
 
@@ -95,10 +94,6 @@ def _case(
     checks: list[Any] = [{"type": "llm-rubric", "value": line} for line in lines]
     placed: list[Placed] = [(each, where) for each in (*checks, *test["assert"])]
     add_checks(found, placed, ours, Setting(dict(row), beside.base))
-    case = found.data["evalcases"][-1]
-    if case.keys().isdisjoint(_GRADED):
-        known = outcome(has_reference=bool(names["expected_output"]))
-        found.put((*ours, "expected_outcome"), known, where)
 
 
 def _named(row: Mapping[str, Any], names: Sequence[str]) -> str:

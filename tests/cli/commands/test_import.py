@@ -765,6 +765,39 @@ def test_a_part_of_a_golden_set_that_is_not_imported(
     assert (done.returncode, done.stdout) == (1, f"{written}{hinted}{ended}")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "known"),
+    [
+        (
+            "a.prompt.yml",
+            (
+                "model: openai/m\nmessages: [{role: user, content: '{{input}}'}]\n"
+                "testData: [{input: Bob, expected: Hi}]\n"
+            ),
+            AS_REFERENCE,
+        ),
+        (
+            "a.json",
+            (
+                '{"testing_criteria": [{"type": "text_similarity", "name": "s"}], "data_source": '
+                '{"type": "completions", "source": {"type": "file_content", "content": '
+                '[{"item": {"question": "Q?"}}]}}}'
+            ),
+            "Answers the request correctly and completely",
+        ),
+    ],
+    ids=["github-models", "openai-evals"],
+)
+def test_cases_that_nothing_grades_can_be_drafted(
+    name: str, text: str, known: str, checkout: Checkout
+) -> None:
+    checkout.write({name: text})
+    done = run(checkout, name)
+    assert UNGRADED in done.stdout
+    (case,) = yaml.safe_load((checkout.root / "a.eval.yaml").read_text())["evalcases"]
+    assert case["expected_outcome"] == known
+
+
 def test_questions_without_reference_answers_get_an_outcome_to_draft_from(
     checkout: Checkout,
 ) -> None:

@@ -1,14 +1,12 @@
 """Servers, answers and targets that do not end: `RUBRIC_CI_MAX_SECONDS` and SIGTERM still hold.
 
 Each run has one case that can be graded and others that would never end, and must end with a whole
-report; where signals are the subject it is a real process. Judges are looked at before a target is
+report; where signals are the subject it is a process. Judges are looked at before a target is
 started that costs something.
 """
 
 import json
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests import platforms
+from tests.forked_command import started
 from tests.http_server import serving
 from tests.invoke import invoke
 from tests.sample_project import Project, clean_environment
@@ -159,17 +158,6 @@ def project_at(
     return project
 
 
-def start(project: Project) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "rubric_ci", "run", "evals"],
-        cwd=project.root,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def reasons(project: Project) -> dict[str, str]:
     return {case["id"]: case["reason"] for case in project.report()["cases"] if "reason" in case}
 
@@ -227,7 +215,7 @@ def test_no_limit_is_needed(kind: str, said: str, tmp_path: Path) -> None:
 def test_sigterm_ends_the_look_at_judges_before_targets_start(tmp_path: Path) -> None:
     with attacking("listed", *WAITING) as (url, reached):
         project = project_at(tmp_path, url, target=STUBBORN, slow=LOOKED_AT)
-        process = start(project)
+        process = started(project.root, clean_environment(), "run", "evals")
         assert reached.wait(60)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=50)
@@ -239,7 +227,7 @@ def test_sigterm_ends_the_look_at_judges_before_targets_start(tmp_path: Path) ->
 def test_sigterm_ends_judgements_and_a_target_that_ignores_signals(tmp_path: Path) -> None:
     with attacking("listed", *WAITING, handler=EndlessReplies) as (url, reached):
         project = project_at(tmp_path, url, target=STUBBORN, slow=JUDGED)
-        process = start(project)
+        process = started(project.root, clean_environment(), "run", "evals")
         assert reached.wait(60)
         marker = threading.Event()
         while not marker.wait(0.1) and not list(project.root.rglob("reached")):

@@ -35,7 +35,7 @@ FILES = {
     "src/agent.py": "print(1)\n",
 }
 KINDS = dict(hostile())
-FEW = ("python conftest.py", "evaluator shell", "case command", *[*KINDS][1::8])
+FEW = ("python conftest.py", "evaluator shell", "case command", *[*KINDS][1::16])
 OUTSIDE = ("/etc/passwd", "/root/.netrc", "/proc/self/environ", "/dev/zero")
 
 
@@ -90,8 +90,8 @@ def graded(victim: Checkout, kinds: Iterable[str]) -> dict[str, Run]:
         KINDS[name](stranger)
         stranger.git("add", "--all", "--force")
         stranger.git("commit", "--quiet", "--allow-empty", "--no-verify", "--message", "x")
-        commits[name] = stranger.git("rev-parse", "HEAD")
-        stranger.git("branch", "--force", f"kind-{len(commits)}")
+        commits[name] = (stranger.root / ".git/HEAD").read_text().strip()  # detached
+        (stranger.root / f".git/refs/heads/kind-{len(commits)}").write_text(commits[name])
     quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
     victim.git(*quiet, "fetch", "--quiet", str(stranger.root), "+refs/heads/*:refs/strangers/*")
     done = subprocess.run(

@@ -3,10 +3,10 @@
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -144,62 +144,72 @@ SENT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 CASE = {"n": 2, "user": {"name": "Ann"}}
-
-
-def asked(
-    request: dict[str, Any], *, case: dict[str, Any] = CASE, **settings: Any
-) -> "subprocess.CompletedProcess[str]":
-    """Run the shim with a request to a server that replies with it."""
-    with serving(Echo) as server, TemporaryDirectory() as folder:
-        Path(folder, "vars.json").write_text(json.dumps({"a": case}))
-        spec = {**request, "url": f"{server.url}{request.get('url', '/')}"}
-        words = ["--vars", "vars.json", "a", "--http", json.dumps(json.dumps(spec | settings))]
-        return subprocess.run(
-            ["node", str(SHIM), *words, 'Say "hi"'],
-            cwd=folder,
-            env={**os.environ, "KEY": "secret"},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-
-
-@pytest.mark.parametrize(("request_", "sent"), SENT.values(), ids=SENT)
-def test_the_shim_asks_a_service(request_: dict[str, Any], sent: dict[str, Any]) -> None:
-    done = asked(request_)
-    assert done.returncode == 0, done.stderr
-    got = json.loads(json.loads(done.stdout)["text"])
-    if sent["body"] and got["type"] == JSON_TYPE:
-        got["body"] = json.loads(got["body"])
-    assert got == sent
-
-
-def test_a_prompt_that_is_empty_is_sent_so() -> None:
-    request = {"method": "POST", "body": {"q": "{{prompt}}"}}
-    done = asked(request, case={"n": 2, "__prompt": ""}, reader="json.body")
-    assert json.loads(json.loads(done.stdout)["text"]) == {"q": ""}
-
-
 READERS = ("json.path", "(json, text) => JSON.parse(text).path", "({output: json.path})")
-
-
-@pytest.mark.parametrize("code", READERS)
-def test_the_shim_reads_a_reply(code: str) -> None:
-    assert asked({"method": "GET"}, reader=code).stdout == "/"
-
-
 FAILED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a status": ({"url": "/503", "method": "GET"}, {}, "Error: 503 Service Unavailable: {"),
     "code that throws": ({"method": "GET"}, {"reader": "json.a.b"}, "TypeError: Cannot read"),
     "no answer": ({"method": "GET"}, {"reader": "json.a"}, "Error: no answer in the reply: {"),
     "an error": ({"method": "GET"}, {"reader": "({error: 'no'})"}, "Error: no"),
 }
+EMPTY = {"method": "POST", "body": {"q": "{{prompt}}"}}
+ASKED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "an empty prompt": ("empty", EMPTY, {"reader": "json.body"}),
+    **{name: ("a", request, {}) for name, (request, _) in SENT.items()},
+    **{code: ("a", {"method": "GET"}, {"reader": code}) for code in READERS},
+    **{name: ("a", request, settings) for name, (request, settings, _) in FAILED.items()},
+}
+"""The case, the request and the settings of each run of the shim."""
+Ended: TypeAlias = tuple[int, str, str]
+"""The exit code of a run, and what it printed on both streams."""
 
 
-@pytest.mark.parametrize(("request_", "settings", "said"), FAILED.values(), ids=FAILED)
-def test_a_service_without_an_answer_is_no_verdict(
-    request_: dict[str, Any], settings: dict[str, Any], said: str
-) -> None:
-    done = asked(request_, **settings)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(said)
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Ended]:
+    """Run the shim for all of them in one process, with a server that replies with the request."""
+    folder = tmp_path_factory.mktemp("shim")
+    cases = {"a": CASE, "empty": {"n": 2, "__prompt": ""}}
+    (folder / "vars.json").write_text(json.dumps(cases))
+    with serving(Echo) as server:
+        runs = []
+        for case, request, settings in ASKED.values():
+            spec = {**request, "url": f"{server.url}{request.get('url', '/')}", **settings}
+            words = ["--vars", "vars.json", case, "--http", json.dumps(json.dumps(spec))]
+            runs.append([str(SHIM), *words, 'Say "hi"'])
+        done = subprocess.run(
+            ["node", str(Path(__file__).with_name("shims.mjs"))],
+            cwd=folder,
+            env={**os.environ, "KEY": "secret"},
+            input=json.dumps(runs),
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
+    return dict(zip(ASKED, map(tuple, json.loads(done.stdout)), strict=True))
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_the_shim_asks_a_service(ended: Mapping[str, Ended], name: str) -> None:
+    code, printed, said = ended[name]
+    assert code == 0, said
+    sent = SENT[name][1]
+    got = json.loads(json.loads(printed)["text"])
+    if sent["body"] and got["type"] == JSON_TYPE:
+        got["body"] = json.loads(got["body"])
+    assert got == sent
+
+
+def test_a_prompt_that_is_empty_is_sent_so(ended: Mapping[str, Ended]) -> None:
+    _, printed, _ = ended["an empty prompt"]
+    assert json.loads(json.loads(printed)["text"]) == {"q": ""}
+
+
+@pytest.mark.parametrize("code", READERS)
+def test_the_shim_reads_a_reply(ended: Mapping[str, Ended], code: str) -> None:
+    assert ended[code][1] == "/"
+
+
+@pytest.mark.parametrize("name", FAILED)
+def test_a_service_without_an_answer_is_no_verdict(ended: Mapping[str, Ended], name: str) -> None:
+    code, printed, said = ended[name]
+    assert (code, printed) == (1, "")
+    assert said.startswith(FAILED[name][2])

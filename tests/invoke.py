@@ -1,8 +1,9 @@
 """A command run in this process, which has imported it already; its targets are real processes.
 
 A process of its own takes 0.3 to 1 s of processor time to start. A test needs one where exit,
-signals, terminals, start-up or locks are the subject: `in_a_process`. Where secrets or characters
-in the output are, the streams of the program are enough: `through_streams`.
+start-up or locks are the subject: `in_a_process`. Where signals or terminals are, a fork is enough:
+`tests/forked_command.py`; where secrets or characters in the output are, the streams of the
+program: `through_streams`.
 """
 
 import os

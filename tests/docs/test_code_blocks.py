@@ -30,6 +30,7 @@ from tests.pictures import media, png
 CHECKED = {"yaml", "json", "sh", "console", "diff", "text", "python", "toml"}
 RULES = "docs/rules.md"  # its blocks are the examples of rules, tested with the rules
 HEAD = """\
+rubrics: [Names the sum]
 evalcases:
 - id: a
   input: q

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,25 +24,22 @@ from tests.invoke import invoke
 pytestmark = platforms.SHELL
 
 AGENT = """\
-from pathlib import Path
-
-skill = Path("skills/refunds/SKILL.md")
-print("Until 1 April." if skill.exists() else "I do not know.")
-print(sorted(path.as_posix() for path in Path(".").rglob("*") if path.is_file()))
+test -e skills/refunds/SKILL.md && echo "Until 1 April." || echo "I do not know."
+echo $(find . -type f | LC_ALL=C sort)
 """
-CONFIG = f"""\
+CONFIG = """\
 compare: [with-skill, without-skill]
 targets:
   - name: with-skill
     provider: cli
-    command_template: "{sys.executable} agent.py"
-    workspace: {{copy: shop}}
+    command_template: sh agent.sh
+    workspace: {copy: shop}
     skill: skills/refunds
   - name: without-skill
     provider: cli
-    command_template: "{sys.executable} agent.py"
-    workspace: {{copy: shop}}
-gate: {{targets: [with-skill], better_than: without-skill}}
+    command_template: sh agent.sh
+    workspace: {copy: shop}
+gate: {targets: [with-skill], better_than: without-skill}
 """
 REFUNDED = "skills/refunds"
 SKILL = "---\nname: refunds\ndescription: Answers on refunds\n---\nName 1 April.\n"
@@ -57,7 +53,7 @@ def suite(cases: int) -> str:
 FILES = {
     "rubric-ci.yaml": CONFIG,
     "evals/a.eval.yaml": suite(6),
-    "shop/agent.py": AGENT,
+    "shop/agent.sh": AGENT,
     "skills/refunds/SKILL.md": SKILL,
     "skills/refunds/prices.md": "Free.\n",
     "skills/refunds/evals/evals.json": json.dumps({"skill_name": "refunds", "evals": []}),
@@ -88,9 +84,9 @@ def test_a_skill_that_helps(checkout: Checkout) -> None:
         "possible": True,
     }
     answers = {case["id"]: case["answer"].splitlines()[1] for case in found["cases"]}
-    assert answers["c0 [without-skill]"] == "['agent.py']"
+    assert answers["c0 [without-skill]"] == "./agent.sh"
     assert answers["c0 [with-skill]"] == (
-        "['agent.py', 'skills/refunds/SKILL.md', 'skills/refunds/prices.md']"
+        "./agent.sh ./skills/refunds/SKILL.md ./skills/refunds/prices.md"
     )
 
 
@@ -157,9 +153,9 @@ def test_a_change_of_the_skill_selects_its_cases(checkout: Checkout) -> None:
     ("file", "shop", "reason"),
     [
         (f"{REFUNDED}/SKILL.md", "shop", f"the case gives it `{REFUNDED}/SKILL.md` of the skill"),
-        ("shop/agent.py", ".", f"its workspace `.` holds the skill `{REFUNDED}`"),
+        ("shop/agent.sh", ".", f"its workspace `.` holds the skill `{REFUNDED}`"),
         (
-            "shop/agent.py",
+            "shop/agent.sh",
             f"{REFUNDED}/scripts",
             f"its workspace `{REFUNDED}/scripts` is a part of the skill `{REFUNDED}`",
         ),

@@ -16,13 +16,14 @@ from tests.cli.commands.test_work_kept import WorkJudge, rubric_ci
 pytestmark = [pytest.mark.timeout(240), platforms.SHELL]
 
 PROGRAM = """\
-import json, pathlib, sys
+import json, sys
 with open({log!r}, "a") as log:
     log.write(" ".join(sys.argv[1:2]) + "\\n")
 kind = sys.argv[1]
 if kind == "agent":
     call = {{"tool": "Bash", "input": {{"command": "pytest -q"}}, "output": "2 passed"}}
-    pathlib.Path("fix.py").write_text("total = 2\\n")
+    with open("fix.py", "w") as fix:
+        fix.write("total = 2\\n")
     said = {{"role": "assistant", "content": "I fixed it"}}
     messages = [{{"role": "assistant", "tool_calls": [call]}}, said]
     print(json.dumps({{"output_messages": messages, "cost_usd": 0.5}}))
@@ -35,7 +36,7 @@ elif kind == "fails":
 else:
     print("hello")
 """
-RUN = "{python} {program}"
+RUN = "{python} -S {program}"
 CONFIG = f"""\
 judge: {{{{model: openai/m, api_key: "${{{{{{{{ OPENAI_API_KEY }}}}}}}}", api_base: "{{url}}/v1"}}}}
 targets:

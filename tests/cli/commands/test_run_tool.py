@@ -15,13 +15,14 @@ from tests.invoke import invoke
 pytestmark = [platforms.SHELL, pytest.mark.timeout(180)]
 
 TOOL = """\
-import json, pathlib, re, sys
+import json, re, sys
 folder, *only = sys.argv[1:]
-cases = json.loads(pathlib.Path("cases.json").read_text())
-log = pathlib.Path({log!r})
-log.open("a").write(" ".join([pathlib.Path("prompt.txt").read_text().strip(), *only]) + "\\n")
-calls = len(log.read_text().splitlines())
-marks = json.loads(pathlib.Path("answers.json").read_text())
+cases = json.load(open("cases.json"))
+with open({log!r}, "a+") as log:
+    log.write(" ".join([open("prompt.txt").read().strip(), *only]) + "\\n")
+    log.seek(0)
+    calls = len(log.readlines())
+marks = json.load(open("answers.json"))
 rows = ["id,passed,question,reason,error"]
 for name, question in cases.items():
     if only and not re.search(only[0], name):
@@ -32,14 +33,15 @@ for name, question in cases.items():
     error = "the service is down" if mark == "error" else ""
     rows.append(f"{{name}},{{'' if error else mark}},{{question}},said {{mark}},{{error}}")
 if marks:
-    pathlib.Path(folder, "r.csv").write_text("\\n".join(rows) + "\\n")
+    with open(folder + "/r.csv", "w") as results:
+        results.write("\\n".join(rows) + "\\n")
 sys.exit(100)
 """
 CONFIG = f"""\
 targets:
   - name: shop
     provider: runner
-    command_template: "{sys.executable} tool.py {{RESULTS}}"
+    command_template: "{sys.executable} -S tool.py {{RESULTS}}"
     reads: csv
     only: "{{CASE_REGEX}}"
 regression: {{tolerance: 0}}

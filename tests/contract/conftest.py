@@ -7,10 +7,12 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from tests.contract import openapi
 from tests.contract.fake_github import GitHub, Pull, serving
 
 PRISM = Path(__file__).parents[1] / "npm/node_modules/@stoplight/prism-cli/dist/index.js"
+PREFIXES = {"api.github.com": "", "ghes-3.19": "/api/v3"}  # a contract, and where it is served
 
 
 @pytest.fixture
@@ -27,21 +30,34 @@ def github() -> Iterator[GitHub]:
         yield server
 
 
-@pytest.fixture(scope="session", params=["api.github.com", "ghes-3.19"])
-def contracted(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[GitHub]:
-    """A fake GitHub behind Prism; what breaks the contract is answered with an error."""
+@dataclass(frozen=True)
+class Behind:
+    """A fake GitHub, the address of the Prism before it, and the contracts that Prism knows."""
+
+    github: GitHub
+    address: str
+    descriptions: Mapping[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
     if not shutil.which("node") or not PRISM.exists() or not openapi.DESCRIPTIONS.exists():
         pytest.skip("Prism comes with the Node tools of tests/npm, and npm is not installed")
-    prefix = "/api/v3" if request.param.startswith("ghes") else ""
-    description = openapi.read(request.param)
-    github = GitHub(prefix=prefix, complete=partial(openapi.complete, description))
+    descriptions = {name: openapi.read(name) for name in PREFIXES}
+    subsets = [openapi.cut(descriptions[name], prefix) for name, prefix in PREFIXES.items()]
     subset = tmp_path_factory.mktemp("prism") / "subset.json"
-    subset.write_text(json.dumps(openapi.cut(description, prefix)), encoding="utf-8")
-    with serving(github) as server, _prism(subset, server.own_url) as address:
-        server.url = address + prefix
-        yield server
+    subset.write_text(json.dumps(openapi.together(subsets)), encoding="utf-8")
+    with serving(GitHub()) as github, _prism(subset, github.own_url) as address:
+        yield Behind(github, address, descriptions)
+
+
+@pytest.fixture(scope="session", params=PREFIXES)
+def contracted(request: pytest.FixtureRequest, behind: Behind) -> GitHub:
+    """A fake GitHub behind Prism; what breaks the contract is answered with an error."""
+    github, prefix = behind.github, PREFIXES[request.param]
+    github.prefix, github.url = prefix, behind.address + prefix
+    github.complete = partial(openapi.complete, behind.descriptions[request.param])
+    return github
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """GitHub's own description of its API, cut down to the used part; the package is not copied."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,20 @@ def cut(description: dict[str, Any], prefix: str) -> dict[str, Any]:
         if JSON_TYPE in content:
             content[GITHUB_JSON] = content[JSON_TYPE]
     return subset
+
+
+def together(subsets: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return one description of several servers, for one process: each component has a number."""
+    paths: dict[str, Any] = {}
+    components: dict[str, Any] = {}
+    for number, subset in enumerate(subsets):
+        text = re.sub(r'"#/components/(\w+)/', rf'"#/components/\1/{number}-', json.dumps(subset))
+        renamed = json.loads(text)
+        paths |= renamed["paths"]
+        for section, named in renamed["components"].items():
+            known = components.setdefault(section, {})
+            known |= {f"{number}-{name}": value for name, value in named.items()}
+    return {**subsets[0], "paths": paths, "components": components}
 
 
 def complete(description: dict[str, Any], name: str, value: dict[str, Any]) -> dict[str, Any]:

@@ -19,15 +19,23 @@ CACHE = ".rubric-ci/cache"
 Attack = Callable[[Judged], None]
 
 
-@pytest.fixture
-def forged(tmp_path: Path, aimock: Aimock) -> Judged:
-    """A project with judgements that a lenient judge gave; the judge is strict from now on."""
-    (root := tmp_path / "project").mkdir()
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, aimock: Aimock) -> Checkout:
+    """A project with judgements that a lenient judge gave, for tests to copy."""
+    (root := tmp_path_factory.mktemp("judged") / "project").mkdir()
     judged = Judged(root, aimock)
     judged.server.script(marks(True, True))
     assert judged.run().returncode == 0
     judged.server.script(marks(False, False))
     assert judged.run().returncode == 0, "what this machine judged before is not judged again"
+    return Checkout(root)
+
+
+@pytest.fixture
+def forged(project: Checkout, tmp_path: Path, aimock: Aimock) -> Judged:
+    """A copy of the project; the judge is strict from now on."""
+    judged = Judged(project.copy(tmp_path / "project").root, aimock)
+    judged.server.script(marks(False, False))
     return judged
 
 

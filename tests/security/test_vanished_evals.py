@@ -4,6 +4,7 @@ The base's tree is searched with the base's globs, and each of its files is read
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,11 +61,18 @@ def graded(checkout: Checkout, *arguments: str) -> tuple[int, list[str], list[st
     return done.returncode, [case["id"] for case in report["cases"]], shown
 
 
-@pytest.fixture
-def topic(checkout: Checkout) -> Checkout:
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """The files on the branch `main`, and the branch `topic` for tests to copy."""
+    checkout = Checkout.create(tmp_path_factory.mktemp("committed") / "checkout")
     checkout.commit(FILES)
     checkout.git("switch", "--quiet", "--create", "topic")
     return checkout
+
+
+@pytest.fixture
+def topic(committed: Checkout, tmp_path: Path) -> Checkout:
+    return committed.copy(tmp_path / "topic")
 
 
 HIDING = {

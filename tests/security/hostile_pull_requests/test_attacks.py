@@ -12,7 +12,8 @@ from subprocess import CompletedProcess
 import pytest
 
 from tests import platforms
-from tests.invoke import in_a_process, invoke
+from tests.forked_command import started
+from tests.invoke import invoke
 from tests.sample_project import clean_environment
 from tests.security.hostile_pull_requests import eval_files, files, gate, policy, targets, text
 from tests.security.hostile_pull_requests.attack import BASE, EVALS, WORSE, Attack, answers
@@ -107,6 +108,15 @@ def commands(shown: str) -> Iterator[str]:
             yield line.strip()
 
 
+def in_a_fork(
+    root: Path, environment: Mapping[str, str], *arguments: str
+) -> "CompletedProcess[str]":
+    """Run the command as a process of its own does."""
+    process = started(root, environment, *arguments)
+    out, err = process.communicate(timeout=90)
+    return CompletedProcess(arguments, process.returncode, out, err)
+
+
 HONEST: Mapping[str, tuple[int, Files]] = {
     "a better answer": (0, {"answers.jsonl": answers(one="hello you", two="hello")}),
     "a worse answer": (1, {}),
@@ -121,7 +131,7 @@ HONEST: Mapping[str, tuple[int, Files]] = {
 
 
 @pytest.mark.parametrize(
-    ("name", "start"), [*((name, invoke) for name in HONEST), ("a worse answer", in_a_process)]
+    ("name", "start"), [*((name, invoke) for name in HONEST), ("a worse answer", in_a_fork)]
 )
 def test_an_honest_pull_request(
     tmp_path: Path, name: str, start: Start, strict: Judge, attacker: Judge

@@ -1,8 +1,7 @@
 """A pull request as the runner checks it out: base, head and merge commit, a clone of depth 2."""
 
 import json
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,12 +9,11 @@ from typing import Any
 
 import yaml
 
-from tests.checkout import ENVIRONMENT, Checkout
+from tests.checkout import Checkout
+from tests.security.hostile_pull_requests.objects import Objects
 
 ROOT = Path(__file__).parents[3]
 WORKFLOW = ROOT / ".github/workflows/gate.yml"
-AUTHOR = "A <a@example.org> 1767225600 +0000"
-LINK = "-> "  # a text that begins so is a symbolic link to what follows
 
 Files = Mapping[str, str | None]
 """Texts by path; None deletes a file of the base."""
@@ -32,20 +30,26 @@ class PullRequest:
 def open_pull_request(
     folder: Path, base: Files, head: Files, *, fork: bool = False, depth: int = 2
 ) -> PullRequest:
-    """Commit base, head and merge, clone the merge commit as actions/checkout does."""
-    origin = Checkout.create(folder / "origin")
+    """Commit base, head and merge, clone the merge commit as actions/checkout does.
+
+    The clone is written without the three programs of git that clone a repository.
+    """
     before = {name: text for name, text in base.items() if text is not None}
     after = {name: text for name, text in {**before, **head}.items() if text is not None}
     later = {"README.md": "The base branch went on.\n"}
-    _import(
-        origin.root,
-        *_commit(1, "main", before),
-        *_commit(2, "topic", after, 1),
-        *_commit(3, "main", before | later, 1),
-        *_commit(4, "merge", after | later, 3, 2),
-    )
-    clone = origin.clone(folder / "clone", f"--depth={depth}", "--branch=merge")
-    tip, topic, merge = origin.git("rev-parse", "main", "topic", "merge").split()
+    clone = Checkout.create(folder / "clone")
+    kept, lacking = Objects(clone.root / ".git/objects"), Objects(None)
+    first = lacking.commit(before)
+    topic = (kept if depth > 1 else lacking).commit(after, first)
+    tip = (kept if depth > 1 else lacking).commit(before | later, first)
+    merge = kept.commit(after | later, tip, topic)
+    ends = (tip, topic) if depth > 1 else (merge,)
+    (clone.root / ".git/shallow").write_text("".join(f"{end}\n" for end in sorted(ends)))
+    for name in ("heads/merge", "remotes/origin/merge"):
+        (path := clone.root / ".git/refs" / name).parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{merge}\n")
+    (clone.root / ".git/HEAD").write_text("ref: refs/heads/merge\n")
+    clone.git("reset", "--quiet", "--hard")
     event = folder / "event.json"
     event.write_text(json.dumps(_payload(tip, topic, fork=fork)), encoding="utf-8")
     step = {
@@ -97,33 +101,3 @@ def _payload(base: str, head: str, *, fork: bool) -> Any:
         "head": {"sha": head, "ref": "topic", "repo": {"full_name": owner}},
     }
     return {"pull_request": pull, "repository": {"default_branch": "main"}}
-
-
-def _import(root: Path, *lines: bytes) -> None:
-    """Make commits in one process, also of names that a file system would refuse.
-
-    They stay in their pack; to unpack it takes another process.
-    """
-    subprocess.run(
-        ["git", "-c", "fastimport.unpackLimit=1", "fast-import", "--quiet", "--force"],
-        cwd=root,
-        env=ENVIRONMENT,
-        input=b"".join(lines),
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
-
-
-def _commit(mark: int, branch: str, files: Mapping[str, str], *parents: int) -> Iterator[bytes]:
-    yield f"commit refs/heads/{branch}\nmark :{mark}\n".encode()
-    yield f"author {AUTHOR}\ncommitter {AUTHOR}\n".encode()
-    yield b"data 6\nchange\n"
-    for word, parent in zip(("from", "merge"), parents, strict=False):
-        yield f"{word} :{parent}\n".encode()
-    yield b"deleteall\n"
-    for name, text in files.items():
-        mode = "120000" if text.startswith(LINK) else "100644"
-        content = text.removeprefix(LINK).encode("utf-8", "surrogateescape")
-        yield f"M {mode} inline {json.dumps(name, ensure_ascii=False)}\n".encode()
-        yield b"data %d\n%s\n" % (len(content), content)

@@ -346,7 +346,7 @@ def test_metadata_that_a_script_reads_is_a_part_of_the_rubrics(
     checkout: Checkout, log: Path
 ) -> None:
     """Both sides are marked by the metadata of the head, and again by that of the base."""
-    script = "{evaluators: [{name: s, type: code_judge, script: python3 sought.py}]}"
+    script = "{evaluators: [{name: s, type: code_judge, script: python3 -S sought.py}]}"
     case = "evalcases:\n- {id: one, input: Greet, metadata: {sought: %s}, execution: %s}\n"
     base = {"rubric-ci.yaml": CONFIG, "evals/sought.py": SOUGHT}
     answering = agent(log, "base", one="hello")

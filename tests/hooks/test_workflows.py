@@ -63,6 +63,11 @@ def workflow_of(path: str) -> dict[str, Any]:
     return found
 
 
+@cache
+def action() -> dict[str, Any]:
+    return composite.read(ROOT)
+
+
 def jobs(path: str) -> Iterator[dict[str, Any]]:
     yield from workflow_of(path)["jobs"].values()
 
@@ -84,8 +89,8 @@ def test_rights_and_limits_are_said(path: str) -> None:
 
 @pytest.mark.parametrize("path", WORKFLOWS)
 def test_our_action_is_given_inputs_that_it_has(path: str) -> None:
-    known = composite.read(ROOT)["inputs"]
-    taken = composite.read(ROOT)["runs"]["steps"][0]["env"]
+    known = action()["inputs"]
+    taken = action()["runs"]["steps"][0]["env"]
     for job in jobs(path):
         for step in job.get("steps", []):
             if step.get("uses", "").startswith(("./", "rubric-ci/rubric-ci@")):

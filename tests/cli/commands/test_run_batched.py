@@ -79,7 +79,7 @@ class Batched(Project):
 @pytest.fixture
 def batched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Batched]:
     monkeypatch.setattr("rubric_ci.models.llm.batch.QUIET", 0.3)
-    monkeypatch.setattr("rubric_ci.models.llm.batch.FIRST_POLL", 0.1)
+    monkeypatch.setattr("rubric_ci.models.llm.batch.FIRST_POLL", 0.02)
     with providing(judge) as provider:
         yield Batched(tmp_path, provider)
 

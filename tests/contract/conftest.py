@@ -36,19 +36,18 @@ class Behind:
 
     github: GitHub
     address: str
-    descriptions: Mapping[str, dict[str, Any]]
+    contracts: Mapping[str, dict[str, Any]]
 
 
 @pytest.fixture(scope="session")
 def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
     if not shutil.which("node") or not PRISM.exists() or not openapi.DESCRIPTIONS.exists():
         pytest.skip("Prism comes with the Node tools of tests/npm, and npm is not installed")
-    descriptions = {name: openapi.read(name) for name in PREFIXES}
-    subsets = [openapi.cut(descriptions[name], prefix) for name, prefix in PREFIXES.items()]
+    contracts = {n: openapi.cut(openapi.read(n), prefix) for n, prefix in PREFIXES.items()}
     subset = tmp_path_factory.mktemp("prism") / "subset.json"
-    subset.write_text(json.dumps(openapi.together(subsets)), encoding="utf-8")
+    subset.write_text(json.dumps(openapi.together([*contracts.values()])), encoding="utf-8")
     with serving(GitHub()) as github, _prism(subset, github.own_url) as address:
-        yield Behind(github, address, descriptions)
+        yield Behind(github, address, contracts)
 
 
 @pytest.fixture(scope="session", params=PREFIXES)
@@ -56,7 +55,7 @@ def contracted(request: pytest.FixtureRequest, behind: Behind) -> GitHub:
     """A fake GitHub behind Prism; what breaks the contract is answered with an error."""
     github, prefix = behind.github, PREFIXES[request.param]
     github.prefix, github.url = prefix, behind.address + prefix
-    github.complete = partial(openapi.complete, behind.descriptions[request.param])
+    github.complete = partial(openapi.complete, behind.contracts[request.param])
     return github
 
 

@@ -119,7 +119,7 @@ def test_an_eval_file_that_leads_out_is_a_diagnostic(root: Path) -> None:
 
 GIVEN = {
     "run --baseline": ["run", "--baseline", "link"],
-    "run --replay": ["run", "--replay", "link"],
+    "run --replay": ["run", "--judge", "openai/m", "--replay", "link"],
     "run --config": ["run", "--config", "link"],
     "run --policy-from": ["run", "--policy-from", "link"],
     "compare": ["compare", "link", "link"],

@@ -57,15 +57,13 @@ IDS: Final = (
 def harmless(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[bool, list[str]]:
     """The elements and attributes of pages of harmless texts, with and without their script."""
     folder = tmp_path_factory.mktemp("harmless")
-    return {
-        script: [name for text in HARMLESS for name in names(browser, folder, text, script)]
-        for script in (True, False)
-    }
+    return {script: names(browser, folder, script) for script in (True, False)}
 
 
-def names(browser: Browser, folder: Path, text: str, script: bool) -> list[str]:
+def names(browser: Browser, folder: Path, script: bool) -> list[str]:
     with chromium.tab(browser, script=script) as tab:
-        return opened(tab, folder, hostile(text), script)
+        found = (opened(tab, folder, hostile(text), script) for text in HARMLESS)
+        return [name for each in found for name in each]
 
 
 def opened(tab: Page, folder: Path, report: RunReport, script: bool = True) -> list[str]:
@@ -80,10 +78,17 @@ def opened(tab: Page, folder: Path, report: RunReport, script: bool = True) -> l
     return found
 
 
-@pytest.fixture(params=[True, False], ids=["script", "no script"])
-def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, bool]]:
+@pytest.fixture(scope="module", params=[True, False], ids=["script", "no script"])
+def opened_tab(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Page, bool]]:
     with chromium.tab(browser, script=request.param) as tab:
         yield tab, request.param
+
+
+@pytest.fixture
+def visit(opened_tab: tuple[Page, bool], browser: Browser) -> tuple[Page, bool]:
+    """A tab that knows nothing of other pages: to start one takes more than to load a page."""
+    browser.events.clear()
+    return opened_tab
 
 
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS)

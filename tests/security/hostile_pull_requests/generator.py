@@ -44,11 +44,13 @@ def open_pull_request(
     tip = (kept if depth > 1 else lacking).commit(before | later, first)
     merge = kept.commit(after | later, tip, topic)
     ends = (tip, topic) if depth > 1 else (merge,)
-    (clone.root / ".git/shallow").write_text("".join(f"{end}\n" for end in sorted(ends)))
-    for name in ("heads/merge", "remotes/origin/merge"):
-        (path := clone.root / ".git/refs" / name).parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{merge}\n")
-    (clone.root / ".git/HEAD").write_text("ref: refs/heads/merge\n")
+    written = {
+        "shallow": "".join(f"{end}\n" for end in sorted(ends)),
+        "refs/heads/merge": f"{merge}\n",
+        "refs/remotes/origin/merge": f"{merge}\n",
+        "HEAD": "ref: refs/heads/merge\n",
+    }
+    clone.write({f".git/{name}": text for name, text in written.items()})
     clone.git("reset", "--quiet", "--hard")
     event = folder / "event.json"
     event.write_text(json.dumps(_payload(tip, topic, fork=fork)), encoding="utf-8")

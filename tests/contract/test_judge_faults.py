@@ -157,7 +157,8 @@ def warm(aimock: Aimock) -> Aimock:
     hello = (ChatMessage(role="user", content="Hello"),)
 
     async def once() -> None:
-        for wire in WIRES:
+        # First what imports litellm: the server closes connections that wait for it for 5 s.
+        for wire in ("openai-litellm", *WIRES):
             await request(ModelCall(endpoint=endpoint_of(aimock, wire), messages=hello, key=""))
 
     asyncio.run(once())

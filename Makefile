@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 NODE_READY := tests/npm/node_modules/.ready
 COMPILED := $(VENV)/.compiled
 
-.PHONY: agents demo test test-deep lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy peers local-model dist release-check pin pin-workflows clean
+.PHONY: agents demo test test-deep test-ready lint types types-platforms golden docs bench mutants properties lock act proxy toxiproxy peers local-model dist release-check pin pin-workflows clean
 
 QUICKSTART = --config examples/quickstart/rubric-ci.yaml
 DEMO := .venv-demo
@@ -19,13 +19,17 @@ demo: $(DEMO_READY)
 	echo "Exit code $$code: one answer breaks a promise that its rubric forbids, so the gate fails."; \
 	test $$code -eq 1
 
-# More workers than two cores: for almost half of its time a test waits for a timeout or a program.
-test: $(READY) $(NODE_READY) $(COMPILED)
-	$(BIN)/pytest -n 4 --dist worksteal -m "not deep"
+# More workers than two cores: a test often waits for a timeout or a program.
+test: test-ready
+	$(BIN)/pytest -n 6 --dist worksteal -m "not deep"
 
 # What `make test` leaves out; .ci/run runs both. Other files are not even collected.
-test-deep: $(READY) $(NODE_READY) $(COMPILED)
+test-deep: test-ready
 	$(BIN)/pytest -n 4 --dist worksteal -m deep $$(grep -rl --include='test_*.py' --exclude-dir=npm 'pytest\.mark\.deep' tests)
+
+# npm installs while Python does.
+test-ready:
+	@$(MAKE) --no-print-directory -j2 $(COMPILED) $(NODE_READY)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -9,7 +9,7 @@ from posixpath import dirname
 from types import MappingProxyType
 from typing import TypeAlias
 
-from rubric_ci.errors import CannotConfigure, MissingVariable, NoJudge
+from rubric_ci.errors import CannotConfigure, MissingVariable
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project.loaded_project import LoadedProject
@@ -29,6 +29,7 @@ from rubric_ci.grading.resolve import (
     without_own_judges,
 )
 from rubric_ci.grading.skill_cases import unless_stopped, with_files_seen, without_the_skill
+from rubric_ci.grading.targets.conversation import played_by
 from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import (
     Config,
@@ -39,7 +40,6 @@ from rubric_ci.model.config import (
     RecordedTarget,
     Target,
     UnsupportedTarget,
-    with_model,
 )
 from rubric_ci.model.evals import EvalCase, EvalFile, asks_judge, every_evaluator
 from rubric_ci.model.waivers import WaiverResult
@@ -85,9 +85,8 @@ def _check_judges(tasks: Sequence[Task]) -> None:
     for task in answered:
         for spec in filter(asks_judge, every_evaluator(task.case.evaluators)):
             judge_of(spec, task.judge)
-        user = None if isinstance(task.target, RecordedTarget) else task.case.simulated_user
-        if user and with_model(task.judge, user.model) is None:
-            raise NoJudge
+        if task.case.simulated_user and not isinstance(task.target, RecordedTarget):
+            played_by(task.case.simulated_user, task.judge)
 
 
 def not_graded(case: EvalCase, why: str, reason: str) -> Task:

@@ -15,7 +15,7 @@ from rubric_ci.model.config import RunnerTarget
 from rubric_ci.model.report import RunReport
 from rubric_ci.reports.history.detectable_drop import show_power
 from rubric_ci.services.cost.estimate import check_prices
-from rubric_ci.services.cost.expected_requests import check_judges, models_to_ask
+from rubric_ci.services.cost.expected_requests import models_to_ask
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import (
     Workflow,
@@ -94,7 +94,6 @@ def grade_inputs(
     """Announce the cost and grade; `clock` is the monotonic time of the start."""
     with open_sides(inputs) as (opened, sides):
         work = expected_work(opened, sides)
-        check_judges(work)
         announced = announce(work, sides, opened)
         _show(announced, opened)
         check_prices(work, announced.estimate)

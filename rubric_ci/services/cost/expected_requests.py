@@ -13,13 +13,11 @@ from dataclasses import field, replace
 from typing import assert_never
 
 from rubric_ci.errors import CannotConfigure, NoVerdict, OverBudget
-from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.evaluators.llm_judge import llm_judge
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.grading.limits import Deadline
 from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.grading.targets import answer_cache, recorded, spending
-from rubric_ci.grading.targets.conversation import played_by
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
@@ -33,7 +31,7 @@ from rubric_ci.model.config import (
 )
 from rubric_ci.model.context import RunContext
 from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec, asks_judge, every_evaluator
+from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
 from rubric_ci.model.results import Answer
 from rubric_ci.models.llm.budget import check_start, priced
 from rubric_ci.models.llm.client import identity
@@ -122,17 +120,6 @@ async def _keep_cached(
             found = await rubric(case, answer, spec, dry)
         if not dry.lacking:
             dry.prepared.keep(case, spec, dry.trial, answer, found)
-
-
-def check_judges(sides: Sequence[ExpectedWork]) -> None:
-    """Raise NoJudge for an answer that nothing would mark, before a target is asked for it."""
-    for side in sides:
-        for task in () if side.context.offline else side.startable:
-            for spec in every_evaluator(task.case.evaluators):
-                if isinstance(spec, RubricSpec | LlmJudgeSpec) and asks_judge(spec):
-                    judge_of(spec, task.judge)
-            if task.case.evaluators and task.case.simulated_user:
-                played_by(task.case.simulated_user, task.judge)
 
 
 def check_targets(sides: Sequence[ExpectedWork]) -> None:

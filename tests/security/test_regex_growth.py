@@ -39,6 +39,7 @@ SIZES = (25, 200, 1_600, 12_800)  # the last one where the growth before it is s
 UNITS = range(4, 33, 4)  # of texts that show exponential growth before it takes hours
 LONG = 0.02  # seconds that no text of so few units takes
 MARGIN = 10
+STILL = 3  # as MARGIN, from one size to the next: quadratic 8, once a limit is reached 1
 FLOOR = 2.5e-6  # seconds: what the clock and one call may cost
 ENDINGS = ("", " \0\n")  # with the second one, a pattern for a whole text fails at its end
 REPEATS = 5  # of a measurement that shows growth: a busy machine shows it now and then
@@ -155,8 +156,7 @@ def methods(tree: ast.Module, call: ast.Call) -> set[str]:
         node.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id in names
+        and (node.value is call or (isinstance(node.value, ast.Name) and node.value.id in names))
         and node.attr in FUNCTIONS
     }
     return uses or {"search"}
@@ -334,16 +334,18 @@ def explodes(used: Used, beginning: str, unit: str, ending: str) -> str:
 
 def grows(used: Used, parts: tuple[str, str, str], most: int) -> str:
     """Return how the time grows up to a size where it does faster than the text."""
-    (beginning, unit, ending), base = parts, 0.0
+    (beginning, unit, ending), base, before = parts, 0.0, 0.0
     for size in SIZES[: SIZES.index(most) + 1]:
         text = beginning + unit * (size // len(unit) + 1) + ending
         seconds = used.seconds(text)
         base = base or max(min(seconds, used.seconds(text), used.seconds(text)), FLOOR)
         bound = base * MARGIN * size / SIZES[0]
-        if seconds > bound and all(used.seconds(text) > bound for _ in range(REPEATS)):
+        slow = max(bound, before * STILL * SIZES[1] / SIZES[0])
+        if seconds > bound and all(used.seconds(text) > slow for _ in range(REPEATS)):
             return f"{seconds:.4f} s at {size}, {base:.6f} at first"
         if size == SIZES[-2] and seconds < 2 * bound / MARGIN:
             return ""
+        before = seconds
     return ""
 
 
@@ -421,3 +423,30 @@ def test_every_pattern_of_a_schema_is_linear() -> None:
 )
 def test_growth_is_seen(pattern: str, method: str) -> None:
     assert growth(Used(pattern, 0, method))
+
+
+@pytest.mark.parametrize(
+    ("source", "applied"),
+    [
+        ("re.search('a', text)", {"search"}),
+        ("use(re.compile('a'))", {"search"}),
+        ("whole = re.compile('a').fullmatch", {"fullmatch"}),
+        ("A = re.compile('a')\nA.match(text)\nA.sub('', text)", {"match", "sub"}),
+    ],
+)
+def test_it_is_seen_how_a_pattern_is_applied(source: str, applied: set[str]) -> None:
+    tree = ast.parse(source)
+    assert methods(tree, next(calls(tree))) == applied
+
+
+class Curve(Used):
+    """A pattern whose time is known."""
+
+    def seconds(self, text: str) -> float:
+        size = len(text)
+        return 1e-8 * size * (min(size, 400) if self.pattern == "limit" else size)
+
+
+@pytest.mark.parametrize(("name", "seen"), [("limit", False), ("square", True)])
+def test_a_limit_that_is_reached_is_no_growth(name: str, *, seen: bool) -> None:
+    assert bool(grows(Curve(name, 0, "search"), ("", "a", ""), SIZES[-1])) is seen

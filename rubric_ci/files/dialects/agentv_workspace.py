@@ -269,7 +269,8 @@ def _call(found: Translation, path: str, function: str, place: Path) -> None:
     if name in hooks:
         found.refuse(place, f"a second `{function}` has no counterpart")
         return
-    command = ["node", "--input-type=module", "-e", _CALL, path, function]
+    # In this form of the option, `command_rules` sees that the path is the script.
+    command = ["node", "--input-type=module", f"--eval={_CALL}", path, function]
     hooks[name] = {"command": command, "timeout_seconds": _SECONDS_OF_CALL}
     found.paths["workspace", "hooks", name] = place
 

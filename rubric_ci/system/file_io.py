@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ChangedMeanwhile
+from rubric_ci.model.option_values import OUTPUT_DIR
 
 MAX_BYTES: Final = 64 * 2**20
 
@@ -157,6 +158,15 @@ def _refused(path: Path | str, reason: str | None) -> CannotReadFile:
     return CannotReadFile(f"cannot read {path}: {reason}", reason=str(reason))
 
 
+def create_folder(folder: Path) -> None:
+    """Create a folder if it is missing; git ignores a new `.rubric-ci` with all that is in it."""
+    ours = next((each for each in (folder, *folder.parents) if each.name == OUTPUT_DIR), None)
+    is_new = ours is not None and not ours.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    if ours and is_new:
+        (ours / ".gitignore").write_bytes(b"*\n")
+
+
 def write(path: Path, content: bytes) -> None:
     """Create or replace a file; its folder is created if it is missing."""
     write_pieces(path, (content,))
@@ -166,7 +176,7 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     """Create or replace a file from the pieces of its content."""
     # Strings: a run writes thousands of judgements, and paths cost a fifth of each.
     if not os.path.isdir(os.path.dirname(path)):  # noqa: PTH112, PTH120
-        path.parent.mkdir(parents=True, exist_ok=True)
+        create_folder(path.parent)
     with _draft(path, pieces, mode=0o666) as draft:
         os.replace(draft, path)  # noqa: PTH105
 

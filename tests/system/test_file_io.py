@@ -10,6 +10,7 @@ import pytest
 from rubric_ci.errors import CannotWriteFile, ChangedMeanwhile
 from rubric_ci.system import file_io
 from tests import platforms
+from tests.checkout import Checkout
 
 
 @pytest.fixture
@@ -27,6 +28,27 @@ def test_write_creates_the_folder_and_replaces(tmp_path: Path) -> None:
     assert [path.name for path in path.parent.iterdir()] == ["a.json"]
     (tmp_path / "ordinary").write_bytes(b"")
     assert path.stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (".rubric-ci/report.json", ""),
+        (".rubric-ci/cache/ab/cd.json", ""),
+        ("reports/report.json", "?? reports/report.json"),
+    ],
+    ids=["our folder", "a folder in it", "a folder that the user chose"],
+)
+def test_git_ignores_our_folder(path: str, status: str, tmp_path: Path) -> None:
+    checkout = Checkout.create(tmp_path)
+    file_io.write(tmp_path / path, b"{}")
+    assert checkout.git("status", "--porcelain", "--untracked-files=all") == status
+
+
+def test_a_folder_that_exists_keeps_its_rules(tmp_path: Path) -> None:
+    (tmp_path / ".rubric-ci").mkdir()
+    file_io.write(tmp_path / ".rubric-ci/report.json", b"{}")
+    assert [path.name for path in tmp_path.rglob("*")] == [".rubric-ci", "report.json"]
 
 
 @platforms.MESSAGES

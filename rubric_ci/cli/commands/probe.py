@@ -176,7 +176,6 @@ def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     hide = masking.redactor()
     path = settings.output_dir / PROBE
     discovery.check_place(settings.output_dir)
-    settings.output_dir.mkdir(parents=True, exist_ok=True)
     content = hide(probe_output.to_json(found, judging.judge.endpoint.model))
     file_io.write(path, content.encode())
     workflow = Workflow.of(os.environ)

@@ -266,7 +266,6 @@ def _steady(control: _Tried) -> list[Task]:
 def _show(changed: Sequence[_Tried], settings: ProbeSettings) -> None:
     hide = masking.redactor()
     discovery.check_place(settings.output_dir)
-    settings.output_dir.mkdir(parents=True, exist_ok=True)
     path = settings.output_dir / FILE
     file_io.write(path, hide(_to_json(changed)).encode())
     workflow = Workflow.of(os.environ)

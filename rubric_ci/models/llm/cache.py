@@ -52,7 +52,7 @@ class Cache:
         """Create the folder; raise CannotWriteFile before any request is sent if that fails."""
         self._check_place()
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            file_io.create_folder(self.folder)
         except OSError as error:
             raise self._cannot_write(error) from error
 

@@ -22,7 +22,7 @@ def record(ask: ModelCaller, path: Path, root: Path) -> ModelCaller:
     """Return an Ask that appends every reply to a new file, as one line."""
     file_io.check_place(path.parent, root)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        file_io.create_folder(path.parent)
         file_io.empty_file(path)
     except OSError as error:
         raise _cannot_write(path, error) from error

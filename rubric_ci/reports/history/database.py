@@ -18,6 +18,7 @@ from rubric_ci.errors import CannotReadHistory, CannotUseGit, CannotWriteFile
 from rubric_ci.files.project import discovery
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.reports.history.record import RunRecord, digest, dump, dump_cases, parse, parse_cases
+from rubric_ci.system import file_io
 from rubric_ci.system.git.committed import first_tracked
 
 APPLICATION: Final = 0x52434948  # "RCIH", in the header of the file
@@ -51,7 +52,7 @@ class History:
         """
         discovery.check_place(self.path)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            file_io.create_folder(self.path.parent)
         except OSError as error:
             raise self._cannot_write(error.strerror or str(error)) from error
         with self._opened(mode="rwc") as connection, _transaction(connection):

@@ -30,7 +30,7 @@ def check_folder(settings: RunSettings) -> None:
     folder = settings.output_dir
     discovery.check_place(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        file_io.create_folder(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:

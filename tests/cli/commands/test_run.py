@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import platforms
+from tests.checkout import Checkout
 from tests.forked_command import started
 from tests.sample_project import CONFIG, EVAL, RUBRIC, Project, clean_environment
 from tests.wait import wait_until
@@ -39,6 +40,14 @@ def test_exit_1_when_a_case_fails(project: Project) -> None:
     report = project.report()
     assert (report["verdict"], report["gate"]["holds"]) == ("fail", False)
     assert report["cases"][0]["score"] == 0
+
+
+def test_git_adds_nothing_that_a_run_wrote(project: Project) -> None:
+    checkout = Checkout.create(project.root)
+    assert project.run().returncode == 0
+    checkout.git("add", "--all")
+    added = checkout.git("ls-files").splitlines()
+    assert added == ["answers.jsonl", "evals/a.eval.yaml", "rubric-ci.yaml"]
 
 
 def test_fail_on_never_only_reports(project: Project) -> None:

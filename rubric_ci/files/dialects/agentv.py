@@ -33,8 +33,16 @@ _ITS_OWN: Final = frozenset(
 )
 """Keys of a suite that no configuration of promptfoo has."""
 
-_OF_PROMPTFOO: Final = frozenset(("prompts", "providers", "targets", "defaultTest"))
+_OF_PROMPTFOO: Final = frozenset(("prompts", "targets", "defaultTest"))
 """Keys of a suite next to which promptfoo ignores graders."""
+
+_ALONE: Final = frozenset(
+    (
+        *("a2a", "browser", "echo", "http", "https", "llama", "mcp", "n8n", "openclaw", "opencode"),
+        *("openinterpreter", "sequence", "slack", "websocket", "ws", "wss"),
+    )
+)
+"""Providers of promptfoo that are one word; all others have a colon or the ending of a file."""
 
 
 def matches(data: Any) -> bool:
@@ -47,10 +55,22 @@ def matches(data: Any) -> bool:
     own = [each for each in listed if not isinstance(each, str)]
     if files and not own:
         graded = bool({*GRADERS} & data.keys()) and not _OF_PROMPTFOO & data.keys()
-        return graded or bool(_ITS_OWN & data.keys())
+        return (graded and _names_targets(data)) or bool(_ITS_OWN & data.keys())
     return all(isinstance(test, dict) and "id" in test for test in own) and any(
         _OF_TEST & test.keys() for test in own
     )
+
+
+def _names_targets(data: dict[str, Any]) -> bool:
+    """Return True unless the suite has `providers` that promptfoo could load."""
+    if "providers" not in data:
+        return True
+    written = data["providers"]
+    names = written if isinstance(written, list) and written else [None]
+    return all(isinstance(n, str) and _WORD.fullmatch(n) and n not in _ALONE for n in names)
+
+
+_WORD: Final = re.compile(r"[\w-]+")
 
 
 def edited(data: dict[str, Any]) -> tuple[str, str]:

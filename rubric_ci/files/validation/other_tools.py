@@ -43,9 +43,15 @@ def recognise(data: Any, file: str = "FILE") -> Problem | None:
         key = next(key for key in data if key in {*_PROMPTFOO, "tests"})
         later = bool(data.keys() & _AGENTV_5)
         imported = {"tests", "scenarios"} & data.keys() and data.keys() & _PROMPTFOO and not later
-        hint = _import(file) if imported else _CASES
+        hint = _import(file) + _or_agentv(data) if imported else _CASES
         return _problem(key, "AgentV 5" if later else "promptfoo", hint)
     return golden_set(data, file) or _later(data, tests)
+
+
+def _or_agentv(data: dict[str, Any]) -> str:
+    """Return what marks a file as AgentV's; promptfoo ignores graders that are no test's."""
+    is_likely = {"assert", "assertions"} & data.keys() and not _keys_of(data.get("tests"))
+    return "; if it is AgentV's, add a `name` to it" if is_likely else ""
 
 
 def golden_set(data: Any, file: str) -> Problem | None:

@@ -422,6 +422,13 @@ def test_a_problem_stands_at_its_line(text: str, name: str, expected: list[str])
         {"tests": "cases.yaml"},
         {"tests": ["cases.yaml"], "prompts": ["a"], "providers": ["openai:a"]},
         {"tests": "cases.yaml", "prompts": ["a"], "assert": [{"type": "is-json"}]},
+        {"tests": ["cases.yaml"], "providers": ["openai:a"], "assert": ["Greets"]},
+        {"tests": ["cases.yaml"], "providers": ["llm", "a.js"], "assert": ["Greets"]},
+        {"tests": ["cases.yaml"], "providers": ["llm", {"id": "b"}], "assert": ["Greets"]},
+        {"tests": ["cases.yaml"], "providers": ["echo"], "assert": ["Greets"]},
+        {"tests": ["cases.yaml"], "providers": "file://a.yaml", "assert": ["Greets"]},
+        {"tests": ["cases.yaml"], "providers": ["llm"]},
+        {"tests": ["cases.yaml"], "providers": [], "assert": ["Greets"]},
         {"cases": [{"prompt": "a"}]},
         {"evals": [{"name": "a"}]},
         [{"prompt": "a"}],
@@ -431,6 +438,12 @@ def test_a_problem_stands_at_its_line(text: str, name: str, expected: list[str])
 )
 def test_what_is_no_dialect(data: object) -> None:
     assert dialect_of(data) is None
+
+
+def test_names_of_targets_next_to_graders_are_no_providers_of_promptfoo() -> None:
+    found = dialect_of({"tests": ["a.yaml"], "providers": ["llm-2", "b_c"], "assert": ["Greets"]})
+    assert found is not None
+    assert found.NAME == "AgentV"
 
 
 def test_our_own_files_are_as_they_are() -> None:

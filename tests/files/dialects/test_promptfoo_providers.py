@@ -294,6 +294,23 @@ def test_transforms_follow_each_other_in_both_languages(tmp_path: Path) -> None:
     assert done.stdout == "70"
 
 
+def test_a_module_of_the_user_hides_none_that_the_shim_needs(tmp_path: Path) -> None:
+    code = "import shop\nasync def call_api(*_):\n    return {'output': shop.NAME}\n"
+    (tmp_path / "answer.py").write_text(code)
+    (tmp_path / "shop.py").write_text("NAME = 'Shop'\n")
+    for hidden in ("inspect", "logging", "token"):  # asyncio and inspect import the two others
+        (tmp_path / f"{hidden}.py").write_text("raise SystemExit(__name__)\n")
+    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
+    done = subprocess.run(
+        [sys.executable, str(shim), "answer.py", "Hi"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("Shop", "")
+
+
 def test_the_shim_starts_without_what_most_calls_do_not_need() -> None:
     shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
     done = subprocess.run(

@@ -82,9 +82,8 @@ async def send_batch(
 
 
 def _account(endpoint: Endpoint) -> str:
-    return repr(
-        (endpoint.model, openai_http.server_of(endpoint), sorted(openai_http.headers_of(endpoint)))
-    )
+    headers = sorted(openai_http.headers_of(endpoint).items())
+    return repr((endpoint.model, openai_http.server_of(endpoint), headers))
 
 
 async def _send_one(

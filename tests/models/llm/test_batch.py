@@ -16,6 +16,7 @@ from rubric_ci.models.llm.batch import send_batch
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.backoff import Backoff
 from tests.aimock import Aimock, says
+from tests.batches import providing
 from tests.http_server import serving
 
 
@@ -61,6 +62,18 @@ def test_a_model_without_batches_is_refused() -> None:
     with pytest.raises(CannotConfigure) as refused:
         asyncio.run(send_batch([call(claude)], notify=print, poll=0.05))
     assert refused.value.message == "`anthropic/claude-sonnet-5-5` does not support batches"
+
+
+def test_a_batch_is_for_one_account() -> None:
+    """A gateway tells teams by their headers: no request goes out under those of another."""
+    with providing(lambda body: "Hi") as provider:
+        options = {"api_base": f"{provider.url}/v1", "api_key": "none"}
+        teams = [{**options, "extra_headers": {"X-Team": team}} for team in ("shop", "bank")]
+        calls = [call(Endpoint(model="openai/gpt-6-luna", options=each)) for each in teams]
+        asyncio.run(send_batch([*calls, calls[0]], notify=print, poll=0.01))
+    steps = zip(provider.journal, provider.headers, strict=True)
+    begun = [sent["X-Team"] for step, sent in steps if step == "POST /v1/batches"]
+    assert (sorted(begun), sorted(map(len, provider.sent))) == (["bank", "shop"], [1, 2])
 
 
 FILE = {"id": "file-1", "object": "file"}

@@ -46,9 +46,7 @@ _FAILED = ("error", "last_event")  # of an answer in a recording
 
 def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     """Return the key of the answer to a case; None: the answer is neither kept nor reused."""
-    if case.workspace and (case.looks_in_workspace or not isinstance(target, CliTarget)):
-        return None  # a script looks at the folder itself
-    if case.workspace and case.workspace.varies:
+    if varies(case) or (case.workspace and not isinstance(target, CliTarget)):
         return None
     target = at_work(case, target) if isinstance(target, CliTarget) else target
     parts = _parts(with_skill(case, target), target, context)
@@ -62,6 +60,11 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
         played = conversation.played_by(user, context.judge).endpoint
         facts["user"] = [asdict(user), call_key(played, ()), conversation.VERSION]
     return _digest({**_said(case), **facts}) + ANSWER
+
+
+def varies(case: EvalCase) -> bool:
+    """Return True if a script looks at the folder itself, or the folder differs each time."""
+    return case.looks_in_workspace or (case.workspace is not None and case.workspace.varies)
 
 
 def _said(case: EvalCase) -> dict[str, JSON]:

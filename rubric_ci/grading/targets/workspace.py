@@ -199,7 +199,10 @@ def _remove(path: Path) -> None:
 
 
 def _script(settings: Workspace, root: Path) -> str | tuple[str, ...]:
-    """Return the set-up; a word that leads out counts from the folder that is copied."""
+    """Return the set-up; a word that leads out counts from the folder that is copied.
+
+    Then it differs from what is written, and reads files that no key has.
+    """
     if isinstance(settings.setup, str):
         return settings.setup
     source = root / settings.copy
@@ -294,7 +297,8 @@ async def _prepared(
     script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
 ) -> None:
     """Run the set-up, or unpack what it left in an earlier run for the same files."""
-    varies = any(source.ref for source in target.workspace.sources) if target.workspace else False
+    own = target.workspace or Workspace()
+    varies = any(source.ref for source in own.sources) or script != own.setup
     cache = None if varies or any(map(is_secret_name, target.env)) else context.cache
     key = await asyncio.to_thread(_key, script, folder, target, context) if cache else ""
     if cache and (kept := cache.get(key)):

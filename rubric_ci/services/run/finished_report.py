@@ -24,6 +24,8 @@ from rubric_ci.github.actions import read_event, run_metadata
 from rubric_ci.grading.engine import is_failure
 from rubric_ci.grading.outcome import errored
 from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
+from rubric_ci.grading.targets.answer_cache import varies
+from rubric_ci.grading.targets.workspace_hooks import after_answer
 from rubric_ci.model.command_settings import RunSettings
 from rubric_ci.model.config import MockTarget
 from rubric_ci.model.option_values import PROBE
@@ -164,6 +166,7 @@ def build_report(
     gate = gate_of(loaded.config.gate, settings.fail_on)
     gate = concluded(gate, cases, scope, waivers, changes)
     beyond = spent.beyond(sum(map(usage_of_sides, cases), NOTHING_USED))
+    more = (*_unfinished_work(ended), *_answered_again(tasks, settings))
     return RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=started_at.isoformat(timespec="seconds"),
@@ -177,7 +180,7 @@ def build_report(
         beyond_cases=beyond,
         grading_changes=changes,
         waivers=waivers,
-        notes=(*_notes(loaded), *_ungraded(tasks), *selection.notes),
+        notes=(*_notes(loaded), *_ungraded(tasks), *selection.notes, *more),
         metadata=_metadata(loaded, settings.page),
         shard=selection.shard,
         regression=loaded.config.regression,
@@ -265,4 +268,26 @@ def _ungraded(tasks: Sequence[Task]) -> Iterator[str]:
         yield (
             f"{count} {have} an expected outcome and no evaluator, and no verdict: run "
             "`rubric-ci generate rubrics`, or set `default_evaluator: llm_judge` in rubric-ci.yaml"
+        )
+
+
+def _unfinished_work(ended: Sequence[CaseResult]) -> Iterator[str]:
+    """Yield a note with the first command after an answer that failed, and the number of others."""
+    answered = (case for case in ended if not isinstance(case, Skipped))
+    notes = ((case.id, note) for case in answered if case.trace for note in case.trace.notes)
+    failed = [(name, note) for name, note in notes if after_answer(note)]
+    if failed:
+        (name, note), *others = failed
+        more = f" and {numbers.plural(len(others), 'more case')}" if others else ""
+        yield f"{name}{more}: {note}"
+
+
+def _answered_again(tasks: Sequence[Task], settings: RunSettings) -> Iterator[str]:
+    """Yield a note with the number of cases whose answer is not reused although it was asked."""
+    count = sum(varies(task.case) for task in tasks) if settings.reuse_answers else 0
+    if count:
+        cases = "1 case is" if count == 1 else f"{count} cases are"
+        yield (
+            f"{cases} answered each time, also with --reuse-answers: a script looks into the "
+            "`workspace`, or its `hooks` or the `ref` of a repository may change it"
         )

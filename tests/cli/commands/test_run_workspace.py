@@ -104,6 +104,11 @@ def test_an_answer_is_not_reused_where_a_script_looks_at_the_folder(project: Pro
     assert done.returncode == 0, done.stderr
     assert looked(project)[0][0] == "a.txt, b.txt, made.txt"
     assert not project.report()["cases"][0]["answer_reused"]
+    (note,) = project.report()["notes"]
+    assert note == (
+        "1 case is answered each time, also with --reuse-answers: a script looks into the "
+        "`workspace`, or its `hooks` or the `ref` of a repository may change it"
+    )
 
 
 def test_a_case_has_a_workspace_of_its_own(project: Project) -> None:
@@ -118,6 +123,17 @@ def test_a_case_has_a_workspace_of_its_own(project: Project) -> None:
     done = project.run()
     assert done.returncode == 0, done.stderr
     assert looked(project) == [("out.txt", "")]
+
+
+def test_a_set_up_that_reads_files_of_the_repository_runs_each_time(project: Project) -> None:
+    command(project, "cat made.txt", cwd=".")
+    project.write("tools/make.sh", '. "${0%/*}/word.sh"; echo $word > made.txt')
+    setup = "setup: [sh, ../tools/make.sh]"
+    project.write("evals/a.yaml", SUITE.replace("setup: echo ready > made.txt", setup))
+    for word in ("one", "two"):
+        project.write("tools/word.sh", f"word={word}")
+        project.run()
+        assert project.report()["cases"][0]["answer"] == word
 
 
 def test_the_set_up_of_an_eval_file_gets_no_variable_of_the_target(project: Project) -> None:
@@ -213,9 +229,9 @@ def test_commands_run_around_the_work(project: Project) -> None:
         "1",
     ]
     assert looked(project) == [("all.txt, b.txt, each.txt, run.txt", "")]
-    assert case["trace"]["notes"] == [
-        "`after_each` of the workspace failed: exit status 3, no output"
-    ]
+    failed = "`after_each` of the workspace failed: exit status 3, no output"
+    assert case["trace"]["notes"] == [failed]
+    assert project.report()["notes"] == [f"one: {failed}"]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,11 @@ This page shows which promises hold for which kind of answer: a model, an agent,
 recorded answers, another tool. Each cell is tried by a test with the command line: *yes* holds, \
 *refused* ends with exit code 2 and a sentence, and *n/a* does not apply, for the reason below.
 
+What marks an answer has no column: assertions, scripts (also in a \
+[container](evaluators.md#score-from-the-exit-status)) and prompts mark answers of every kind, and \
+[`metadata`](changed-cases.md) of a case counts where a script or a hook reads it. AgentV's \
+[`extensions`](from-agentv.md) are hooks of a workspace.
+
 <!-- Made by `make golden` from tests/promises/table.py; do not edit. -->
 """
 END = """\

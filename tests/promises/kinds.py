@@ -9,9 +9,12 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from tests.answer_judge import AnswerJudge
+from tests.checkout import Checkout
 from tests.pictures import png
 from tests.workbook import workbook
 
@@ -178,6 +181,20 @@ TABLE = lines("c#,n#,Say it to #", "id,name,input\n")
 PROMPTED: Mapping[str, Any] = {"worse": ("prompt.txt", "GOOD", "BAD"), "worse_is_text": True}
 PROMPT = {"prompt.txt": "Be GOOD. {{ input }}\n"}
 SHOT = "[{type: image, value: /shots/a.png}, {type: text, value: Say it to #}]"
+PREPARED = """\
+workspace:
+  copy: ../shop
+  setup: [sh, ../tools/prepare.sh]
+  repos: [{into: lib, path: ../lib.bundle, ref: main}]
+  hooks:
+    before_all: {command: [sh, ../tools/around.sh, "{WORKSPACE}"]}
+    before_each: {command: [sh, ../tools/around.sh, "{WORKSPACE}", "{EVAL_ID}"]}
+    after_each: {command: [sh, ../tools/around.sh, "{WORKSPACE}"]}
+"""
+AROUND = f"""\
+echo "$2" >> "$1/around.txt"
+test -e "$1/lib/GOOD" && test -e "$1/prepared.txt" || {{ echo "{SAID}" >&2; exit 1; }}
+"""
 GOLDEN = lines(
     {"id": "c#", "question": "Say it to #", "ground_truth": "A greeting", "rubrics": "Greets"}
 )
@@ -206,6 +223,16 @@ def skills(cases: int) -> str:
     return json.dumps({"skill_name": "s", "evals": listed}, indent=1)
 
 
+def bundle(_: int) -> bytes:
+    """Return a bundle of a git repository with one file, `GOOD`."""
+    with TemporaryDirectory() as folder:
+        checkout = Checkout.create(Path(folder))
+        (checkout.root / GOOD).touch()
+        checkout.commit()
+        checkout.git("bundle", "create", "--quiet", "b", "main")
+        return (checkout.root / "b").read_bytes()
+
+
 def sheet(cases: int) -> bytes:
     """Return a workbook."""
     rows = ([f"c{n}", f"Say it to {n}", "Greets"] for n in range(cases))
@@ -228,6 +255,18 @@ KINDS: Mapping[str, Kind] = {
         suite(rubrics=WORK),
         files={"shop/state.txt": "GOOD\n"},
         worse=("shop/state.txt", "GOOD", "BAD"),
+    ),
+    "prepared": one(
+        "provider: claude-code, depends_on: [shop/**]",
+        lambda cases: PREPARED + str(suite(rubrics=WORK)(cases)),
+        files={
+            "shop/state.txt": "GOOD\n",
+            "tools/prepare.sh": "echo > prepared.txt",
+            "tools/around.sh": AROUND,
+            "lib.bundle": bundle,
+        },
+        worse=("shop/state.txt", "GOOD", "BAD"),
+        asks=("evals/a.eval.yaml", '"{EVAL_ID}"', "again"),
     ),
     "scripted": one(CLI, suite("turns: [Hi #, Bye]"), asks=("evals/a.eval.yaml", "Hi ", "Hey ")),
     "simulated": one(

@@ -69,7 +69,13 @@ KINDS: Final[Mapping[str, KindRow]] = {
         covers=_named(
             "provider", "claude-code", "codex", "copilot", "gemini-cli", "opencode", "qwen"
         )
-        | _named("case", "workspace"),
+        | _named("case", "workspace")
+        | _named("workspace", "copy", "git", "keep", "of_target", "sandbox", "container"),
+    ),
+    "prepared": KindRow(
+        title="workspace with repositories, set-up and hooks",
+        page="agents.md",
+        covers=_named("workspace", "setup", "repos", "hooks"),
     ),
     "scripted": KindRow(
         title="conversation, scripted", page="conversations.md", covers=_named("case", "turns")
@@ -149,6 +155,10 @@ _OWN_REQUESTS: Final = DoesNotApply(
 _NOTHING_SENT: Final = DoesNotApply("nothing is sent or started: the results are there")
 _OWN_CACHE: Final = DoesNotApply("the tool is started each time, and has its own cache")
 _OWN_JUDGE: Final = DoesNotApply("the tool marks the answers; no judge request is sent")
+_OTHER_FOLDER: Final = DoesNotApply(
+    "hooks, or the branch of a repository, may give another folder each time: the judge is asked "
+    "nothing again, each answer is a new one, and a note says so with `--reuse-answers`"
+)
 _NO_RUBRIC: Final = Refused(
     "has results that csv judged: there is no rubric to mark",
     "the judge of the tool is checked with its own commands",
@@ -188,7 +198,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
         title="cached",
         says="A second run asks the judge nothing, and with `--reuse-answers` no target.",
         page="retries-and-cache.md",
-        but=_tools(_OWN_CACHE, _NOTHING_SENT),
+        but={**_tools(_OWN_CACHE, _NOTHING_SENT), "prepared": _OTHER_FOLDER},
     ),
     "replay": Promise(
         title="recorded and replayed",

@@ -123,6 +123,7 @@ def test_every_kind_of_the_program_has_a_row() -> None:
         *(f"trace:{name}" for name in FORMATS),
         *(f"case:{each.name}" for each in fields(evals.EvalCase)),
         *(f"part:{each.__name__}" for each in get_args(evals.Part)),
+        *(f"workspace:{each.name}" for each in fields(config.Workspace)),
         *(f"config:{each.name}" for each in fields(config.Config)),
     }
     rows = [*(row.covers for row in KINDS.values()), NO_KINDS]

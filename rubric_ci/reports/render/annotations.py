@@ -158,7 +158,7 @@ def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLev
 
 def _at_evaluator(case: Graded, evaluator: EvaluatorResult, level: AnnotationLevel) -> Annotation:
     if evaluator.outcome == "assessed":
-        reasons = [evaluator.reasoning, *evaluator.misses]
+        reasons = wording.reasons(evaluator)
         head = f"{evaluator.name}: {numbers.score(evaluator.score)}"
     else:
         reasons = [evaluator.reason]

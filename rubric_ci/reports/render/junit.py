@@ -96,8 +96,8 @@ def _reasons(case: Graded, report: RunReport) -> Iterator[str]:
         if evaluator.outcome == "unassessed":
             yield f"{evaluator.name}: no result: {evaluator.reason}"
         elif not evaluator.criteria:
-            text = "\n".join([evaluator.reasoning, *evaluator.misses])
-            yield f"{evaluator.name}: {numbers.score(evaluator.score)}\n{text}".strip()
+            head = f"{evaluator.name}: {numbers.score(evaluator.score)}"
+            yield "\n".join([head, *wording.reasons(evaluator)])
 
 
 def _criterion(case: Graded, criterion: CriterionResult) -> str:

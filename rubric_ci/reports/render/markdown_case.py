@@ -212,8 +212,7 @@ def _evaluator(case: Graded, evaluator: EvaluatorResult, detail: Detail) -> str:
     score = numbers.score(evaluator.score)
     was = f"{numbers.score(then)} → " if then not in {None, evaluator.score} else ""
     head = f"- {ICONS[evaluator.verdict]} {name} · {was}{score}"
-    texts = [evaluator.reasoning, *evaluator.misses]
-    return head + _quote([detail.prose(text) for text in texts if text])
+    return head + _quote([detail.prose(text) for text in wording.reasons(evaluator)])
 
 
 def _quote(paragraphs: list[str]) -> str:

@@ -14,7 +14,13 @@ from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.report.matrix import Matrix, matrix
 from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded
+from rubric_ci.model.results import (
+    CaseResult,
+    CriterionResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+)
 from rubric_ci.reports.render import palette, per_target, summary, usage_text, wording
 from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
@@ -92,11 +98,10 @@ def _whole(case: CaseResult, criterion: str) -> Iterator[RenderableType]:
 def _results(case: Graded, criterion: str) -> Iterator[RenderableType]:
     for evaluator in case.evaluators:
         if evaluator.outcome != "assessed":
-            yield Padding(_text(f"{evaluator.name}: no result: {evaluator.reason}"), (0, 0, 0, 2))
+            yield from _evaluator(evaluator)
             continue
         if not (evaluator.criteria or criterion):
-            result = f"{numbers.score(evaluator.score)} {evaluator.reasoning}"
-            yield Padding(_text(f"{evaluator.name}: {result}"), (0, 0, 0, 2))
+            yield from _evaluator(evaluator)
         for each in evaluator.criteria:
             if criterion in {"", each.id}:
                 yield from _criterion(case, each)
@@ -277,13 +282,20 @@ def _details(case: Graded, report: RunReport, *, verbose: bool) -> Iterator[Rend
     shown = {evaluator.name for evaluator, _ in missed}
     for evaluator in wording.not_passing(case):
         if evaluator.name not in shown:
-            result = (
-                f"{numbers.score(evaluator.score)} {evaluator.reasoning}"
-                if evaluator.outcome == "assessed"
-                else f"no result: {evaluator.reason}"
-            )
-            yield Padding(_text(f"{evaluator.name}: {result}"), (0, 0, 0, 2))
+            yield from _evaluator(evaluator)
     yield Text()
+
+
+def _evaluator(evaluator: EvaluatorResult) -> Iterator[RenderableType]:
+    """Yield the score and the reasons of an evaluator without criteria."""
+    if evaluator.outcome != "assessed":
+        yield Padding(_text(f"{evaluator.name}: no result: {evaluator.reason}"), (0, 0, 0, 2))
+        return
+    first, *more = wording.reasons(evaluator) or [""]
+    result = f"{numbers.score(evaluator.score)} {first}"
+    yield Padding(_text(f"{evaluator.name}: {result}"), (0, 0, 0, 2))
+    for text in more:
+        yield Padding(_text(text), (0, 0, 0, 4))
 
 
 def _texts(case: Graded) -> Iterator[RenderableType]:

@@ -276,6 +276,13 @@ def not_passing(case: Graded) -> list[EvaluatorResult]:
     ]
 
 
+def reasons(evaluator: Assessed) -> list[str]:
+    """Return the reasoning of an evaluator, and what was missed if it does not name it."""
+    named = evaluator.reasoning.split("; ")
+    missed = [f"missed: {each}" for each in evaluator.misses if each and each not in named]
+    return [*filter(None, [evaluator.reasoning]), *missed]
+
+
 def grouped(pairs: Iterable[tuple[str, CaseResult]]) -> list[tuple[str, list[CaseResult]]]:
     """Group cases by a text, in the order of its first case."""
     groups: dict[str, list[CaseResult]] = {}

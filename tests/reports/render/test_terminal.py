@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rubric_ci.gate.report import json_format
 from rubric_ci.model.usage import Usage
 from rubric_ci.reports.render import terminal
-from tests.sample_reports import a_criterion, a_report, graded
+from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 MIXED, HOSTILE = (
@@ -45,6 +45,14 @@ def test_text_is_not_markup() -> None:
     text = terminal.render(a_report(case), width=90, color=True)
     assert "[red]x[/red]" in text
     assert ":tada:[/]" in text
+
+
+def test_what_was_missed_stands_below_the_reasoning() -> None:
+    steps = a_rubric(name="steps", reasoning="called: read", misses=("find with 1", "write"))
+    case = graded("c", "fail", evaluators=(steps,))
+    lines = "  steps: 0.00 called: read\n    missed: find with 1\n    missed: write\n"
+    assert lines in terminal.render(a_report(case), width=90, color=False)
+    assert lines in terminal.cases([case], "", width=90, color=False) + "\n"
 
 
 def test_verbose_adds_question_expected_outcome_and_answer() -> None:

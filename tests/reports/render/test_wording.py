@@ -9,7 +9,7 @@ from rubric_ci.model.results import CriterionResult
 from rubric_ci.model.scope import Scope
 from rubric_ci.model.scoring import MarkValue
 from rubric_ci.reports.render import wording
-from tests.sample_reports import a_criterion, a_report, errored, graded
+from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,27 @@ def test_a_criterion_that_does_not_count_is_not_missed() -> None:
     assert wording.is_missed(a_criterion(weight=0.0, gated=True), report)
     assert not wording.is_missed(a_criterion(gated=False, normalised=0.8), report)
     assert wording.is_missed(a_criterion(gated=False, normalised=0.79), report)
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "misses", "shown"),
+    [
+        ("called: read", ("find with 1",), ["called: read", "missed: find with 1"]),
+        ("", ("a", "b"), ["missed: a", "missed: b"]),
+        ("", ("",), []),
+        ("9 of at most 5 ms", ("9 of at most 5 ms",), ["9 of at most 5 ms"]),
+        (
+            "1 of at most 5 x; 9 of at most 5 y",
+            ("9 of at most 5 y",),
+            ["1 of at most 5 x; 9 of at most 5 y"],
+        ),
+        ("has 160 words", ("60",), ["has 160 words", "missed: 60"]),
+    ],
+)
+def test_what_an_evaluator_missed_is_said_once(
+    reasoning: str, misses: tuple[str, ...], shown: list[str]
+) -> None:
+    assert wording.reasons(a_rubric(reasoning=reasoning, misses=misses)) == shown
 
 
 def test_the_text_of_an_assertion_is_said_once() -> None:

@@ -12,14 +12,13 @@ from rubric_ci.files.dialects.promptfoo_code import Setting
 from rubric_ci.files.dialects.promptfoo_tests import test_of_row
 from rubric_ci.files.dialects.translation import Beside, Translation, text_of
 from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt, usual_names
-from rubric_ci.files.yaml_text.golden_records import has_question, list_of
+from rubric_ci.files.yaml_text.golden_records import ABOUT, has_question, list_of
 from rubric_ci.model.problems import Path
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import slip
 
 NAME: Final = "golden set"
 
-_ABOUT: Final = ("name", "description", "version", "metadata", "$schema", "created_at", "id")
 _DECIDING: Final = (
     *("choices", "options", "files", "setup", "sandbox", "turns", "assertions", "evaluators"),
 )
@@ -32,7 +31,7 @@ def translate_json(data: Any, beside: Beside) -> Translation:
     place = list_of(data) or ()
     found = translate(data[place[0]] if place else data, beside, place)
     if isinstance(data, dict):
-        found.refuse_keys(data, (*map(str, place), *_ABOUT), ())
+        found.refuse_keys(data, (*map(str, place), *ABOUT), ())
     if isinstance(data, dict) and isinstance(data.get("name"), str):
         found.put(("dataset",), data["name"], ("name",))
     return found

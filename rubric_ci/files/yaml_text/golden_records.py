@@ -12,8 +12,16 @@ _LISTS: Final = (
     *("examples", "data", "cases", "test_cases", "items", "samples", "records", "rows"),
     *("goldens", "golden_set", "dataset", "questions"),
 )
+_TESTS: Final = "tests"
 _PAIR: Final = ("input", "expected_output")
 _OF_CASE: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators", "execution"))
+_OF_TEST: Final = frozenset(
+    ("vars", "threshold", "thresholds", "criteria", "graders", "assert", "assertion", "assertions")
+)
+"""Keys by which `tests` of promptfoo, AgentV and EvalView grade answers."""
+
+ABOUT: Final = ("name", "description", "version", "metadata", "$schema", "created_at", "id")
+"""Keys next to the records of a golden set."""
 
 
 def outcome(*, has_reference: bool) -> str:
@@ -29,6 +37,8 @@ def list_of(data: Any) -> Path | None:
         return () if _are_records(data) else None
     owner = data if isinstance(data, dict) else {}
     names = [key for key in owner if key in _LISTS and isinstance(owner[key], list)]
+    if not names and _are_plain_tests(owner):
+        return (_TESTS,)
     if len(names) != 1 or not _are_records(owner[names[0]]):
         return None
     if names == [_CASES] and len(owner) > 1:  # alone, it holds the lines of JSON Lines
@@ -69,3 +79,12 @@ def _are_records(items: Any) -> bool:
     keys = [key for each in items for key in each] if mappings else []
     texts = all(isinstance(key, str) for key in keys)
     return texts and any(spelt(key) in USUAL["input"] for key in keys)
+
+
+def _are_plain_tests(owner: Mapping[str, Any]) -> bool:
+    """Return True for `tests` with questions and reference answers, which no other tool grades."""
+    tests = owner.get(_TESTS, [])
+    if not owner.keys() <= {_TESTS, *ABOUT} or not _are_records(tests) or not record_names(tests):
+        return False
+    asks = any(isinstance(each.get("input"), dict) for each in tests)  # as EvalView does
+    return not asks and all(_OF_TEST.isdisjoint(each) for each in tests)

@@ -699,6 +699,20 @@ GOLDEN = [
     ),
     pytest.param(
         "a.yaml",
+        "name: shop\ntests:\n- {id: greeting, question: Hi, answer: Hello, topic: small}\n",
+        [
+            {
+                "id": "greeting",
+                "input": "Hi",
+                "expected_output": "Hello",
+                "metadata": {"topic": "small"},
+                "expected_outcome": AS_REFERENCE,
+            }
+        ],
+        id="under-tests",
+    ),
+    pytest.param(
+        "a.yaml",
         "version: 2\nevalcases:\n- {question: Hi, ground_truth: Hello}\n",
         [
             {
@@ -827,6 +841,27 @@ def test_lines_without_cases_are_no_eval_file(checkout: Checkout) -> None:
 @pytest.mark.parametrize("data", [[{1: "a", "input": "Hi"}], [{"input": "Hi"}, "Yo"], [], {"a": 1}])
 def test_what_is_no_golden_set(data: Any) -> None:
     assert golden_records.list_of(data) is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"tests": [{"input": {"query": "Hi"}, "expected": {"output": "Hello"}}]},
+        {"tests": [{"input": "Hi", "expected_output": "Hello", "criteria": "Greets"}]},
+        {"tests": [{"input": "Hi", "expected_output": "Hello", "assertions": ["Greets"]}]},
+        {"tests": [{"question": "Hi", "expected": "Hello", "vars": {"name": "Bob"}}]},
+        {"tests": [{"input": "Hi"}]},
+        {"tests": [{"input": "Hi", "expected_output": "Hello"}, "file://more.yaml"]},
+        {"tests": "file://tests.yaml"},
+        {"execution": {"target": "a"}},
+        {"defaultTest": {"assert": []}},
+    ],
+    ids=json.dumps,
+)
+def test_tests_of_other_tools_are_no_golden_set(changed: dict[str, Any]) -> None:
+    plain = {"tests": [{"input": "Hi", "expected_output": "Hello"}]}
+    assert golden_records.list_of(plain) == ("tests",)
+    assert golden_records.list_of(plain | changed) is None
 
 
 def test_a_row_with_a_cell_too_many_is_not_cut(checkout: Checkout) -> None:

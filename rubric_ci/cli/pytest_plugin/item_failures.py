@@ -42,7 +42,7 @@ def raise_at(path: Path, line: int, name: str, error: BaseException) -> NoReturn
             node.lineno = node.end_lineno = line
             node.col_offset = node.end_col_offset = 0
     code = compile(tree, str(path), "exec").replace(co_name=name)
-    exec(code, {"error": error})  # noqa: S102 - one fixed statement
+    exec(code, {"error": error.with_traceback(None)})  # noqa: S102 - one fixed statement
     raise error
 
 

@@ -200,6 +200,7 @@ def test_a_missing_key_is_an_error_of_each_case_and_asked_for_once(tests: Suite)
     assert session.counts.endswith("5 errors")
     reason = "judge `openai/judge-1`: the environment variable OPENAI_API_KEY is not set"
     assert session.output.count(f"E   rubric_ci.NoVerdict: {reason}") == 4, session.output
+    assert "pytest_plugin" not in session.output  # only the lines of the eval file
     assert not tests.judge.answers
 
 

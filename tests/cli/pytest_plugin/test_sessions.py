@@ -97,6 +97,7 @@ def test_the_report_of_the_run_is_written(tests: Suite) -> None:
     assert report["scope"] == {"complete": True, "narrowed_by": [], "suite": 4, "base": ""}
     again = tests.checkout.root / ".rubric-ci"
     assert sorted(path.name for path in again.iterdir() if path.is_file()) == [
+        ".gitignore",
         "last-failed.json",
         "report.json",
         "summary.md",

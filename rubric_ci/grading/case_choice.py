@@ -1,13 +1,14 @@
 """Cases that a person names on the command line as in pytest: `FILE::CASE`, `FILE:LINE`, `-k`."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals
 from rubric_ci.model.evals import EvalCase
 from rubric_ci.model.scope import CasePlace
+from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import suggest
 
 Matches: TypeAlias = Callable[[EvalCase], bool]
@@ -19,36 +20,49 @@ def named_cases(
     cases: Sequence[EvalCase],
     places: Sequence[CasePlace],
     keyword: str,
+    *,
     name: Callable[[str], str],
+    suites: Mapping[str, str],
 ) -> tuple[EvalCase, ...]:
     """Return the cases of -k and of places in PATHS; raises CannotFindEvals.
 
-    `name` returns the name of a file as cases have it.
+    `name` returns the name of a file as cases have it, `suites` has the eval file of each file of
+    cases.
     """
-    return with_keyword(at_places(cases, places, name), keyword)
+    return with_keyword(at_places(cases, places, name, suites), keyword)
 
 
 def at_places(
-    cases: Sequence[EvalCase], places: Sequence[CasePlace], name: Callable[[str], str]
+    cases: Sequence[EvalCase],
+    places: Sequence[CasePlace],
+    name: Callable[[str], str],
+    suites: Mapping[str, str],
 ) -> tuple[EvalCase, ...]:
     """Return the cases at the places, and the cases of all other files.
 
     Raises CannotFindEvals for a place without a case.
     """
-    chosen = {id(case) for place in places for case in _at(place, cases, name(place.file))}
     files = {name(place.file) for place in places}
-    return tuple(case for case in cases if case.file not in files or id(case) in chosen)
+    of = {
+        file: [case for case in cases if file in {case.file, suites.get(case.file)}]
+        for file in files
+    }
+    chosen = {id(case) for place in places for case in _at(place, of[name(place.file)], name)}
+    left_out = {id(case) for own in of.values() for case in own} - chosen
+    return tuple(case for case in cases if id(case) not in left_out)
 
 
-def _at(place: CasePlace, cases: Sequence[EvalCase], file: str) -> list[EvalCase]:
-    own = [case for case in cases if case.file == file]
+def _at(place: CasePlace, own: Sequence[EvalCase], name: Callable[[str], str]) -> list[EvalCase]:
+    """Return the cases at a place, of those of its file or of the files that it names."""
     if place.case:
         found = [case for case in own if fnmatchcase(case.id, place.case)]
         hint = suggest(place.case, [case.id for case in own], most=0)
     else:
-        above = [case for case in own if case.span.line <= place.line]
-        found = above[-1:]
-        hint = f"the first case is in line {own[0].span.line}" if own else ""
+        written = [case for case in own if case.file == name(place.file)]
+        found = [case for case in written if case.span.line <= place.line][-1:]
+        elsewhere = listed(list(dict.fromkeys(case.file for case in own)))
+        first = f"the first case is in line {written[0].span.line}" if written else ""
+        hint = first or f"its cases are in {elsewhere}"
     if not found and own:  # a file with problems has no cases, and is reported
         raise CannotFindEvals(f"{place}: there is no such case", hint)
     return found

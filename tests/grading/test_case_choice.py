@@ -70,6 +70,40 @@ def test_the_cases_that_run(project: Project, words: list[str], expected: list[s
     assert chosen(project) == expected
 
 
+TABLE, SUITE = "evals/table.csv", "evals/suite.eval.yaml"
+
+
+@pytest.fixture
+def suite(project: Project) -> Project:
+    """A suite with one case of its file and two of a table."""
+    graded = "execution: {evaluators: [{name: a, type: code_judge, script: 'true {answer_file}'}]}"
+    cases = f"  - table.csv\n{CASE.format(name='shipping', tag='x')}"
+    project.write(SUITE, f"{graded}\nevalcases:\n{cases}")
+    project.write(TABLE, "id,input\nperiod,Hi\ncancel,Hi\n")
+    return project
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([f"{SUITE}::cancel"], ["t:cancel"]),
+        ([f"{SUITE}::*i*"], ["t:period", "s:shipping"]),
+        ([f"{SUITE}:4"], ["s:shipping"]),
+        ([f"{TABLE}::cancel"], ["t:cancel"]),
+        ([f"{TABLE}:2"], ["t:period"]),
+        ([f"{SUITE}::shipping", f"{TABLE}:3"], ["t:cancel", "s:shipping"]),
+        ([f"{SUITE}::cancel", ORDER], ["t:cancel", "o:cancel", "o:period"]),
+    ],
+    ids=" ".join,
+)
+def test_the_cases_of_a_suite_with_a_table(
+    suite: Project, words: list[str], expected: list[str]
+) -> None:
+    done = run(suite, *words)
+    assert done.returncode == 0, done.stderr
+    assert sorted(chosen(suite)) == sorted(expected)
+
+
 @pytest.mark.parametrize(
     ("words", "narrowed"),
     [([f"{REFUND}:2"], ["paths", "case"]), (["-k", "refund"], ["case"]), (["-k", "evals"], [])],
@@ -87,11 +121,16 @@ def test_the_scope_says_so(project: Project, words: list[str], narrowed: list[st
         ([f"{REFUND}:1"], f"{REFUND}:1: there is no such case\n  the first case is in line 2"),
         (["-k", "nothing"], "no case matches -k nothing\n  `run --list` lists the cases"),
         (["evals/refnd.eval.yaml:3"], "evals/refnd.eval.yaml does not exist"),
+        ([f"{SUITE}::cancl"], f"{SUITE}::cancl: there is no such case\n  did you mean `cancel`?"),
+        (
+            [f"{SUITE}:2"],
+            f"{SUITE}:2: there is no such case\n  the first case is in line 4",
+        ),
     ],
-    ids=["id", "line", "word", "file"],
+    ids=["id", "line", "word", "file", "id of a table", "line of a suite"],
 )
-def test_what_chooses_no_case(project: Project, words: list[str], message: str) -> None:
-    done = run(project, *words)
+def test_what_chooses_no_case(suite: Project, words: list[str], message: str) -> None:
+    done = run(suite, *words)
     assert (done.returncode, done.stderr.startswith(f"rubric-ci: {message}")) == (2, True), (
         done.stderr
     )

@@ -140,9 +140,14 @@ def _cases(loaded: LoadedProject) -> list[EvalCase]:
 def _asked_for(selection: Selection, loaded: LoadedProject, settings: RunSettings) -> Selection:
     """Leave out the cases that --case and --tag leave out."""
     every = _cases(loaded)
-    name = partial(_from_root, loaded.root)
     _check_lines(loaded, settings)
-    placed = named_cases(_of_paths(loaded, settings), settings.places, settings.keyword, name)
+    placed = named_cases(
+        _of_paths(loaded, settings),
+        settings.places,
+        settings.keyword,
+        name=partial(_from_root, loaded.root),
+        suites={each.file: file.path for file in loaded.files for each in file.cases},
+    )
     named = choose_cases(placed, ids=settings.cases, tags=())
     tagged = choose_cases(every, ids=(), tags=settings.tags)
     dropped: list[Narrowing] = ["case"] * (len(named) < len(every))

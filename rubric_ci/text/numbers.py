@@ -61,6 +61,11 @@ def dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
+def bounded(bound: str, amount: float) -> str:
+    """Return dollars after `about` or `at most`, which "less than" replaces."""
+    return f"{bound}{shown}" if (shown := dollars(amount)).startswith("$") else shown
+
+
 def plural(number: int, one: str, many: str = "") -> str:
     """Return a number and its unit, in the plural if needed."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

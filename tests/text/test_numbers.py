@@ -49,6 +49,14 @@ def test_cost(changes: dict[str, Any], shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("amount", "shown"),
+    [(0.5, "at most $0.5000"), (0.00004, "less than $0.0001"), (0.0, "at most $0.00")],
+)
+def test_bounded(amount: float, shown: str) -> None:
+    assert numbers.bounded("at most ", amount) == shown
+
+
+@pytest.mark.parametrize(
     ("seconds", "shown"),
     [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "1 min 0 s"), (3725, "62 min 5 s")],
 )

@@ -113,4 +113,4 @@ def cost_words(dollars: float | None, bound: str = "") -> str:
     """Return a cost, as words; None: it is unknown."""
     if dollars is None:
         return "cost unknown"
-    return f"{bound}{numbers.dollars(dollars)}" if dollars else "$0"
+    return numbers.bounded(bound, dollars) if dollars else "$0"

@@ -170,7 +170,7 @@ def _cost(asked: _Asked, last: LastRun, *, batched: bool) -> Cost:
     price = spending.price_of(target)
     if price and price.most is not None and not asked.of_users:
         most = asked.turns * price.most
-        return Cost(dollars=most, words=f"at most {numbers.dollars(most)}", at_most=True)
+        return Cost(dollars=most, words=numbers.bounded("at most ", most), at_most=True)
     if prices is None or asked.of_users or not isinstance(target, LlmTarget):
         return Cost(dollars=None, words=UNKNOWN)
     return _of_length(asked, target, prices)
@@ -194,7 +194,7 @@ def _as_before(
         dollars = read * prices.input + written * prices.output
     if dollars is None:
         return None
-    words = f"about {numbers.dollars(dollars)} {LAST_RUN}"
+    words = f"{numbers.bounded('about ', dollars)} {LAST_RUN}"
     return Cost(dollars=dollars, words=words, tokens=(round(read), round(written)))
 
 
@@ -208,8 +208,8 @@ def _of_length(asked: _Asked, target: LlmTarget, prices: Prices) -> Cost:
     read += sum(_pictures(case, target) * _turns(case) for case in asked.cases)
     written = asked.turns * each
     dollars = read * prices.input + written * prices.output
-    shown = numbers.dollars(dollars)
-    words = f"at most {shown}" if most else f"about {shown} at {each} tokens an answer"
+    shown = numbers.bounded("at most " if most else "about ", dollars)
+    words = shown if most else f"{shown} at {each} tokens an answer"
     return Cost(dollars=dollars, words=words, at_most=bool(most), tokens=(read, written))
 
 

@@ -21,7 +21,7 @@ demo: $(DEMO_READY)
 
 # More workers than two cores: a test often waits for a timeout or a program.
 test: test-ready
-	$(BIN)/pytest -n 6 --dist worksteal -m "not deep"
+	$(BIN)/pytest -n 8 --dist worksteal -m "not deep"
 
 # What `make test` leaves out; .ci/run runs both. Other files are not even collected.
 test-deep: test-ready

@@ -27,8 +27,6 @@ from rubric_ci.models.llm.retry import with_retries
 from tests.aimock import Aimock, Reply, breaks, fails, says
 from tests.forwarder import swallowing
 
-pytestmark = pytest.mark.timeout(300)  # the first test waits for the import of litellm
-
 WIRES = ("openai", "openai-litellm", "anthropic", "gemini")
 MODELS = {
     "openai-litellm": "openai/gpt-6-luna",

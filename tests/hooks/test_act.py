@@ -11,7 +11,6 @@ from tests.hooks import runner
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.deep,
-    pytest.mark.timeout(300),
     pytest.mark.skipif(
         not runner.ACT.exists(), reason="act is not here; `make act` builds it with Go"
     ),

@@ -12,7 +12,7 @@ from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.hooks import runner
 
-pytestmark = [pytest.mark.slow, pytest.mark.deep, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.deep]
 
 PAGE = Path(__file__).parents[2] / "docs/first-ten-minutes.md"
 BIN = platforms.SCRIPTS

@@ -11,7 +11,7 @@ import yaml
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 BIN = platforms.SCRIPTS

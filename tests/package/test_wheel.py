@@ -11,7 +11,7 @@ import pytest
 import rubric_ci
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.deep, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.deep
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ from tests.promises.table import (
     cell,
 )
 
-pytestmark = [pytest.mark.timeout(240), platforms.SHELL, platforms.TERMINALS]
+pytestmark = [platforms.SHELL, platforms.TERMINALS]
 ROOT = Path(__file__).parents[2]
 CELLS = {(kind, promise): cell(kind, promise) for kind in KINDS for promise in PROMISES}
 HELD = [pair for pair, each in CELLS.items() if isinstance(each, Holds)]

@@ -19,10 +19,7 @@ from tests.checkout import start_repository
 from tests.invoke import invoke, through_streams
 from tests.sample_project import Project, clean_environment
 
-pytestmark = [
-    pytest.mark.timeout(180),
-    platforms.SHELL,
-]
+pytestmark = platforms.SHELL
 
 SUBSTITUTED = "subst-5f1e77.a0b9c8-d7e6"
 KEY = "key-\"q9\\x2<v>'w&3/4+z=_ü8"

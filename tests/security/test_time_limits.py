@@ -22,10 +22,7 @@ from tests.http_server import serving
 from tests.invoke import invoke
 from tests.sample_project import Project, clean_environment
 
-pytestmark = [
-    pytest.mark.timeout(180),
-    platforms.SIGNALS,
-]
+pytestmark = platforms.SIGNALS
 
 EVALS = """\
 evalcases:

@@ -13,8 +13,6 @@ from tests.checkout import ENVIRONMENT, Checkout
 from tests.generating import GOOD
 from tests.invoke import invoke
 
-pytestmark = pytest.mark.timeout(240)
-
 PRICES = "input_cost_per_token: 0.001, output_cost_per_token: 0.01"
 CONFIG = """\
 evals: [evals/*.yaml]

@@ -20,8 +20,6 @@ from tests.cli.commands.test_compare import on_github
 from tests.compared import whole
 from tests.contract.fake_github import GitHub, serving
 
-pytestmark = pytest.mark.timeout(240)
-
 CONFIG = """\
 judge: {{model: openai/m, api_key: "${{{{ OPENAI_API_KEY }}}}", api_base: "{url}/v1"}}
 targets: [{{name: default, provider: mock, response: hello there}}]

@@ -14,10 +14,7 @@ from tests.checkout import ENVIRONMENT, Checkout
 from tests.forked_command import at_a_terminal, started
 from tests.generating import AFTER, BLOCK, EVAL, GOOD, Project
 
-pytestmark = [
-    pytest.mark.timeout(180),
-    platforms.TERMINALS,
-]
+pytestmark = platforms.TERMINALS
 
 REFUND = EVAL.partition("evalcases:\n")[2].partition("\n  - id: hours")[0]
 TWO = f"{EVAL}{REFUND.replace('refund', 'exchange')}"

@@ -18,8 +18,6 @@ from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 from tests.pictures import JPEG, RED, pdf, png, write
 
-pytestmark = pytest.mark.timeout(120)
-
 CONFIG = """\
 judge: {{model: openai/judge, api_base: "{url}", api_key: none{judge}}}
 targets: [{{name: default, model: openai/a, api_base: "{url}", api_key: none}}]

@@ -15,8 +15,6 @@ from tests.cli.commands.test_images import CONFIG, DRAWING, Seeing, cases, flat
 from tests.invoke import invoke
 from tests.pictures import JPEG, RED, png, write
 
-pytestmark = pytest.mark.timeout(120)
-
 CART = sha256(png(40, 30)).hexdigest()
 FILES = {"shots/cart.png": png(40, 30), "shots/photo.jpg": JPEG}
 SHOWN = """\

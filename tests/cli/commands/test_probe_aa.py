@@ -9,8 +9,6 @@ from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
-pytestmark = pytest.mark.timeout(180)
-
 CONFIG = """\
 judge: {{model: openai/gpt-6-luna, api_base: "{url}", api_key: none}}
 targets:

@@ -17,8 +17,6 @@ from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
-pytestmark = pytest.mark.timeout(180)
-
 PROMPT = """\
 You work in a shop.
 

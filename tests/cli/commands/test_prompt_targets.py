@@ -12,8 +12,6 @@ from tests.checkout import ENVIRONMENT, Checkout
 from tests.cli.commands.test_run_against import changes, report, run
 from tests.invoke import invoke
 
-pytestmark = pytest.mark.timeout(120)
-
 CONFIG = """\
 judge: {{model: openai/judge, api_base: "{url}", api_key: none}}
 targets:

@@ -17,8 +17,6 @@ from tests.http_server import Server
 from tests.invoke import invoke
 from tests.wait import wait_until
 
-pytestmark = pytest.mark.timeout(180)
-
 JUDGE = (
     "execution: {evaluators: [{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}]}"
 )

@@ -22,8 +22,6 @@ from tests.cli.commands.test_run_against import (
 from tests.forked_command import started
 from tests.wait import wait_until
 
-pytestmark = pytest.mark.timeout(180)
-
 __all__ = ["log"]  # a fixture
 
 MODEL = """\

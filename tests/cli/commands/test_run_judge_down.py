@@ -15,10 +15,7 @@ from tests import platforms
 from tests.http_server import serving
 from tests.sample_project import Project
 
-pytestmark = [
-    pytest.mark.timeout(180),
-    platforms.SHELL,
-]
+pytestmark = platforms.SHELL
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]

@@ -13,7 +13,7 @@ from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
 from tests.cli.commands.test_work_kept import WorkJudge, rubric_ci
 
-pytestmark = [pytest.mark.timeout(240), platforms.SHELL]
+pytestmark = platforms.SHELL
 
 PROGRAM = """\
 import json, sys

@@ -12,7 +12,7 @@ from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
-pytestmark = [platforms.SHELL, pytest.mark.timeout(180)]
+pytestmark = platforms.SHELL
 
 TOOL = """\
 import json, re, sys

@@ -12,10 +12,7 @@ from tests import platforms
 from tests.checkout import start_repository
 from tests.invoke import invoke
 
-pytestmark = [
-    pytest.mark.timeout(180),
-    platforms.SHELL,
-]
+pytestmark = platforms.SHELL
 
 CONFIG = """\
 evals: [evals/*.eval.yaml]

@@ -15,8 +15,6 @@ from tests.cli.commands.test_run_judged import Judged, marks
 from tests.invoke import invoke
 from tests.sample_project import clean_environment
 
-pytestmark = pytest.mark.timeout(180)
-
 WAIVE = ("waive", "greeting/greets", "--until", "2999-12-31", "--reason", "known", "--owner", "ana")
 ENTRY = """\
 waivers:

@@ -17,7 +17,7 @@ from tests.cli.commands import test_compare
 from tests.forked_command import at_a_terminal
 from tests.sample_project import clean_environment
 
-pytestmark = [pytest.mark.timeout(240), platforms.TERMINALS]
+pytestmark = platforms.TERMINALS
 
 AGENT = """\
 echo "total = 2" > fix.py

@@ -9,7 +9,6 @@ from tests.checkout import Checkout
 from tests.cli.pytest_plugin.project import EVAL, Session, Suite, project
 from tests.cli.pytest_plugin.test_fixture import CHECKS, LATER
 
-pytestmark = pytest.mark.timeout(300)  # three processes start: 50 s where fourteen others work
 FILE = "evals/support.eval.yaml"
 BOT, LATE = "tests/test_bot.py", "tests/test_late.py"
 

@@ -24,8 +24,6 @@ from rubric_ci.models.llm.litellm_client import load_litellm
 from rubric_ci.models.llm.retry import RequestError
 from tests.aimock import Aimock
 
-pytestmark = pytest.mark.timeout(180)  # the first test waits for the import of litellm
-
 Handle = Callable[[socket.socket], None]
 
 TIMEOUT = 0.7

@@ -35,7 +35,6 @@ from tests.sample_project import Project, clean_environment
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(240),  # the first test starts the proxy, which takes 10 s of CPU time
     pytest.mark.skipif(bool(litellm_proxy.missing()), reason=litellm_proxy.missing() or "-"),
 ]
 

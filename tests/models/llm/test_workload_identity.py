@@ -284,7 +284,6 @@ def test_the_age_at_which_a_token_is_renewed(lifetime: float, age: float) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_tokens_of_six_seconds_in_a_run_of_nine(tmp_path: Path, server: Cloud) -> None:
     judged = Judged(tmp_path, server, cases=12)
     judged.configure(custom(server))

@@ -8,8 +8,6 @@ from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
-pytestmark = pytest.mark.timeout(180)
-
 CONFIG = """\
 judge: {{model: openai/judge, api_base: "{url}", api_key: none}}
 targets:

@@ -35,7 +35,7 @@ from rubric_ci.models.agents.home import furnished, kept
 from rubric_ci.models.agents.logins import Login, NoLogin, login_of
 from rubric_ci.models.agents.program import Files, Start
 from rubric_ci.system import processes
-from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
+from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.scratch import VARIABLE, variables
 from rubric_ci.text import numbers
 
@@ -175,7 +175,7 @@ async def _run(
         files = await asyncio.to_thread(kept, folders.home, known.keeps)
         try:
             trace = session.own(_trace(finished, files, target, agent))
-            return answer_of(trace, finished, spelling)
+            return answer_of(trace, finished, spelling, target)
         except CannotAnswer as error:
             done = did(agent.name, finished.stdout, finished.stderr, spelling)
             raise error.after(done) from None
@@ -291,18 +291,9 @@ def _login(target: CliTarget, agent: AgentProgram, context: RunContext) -> Login
 
 
 def _trace(finished: Finished, files: Files, target: CliTarget, agent: AgentProgram) -> Trace:
-    """Return the agent's report; a status other than 0 is an error in any case."""
+    """Return the agent's report; raises CannotAnswer for a failure, and after the most turns."""
     if _is_over(agent, finished.stdout.encode()):
         turns = numbers.plural(agent.max_turns or 0, "turn")
         ended = f"was ended after {turns}, the limit in `max_turns`"
         raise CannotAnswer(f"the target `{target.name}` {ended}")
-    trace = read(agent.name, finished.stdout, finished.stderr, target, files)
-    if finished.status != 0:
-        raise CannotAnswer(f"the target `{target.name}` failed: {describe_exit(finished)}")
-    if trace.finish != "stop":
-        ends = {"length": "reached its token limit", "refusal": "refused to answer"}
-        raise CannotAnswer(f"the target `{target.name}` {ends.get(trace.finish, trace.finish)}")
-    if not trace.answer.strip():
-        last = " after its last tool call" if trace.steps else ""
-        raise CannotAnswer(f"the target `{target.name}` gave an empty answer{last}")
-    return trace
+    return read(agent.name, finished.stdout, finished.stderr, target, files)

@@ -24,7 +24,7 @@ from rubric_ci.models.agents import READERS, format_of, steps_so_far
 from rubric_ci.models.agents.program import NO_FILES, AgentFailed, Files, last_event
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
-from rubric_ci.system.processes import Finished
+from rubric_ci.system.processes import Finished, describe_exit
 
 _NUMBERS = ("duration_ms", "cost_usd", "token_usage")
 
@@ -198,7 +198,7 @@ def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> A
     """
     if target.trace in READERS:
         trace = read(target.trace, given, finished.stderr, target)
-        return answer_of(trace, finished, Spelling(places={folder: "."}))
+        return answer_of(trace, finished, Spelling(places={folder: "."}), target)
     if target.trace in {"", "none"}:
         if not target.trace and (form := format_of(given)):
             raise CannotAnswer(
@@ -214,11 +214,14 @@ def traced(given: str, finished: Finished, target: CliTarget, folder: Path) -> A
         raise CannotAnswer(f"the trace {target.trace} has none of the formats {', '.join(READERS)}")
     trace = read(form, text, "", target)
     own = replace(trace, answer=given.strip("\n") or trace.answer)
-    return answer_of(own, finished, Spelling(places={folder: "."}))
+    return answer_of(own, finished, Spelling(places={folder: "."}), target)
 
 
-def answer_of(trace: Trace, finished: Finished, spelling: Spelling) -> Answer:
-    """Return the answer in the form in which all targets report their work."""
+def answer_of(trace: Trace, finished: Finished, spelling: Spelling, target: CliTarget) -> Answer:
+    """Return the answer in the form in which all targets report their work.
+
+    Raises CannotAnswer with what was used if there is none, or a part of one.
+    """
     calls = [_call(step) for step in spelled(trace.steps, spelling)]
     measures: dict[str, Any] = {
         "output_messages": [
@@ -232,7 +235,22 @@ def answer_of(trace: Trace, finished: Finished, spelling: Spelling) -> Answer:
     if trace.input_tokens or trace.output_tokens:
         measures["token_usage"] = {"input": trace.input_tokens, "output": trace.output_tokens}
     known = {name: value for name, value in measures.items() if value is not None}
-    return measured(build(trace.answer, known), finished)
+    given = measured(build(trace.answer, known), finished)
+    if problem := _without_answer(trace, finished):
+        raise CannotAnswer(f"the target `{target.name}` {problem}", given.usage)
+    return given
+
+
+def _without_answer(trace: Trace, finished: Finished) -> str:
+    """Return why a trace has no answer; a status other than 0 is an error in any case."""
+    if finished.status != 0:
+        return f"failed: {describe_exit(finished)}"
+    if trace.finish != "stop":
+        ends = {"length": "reached its token limit", "refusal": "refused to answer"}
+        return ends.get(trace.finish, trace.finish)
+    if not trace.answer.strip():
+        return f"gave an empty answer{' after its last tool call' if trace.steps else ''}"
+    return ""
 
 
 def _call(step: Step) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from rubric_ci.model.evals import EvalCase, RubricSpec
 from rubric_ci.model.results import Answer
 from rubric_ci.model.rubric import Assertion, Rubric
 from rubric_ci.model.trace import FileChange, KeptFile, steps_of
+from rubric_ci.model.usage import Usage
 from rubric_ci.models.llm import judge_command
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.system import scratch
@@ -184,6 +185,40 @@ def test_a_failure_that_exits_with_0_is_no_answer(
     bench: Bench, agent: str, stdout: str, message: str
 ) -> None:
     assert message in bench.refusal(bench.program(agent, stdout))
+
+
+CUT = {**CLAUDE, "stop_reason": "max_tokens"}
+WITHOUT_ANSWER = [
+    (CUT, "reached its token limit"),
+    ({**CLAUDE, "stop_reason": "refusal"}, "refused to answer"),
+    ({**CLAUDE, "result": "\n"}, "gave an empty answer"),
+]
+
+
+@pytest.mark.parametrize(("said", "message"), WITHOUT_ANSWER)
+@pytest.mark.parametrize("by", ["name", "trace", "file"])
+def test_no_answer_costs_what_it_used(
+    bench: Bench, by: str, said: dict[str, Any], message: str
+) -> None:
+    (bench.root / "out.json").write_text(json.dumps(said))
+    target = {
+        "name": bench.program("claude-code", json.dumps(said)),
+        "trace": command("cat out.json", trace="claude-code", cost_per_run=1),
+        "file": command("true", trace="out.json", cost_per_run=1),
+    }[by]
+    with pytest.raises(NoVerdict) as caught:
+        bench.answer(target)
+    assert str(caught.value) == f"the target `{target.name}` {message}"
+    assert caught.value.usage == Usage(calls=1, input_tokens=16, output_tokens=3, cost_usd=0.001)
+
+
+def test_an_exit_status_costs_what_was_used(bench: Bench) -> None:
+    target = bench.program("claude-code", f"{json.dumps(CLAUDE)}")
+    with (bench.programs / "claude").open("a") as program:
+        program.write("sys.exit(3)\n")
+    with pytest.raises(NoVerdict, match="failed: exit status 3") as caught:
+        bench.answer(target)
+    assert caught.value.usage.cost_usd == 0.001
 
 
 def test_a_missing_program_and_a_missing_credential(bench: Bench) -> None:

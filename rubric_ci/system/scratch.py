@@ -90,8 +90,10 @@ def remove(folder: Path) -> None:
 
 def _end_processes(folder: Path) -> None:
     """Kill the processes that name the folder in their environment; only Linux shows it."""
+    if sys.platform != "linux":
+        return
     mark = f"\0{VARIABLE}={folder}{os.sep}".encode()
-    for _ in range(_ROUNDS if sys.platform == "linux" else 0):
+    for _ in range(_ROUNDS):
         processes = (path for path in Path("/proc").iterdir() if path.name.isdigit())
         left = [int(path.name) for path in processes if mark in _environment(path)]
         if not left:

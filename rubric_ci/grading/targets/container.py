@@ -1,6 +1,7 @@
 """A container around a target, with the workspace and the home mounted."""
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -39,7 +40,7 @@ async def remove(folders: Folders, environment: Mapping[str, str]) -> None:
 
 def _user(engine: str) -> tuple[str, ...]:
     """Return the options with which files belong to the user of the run."""
-    if not hasattr(os, "getuid"):
+    if sys.platform == "win32":
         return ()
     user = f"--user={os.getuid()}:{os.getgid()}"
     return (user, "--userns=keep-id") if engine == "podman" and os.getuid() else (user,)

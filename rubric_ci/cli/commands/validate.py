@@ -61,21 +61,21 @@ def validate(settings: ValidateSettings) -> ExitCode:
     gc.disable()  # nodes and data form no cycles: collection would only cost a fifth of the time
     project, notes = _open_project(settings)
     checker = Checker(project, waiver_states, from_root=settings.format != "text")
+    paths, errors = _paths(settings.paths, checker)
     if settings.fix or settings.diff:
         from rubric_ci.files.project.fixer import fix_files
 
-        paths, _ = _paths(settings.paths, checker)
         places = fix_files(paths, project.rules, write=not settings.diff)
         if settings.diff:
             return ExitCode.GATE if places else ExitCode.OK
-    jobs, errors = _jobs(settings, checker)
+    jobs = _jobs(paths, settings, checker)
     workers = usable_cores() if len(jobs) >= WORTH_FORKING else 1
     found = [problem for some in in_parallel(_do, jobs, workers) for problem in some]
     if jobs or not errors:
         sys.stdout.write(_rendered(settings, found, len(jobs), notes))
         if settings.format == "text" and not settings.fix:
             sys.stdout.write(_fixable(found, project.rules))
-            sys.stdout.write(_left_aside(settings, checker))
+            sys.stdout.write(_left_aside(paths, settings, checker))
     if errors:
         from rubric_ci.text.escape import error_text
 
@@ -116,9 +116,8 @@ def _do(job: Job) -> "Sequence[Diagnostic]":
     return job()
 
 
-def _jobs(settings: ValidateSettings, checker: Checker) -> tuple[list[Job], list[UserError]]:
-    """Return one job per file, and an error per path that was not found."""
-    paths, errors = _paths(settings.paths, checker)
+def _jobs(paths: Sequence[Path], settings: ValidateSettings, checker: Checker) -> list[Job]:
+    """Return one job per file, and one for standard input."""
     if settings.only_evals:
         paths = [path for path in paths if checker.concerns(path)]
     jobs: list[Job] = []
@@ -127,7 +126,7 @@ def _jobs(settings: ValidateSettings, checker: Checker) -> tuple[list[Job], list
     if not settings.paths:
         paths = [*checker.configs(paths), *paths]
     jobs.extend(partial(checker.check, path) for path in paths)
-    return jobs, errors
+    return jobs
 
 
 def _stdin() -> bytes:
@@ -137,6 +136,7 @@ def _stdin() -> bytes:
 
 
 def _paths(written: Sequence[str], checker: Checker) -> tuple[list[Path], list[UserError]]:
+    """Return the files to check, and an error per path that was not found."""
     found: dict[str, Path] = {}
     errors: list[UserError] = []
     for path in written or [""]:
@@ -171,14 +171,14 @@ def _rendered(
     )
 
 
-def _left_aside(settings: ValidateSettings, checker: Checker) -> str:
+def _left_aside(paths: Sequence[Path], settings: ValidateSettings, checker: Checker) -> str:
     """Return the files of other tools in the folders that were searched, in one line."""
     if settings.only_evals:
         return ""
     from rubric_ci.files.project.eval_search import left_aside
 
     globs = checker.project.summary.globs
-    found = left_aside(settings.paths, globs, _paths(settings.paths, checker)[0])
+    found = left_aside(settings.paths, globs, paths)
     return f"{found}\n" if found else ""
 
 

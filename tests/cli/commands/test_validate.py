@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.files.project.checker import Checker
 from tests import platforms
 from tests.checkout import Checkout
 from tests.invoke import invoke
@@ -39,6 +40,19 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals/good.yaml").write_text(GOOD)
     return tmp_path
+
+
+def test_a_folder_is_searched_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = []
+    find = Checker.find
+
+    def counted(checker: Checker, written: str) -> list[Path]:
+        searched.append(written)
+        return find(checker, written)
+
+    monkeypatch.setattr(Checker, "find", counted)
+    assert rubric_ci("validate", "evals", cwd=project).returncode == 0
+    assert searched == ["evals"]
 
 
 def test_text_gives_no_orders_to_a_runner(project: Path) -> None:

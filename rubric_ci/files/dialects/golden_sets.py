@@ -4,6 +4,7 @@ Columns and keys have their meaning by the usual names; all others are metadata.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from rubric_ci.files.dialects.message_parts import NoPart, is_message, our_message
@@ -83,7 +84,12 @@ def _case(
             _put(found, (*ours, key), row[name], (*where, name))
     if tags := _listed(row.get(names["tags"]), between=","):
         found.put((*ours, "tags"), tags, (*where, names["tags"]))
-    rest = {key: value for key, value in row.items() if key not in names.values()}
+    meant = {*chain(*usual.values())}  # such a cell says nothing if it is empty
+    rest = {
+        key: value
+        for key, value in row.items()
+        if key not in names.values() and (_is_filled(value) or spelt(key) not in meant)
+    }
     _refuse(found, rest, names, where)
     others = {key: text_of(each) if key.startswith("__") else each for key, each in rest.items()}
     test = test_of_row(found, others, where)

@@ -609,6 +609,13 @@ def test_a_table(checkout: Checkout) -> None:
     assert "a.csv:4:1: not-supported: the row has no text in input, prompt, question" in said
 
 
+def test_an_empty_cell_of_a_usual_name_is_no_metadata(checkout: Checkout) -> None:
+    table = "Question;Criteria;Tags;Plan\nHow long?;;;\n"
+    suite, _ = imported(checkout, "a.csv", a__csv=table)
+    [case] = suite["evalcases"]
+    assert case["metadata"] == {"Plan": ""}
+
+
 AS_REFERENCE = "Answers the request as the reference answer does"
 UNGRADED = "the cases have no rubrics yet: `rubric-ci generate rubrics a.eval.yaml` drafts them\n"
 GOLDEN = [

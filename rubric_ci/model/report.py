@@ -1,7 +1,7 @@
 """The report of a run: every output format is generated from it."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Literal, TypeAlias
 
@@ -190,6 +190,17 @@ class RunReport:
     def covers(self) -> str:
         """The part of the suite that the report covers; empty if it is the whole."""
         return self.scope.describe(len(self.cases))
+
+
+def case_names(report: RunReport) -> Callable[[CaseResult | RemovedCase], str]:
+    """Return the function that names a case: its id, or `FILE::ID` if several files have the id."""
+    pairs = {(case.id, case.file) for case in (*report.cases, *report.removed)}
+    files = Counter(name for name, _ in pairs)
+
+    def name(case: CaseResult | RemovedCase) -> str:
+        return case.id if files[case.id] < 2 else f"{case.file}::{case.id}"
+
+    return name
 
 
 def usage_of_sides(case: CaseResult) -> Usage:

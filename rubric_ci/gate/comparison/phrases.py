@@ -14,7 +14,7 @@ from rubric_ci.model.comparison import (
     Source,
     SuspectCounts,
 )
-from rubric_ci.model.report import Against, RunReport
+from rubric_ci.model.report import Against, RunReport, case_names
 from rubric_ci.model.results import CaseResult, Change, Errored, Graded, standing
 from rubric_ci.model.trials import tier, trials_of
 from rubric_ci.text import escape, numbers
@@ -136,8 +136,9 @@ def counts(report: RunReport) -> str:
 
 def kind_lines(report: RunReport) -> Iterator[str]:
     """Yield a line per kind with the first cases of it; unchanged cases have no names."""
+    name = case_names(report)
     for kind, cases in kinds(report).items():
-        named = [case.id for case in (report.removed if kind == "removed" else cases)]
+        named = [*map(name, report.removed if kind == "removed" else cases)]
         if named:
             count = f"{len(named):,} {TITLES[kind]}"
             yield count if kind == "unchanged" else f"{count}: {numbers.listed(named)}"
@@ -203,10 +204,11 @@ def drop_lines(report: RunReport) -> Iterator[str]:
 
 
 def moved_most(report: RunReport) -> list[str]:
-    """Return the ids of the cases whose trials are worse than at the base, the worst first."""
-    fallen = [(_fall(case), case.id) for case in report.cases]
-    worse = sorted(((fall, name) for fall, name in fallen if fall > 0), key=lambda each: -each[0])
-    return [name for _, name in worse]
+    """Return the names of the cases whose trials are worse than at the base, the worst first."""
+    fallen = [(_fall(case), case) for case in report.cases]
+    worse = sorted((each for each in fallen if each[0] > 0), key=lambda each: -each[0])
+    name = case_names(report)
+    return [name(case) for _, case in worse]
 
 
 def _fall(case: CaseResult) -> float:
@@ -237,18 +239,21 @@ def lines(report: RunReport) -> Iterator[str]:
     if where := source(report):
         yield f"{noun(report).capitalize()}: {where}"
     if report.removed:
-        yield f"Removed: {numbers.listed([f'`{case.id}`' for case in report.removed])}"
+        name = case_names(report)
+        yield f"Removed: {numbers.listed([f'`{name(case)}`' for case in report.removed])}"
     yield from limits(report)
 
 
 def listed(report: RunReport) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the title of each kind that is listed, and its cases with their reasons."""
+    name = case_names(report)
     for kind, cases in kinds(report).items():
         if kind == "removed" and report.removed:
             names = [(case.id, short(case.file)) for case in report.removed]
             yield f"{len(names):,} {TITLES[kind]}", names
         elif kind in _LISTED and cases:
-            yield f"{len(cases):,} {TITLES[kind]}", [(case.id, short(_why(case))) for case in cases]
+            why = [(name(case), short(_why(case))) for case in cases]
+            yield f"{len(cases):,} {TITLES[kind]}", why
 
 
 def broken(report: RunReport) -> Sequence[CaseResult]:

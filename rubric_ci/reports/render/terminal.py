@@ -1,6 +1,6 @@
 """A report for the terminal: verdict table, missed criteria and their reasons, report files."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Literal, TypeAlias, TypeGuard
 
@@ -13,7 +13,7 @@ from rich.text import Text
 from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.report.matrix import Matrix, matrix
 from rubric_ci.gate.waivers import waived as waivers
-from rubric_ci.model.report import RunReport
+from rubric_ci.model.report import RunReport, case_names
 from rubric_ci.model.results import (
     CaseResult,
     CriterionResult,
@@ -134,7 +134,7 @@ def _blocks(
         yield _matrix(found, report)
         yield Text()
     elif rows or shared:
-        yield _table(rows, shared, narrow)
+        yield _table(rows, shared, case_names(report), narrow=narrow)
         yield Text()
     if len(rows) < len(single):
         yield _text(_unlisted(single, rows), "dim")
@@ -220,10 +220,14 @@ def _matrix(found: Matrix, report: RunReport) -> Table:
 
 
 def _table(
-    rows: Sequence[CaseResult], shared: Mapping[str, Sequence[CaseResult]], narrow: bool
+    rows: Sequence[CaseResult],
+    shared: Mapping[str, Sequence[CaseResult]],
+    name: Callable[[CaseResult], str],
+    *,
+    narrow: bool,
 ) -> Table:
     table = Table(box=ROUNDED, header_style="bold")
-    longest = max((len(case.id) for case in rows), default=0)
+    longest = max((len(name(case)) for case in rows), default=0)
     width = min(longest, LONGEST_ID) if narrow else None
     table.add_column("case", overflow="fold", ratio=None if narrow else 2, width=width)
     if not narrow:
@@ -235,30 +239,31 @@ def _table(
         table.add_column("cost", justify="right", no_wrap=True)
     for case in rows:
         price = [usage_text.price(case)] if priced else []
-        table.add_row(*(_narrow_cells(case) if narrow else _cells(case)), *price)
+        cells = _narrow_cells(case) if narrow else _cells(case)
+        table.add_row(_text(name(case)), *cells, *price)
     for reason, cases in shared.items():
         verdict = Text.assemble((f"{SIGNS['errored']} errored", STYLES["errored"]))
         about = _text(numbers.shortened(reason, 600))
-        names = _text(f"\n{numbers.listed([case.id for case in cases])}", "dim")
+        names = _text(f"\n{numbers.listed([*map(name, cases)])}", "dim")
         score = () if narrow else ("-",)
         table.add_row(_text(f"{len(cases):,} cases") + names, *score, verdict, about)
     return table
 
 
 def _cells(case: CaseResult) -> list[Text]:
-    """Return id, score, verdict with trials, and reason."""
+    """Return score, verdict with trials, and reason."""
     trials = wording.trials(case)
     score = Text(numbers.score(case.score) if isinstance(case, Graded) else "-")
     verdict = _shown_verdict(case).append(f"\n{trials}" if trials else "", style="dim")
-    return [_text(case.id), score, verdict, _why(case)]
+    return [score, verdict, _why(case)]
 
 
 def _narrow_cells(case: CaseResult) -> list[Text]:
-    """Return id, verdict with score, and reason with trials."""
+    """Return verdict with score, and reason with trials."""
     trials = wording.trials(case)
     score = f" {numbers.score(case.score)}" if isinstance(case, Graded) else ""
     why = _why(case).append(f"\n{trials}" if trials else "", style="dim")
-    return [_text(case.id), _shown_verdict(case) + Text(score), why]
+    return [_shown_verdict(case) + Text(score), why]
 
 
 def _shown_verdict(case: CaseResult) -> Text:

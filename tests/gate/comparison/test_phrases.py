@@ -1,5 +1,6 @@
 """The words about a comparison that all formats share."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -44,6 +45,24 @@ def test_the_terminal_shows_a_line_per_class() -> None:
     text = terminal.render(REPORT, width=200, color=False)
     block = "\n  ".join(["Compared with the base: `aaaaaaaaaa` of 2026-11-20", *LINES])
     assert f"\n{block}\n" in text
+
+
+def test_a_case_whose_id_several_files_have_is_named_with_its_file() -> None:
+    cases = [
+        graded("one", change="flaky"),
+        graded("one", "pass", change="unchanged", file="f.yaml"),
+        graded("two", change="flaky", file="f.yaml"),
+    ]
+    report = a_report(*cases, against=BASE, removed=(RemovedCase(file="f.yaml", id="gone"),))
+    assert list(phrases.kind_lines(report)) == [
+        "1 unchanged",
+        "2 flaky: e.yaml::one, two",
+        "1 removed: gone",
+    ]
+    assert next(names for _, names in phrases.listed(report))[0][0] == "e.yaml::one"
+    text = terminal.render(report, width=100, color=False)
+    first = re.findall(r"^│ (\S+)", text, re.MULTILINE)
+    assert first == ["case", "e.yaml::one", "f.yaml::one", "two"]
 
 
 def test_no_case_and_no_base() -> None:

@@ -75,12 +75,20 @@ def reason(case: CaseResult) -> str:
     if isinstance(case, Graded) and case.verdict == "pass" and case.score >= 1:
         return ""
     text = case.reason
-    for evaluator in case.evaluators if isinstance(case, Graded) else ():
-        for each in evaluator.criteria if isinstance(evaluator, Assessed) else ():
-            if each.text:
-                shown = " ".join(each.text.replace("`", "'").split())
-                text = text.replace(f"`{each.id}`", f"“{numbers.shortened(shown, 100)}”")
+    for each in _told_of(case) if isinstance(case, Graded) else ():
+        shown = " ".join(each.text.replace("`", "'").split())
+        text = text.replace(f"`{each.id}`", f"“{numbers.shortened(shown, 100)}”")
     return text
+
+
+def _told_of(case: Graded) -> list[CriterionResult]:
+    """Return the criteria that the reason may name; of one id in several rubrics its own first."""
+    counted = (each for each in case.evaluators if isinstance(each, Assessed) and each.weight > 0)
+    every = (criterion for each in counted for criterion in each.criteria if criterion.text)
+    said = " ".join(case.reason.split())
+    return sorted(
+        every, key=lambda c: (not c.gated, " ".join(c.reasoning.split())[:100] not in said)
+    )
 
 
 def name_of(criterion: CriterionResult) -> str:

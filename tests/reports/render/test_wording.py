@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.results import CriterionResult
+from rubric_ci.model.results import Assessed, CriterionResult
 from rubric_ci.model.scope import Scope
 from rubric_ci.model.scoring import MarkValue
 from rubric_ci.reports.render import wording
@@ -111,3 +111,39 @@ def test_the_text_of_an_assertion_is_said_once() -> None:
     )
     assert result.found == "it does not occur"
     assert replace(result, text="Has an x").found == result.reasoning
+
+
+def one(text: str, *, mark: bool, gate: str = "required", **changes: Any) -> Assessed:
+    """Return a rubric with one criterion, whose id other rubrics have as well."""
+    missed = bool(gate) and not mark
+    said = f"{text} is {mark}"
+    made = a_criterion("rubric-1", text=text, mark=mark, gate=gate, gated=missed, reasoning=said)
+    return a_rubric(made, **changes)
+
+
+@pytest.mark.parametrize(
+    ("evaluators", "said", "shown"),
+    [
+        (
+            [one("Greets", mark=True), one("Thanks", mark=False)],
+            "`rubric-1` is required and not satisfied: Thanks is False",
+            "“Thanks” is required and not satisfied: Thanks is False",
+        ),
+        (
+            [one("Greets", mark=False, weight=0), one("Thanks", mark=False)],
+            "`rubric-1` is required and not satisfied: Thanks is False",
+            "“Thanks” is required and not satisfied: Thanks is False",
+        ),
+        (
+            [one("Greets", mark=True, gate=""), one("Thanks", mark=False, gate="")],
+            "score 0.50 is below 0.60; largest loss: `rubric-1`: Thanks is False",
+            "score 0.50 is below 0.60; largest loss: “Thanks”: Thanks is False",
+        ),
+    ],
+    ids=["a missed gate", "not counted", "the largest loss"],
+)
+def test_a_reason_names_the_criterion_of_its_rubric(
+    evaluators: list[Assessed], said: str, shown: str
+) -> None:
+    case = graded("a", evaluators=tuple(evaluators), reason=said)
+    assert wording.reason(case) == shown

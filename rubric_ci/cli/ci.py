@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import options
-from rubric_ci.cli.click_types import FILE, LINES, Group, command, option, workflow
+from rubric_ci.cli.click_types import FILE, LINES, Group, Number, command, option, workflow
 from rubric_ci.model import option_values
 
 
@@ -151,13 +151,13 @@ def authorize(**options: Any) -> None:
 )
 @option(
     "--unused-days",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="DAYS",
     help="Delete entries unused for this many days.",
 )
 @option(
     "--max-megabytes",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="MB",
     help="Delete least recently used entries until the cache is this small.",
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,6 +16,19 @@ class _Lines(click.types.StringParamType):
 
     def split_envvar_value(self, rv: str) -> list[str]:
         return [line.strip() for line in rv.splitlines() if line.strip()]
+
+
+class Number(click.FloatRange):
+    """A number in a range; `nan`, which no limit refuses, and infinity are errors."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number; raises click.BadParameter."""
+        number: float = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
 
 
 LINES = _Lines()

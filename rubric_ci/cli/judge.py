@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import options, request_options
-from rubric_ci.cli.click_types import FILE, Group, command, examples, option
+from rubric_ci.cli.click_types import FILE, Group, Number, command, examples, option
 from rubric_ci.model import option_values
 
 _calibration = partial(option, heading="Calibration")
@@ -97,7 +97,7 @@ def label(**options: Any) -> None:
 )
 @_calibration(
     "--tolerance",
-    type=click.FloatRange(min=0, max=1),
+    type=Number(min=0, max=1),
     metavar="SHARE",
     default=0.05,
     help="With --cascade, share of verdicts that may be wrong beyond the second judge's.",

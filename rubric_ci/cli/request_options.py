@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rubric_ci.cli.click_types import FILE, LINES, bundle, option, workflow
+from rubric_ci.cli.click_types import FILE, LINES, Number, bundle, option, workflow
 from rubric_ci.model import option_values
 
 limits = partial(option, heading="Limits")
@@ -30,13 +30,13 @@ _limits = bundle(
     ),
     limits(
         "--max-cost-usd",
-        type=click.FloatRange(min=0),
+        type=Number(min=0),
         metavar="USD",
         help="Maximum cost in US dollars. Requests that could exceed it are not sent.",
     ),
     limits(
         "--max-seconds",
-        type=click.FloatRange(min=0),
+        type=Number(min=0),
         metavar="SECONDS",
         variable="RUBRIC_CI_MAX_SECONDS",
         help="Stop after this many seconds; `run` also ends commands and scripts then.",

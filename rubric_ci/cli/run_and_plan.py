@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from rubric_ci.cli import completion, options, request_options
-from rubric_ci.cli.click_types import FILE, command, examples, option
+from rubric_ci.cli.click_types import FILE, Number, command, examples, option
 from rubric_ci.system.ci_advice import in_a_job
 
 
@@ -216,7 +216,7 @@ def _with_places(options: dict[str, Any]) -> dict[str, Any]:
 @_trials
 @option(
     "--detect",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(0, 1, min_open=True),
     metavar="SCORE",
     heading="Statistics",
     help="Also print how many cases and trials detect this drop of the mean score.",

@@ -1,4 +1,4 @@
-"""Options that are given twice: a usage error, unless help says that they are repeatable."""
+"""Options that are given twice, which is a usage error unless they are repeatable, and numbers."""
 
 from collections.abc import Iterator
 
@@ -30,6 +30,22 @@ def test_an_option_is_repeatable_or_refused(words: tuple[str, ...], option: clic
     assert done.exit_code == (0 if option.multiple else 2)
     assert ("is given twice; it has one value" in done.stderr) is not option.multiple
     assert ("repeatable" in (option.help or "")) is option.multiple
+
+
+FLOATS = [
+    pytest.param(words, option, id=" ".join((*words, option.opts[-1])))
+    for words, option in commands()
+    if isinstance(option.type, click.types.FloatParamType)
+]
+
+
+@pytest.mark.parametrize(("words", "option"), FLOATS)
+def test_a_number_is_finite(words: tuple[str, ...], option: click.Option) -> None:
+    for number in ("nan", "inf"):
+        done = CliRunner().invoke(main, [*words, option.opts[-1], number])
+        assert done.exit_code == 2
+        problem = f"Error: Invalid value for '{option.opts[-1]}': {number} is not a finite number."
+        assert problem in done.stderr or "is not in the range" in done.stderr
 
 
 @pytest.mark.parametrize(

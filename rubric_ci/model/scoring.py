@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 from rubric_ci.model.dataclass import dataclass
 
 DECIMALS = 6  # 0.1 + 0.7 of 1.0 must reach 0.8
+_SMALLER: Final = 2.0**-64  # a power of two, so that no weight is rounded
 
 Verdict: TypeAlias = Literal["pass", "borderline", "fail"]
 """The verdict of a score."""
@@ -71,7 +72,10 @@ def combine(
 def weighted_mean(parts: Iterable[tuple[float, float]]) -> float:
     """Return the mean of (weight, value) pairs, rounded before any comparison."""
     pairs = list(parts)
-    return round(fsum(w * v for w, v in pairs) / fsum(w for w, _ in pairs), DECIMALS)
+    try:
+        return round(fsum(w * v for w, v in pairs) / fsum(w for w, _ in pairs), DECIMALS)
+    except OverflowError:
+        return weighted_mean((w * _SMALLER, v) for w, v in pairs)
 
 
 @lru_cache(maxsize=1_000)  # most cases of a run have one of a few scores

@@ -170,6 +170,8 @@ def test_thresholds_are_configurable() -> None:
         ([(0.1, 1.0), (0.7, 1.0), (0.2, 0.0)], 0.8),
         ([(1, 0.7999996), (0, 1.0)], 0.8),
         ([(1, 0.7999994)], 0.799999),
+        ([(1e308, 1.0), (1.7e308, 0.0)], 0.37037),  # more than a number can hold
+        ([(1.7e308, 1.0), (1e-308, 0.0)], 1.0),
     ],
 )
 def test_a_mean_is_rounded_once(parts: list[tuple[float, float]], mean: float) -> None:

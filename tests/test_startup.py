@@ -70,7 +70,7 @@ def test_light_commands_load_nothing_heavy(tmp_path: Path, arguments: list[str],
     assert modules.isdisjoint(OF_A_RUN)
     if text == EVAL:  # a good file needs nothing that others need
         assert not any("media" in name for name in modules)
-        unused = {"dataclasses", "html", "json", "jsonschema", "shlex", "shutil"}
+        unused = {"dataclasses", "fractions", "html", "json", "jsonschema", "shlex", "shutil"}
         assert modules.isdisjoint(unused)
 
 

@@ -1,8 +1,6 @@
 """Rules of the gate: pass rates at the present number of cases."""
 
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
-from math import ceil
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.config_summary import Prompt
@@ -120,10 +118,12 @@ def _is_rate(value: Any) -> bool:
 
 
 def _of_size(path: Path, tag: str, rate: float, size: int) -> Iterator[Problem]:
+    from rubric_ci.model.gate import required_passes  # few configurations have a rate
+
     if not size:
         if tag:
             yield Problem(GROUP_WITHOUT_CASES, path[:-1], f"no case has the tag `{tag}`")
-    elif rate < 1 and ceil(Fraction(repr(rate)) * size) == size:
+    elif rate < 1 and required_passes(rate, size) == size:
         cases = "the only case" if size == 1 else f"{size:,} cases"
         of = f" with the tag `{tag}`" if tag else ""
         yield Problem(PASS_RATE_SIZE, path, f"of {cases}{of} at {rate} none may fail")

@@ -62,7 +62,7 @@ def comment(server: Server, repository: str, number: int) -> Asked:
 
 
 def labelled(server: Server, repository: str, number: int, label: str) -> Asked | None:
-    """Return who put a label on a pull request last; None: no one did."""
+    """Return the person who last put a label on a pull request; None: no one did."""
     page, last = 1, None
     while events := _read(server, f"/repos/{repository}/issues/{number}/events?page={page}"):
         named = (each for each in events if each["event"] == "labeled")

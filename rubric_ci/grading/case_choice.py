@@ -53,7 +53,7 @@ def at_places(
 
 
 def _at(place: CasePlace, own: Sequence[EvalCase], name: Callable[[str], str]) -> list[EvalCase]:
-    """Return the cases at a place, of those of its file or of the files that it names."""
+    """Return the cases at a place in an eval file, or in a file of cases that it names."""
     if place.case:
         found = [case for case in own if fnmatchcase(case.id, place.case)]
         hint = suggest(place.case, [case.id for case in own], most=0)

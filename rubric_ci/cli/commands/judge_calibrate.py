@@ -141,7 +141,7 @@ def _marks(
 ) -> tuple[list[list[Marks | NotJudged]], bool]:
     """Return the marks of each judge, and True if the budget ended.
 
-    Each answer is judged once, even if several people labelled it. What has no marks is shown.
+    Each answer is judged once, even if several people labelled it. Those without marks are listed.
     """
     hosts = allowed_hosts(loaded, settings.requests.allowed_hosts, os.environ)
     context = build_context(loaded.root, loaded.config, settings.requests, os.environ, hosts=hosts)

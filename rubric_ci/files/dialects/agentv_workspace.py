@@ -1,6 +1,6 @@
 """The folder of AgentV's agents as a workspace: `environment` of 5, `workspace` of 2 to 4.
 
-What a folder gets there before and after the answers it gets here for each answer.
+AgentV prepares a folder for several answers; here it is prepared for each answer.
 """
 
 import re

@@ -49,7 +49,7 @@ def recognise(data: Any, file: str = "FILE") -> Problem | None:
 
 
 def _or_agentv(data: dict[str, Any]) -> str:
-    """Return what marks a file as AgentV's; promptfoo ignores graders that are no test's."""
+    """Return the hint for a file with graders outside of tests, which promptfoo ignores."""
     is_likely = {"assert", "assertions"} & data.keys() and not _keys_of(data.get("tests"))
     return "; if it is AgentV's, add a `name` to it" if is_likely else ""
 

@@ -25,7 +25,7 @@ ABOUT: Final = ("name", "description", "version", "metadata", "$schema", "create
 
 
 def outcome(*, has_reference: bool) -> str:
-    """Return what rubrics of a record are drafted from, until a person writes better."""
+    """Return the expected outcome of a record, from which its rubrics are drafted."""
     if has_reference:
         return "Answers the request as the reference answer does"
     return "Answers the request correctly and completely"

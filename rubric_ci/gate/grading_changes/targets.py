@@ -1,7 +1,7 @@
 """Changes to the settings of a target that its answers depend on, compared one by one.
 
-What a change is for is exempt: model, prompt, skill and parameters. Every other setting is told, so
-a new field of a target is told until it has a row here.
+Settings under test are exempt: model, prompt, skill and parameters. A change of another setting is
+listed, so a new field of a target is listed until it has a row here.
 """
 
 from collections.abc import Callable, Iterator, Mapping

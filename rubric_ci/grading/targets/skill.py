@@ -10,8 +10,8 @@ from rubric_ci.model.evals import EvalCase, Message, TextPart
 def with_skill(case: EvalCase, target: Target) -> EvalCase:
     """Return the case as the target is asked: a message on its skill comes first.
 
-    A model and a command get the text of `SKILL.md`. What works in a folder finds the skill there,
-    and reads what it needs.
+    A model and a command get the text of `SKILL.md`. An agent with a workspace finds the skill
+    there, and reads what it needs.
     """
     if not isinstance(target, LlmTarget | CliTarget) or target.skill is None:
         return case

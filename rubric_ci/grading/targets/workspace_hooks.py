@@ -1,7 +1,7 @@
 """Commands around the work in a workspace: before all answers, before each one and after it.
 
-They start outside of the folder, and read its path and the case as JSON on standard input. Without
-what one prepares there is no answer; what one leaves undone after it is a note.
+They start outside of the folder, and read its path and the case as JSON on standard input. If one
+fails before the answer, there is none; if one fails after it, a note says so.
 """
 
 import json

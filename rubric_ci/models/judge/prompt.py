@@ -158,7 +158,7 @@ def rubric_messages(
 ) -> tuple[ChatMessage, ...]:
     """Return the messages; the answer comes last, followed by a reminder.
 
-    `media` are the images and documents of the answer. What is not `shown` is named only.
+    `media` are the images and documents of the answer; those that are not `shown` are only named.
     """
     every = "c1" if len(criteria) == 1 else f"c1 to c{len(criteria)}"
     parts = [

@@ -1,7 +1,7 @@
 """Whether a person asked to grade a stranger's commit, and which one; see the page of the docs.
 
-The event only says where to look. Who asked, with which right, in which words and at which commit
-is read from GitHub, now. Each word is good for one run of one commit.
+The event only says where to look. The person, their permission, the words and the commit are read
+from GitHub, now. Each word is good for one run of one commit.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -50,7 +50,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """Who may ask, and by which label."""
+    """The people who may ask, and the label that asks."""
 
     repository: str
     people: Collection[str] = ()  # besides those who may push

@@ -88,9 +88,9 @@ async def confirm(
 ) -> Confirmed:
     """Return how the pairs differ; a suspect has its verdict after its further trials.
 
-    Breaks and fixes are asked apart: each has the whole budget of false alarms. What is not among
-    `changes` is not asked again. Where most cases are worse and a `drop` of all counts, no
-    suspected break is asked separately.
+    Breaks and fixes are asked apart: each has the whole budget of false alarms. Cases with a change
+    that is not in `changes` are not asked again. Where most cases are worse and a `drop` of all
+    counts, no suspected break is asked separately.
     """
     compared = {key: _before_more(pair, changes) for key, pair in pairs.items()}
     found = Confirmed(pairs=pairs, compared=compared, drop=drop)

@@ -8,10 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 
 
 @dataclass(slots=True)
@@ -56,31 +55,20 @@ def judging(model: AnswerJudge | None = None) -> Iterator[AnswerJudge]:
     """Run the judge, or another model, in this process, on a free port."""
     judge = model or AnswerJudge()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
             """Return the entry of any model."""
-            self._send({"object": "model"})
+            self.send_json(200, {"object": "model"})
 
         def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            request = self.received()
             message = {"role": "assistant", "content": "" if judge.out else judge.reply(request)}
             usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
-            self._send({**body, "choices": [choice], "usage": usage}, 403 if judge.out else 200)
-
-        def _send(self, body: dict[str, Any], status: int = 200) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
+            self.send_json(403 if judge.out else 200, {**body, "choices": [choice], "usage": usage})
 
     with serving(Handler) as server:
         judge.url = server.url

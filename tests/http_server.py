@@ -1,11 +1,12 @@
 """HTTP servers of tests: a free port each, and an end that waits for no client."""
 
+import json
 import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 ACCEPT_SECONDS = 0.5
@@ -49,6 +50,25 @@ class Server(ThreadingHTTPServer):
         error = sys.exc_info()[1]
         if error and not isinstance(error, OSError):  # a client that is gone is no error
             self.errors.append(error)
+
+
+class JsonHandler(BaseHTTPRequestHandler):
+    """Reads and sends JSON, and prints nothing."""
+
+    def received(self) -> Any:
+        """Return the body of the request."""
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def send_json(self, status: int, body: Any) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
 
 
 @contextmanager

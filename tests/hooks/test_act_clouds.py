@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from tests.checkout import Checkout
 from tests.hooks import runner
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 
 pytestmark = [
     pytest.mark.slow,
@@ -93,7 +92,7 @@ class Cloud:
 def cloud() -> Iterator[Cloud]:
     state = Cloud()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_GET(self) -> None:
             self.do_POST()
 
@@ -101,15 +100,7 @@ def cloud() -> Iterator[Cloud]:
             self.rfile.read(int(self.headers.get("Content-Length", "0")))
             state.asked.append((self.path, self.headers.get("Authorization", "")))
             found = [reply for part, reply in REPLIES.items() if part in self.path]
-            content = json.dumps(found[0] if found else {}).encode()
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
+            self.send_json(200 if found else 404, found[0] if found else {})
 
     with serving(Handler) as server:
         state.url = server.url

@@ -3,10 +3,9 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from itertools import count
 
-from tests.http_server import Server, serving
+from tests.http_server import JsonHandler, Server, serving
 
 ANSWERS = {
     "How long do refunds take?": "Refunds take 30 days.",
@@ -47,11 +46,11 @@ def model_server(
     """
     numbers = count(1)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            request = self.received()
             content = request["messages"][-1]["content"]
             text = content if isinstance(content, str) else content[-1]["text"]
             said = (answers or {}).get(text) or reply(text)
@@ -62,20 +61,9 @@ def model_server(
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             body = {"id": "1", "object": "chat.completion", "created": 1, "model": "local"}
             failed = {"error": {"message": "the model is not available", "type": "invalid_request"}}
-            self._send(400, failed) if said is None else self._send(
+            self.send_json(400, failed) if said is None else self.send_json(
                 200, {**body, "choices": [choice], "usage": usage}
             )
-
-        def _send(self, status: int, body: object) -> None:
-            data = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
 
     with serving(Handler) as server:
         yield server

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.checkout import Checkout
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 from tests.invoke import invoke
 from tests.sample_project import clean_environment
 from tests.security.hostile_pull_requests import generator
@@ -56,26 +56,15 @@ def judging(*, satisfied: bool) -> Iterator[Judge]:
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
     }
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_GET(self) -> None:
             """Return the entry of any model, which costs nothing."""
-            self._send({"object": "model"})
+            self.send_json(200, {"object": "model"})
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             judge.keys.append(self.headers["Authorization"])
-            self._send(reply)
-
-        def _send(self, content: Any) -> None:
-            body = json.dumps(content).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
+            self.send_json(200, reply)
 
     with serving(Handler) as server:
         judge = Judge(server.url)

@@ -5,14 +5,13 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import platforms
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 from tests.sample_project import Project
 
 pytestmark = platforms.SHELL
@@ -67,25 +66,15 @@ def good() -> dict[str, Any]:
 def judge_with(reply: Reply) -> Iterator[Judge]:
     judge = Judge()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_GET(self) -> None:
             judge.looked_up += 1
-            self._send(reply.listed, {} if reply.listed == 200 else reply.body)
+            self.send_json(reply.listed, {} if reply.listed == 200 else reply.body)
 
         def do_POST(self) -> None:
             judge.requests += 1
-            judge.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self._send(reply.status, reply.body)
-
-        def _send(self, status: int, body: Mapping[str, Any]) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
+            judge.bodies.append(self.received())
+            self.send_json(reply.status, reply.body)
 
     with serving(Handler) as server:
         judge.url = server.url

@@ -3,13 +3,12 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 from tests.sample_project import RUBRIC, Project
 
 SOON = (datetime.now(UTC) + timedelta(days=30)).date().isoformat()
@@ -28,26 +27,15 @@ def server() -> Iterator[tuple[str, dict[str, Any]]]:
     """A server with an entry of each model, which the test fills."""
     entry: dict[str, Any] = {}
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self._send({"id": self.path.rpartition("/")[2], "object": "model", **entry})
+            self.send_json(200, {"id": self.path.rpartition("/")[2], "object": "model", **entry})
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            self._send(REPLY)
-
-        def _send(self, body: dict[str, Any]) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
+            self.send_json(200, REPLY)
 
     with serving(Handler) as running:
         yield running.url.removesuffix("/v1"), entry

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from rubric_ci.models.llm.retry import with_retries
 from rubric_ci.services.calibration import labels
 from rubric_ci.services.calibration.labels import Label
 from tests import litellm_proxy
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 from tests.litellm_proxy import Deployment, Proxy, deployment
 from tests.sample_project import Project, clean_environment
 
@@ -182,19 +181,11 @@ def error(message: str, code: str = "") -> dict[str, Any]:
 def answering() -> Iterator[Upstream]:
     upstream = Upstream()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = self.received()
             status, reply = upstream.reply(self.path.split("/")[1], body)
-            content = json.dumps(reply).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
+            self.send_json(status, reply)
 
     with serving(Handler) as server:
         upstream.url = server.url

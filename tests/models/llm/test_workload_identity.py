@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from itertools import pairwise
 from pathlib import Path
 from time import monotonic
@@ -14,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from rubric_ci.models.llm.workload_identity import renewed_after
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 from tests.invoke import invoke
 from tests.sample_project import Project, clean_environment
 
@@ -70,14 +69,14 @@ class Cloud:
 def cloud() -> Iterator[Cloud]:
     state = Cloud()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
             url = urlsplit(self.path)
             fields = {"authorization": self.headers["Authorization"], **dict(parse_qsl(url.query))}
             state.asked.append((url.path, fields))
-            self._send(200, state.issue("value") if url.path == "/github" else {})
+            self.send_json(200, state.issue("value") if url.path == "/github" else {})
 
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -87,23 +86,12 @@ def cloud() -> Iterator[Cloud]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             if url.path == "/azure":
                 state.asked.append((url.path, {**dict(parse_qsl(url.query)), **headers}))
-                self._send(200, state.issue("oidcToken"))
+                self.send_json(200, state.issue("oidcToken"))
             elif url.path == "/token":
                 state.asked.append((url.path, {**fields, "form": form}))
-                self._send(*state.exchange(fields))
+                self.send_json(*state.exchange(fields))
             else:
-                self._send(*state.chat(headers))
-
-        def _send(self, status: int, body: dict[str, Any]) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
+                self.send_json(*state.chat(headers))
 
     with serving(Handler) as server:
         state.url = server.url.removesuffix("/v1")

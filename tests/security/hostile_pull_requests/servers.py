@@ -5,10 +5,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
-from typing import Any
 
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 
 
 @dataclass(slots=True)
@@ -47,11 +45,11 @@ def judging(*, lenient: bool) -> Iterator[Judge]:
     """Serve on a free port."""
     judge = Judge(lenient=lenient)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_GET(self) -> None:
             """Return the entry of any model."""
             judge.texts.append(f"{self.path}\n{self.headers}")
-            self._send({"object": "model"})
+            self.send_json(200, {"object": "model"})
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -60,18 +58,7 @@ def judging(*, lenient: bool) -> Iterator[Judge]:
             message = {"role": "assistant", "content": judge.reply(body)}
             choice = {"index": 0, "finish_reason": "stop", "message": message}
             usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-            self._send({"choices": [choice], "usage": usage})
-
-        def _send(self, content: Any) -> None:
-            body = json.dumps(content).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
+            self.send_json(200, {"choices": [choice], "usage": usage})
 
     with serving(Handler) as server:
         judge.url = server.url

@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.http_server import serving
+from tests.http_server import JsonHandler, serving
 
 SEEN, LATER = "a" * 40, "b" * 40
 FORK = "eve/shop"
@@ -85,7 +84,7 @@ def github() -> Iterator[GitHub]:
     """Serve a GitHub with one pull request."""
     state = GitHub()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def do_GET(self) -> None:
             self._answer("GET")
 
@@ -101,15 +100,7 @@ def github() -> Iterator[GitHub]:
             path, _, query = self.path.partition("?")
             second = "page=2" in query  # of a list
             status, content = (200, []) if second else state.answer(verb, path, data)
-            body = json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
+            self.send_json(status, content)
 
     with serving(Handler) as server:
         state.url = server.url

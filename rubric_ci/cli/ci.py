@@ -10,6 +10,14 @@ from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, LINES, Group, Number, command, option, workflow
 from rubric_ci.model import option_values
 
+_key = option(
+    "--key",
+    variable="RUBRIC_CI_COMMENT_KEY",
+    metavar="KEY",
+    default="default",
+    help="Identifies this comment when a pull request has several.",
+)
+
 
 @click.group(cls=Group)
 def report() -> None:
@@ -41,13 +49,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
     default="update",
     help="Update one comment, add a new one, or create one only when the gate fails.",
 )
-@option(
-    "--key",
-    variable="RUBRIC_CI_COMMENT_KEY",
-    metavar="KEY",
-    default="default",
-    help="Identifies this comment when a pull request has several.",
-)
+@_key
 @option(
     "--check-run",
     "check",
@@ -120,13 +122,7 @@ def comment(**options: Any) -> None:
     default=True,
     help="Answer a person who may ask in the pull request's comment.",
 )
-@option(
-    "--key",
-    variable="RUBRIC_CI_COMMENT_KEY",
-    metavar="KEY",
-    default="default",
-    help="Identifies this comment when a pull request has several.",
-)
+@_key
 def authorize(**options: Any) -> None:
     """Check that a person asked to grade a stranger's commit.
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
+from rubric_ci.files.yaml_text.prompt_file import PROMPT_KEYS
 from rubric_ci.model.problems import GOOD_FILE, Path, Problem, Rule
 from rubric_ci.text.numbers import shortened
 
@@ -84,19 +85,11 @@ def _of_models(data: dict[str, Any], file: str) -> Problem | None:
     if "testData" in data:
         importable = isinstance(data["testData"], list) and "messages" in data
         return _problem("testData", "GitHub Models", _import(file) if importable else _CASES)
-    if "messages" in data and data.keys() <= _OF_PROMPT:
+    if "messages" in data and data.keys() <= {*PROMPT_KEYS}:
         message = f"{_WRITTEN_FOR}GitHub Models: it is a prompt without cases (`testData`)"
         hint = "use it as `prompt` of a target (docs/configuration.md)"
         return Problem(OTHER_TOOL, ("messages",), message, hint, at_key=True)
     return None
-
-
-_OF_PROMPT: Final = frozenset(
-    (
-        *("name", "description", "model", "modelParameters", "messages", "evaluators"),
-        *("responseFormat", "jsonSchema"),
-    )
-)
 
 
 def _of_openai(data: dict[str, Any], file: str) -> Problem | None:

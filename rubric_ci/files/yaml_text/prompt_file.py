@@ -12,7 +12,7 @@ from rubric_ci.text.template import used
 INPUT: Final = "input"
 """The variable that is the input of the case."""
 
-_KEYS: Final = (
+PROMPT_KEYS: Final = (
     *("name", "description", "model", "modelParameters", "messages", "responseFormat"),
     *("jsonSchema", "testData", "evaluators"),
 )
@@ -110,8 +110,8 @@ def _faults(data: dict[str, Any], document: Document) -> Iterator[Fault]:
     def line(*path: str | int) -> int:
         return document.locate(path)[0]
 
-    for key in data.keys() - {*_KEYS}:
-        yield Fault(line(key), f"there is no key `{key}`; known: {', '.join(_KEYS)}")
+    for key in data.keys() - {*PROMPT_KEYS}:
+        yield Fault(line(key), f"there is no key `{key}`; known: {', '.join(PROMPT_KEYS)}")
     if not isinstance(data.get("model", ""), str):
         yield Fault(line("model"), "`model` must be text")
     parameters = data.get("modelParameters", {})

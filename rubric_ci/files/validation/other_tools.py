@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.yaml_text.prompt_file import PROMPT_KEYS
 from rubric_ci.model.problems import GOOD_FILE, Path, Problem, Rule
 from rubric_ci.text.numbers import shortened
 
@@ -85,7 +84,11 @@ def _of_models(data: dict[str, Any], file: str) -> Problem | None:
     if "testData" in data:
         importable = isinstance(data["testData"], list) and "messages" in data
         return _problem("testData", "GitHub Models", _import(file) if importable else _CASES)
-    if "messages" in data and data.keys() <= {*PROMPT_KEYS}:
+    if "messages" not in data:
+        return None
+    from rubric_ci.files.yaml_text.prompt_file import PROMPT_KEYS  # few files are prompts
+
+    if data.keys() <= {*PROMPT_KEYS}:
         message = f"{_WRITTEN_FOR}GitHub Models: it is a prompt without cases (`testData`)"
         hint = "use it as `prompt` of a target (docs/configuration.md)"
         return Problem(OTHER_TOOL, ("messages",), message, hint, at_key=True)

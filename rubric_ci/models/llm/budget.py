@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from math import fsum
 from time import monotonic
 from typing import TypeAlias
 
@@ -16,6 +17,7 @@ from rubric_ci.model.context import Start, StartPrice
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.model.results import Answer
+from rubric_ci.model.usage import DECIMALS
 from rubric_ci.models.llm.retry import RequestError
 
 OVERHEAD_TOKENS = 1000  # what a provider may add to the prompt, such as schemas
@@ -83,7 +85,7 @@ class Budget:
         self._began = clock()
         self._calls = 0
         self._spent = 0.0
-        self._reserved = 0.0
+        self._held: list[float] = []  # the maximum cost of each call that is under way
         self._unknown = 0  # calls of unknown cost, counted at their maximum
         self._used = NOTHING_USED
         self._closed = ""  # why no further request is sent
@@ -118,7 +120,7 @@ class Budget:
 
         A program that obeys a limit, and has no known cost, gets all that is left.
         """
-        worst = await self._reserve_start(price) if price.counts else 0.0
+        worst = await self._reserve_start(price)
         used = _CUT if price.counts else NOTHING_USED
         try:
             given = await start(None if self._caps.cost_usd is None or not price.counts else worst)
@@ -132,7 +134,10 @@ class Budget:
             await self._release(worst, used)
 
     async def _reserve_start(self, price: StartPrice) -> float:
-        """Return the maximum cost of a start, which is reserved."""
+        """Return the maximum cost of a start, which is reserved; what does not count is free."""
+        if not price.counts:
+            self._held.append(0.0)
+            return 0.0
         if self._caps.cost_usd is not None:
             check_start(price)
         async with self._changed:
@@ -142,7 +147,7 @@ class Budget:
                     worst, f"increase the limit, or start `{price.target}` less often"
                 ):
                     self._calls += 1
-                    self._reserved += worst
+                    self._held.append(worst)
                     return worst
                 await self._changed.wait()
 
@@ -167,7 +172,7 @@ class Budget:
                 # Requests in flight are likely to cost less than was reserved for them.
                 await self._changed.wait()
             self._calls += 1
-            self._reserved += worst
+            self._held.append(worst)
         return call, worst
 
     def _fits(self, worst: float, advice: str) -> bool:
@@ -183,6 +188,11 @@ class Budget:
             return False
         raise OverBudget(self._close(self._would_exceed(worst, advice)))
 
+    @property
+    def _reserved(self) -> float:
+        """The maximum cost of what is under way: nothing at all once it has ended."""
+        return fsum(self._held)
+
     def used(self) -> Usage:
         """Return the use of all requests and starts so far, failed and cut ones included."""
         return self._used
@@ -192,7 +202,7 @@ class Budget:
         cost = _known(used)
         self._used += used  # before any wait, which an interruption may cut
         async with self._changed:
-            self._reserved = max(0.0, self._reserved - worst)
+            self._held.remove(worst)
             self._spent += worst if cost is None else cost
             self._unknown += cost is None
             self._changed.notify_all()
@@ -210,7 +220,7 @@ class Budget:
         return call, prices.worst(call)
 
     def _total(self, worst: float) -> float:
-        return self._spent + self._reserved + worst
+        return round(self._spent + self._reserved + worst, DECIMALS)
 
     def _seconds_left(self) -> float | None:
         if self._caps.seconds is None:

@@ -45,7 +45,8 @@ def send(server: Server, caps: Caps, count: int, prices: Prices | None = PRICES)
     async def all_at_once() -> list[object]:
         ask = Budget(caps, lambda _: prices).wrap(server)
         asked = (ask(CALL) for _ in range(count))
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        async with asyncio.timeout(60):  # what waits for a call that has ended does so for ever
+            return list(await asyncio.gather(*asked, return_exceptions=True))
 
     return asyncio.run(all_at_once())
 
@@ -96,6 +97,13 @@ def test_a_longer_prompt_may_have_other_prices(longest: int, worst: float) -> No
     assert prices.worst(CALL) == pytest.approx(worst)
     cheap = replace(dear, above=((longest, PRICES),))
     assert cheap.worst(CALL) == pytest.approx(8.008)
+
+
+@pytest.mark.parametrize("cap", [0.3, 0.35])
+def test_three_tenths_fit_and_the_fourth_does_not_wait_for_ever(cap: float) -> None:
+    server, prices = Server(cost=0.1), replace(PRICES, input=0.0, output=0.1 / 1000)
+    results = send(server, Caps(cost_usd=cap), 4, prices)
+    assert [isinstance(each, OverBudget) for each in results] == [False, False, False, True]
 
 
 def test_a_call_that_may_cost_all_that_is_left_is_sent() -> None:

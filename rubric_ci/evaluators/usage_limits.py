@@ -11,6 +11,7 @@ from rubric_ci.evaluators.kind import Written, common
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.evals import EvalCase, MeasuringSpec
 from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.model.usage import DECIMALS
 from rubric_ci.text.redact import Redactor
 
 
@@ -92,7 +93,7 @@ def cost(_: EvalCase, answer: Answer, spec: CostSpec, __: Redactor) -> Assessmen
     used = (answer.trace_summary or {}).get("cost_usd")
     if used is None:
         raise CannotMeasure("the target reports no cost (`cost_usd`)")
-    return _compared([_Measurement(used, spec.budget_usd, "USD")])
+    return _compared([_Measurement(round(used, DECIMALS), spec.budget_usd, "USD")])
 
 
 def token_usage(_: EvalCase, answer: Answer, spec: TokenUsageSpec, __: Redactor) -> Assessment:

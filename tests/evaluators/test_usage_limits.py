@@ -56,6 +56,9 @@ def test_all_of_a_result() -> None:
         pytest.param(cost(0.1, answer(cost_usd=0)), 1.0, "0 of at most 0.1 USD", id="free"),
         pytest.param(cost(0.1, answer(cost_usd=0.11)), 0.0, "0.11 of at most 0.1 USD", id="dear"),
         pytest.param(
+            cost(0.3, answer(cost_usd=0.1 + 0.2)), 1.0, "0.3 of at most 0.3 USD", id="two-turns"
+        ),
+        pytest.param(
             tokens(USED, max_total=120), 1.0, "120 of at most 120 tokens in all", id="total"
         ),
         pytest.param(

@@ -147,7 +147,7 @@ def script_changes(
 ) -> Iterator[GradingChange]:
     """Yield the changed files that a verdict depends on.
 
-    A command names or imports them, or they are below the folder that a workspace copies.
+    A command names or imports them, or a workspace has them: its folder, its repositories.
     `others` are files that are compared elsewhere.
     """
     known = list(dict.fromkeys(each for pair in cases for each in _commands(*pair)))
@@ -239,10 +239,11 @@ def _joined(command: str | tuple[str, ...]) -> str:
 
 
 def _copied(case: EvalCase, target: Target | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the folder that a workspace copies, with the globs of the files under test in it."""
-    workspace = _workspace(case, target)
-    if workspace and workspace.copy:
-        yield normpath(workspace.copy), _tested(target)
+    """Yield what a workspace copies, with the globs of the files under test in it."""
+    if workspace := _workspace(case, target):
+        sources = (source.path for source in workspace.sources)
+        for path in filter(None, (workspace.copy, *sources)):
+            yield normpath(path), _tested(target)
 
 
 def unknown_files(unread: Mapping[str, str]) -> Iterator[GradingChange]:

@@ -123,7 +123,8 @@ def command_files(case: EvalCase, target: Target) -> Iterator[str]:
     """Yield the files that a target's command may read: the named ones and the workspace."""
     yield from command_words(target)
     if case.workspace:
-        yield from filter(None, (case.workspace.copy,))
+        sources = (source.path for source in case.workspace.sources)
+        yield from filter(None, (case.workspace.copy, *sources))
         yield from named_paths(case.workspace.setup, case.workspace.copy)
         for hook in case.workspace.hooks.every:
             yield from named_paths(hook.command, hook.cwd)

@@ -13,6 +13,7 @@ from rubric_ci.gate.grading_changes.file_changes import (
     waiver_changes,
 )
 from rubric_ci.model.changes import GradingChange
+from rubric_ci.model.config import GitSource, Workspace
 from rubric_ci.model.evals import CompositeSpec, WeightedAverage
 from rubric_ci.model.waivers import Waiver
 from tests.cases import build_case, build_script
@@ -150,6 +151,14 @@ def test_a_script_that_changed() -> None:
         edited("script", "one.py", 1, "as at the base", "edited"),
     ]
     assert not [*script_changes(cases, files, {"b/three.py"})]
+
+
+def test_the_repositories_of_a_workspace() -> None:
+    sources = (GitSource(path="libs/a.bundle", ref="main"), GitSource(path="libs/b", ref="main"))
+    case = build_case(workspace=Workspace(copy="shop", repos=sources))
+    changed = {"libs/a.bundle", "libs/b/HEAD", "libs/c", "shop/x", "shop2"}
+    found = script_changes([(case, None)], ScriptFiles(changed, lambda _: b""), changed)
+    assert [each.about for each in found] == ["libs/a.bundle", "libs/b/HEAD", "shop/x"]
 
 
 def edited(kind: Any, path: str, line: int, before: str, after: str) -> GradingChange:

@@ -23,6 +23,7 @@ from rubric_ci.gate.selection.fingerprint import Setup
 from rubric_ci.model.config import (
     CliTarget,
     Endpoint,
+    GitSource,
     Hook,
     Hooks,
     JudgeConfig,
@@ -328,6 +329,12 @@ def test_options_of_a_model(options: dict[str, object], *, same: bool) -> None:
         (CASE, AGENT, ["bin/agent.py", "README.md"], "`bin/agent.py` changed"),
         (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["work/a"], "`work/a` changed"),
         (replace(CASE, workspace=Workspace(copy="work")), MOCK, ["README.md"], ""),
+        (
+            replace(CASE, workspace=Workspace(repos=(GitSource(path="lib.bundle", ref="main"),))),
+            MOCK,
+            ["lib.bundle"],
+            "`lib.bundle` changed",
+        ),
         (
             replace(CASE, workspace=Workspace(copy="work", setup="sh b.sh ../tools/c.sh")),
             MOCK,

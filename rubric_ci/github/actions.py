@@ -136,7 +136,7 @@ def _payload(path: str) -> dict[str, Any]:
 
 
 def _commit(payload: Mapping[str, Any], places: Sequence[Sequence[str]]) -> str:
-    """Return the first commit that the payload names; zeros are none."""
+    """Return the first commit that the payload names; zeros do not name one."""
     named = (_text(payload, *place) for place in places)
     return next((commit for commit in named if commit.strip("0")), "")
 

@@ -229,7 +229,7 @@ def _check_clean(loaded: LoadedProject) -> None:
     if changed:
         raise CannotConfigure(
             f"the working tree differs from {HEAD}: {numbers.listed(changed)}",
-            "commit or stash the changes: a difference would be no noise",
+            "commit or stash the changes: a difference would not be noise",
         )
 
 

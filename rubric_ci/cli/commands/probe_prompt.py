@@ -219,7 +219,7 @@ def _try(every: Sequence[_Tried], inputs: RunInput) -> None:
 def _ask_the_prompt_itself(seem: Sequence[_Tried], inputs: RunInput) -> None:
     """Answer a case that seems to notice with the prompt itself, `FURTHER` times more often.
 
-    The answers that left the case in are none of them. Mutants of a prompt share answers.
+    The answers by which the case was chosen do not count. Mutants of a prompt share answers.
     """
     cases = [(tried, task) for tried in seem if (task := tried.unconfirmed)]
     wanted = [tried.tallies[task.case.key].answers + FURTHER for tried, task in cases]

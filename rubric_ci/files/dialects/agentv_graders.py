@@ -206,7 +206,7 @@ def _settings(found: Translation, grader: dict[str, Any], kind: str, place: Path
 
 
 def _minimum(found: Translation, grader: dict[str, Any], place: Path) -> float:
-    """Return the least score of a required grader; 0: it is none."""
+    """Return the least score of a required grader; 0: it is not required."""
     required = grader.get("required")
     if not required:
         return 0.0

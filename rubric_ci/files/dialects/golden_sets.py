@@ -140,7 +140,7 @@ def _put(found: Translation, ours: Path, value: Any, theirs: Path) -> None:
 
 
 def _messages(value: Any, images: dict[str, bytes]) -> list[dict[str, Any]]:
-    """Return chat messages; none if the value is none, or has calls. Raises NoPart."""
+    """Return chat messages; empty if the value has none, or has calls. Raises NoPart."""
     found = []
     for each in value if isinstance(value, list) else ():
         role = each.get("role", each.get("type")) if isinstance(each, dict) else None

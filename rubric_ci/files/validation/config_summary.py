@@ -133,7 +133,7 @@ def _without_calls(target: Mapping[str, Any], of_agentv: bool) -> str:
 
 
 def _model(target: Mapping[str, Any]) -> str:
-    """Return the model of a target with its provider; empty: it is none, or a variable."""
+    """Return the model of a target with its provider; empty: it has none, or a variable."""
     provider, model = target.get("provider", ""), target.get("model")
     if not isinstance(model, str) or not isinstance(provider, str) or "${{" in model:
         return ""

@@ -2,9 +2,9 @@
 
 The reference is a report with many trials of each case. A case is a suspect if its trials are
 mostly below the reference's, and only suspects get further trials. A suspect is confirmed
-by an exact rank-sum test on all its trials, adjusted for all cases (Holm). Cases that are no
-suspects count as p = 1: stopping early can only accept, so that asking suspects again, in two
-stages, needs no correction.
+by an exact rank-sum test on all its trials, adjusted for all cases (Holm). Other cases count
+as p = 1: stopping early can only accept, so that asking suspects again, in two stages, needs no
+correction.
 
 The test assumes that, without a change, trials of the reference and of the head are exchangeable:
 same judge, prompt and rubric, and every trial judged independently. Equal answers count once, so

@@ -361,6 +361,6 @@ def _settings(value: object, prefix: str = "") -> dict[str, str]:
 
 
 def _without_place(item: object) -> object:
-    """Return a field or an expected call by its settings; the line of a field is none."""
+    """Return a field or an expected call as its settings, without its line."""
     names = getattr(item, "__slots__", ())
     return {name: getattr(item, name) for name in names if name != "span"} or item

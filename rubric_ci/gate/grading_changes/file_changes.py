@@ -99,7 +99,7 @@ class ScriptFiles:
         return frozenset(found)
 
     def below(self, command: str, cwd: str) -> frozenset[str]:
-        """Return the files below the folders that a command names; its own folder is none."""
+        """Return the files below the folders that a command names, except its own folder."""
         home = normpath(cwd)
         named = {normpath(join(home, word)) for word in _PATH.findall(command)} - {".", home}
         folders = tuple(f"{name}/" for name in named & self._folders)

@@ -23,7 +23,7 @@ _FORMS: Final = 'base64, a `data:` URI, or an object {"name", "data"} with one o
 def reply_media(found: JSON, place: str) -> tuple[Media, ...]:
     """Return the images and documents at a place of a reply; raises CannotReadFile.
 
-    None and an empty list are none; a value that is not a list is one of them.
+    None is read as an empty list, and a value that is not a list as a list of one.
     """
     listed = found if isinstance(found, list) else [] if found is None else [found]
     media = tuple(

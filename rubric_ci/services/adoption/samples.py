@@ -127,7 +127,7 @@ def short(text: str) -> str:
 
 
 def unit(name: str, score: float | None) -> tuple[float | None, str]:
-    """Return a score, or why it is none: scores outside of 0..1 have no meaning here."""
+    """Return a score, or why it does not count: one outside of 0..1 has no meaning here."""
     if score is None or (isfinite(score) and 0 <= score <= 1):
         return score, ""
     return None, f"{name}: the score {score:g} is not between 0 and 1"

@@ -81,7 +81,7 @@ class Snapshot:
         return [path for path in self.entries if fits(path) and "/." not in f"/{dirname(path)}"]
 
     def link(self, path: str) -> str | None:
-        """Return the destination of a link; None: it is none."""
+        """Return the destination of a link; None: it is not a link."""
         entry = self.entries.get(path)
         if entry is None or entry.mode != SYMLINK:
             return None

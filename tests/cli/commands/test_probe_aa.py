@@ -71,7 +71,7 @@ def test_a_changed_working_tree_is_no_noise(checkout: Checkout, judge: AnswerJud
         2,
         (
             "the working tree differs from HEAD: evals/a.yaml\n"
-            "  commit or stash the changes: a difference would be no noise\n"
+            "  commit or stash the changes: a difference would not be noise\n"
         ),
     )
     assert judge.asked == []

@@ -187,7 +187,7 @@ def as_json(output: Any) -> str:
 
 
 def written(given: dict[str, Any]) -> Any:
-    """Return the output of a provider, if it is no text, else the answer."""
+    """Return the output of a provider if it is not a text, else the answer."""
     messages = given.get("messages") or [{}]
     content = messages[-1].get("content")
     known = content is not None and not isinstance(content, str)

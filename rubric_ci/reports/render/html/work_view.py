@@ -58,7 +58,7 @@ class TurnView:
 def dialogue(
     case: Graded | Errored, quotes: Sequence[str], *, markdown: bool = True
 ) -> tuple[TurnView, ...]:
-    """Return the turns of a conversation; nothing if the answer is none."""
+    """Return the turns of a conversation; empty if the answer is not one."""
     exchanges = transcript.read(case.answer)
     steps = case.trace.steps if case.trace else ()
     return tuple(

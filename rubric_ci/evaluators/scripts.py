@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -33,6 +34,7 @@ _TRACEBACK = (
     "stderr contains a Python traceback. If the script itself failed, "
     "make it print a JSON object with `score` and set `score_from: output`."
 )
+_SCORE = re.compile(r"""["']score["']\s*:""")  # in an object, of JSON or Python
 _BY_STATUS = "set `score_from: exit_status` if the exit status is the score"
 
 
@@ -193,12 +195,13 @@ def read_either(finished: Finished) -> Assessment:
 
 
 def _has_object(printed: str) -> bool:
-    """Return True for a text that begins with a brace, or has an object at its end."""
+    """Return True for a text that begins with a brace, ends with an object, or names a score."""
     text = printed.strip()
     _, _, last = f"\n{text}".rpartition("\n")
     _, brace, rest = text.partition("\n{")
     ends = (last, f"{{{rest}" if brace else "")
-    return text.startswith("{") or any(isinstance(_parse(each), dict) for each in ends)
+    ends_with_one = any(isinstance(_parse(each), dict) for each in ends)
+    return text.startswith("{") or ends_with_one or bool(_SCORE.search(text))
 
 
 def unused_score(finished: Finished) -> tuple[str, ...]:

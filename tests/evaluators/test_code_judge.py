@@ -344,6 +344,15 @@ NOT_ONE = "which is not one JSON object; print the object alone, or a text witho
         ("echo '{\"score\": 0}'; echo ok", f'the script printed `{{"score": 0}} ok`, {NOT_ONE}'),
         ("echo go; echo '{\"score\": 0}'", f'the script printed `go {{"score": 0}}`, {NOT_ONE}'),
         ("echo go; printf '{\\n\"score\": 0}'", 'the script printed `go { "score": 0}`, which'),
+        (
+            "echo go; echo '{\"score\": 0}'; echo ok",
+            f'the script printed `go {{"score": 0}} ok`, {NOT_ONE}',
+        ),
+        (
+            "echo 'Result: {\"score\": 0}'",
+            f'the script printed `Result: {{"score": 0}}`, {NOT_ONE}',
+        ),
+        ("echo go; echo \"{'score' : 0}\"", f"the script printed `go {{'score' : 0}}`, {NOT_ONE}"),
     ],
 )
 def test_neither_output_nor_status_is_a_score(script: str, message: str, tmp_path: Path) -> None:

@@ -83,8 +83,7 @@ def _criterion(written: Written, template: Any, span: Span, number: int) -> Crit
     """Return a criterion with its variables replaced, and its text without, if that differs."""
     if isinstance(template, str):
         template = {"criteria": template}
-    own = {key: template[key] for key in UNFILLED if key in template}
-    filled = {**written.fill.value(template), **own}
+    filled = {k: v if k in UNFILLED else written.fill.value(v) for k, v in template.items()}
     if isinstance(filled.get(SCHEMA_KEY), str):
         filled[SCHEMA_KEY] = template[SCHEMA_KEY]  # the name of a file, which the checks found
     found = _of(filled, written.files, span, number)

@@ -254,6 +254,15 @@ def test_variables_are_replaced_in_texts_of_messages() -> None:
     ]
 
 
+def test_variables_are_not_replaced_in_names_of_a_criterion() -> None:
+    text = "evalcases: [{id: a, input: Hi, rubrics: [{id: '{{x}}', tags: ['{{y}}'], contains: b}]}]"
+    [case] = cases(text)
+    [spec] = case.evaluators
+    assert isinstance(spec, RubricSpec)
+    [criterion] = spec.rubric
+    assert (criterion.id, criterion.tags) == ("{{x}}", ("{{y}}",))
+
+
 def test_a_case_overrides_its_suite() -> None:
     _, case = cases(SUITE, prompts__task_md="Do it {{ answer }}", **{"../scripts/check.py": ""})
     assert case.question == "[system]\nBe brief\n\n[user]\nRead this\n\nDo it {{ answer }}"

@@ -58,7 +58,7 @@ def read(written: Written) -> CompositeSpec:
         **common(written),
         evaluators=written.members,
         aggregator=_aggregator(written),
-        required_min_score=float(written.data.get("required_min_score", 0.0)),
+        required_min_score=round(float(written.data.get("required_min_score", 0.0)), DECIMALS),
     )
 
 

@@ -37,7 +37,7 @@ from rubric_ci.model.gate import GateConfig
 from rubric_ci.model.hosts import IdentitySource, WorkloadIdentity
 from rubric_ci.model.model_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, NOT_STARTED
 from rubric_ci.model.references import Found, Lookup
-from rubric_ci.model.scoring import Thresholds
+from rubric_ci.model.scoring import DECIMALS, Thresholds
 from rubric_ci.text.model_names import ALIASES
 
 if TYPE_CHECKING:
@@ -153,8 +153,8 @@ def _command(data: dict[str, Any]) -> Endpoint:
 def _gate(data: dict[str, Any]) -> GateConfig:
     written = data.get("thresholds", {})
     thresholds = Thresholds(
-        passing=float(written.get("pass", Thresholds().passing)),
-        borderline=float(written.get("borderline", Thresholds().borderline)),
+        passing=round(float(written.get("pass", Thresholds().passing)), DECIMALS),
+        borderline=round(float(written.get("borderline", Thresholds().borderline)), DECIMALS),
     )
     rates = {tag: float(of["min_pass_rate"]) for tag, of in data.get("groups", {}).items()}
     own = {"fail_on", "thresholds", "min_pass_rate", "groups"}

@@ -74,6 +74,11 @@ def test_everything() -> None:
     )
 
 
+def test_a_threshold_has_the_decimals_of_a_score() -> None:
+    gate = config("gate: {thresholds: {pass: 0.6666666666, borderline: 0.3333333333}}").gate
+    assert gate.thresholds == Thresholds(passing=round(2 / 3, 6), borderline=round(1 / 3, 6))
+
+
 def test_nothing_is_needed() -> None:
     assert config("{}") == Config()
 

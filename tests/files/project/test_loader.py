@@ -10,6 +10,7 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.evals import (
     CodeJudgeSpec,
+    CompositeSpec,
     DataPart,
     EvalCase,
     FilePart,
@@ -304,6 +305,23 @@ def test_evaluators_of_a_case() -> None:
     assert text.prompt == "Score {{ candidate_answer }}"
     assert isinstance(marks, RubricSpec)
     assert marks.type == "llm_judge"
+
+
+def test_the_gate_of_a_composite_has_the_decimals_of_a_score() -> None:
+    (case,) = cases("""\
+        evalcases:
+          - id: a
+            input: q
+            evaluators:
+              - name: whole
+                type: composite
+                aggregator: {type: weighted_average}
+                required_min_score: 0.3333333333
+                evaluators: [{name: fast, type: latency, threshold: 9}]
+    """)
+    (spec,) = case.evaluators
+    assert isinstance(spec, CompositeSpec)
+    assert spec.required_min_score == round(1 / 3, 6)
 
 
 def test_a_suite_evaluator_serves_cases_that_have_nothing_else() -> None:

@@ -47,7 +47,7 @@ def summarize_config(document: Source) -> ConfigSummary:
         rules={
             name: word or "off"
             for name, word in (rules.items() if isinstance(rules, dict) else ())
-            if word is False or word in {"error", "warning", "notice", "off"}
+            if word is False or word in ("error", "warning", "notice", "off")  # may be a list
         },
         targets=frozenset(name for name, _ in _providers(data)),
         agents=frozenset(

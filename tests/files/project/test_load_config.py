@@ -354,6 +354,13 @@ WRONG = {
         "gate: {thresholds: {pass: 0.5}}",
         "1:20 threshold-order `borderline` (0.6) is above `pass` (0.5)",
     ),
+    "rule of another type": (
+        "rules: {gate-kind: [off]}",
+        (
+            "1:20 unknown-value `gate-kind` must be one of `error`, `warning`, `notice`, `off`, "
+            "not a list"
+        ),
+    ),
     "unknown rule": ("rules: {gate-kinds: off}", "1:9 unknown-rule there is no rule `gate-kinds`"),
     "unknown severity": (
         "rules: {gate-kind: fatal}",

@@ -242,9 +242,10 @@ def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterat
     other = str(steps[len(steps) - steps[::-1].index("dependentSchemas")])
     for step in path:
         data = data[step]
-    key = next(key for key in _EXCLUDED_KEYS[other] if data.get(key) is error.instance)
-    if other == "url":
-        message = f"`git` has either `{key}` or `url`, not both"
+    key = next(key for key in EXCLUDED_KEYS[other] if data.get(key) is error.instance)
+    if other in ("url", "ref"):
+        what = "`git`" if path[-1] == "git" else "a repository"
+        message = f"{what} has either `{key}` or `{other}`, not both"
         yield Problem(ALIAS_CONFLICT, (*path, key), message, "remove one", at_key=True)
     elif other == "levels" or other in KEYS:
         message = f"a criterion has either `{key}` or `{other}`, not both"
@@ -267,7 +268,7 @@ def _other_error(error: ValidationError, path: Path) -> Iterator[Problem]:
 
 
 _OF_KEYS: Final = frozenset(("required", "additionalProperties"))
-_EXCLUDED_KEYS: Final = {
+EXCLUDED_KEYS: Final = {
     "outcome": ("expected_outcome",),
     "input": ("input_messages",),
     "expected_output": ("expected_messages",),
@@ -276,6 +277,7 @@ _EXCLUDED_KEYS: Final = {
     "expected_outcome": ("criteria",),
     "levels": ("score_ranges",),
     "url": ("path",),
+    "ref": ("commit",),
     **{key: ("score_ranges", "levels", *(other for other in KEYS if other != key)) for key in KEYS},
 }
 _EXPLAIN: Final[dict[str, Explain]] = {

@@ -122,7 +122,8 @@ def _is_plain(request: Mapping[str, Any]) -> bool:
 
 
 def _target(request: Mapping[str, Any], answer: str) -> dict[str, Any]:
-    target = {"provider": "http", "url": _environment(request["url"]), "method": request["method"]}
+    url = _mapped(request["url"], _environment)  # of another type, which the checks name
+    target = {"provider": "http", "url": url, "method": request["method"]}
     if "headers" in request:
         target["headers"] = _mapped(request["headers"], _environment)
     if "body" in request and request["method"] != "GET":

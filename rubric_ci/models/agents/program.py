@@ -237,8 +237,13 @@ def integer(value: Any) -> int:
 
 
 def number(value: Any) -> float | None:
-    """Return a number; None for anything else."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """Return a number; None for anything else, also for an integer that no float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
 
 
 def as_text(value: Any) -> str:

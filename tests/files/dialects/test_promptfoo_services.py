@@ -76,6 +76,12 @@ def test_variables_of_a_service() -> None:
     assert " --vars cases.vars.json {EVAL_ID} --http " in target["command_template"]
 
 
+def test_an_address_of_another_type_is_for_the_checks() -> None:
+    config = "{url: 3, method: POST, body: {}, transformResponse: json.a}"
+    [target], said = imported(f"providers: [{{id: http, config: {config}}}]")
+    assert (target["url"], said) == (3, [])
+
+
 def test_a_text_that_is_data_is_sent_as_data() -> None:
     [target], _ = imported(f"providers: [{{{HTTP}json.a}}}}]\ndefaultTest: {{vars: {{q: '[1]'}}}}")
     assert target["provider"] == "http"  # the variable of the test comes first

@@ -449,6 +449,11 @@ def test_totals_of_a_trajectory_and_of_spans() -> None:
     assert (found.input_tokens, found.output_tokens, found.duration_ms) == (9, 3, 90.0)
 
 
+def test_a_cost_that_no_float_holds_is_unknown() -> None:
+    beyond = {**ATIF, "final_metrics": {"total_cost_usd": 10**400}}
+    assert READERS["atif"](json.dumps(beyond), "").cost_usd is None
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_start_is_neutral_unless_the_project_is_used(agent: str) -> None:
     program = AgentProgram(name=agent, model="m")

@@ -232,7 +232,7 @@ def _normal(draw: Callable[[], float]) -> float:
 
 
 def _trial(score: float, *, gated: bool) -> Trial:
-    word: Verdict = verdict(score, ("g",) if gated else (), DEFAULT_THRESHOLDS).value
+    word: Verdict = verdict(score, ("g",) if gated else (), DEFAULT_THRESHOLDS)
     return Trial(verdict=word, score=round(score, 6))
 
 

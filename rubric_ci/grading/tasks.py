@@ -68,14 +68,14 @@ def build_tasks(
         for case, why in chosen
     )
     if not (settings.list_only or settings.offline):
-        _check_judges(tasks)
+        check_judges(tasks)
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
             batch.check(endpoint)
     return tasks
 
 
-def _check_judges(tasks: Sequence[Task]) -> None:
+def check_judges(tasks: Sequence[Task]) -> None:
     """Raise NoJudge before any answer is asked for that no judge would mark."""
     answered = (
         task

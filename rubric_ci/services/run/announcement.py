@@ -6,8 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from rubric_ci.errors import NoJudge
 from rubric_ci.gate.comparison import phrases, verdicts
 from rubric_ci.grading.resolve import Task
+from rubric_ci.grading.tasks import check_judges
 from rubric_ci.model.changes import NoBase
 from rubric_ci.model.dataclass import dataclass
 from rubric_ci.model.scope import EVERY_CASE
@@ -186,8 +188,17 @@ def listing(
         *(each.line for each in estimate.answers[own : own + there]),
         *estimate.lines_after_targets,
         *announced.further,
+        *_without_judge(tasks),
     ]
     return _case_list(tasks, lines)
+
+
+def _without_judge(tasks: Sequence[Task]) -> Iterator[str]:
+    """Yield why the estimate has no requests of a judge that the cases need."""
+    try:
+        check_judges(tasks)
+    except NoJudge as error:
+        yield f"{error}, so its requests are not in the estimate: {error.hint}"
 
 
 def _targets(side: ExpectedWork | None) -> int:

@@ -208,7 +208,12 @@ def test_a_missing_judge_ends_a_run_before_any_request(shop: Shop, evals: str) -
         "rubric-ci: no judge is configured\n"
         "  set `judge: {model: ...}` in rubric-ci.yaml, or use --judge\n"
     )
-    assert shop.run("run", "--list").returncode == 0
+    listed = shop.run("run", "--list")
+    assert listed.returncode == 0
+    assert listed.stdout.endswith(
+        "no judge is configured, so its requests are not in the estimate: "
+        "set `judge: {model: ...}` in rubric-ci.yaml, or use --judge\n"
+    )
 
 
 def test_cases_that_get_no_answer_are_not_announced(shop: Shop) -> None:

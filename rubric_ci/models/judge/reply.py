@@ -290,7 +290,8 @@ def _outline(value: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def _name(alias: str, criterion: Judged) -> str:
-    return f"{alias} ({criterion.id})"
+    """Return the alias with the id; a canary, whose id begins with a space, has no name."""
+    return alias if criterion.id.startswith(" ") else f"{alias} ({criterion.id})"
 
 
 def _shortened(value: JSON) -> str:

@@ -10,6 +10,7 @@ from rubric_ci.errors import CannotJudge
 from rubric_ci.model.diagnostics import Span
 from rubric_ci.model.rubric import Check, Judged, Judgement, Mark
 from rubric_ci.model.scoring import MarkValue
+from rubric_ci.models.judge.reply import InvalidReply, read_marks
 from rubric_ci.models.judge.reply_checks import (
     CANARY_ID,
     with_canary,
@@ -83,3 +84,11 @@ def test_a_steered_judge_gives_no_verdict() -> None:
         "judge failed the canary check: it reported a word that is not in the answer "
         "(its reasoning: all satisfied)"
     )
+
+
+def test_a_repair_does_not_say_which_criterion_is_the_canary() -> None:
+    asked = with_canary(CRITERIA, "answer")
+    found = read_marks("{}", asked)
+    assert isinstance(found, InvalidReply)
+    at = next(n for n, each in enumerate(asked, start=1) if each.id == CANARY_ID)
+    assert [each for each in found.problems if "(" not in each] == [f"c{at} is missing"]

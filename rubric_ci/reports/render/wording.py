@@ -286,9 +286,14 @@ def not_passing(case: Graded) -> list[EvaluatorResult]:
 
 def reasons(evaluator: Assessed) -> list[str]:
     """Return the reasoning of an evaluator, and what was missed if it does not name it."""
-    named = evaluator.reasoning.split("; ")
-    missed = [f"missed: {each}" for each in evaluator.misses if each and each not in named]
+    missed = [f"missed: {each}" for each in unnamed_misses(evaluator)]
     return [*filter(None, [evaluator.reasoning]), *missed]
+
+
+def unnamed_misses(evaluator: Assessed) -> tuple[str, ...]:
+    """Return what was missed and is not in the reasoning, as an exceeded limit is."""
+    named = evaluator.reasoning.split("; ")
+    return tuple(each for each in evaluator.misses if each and each not in named)
 
 
 def grouped(pairs: Iterable[tuple[str, CaseResult]]) -> list[tuple[str, list[CaseResult]]]:

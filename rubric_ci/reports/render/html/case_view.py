@@ -244,7 +244,8 @@ def evaluator_view(
     about = f"{evaluator.type}, {weight}{judge}"
     if not isinstance(evaluator, Assessed):
         return EvaluatorView(name=evaluator.name, about=about, failure=evaluator.reason)
-    lists = {"Missed": evaluator.misses, "Met": evaluator.hits, "Warnings": evaluator.warnings}
+    missed = wording.unnamed_misses(evaluator)
+    lists = {"Missed": missed, "Met": evaluator.hits, "Warnings": evaluator.warnings}
     before = comparison_section.marks_before(case, evaluator.name)
     probed = wording.probed(case, report)
     details = evaluator.details

@@ -95,3 +95,10 @@ def test_a_list_without_entries_has_no_title() -> None:
     assert drawn.macro("parts.html", "titled_list", "Missed", ()) == ""
     shown = drawn.macro("parts.html", "titled_list", "Missed", ("<b>",))
     assert shown == "<h4>Missed</h4><ul><li>&lt;b&gt;</li></ul>"
+
+
+def test_an_exceeded_limit_is_shown_once() -> None:
+    over = "60 of at most 50 output tokens"
+    case = graded("c", "fail", evaluators=(a_rubric(reasoning=over, misses=(over, "no greeting")),))
+    shown = evaluator_view(case.evaluators[0], case, a_report(case))
+    assert (shown.reasoning, shown.lists) == (over, (("Missed", ("no greeting",)),))

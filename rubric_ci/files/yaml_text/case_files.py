@@ -130,8 +130,8 @@ class CaseFiles:
                 length = next(lengths, 0)
                 if length:
                     found[node] = (self._key, cases[id(document), path[:length]], *path[length:])
-                elif document is self.suite:
-                    found[node] = path
+                elif document is self.suite and not (len(path) > 1 and path[0] == self._key):
+                    found[node] = path  # a name of a file is at no path of a case
         return found
 
     def _documents(self) -> list[Document]:

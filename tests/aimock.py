@@ -60,7 +60,7 @@ class Aimock:
 
     def requests(self) -> list[dict[str, Any]]:
         """Return the bodies of all requests since the script began, as OpenAI spells them."""
-        with urllib.request.urlopen(f"{self.url}/__aimock/journal", timeout=5) as reply:
+        with urllib.request.urlopen(f"{self.url}/__aimock/journal", timeout=60) as reply:
             return [entry["body"] for entry in json.load(reply)]
 
     def endpoint(self, wire: str, **options: Any) -> Endpoint:
@@ -78,7 +78,7 @@ class Aimock:
         request = urllib.request.Request(
             f"{self.url}/__aimock/{path}", json.dumps(body).encode(), method="POST"
         )
-        with urllib.request.urlopen(request, timeout=5):
+        with urllib.request.urlopen(request, timeout=60):
             pass
 
 

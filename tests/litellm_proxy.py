@@ -85,7 +85,7 @@ def _wait(url: str, log: Path, server: "subprocess.Popen[bytes]") -> None:
     deadline = monotonic() + START_SECONDS
     while monotonic() < deadline and server.poll() is None:
         with suppress(urllib.error.URLError, OSError):
-            urllib.request.urlopen(f"{url}/health/liveliness", timeout=5).close()
+            urllib.request.urlopen(f"{url}/health/liveliness", timeout=60).close()
             return
         sleep(0.1)
     raise AssertionError(f"the proxy does not start: {log.read_text()[-2000:]}")

@@ -27,7 +27,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def connect(server: Server, sent: bytes = b"") -> socket.socket:
-    client = socket.create_connection(("127.0.0.1", server.server_port), timeout=5)
+    client = socket.create_connection(("127.0.0.1", server.server_port), timeout=60)
     client.sendall(sent)
     return client
 
@@ -40,7 +40,7 @@ def connect(server: Server, sent: bytes = b"") -> socket.socket:
 def test_a_client_that_stays_is_disconnected(sent: bytes) -> None:
     with serving(Handler) as server:
         client = connect(server, sent)
-        with urlopen(server.url, timeout=5) as reply:  # so the first client is accepted
+        with urlopen(server.url, timeout=60) as reply:  # so the first client is accepted
             assert reply.status == 200
     while client.recv(65536):  # ends: the server has closed its side
         pass

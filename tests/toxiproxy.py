@@ -36,7 +36,7 @@ class Toxiproxy:
     def _send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
         data = json.dumps(body or {}).encode()
         request = urllib.request.Request(f"{self.api}/{path}", data, method=method)
-        with urllib.request.urlopen(request, timeout=5):
+        with urllib.request.urlopen(request, timeout=60):
             pass
 
 
@@ -67,7 +67,7 @@ def _wait(server: Toxiproxy) -> None:
     deadline = monotonic() + 60
     while monotonic() < deadline:
         try:
-            urllib.request.urlopen(f"{server.api}/version", timeout=5).close()
+            urllib.request.urlopen(f"{server.api}/version", timeout=60).close()
         except urllib.error.URLError:
             sleep(0.05)
         else:

@@ -37,7 +37,7 @@ def serving(replies: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         server.terminate()
-        server.wait(timeout=10)
+        server.wait(timeout=60)
 
 
 def record(url: str) -> None:

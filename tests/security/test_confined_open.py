@@ -104,7 +104,7 @@ def test_a_user_may_name_a_file_outside(root: Path) -> None:
     ],
 )
 def test_the_output_file(root: Path, command: str, reason: str) -> None:
-    target = CliTarget(name="t", command_template=command, timeout_seconds=10)
+    target = CliTarget(name="t", command_template=command, timeout_seconds=60)
     said = refused(target, root)
     assert said == f"cannot read the {{OUTPUT_FILE}} of the command: {reason}"
 

@@ -113,7 +113,7 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def ask(model: str, options: dict[str, JSON], *, guarded: bool = True) -> str:
     """Ask a model; return why there is no reply."""
-    endpoint = Endpoint(model=model, options=options, timeout_seconds=10)
+    endpoint = Endpoint(model=model, options=options, timeout_seconds=60)
     call = ModelCall(
         endpoint=endpoint, messages=(ChatMessage(role="user", content="Hello"),), key="k"
     )

@@ -85,7 +85,7 @@ class Bench:
         place.chmod(0o755)
         self.environment[key] = "sk-secret-of-the-agent"
         self._monkeypatch.setenv(key, self.environment[key])
-        return CliTarget(name="a", agent=AgentProgram(name=agent), timeout_seconds=20)
+        return CliTarget(name="a", agent=AgentProgram(name=agent), timeout_seconds=60)
 
     def files(self, **texts: str) -> None:
         """Write files of the repository; `__` in a name is a slash, `_dot_` a dot."""
@@ -777,7 +777,7 @@ def refuses(port: int) -> bool:
     """Return True once nothing listens: a killed process closes its sockets a moment later."""
     for _ in range(50):
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=5).close()
+            socket.create_connection(("127.0.0.1", port), timeout=60).close()
         except ConnectionRefusedError:
             return True
         time.sleep(0.1)

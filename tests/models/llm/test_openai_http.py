@@ -31,7 +31,7 @@ async def ask_directly(call: ModelCall) -> ModelReply:
 
 def call(url: str, **more: Any) -> ModelCall:
     options = {"api_base": f"{url}/v1", "api_key": "k", "temperature": 1}
-    endpoint = Endpoint(model="openai/gpt-6-luna", options=options, timeout_seconds=20)
+    endpoint = Endpoint(model="openai/gpt-6-luna", options=options, timeout_seconds=60)
     return ModelCall(endpoint=endpoint, messages=ASKED, key="k", **more)
 
 
@@ -84,7 +84,7 @@ def test_it_sends_what_litellm_sends(
 ) -> None:
     aimock.script(says("{}"))
     connection = aimock.endpoint("openai").options
-    endpoint = Endpoint(model=model, options={**connection, **options}, timeout_seconds=20)
+    endpoint = Endpoint(model=model, options={**connection, **options}, timeout_seconds=60)
     asked = ModelCall(
         endpoint=endpoint, messages=ASKED, key="k", output_schema=SCHEMA, max_tokens=100
     )

@@ -84,7 +84,7 @@ def test_a_process_that_ctrl_c_ended_is_started_again(
     processes = started(monkeypatch)
     assert found.find("HEAD:a.txt") is not None
     processes[0].send_signal(signal.SIGINT)
-    processes[0].wait(timeout=10)
+    processes[0].wait(timeout=60)
     read = found.find("HEAD:a.txt")
     assert (read is not None and read.content, len(processes)) == (b"one", 2)
 

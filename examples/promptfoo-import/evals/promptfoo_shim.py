@@ -20,6 +20,10 @@ from typing import Any
 
 def load(reference: str, default: str) -> Any:
     """Return a function of a file."""
+    # They take longer than all else together; first, as the folder may hide what they import.
+    import asyncio  # noqa: F401
+    import inspect  # noqa: F401
+
     file, _, name = reference.removeprefix("file://").partition(".py")
     path = Path(f"{file}.py").resolve()
     sys.path.insert(0, str(path.parent))
@@ -33,15 +37,12 @@ def load(reference: str, default: str) -> Any:
 
 def called(function: Any, *arguments: Any) -> Any:
     """Call a function, also a coroutine, with as many arguments as it takes."""
-    import inspect  # it and asyncio take longer to import than all else together
+    import asyncio
+    import inspect
 
     taken = len(inspect.signature(function).parameters)
     result = function(*arguments[:taken])
-    if not inspect.iscoroutine(result):
-        return result
-    import asyncio
-
-    return asyncio.run(result)
+    return asyncio.run(result) if inspect.iscoroutine(result) else result
 
 
 def transformed(sources: list[str], output: Any, context: dict[str, Any]) -> Any:
@@ -186,7 +187,7 @@ def as_json(output: Any) -> str:
 
 
 def written(given: dict[str, Any]) -> Any:
-    """Return the output of a provider, if it is no text, else the answer."""
+    """Return the output of a provider if it is not a text, else the answer."""
     messages = given.get("messages") or [{}]
     content = messages[-1].get("content")
     known = content is not None and not isinstance(content, str)

@@ -226,7 +226,7 @@ def test_a_test_without_a_mark_is_found(tmp_path: Path) -> None:
 def test_the_limit_of_a_test_needs_no_signal() -> None:
     options = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]
     assert "timeout_method" not in options  # its default is a signal where there are signals
-    assert options["timeout"] == "120"
+    assert options["timeout"] == "300"
 
 
 WORDS: Final = ("validate", "evals")

@@ -18,7 +18,7 @@ from rubric_ci.model.evals import (
     TextPart,
     is_input_file,
 )
-from rubric_ci.model.json_value import JSON
+from rubric_ci.model.json_value import JSON, MAX_DEPTH, depth
 from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.model.trace import FileChange
 from rubric_ci.system.processes import (
@@ -238,6 +238,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _from_object(value: dict[str, JSON]) -> Assessment:
+    if depth(value) > MAX_DEPTH:
+        raise CannotRunScript(f"the script printed JSON of more than {MAX_DEPTH} levels")
     return Assessment(
         score=_score(value),
         reasoning=_reasoning(value),

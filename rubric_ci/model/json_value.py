@@ -4,10 +4,13 @@ A path is `supplier.name`, `lines[0].amount`, or the JSON Pointer `/lines/0`.
 """
 
 import re
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 JSON: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
+
+MAX_DEPTH: Final = 100
+"""Levels of lists and objects that a value may have; a report of 200 can be read again."""
 
 _STEP = re.compile(r"[^.\[\]]+")
 
@@ -25,6 +28,19 @@ def equal(one: JSON, other: JSON) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(equal, one, other))
     return bool(one == other)
+
+
+def depth(value: JSON) -> int:
+    """Return how many levels a value has; 1 for a text or a number."""
+    deepest, queue = 0, [(value, 1)]
+    while queue:
+        item, level = queue.pop()
+        deepest = max(deepest, level)
+        if isinstance(item, dict):
+            queue.extend((child, level + 1) for child in item.values())
+        elif isinstance(item, list):
+            queue.extend((child, level + 1) for child in item)
+    return deepest
 
 
 def value_at(value: Any, path: str) -> Any | Missing:

@@ -340,6 +340,10 @@ NOT_ONE = "which is not one JSON object; print the object alone, or a text witho
         ("echo '{\"score\": 1}'; exit 1", "the script failed: exit status 1: {"),
         ("no-such-tool", "the script was not found"),
         ("echo '{}'", "the script printed no `score`"),
+        (
+            f'echo \'{{"score": 1, "details": {"[" * 101}{"]" * 101}}}\'',
+            "the script printed JSON of more than 100 levels",
+        ),
         ("echo \"{'score': 0}\"", f"the script printed `{{'score': 0}}`, {NOT_ONE}"),
         ("echo '{\"score\": 0}'; echo ok", f'the script printed `{{"score": 0}} ok`, {NOT_ONE}'),
         ("echo go; echo '{\"score\": 0}'", f'the script printed `go {{"score": 0}}`, {NOT_ONE}'),

@@ -21,6 +21,7 @@ _LISTS: Final = ("data", "events", "items", "rows", "runs", "spans", "traces", "
 _NO_OBJECT: Final = "it is not a JSON object"
 _BY_LINE: Final = "export JSON Lines, which is read line by line"
 _LONG: Final = f"it has more than {MAX_CHARACTERS:,} characters"
+_DEEP: Final = "it is nested too deeply"
 
 
 class Record(NamedTuple):
@@ -49,8 +50,10 @@ def spans(file: str, records: Iterable[Record | Fault], form: str) -> Iterator[F
         try:
             for span in FORMATS[form].read(record.value):
                 yield _named(replace(span, file=file, line=record.line), number)
-        except (Unreadable, NotAChat, RecursionError) as error:
-            yield Fault(record.line, str(error) or "it is nested too deeply")
+        except (Unreadable, NotAChat) as error:
+            yield Fault(record.line, str(error))
+        except RecursionError:
+            yield Fault(record.line, _DEEP)
 
 
 def records(lines: Iterable[str]) -> Iterator[Record | Fault]:
@@ -158,7 +161,7 @@ def _value(text: str) -> Any:
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
-        return Fault(1, "it is nested too deeply")
+        return Fault(1, _DEEP)
     except json.JSONDecodeError as error:
         return Fault(error.lineno, f"it is not JSON: {error.msg.lower()} at column {error.colno}")
     except UnicodeEncodeError:

@@ -18,6 +18,7 @@ from rubric_ci.files.yaml_text.scalars import (
     resolve,
     resolve_core,
 )
+from rubric_ci.model.json_value import MAX_DEPTH
 from rubric_ci.model.problems import (
     GOOD_FILE,
     MAX_PROBLEMS,
@@ -26,7 +27,6 @@ from rubric_ci.model.problems import (
     with_rubrics,
 )
 
-MAX_DEPTH: Final = 100
 MAX_EXPANSION: Final = 200_000  # values that aliases may add to the written ones
 
 _TAGS = "tag:yaml.org,2002:"

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.files.yaml_text.constructor import (
-    MAX_DEPTH,
     YAML_DEPTH,
     YAML_DUPLICATE_KEY,
     YAML_NUMBER_SIZE,
@@ -17,6 +16,7 @@ from rubric_ci.files.yaml_text.document import YAML_EMPTY, Document
 from rubric_ci.files.yaml_text.json_positions import JsonPositions
 from rubric_ci.files.yaml_text.scalars import MAX_DIGITS, NOT_FINITE
 from rubric_ci.files.yaml_text.size_limits import lines_over_limits
+from rubric_ci.model.json_value import MAX_DEPTH, depth
 from rubric_ci.model.problems import (
     MAX_PROBLEMS,
     UNKNOWN_KEY,
@@ -138,7 +138,7 @@ class JsonLines:
             self._report(YAML_DUPLICATE_KEY, number, line.rfind(json.dumps(key)), message)
         if not isinstance(value, dict):
             return self._report(JSON_SYNTAX, number, 0, "a line must be a JSON object")
-        if _depth(value) > MAX_DEPTH:
+        if depth(value) > MAX_DEPTH:
             return self._report(YAML_DEPTH, number, 0, f"nested more than {MAX_DEPTH} levels")
         return value
 
@@ -158,7 +158,7 @@ def decode_line(line: str) -> dict[str, Any] | None:
         value = _decode(line, repeated)
     except (ValueError, RecursionError):
         return None
-    fit = isinstance(value, dict) and not repeated and _depth(value) <= MAX_DEPTH
+    fit = isinstance(value, dict) and not repeated and depth(value) <= MAX_DEPTH
     return value if fit else None
 
 
@@ -227,18 +227,6 @@ def _no_lone_surrogates(value: Any) -> None:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise ValueError("unpaired surrogate") from None
-
-
-def _depth(value: Any) -> int:
-    deepest, queue = 0, [(value, 1)]
-    while queue:
-        item, depth = queue.pop()
-        deepest = max(deepest, depth)
-        if isinstance(item, dict):
-            queue.extend((child, depth + 1) for child in item.values())
-        elif isinstance(item, list):
-            queue.extend((child, depth + 1) for child in item)
-    return deepest
 
 
 def _syntax(error: json.JSONDecodeError) -> tuple[int, str]:

@@ -15,7 +15,7 @@ from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut
 from rubric_ci.files.yaml_text.recordings import MEASURES
 from rubric_ci.grading.targets.call_spelling import Spelling, spelled
 from rubric_ci.model.config import CliTarget
-from rubric_ci.model.json_value import JSON
+from rubric_ci.model.json_value import JSON, MAX_DEPTH, depth
 from rubric_ci.model.llm_calls import Usage
 from rubric_ci.model.references import file_text
 from rubric_ci.model.results import Answer
@@ -69,8 +69,9 @@ def _are_messages(value: JSON) -> bool:
 def build(text: JSON, measures: Mapping[str, JSON]) -> Answer:
     """Return an answer with its measurements; without a text, the last message is the text.
 
-    Raises CannotAnswer for an invalid measurement.
+    Raises CannotAnswer for an invalid measurement, and for more levels than a report can hold.
     """
+    _check_depth([text, measures])
     messages = _messages(measures)
     summary = _summary(measures, messages)
     return Answer(
@@ -79,6 +80,11 @@ def build(text: JSON, measures: Mapping[str, JSON]) -> Answer:
         trace_summary=summary or None,
         duration_seconds=summary["duration_ms"] / 1000 if "duration_ms" in summary else None,
     )
+
+
+def _check_depth(values: list[JSON]) -> None:
+    if depth(values) > MAX_DEPTH:
+        raise CannotAnswer(f"the answer has JSON of more than {MAX_DEPTH} levels")
 
 
 def with_files(given: Answer, read: Callable[[str], bytes | None]) -> Answer:
@@ -173,7 +179,8 @@ def read(form: str, stdout: str, stderr: str, target: CliTarget, files: Files = 
 
 def did(form: str, stdout: str, stderr: str, spelling: Spelling) -> Answer | None:
     """Return the work of an agent that gave no answer; None: it reports none."""
-    calls = [_call(step) for step in spelled(steps_so_far(form, stdout), spelling)]
+    steps = [each for each in steps_so_far(form, stdout) if depth(each.arguments) <= MAX_DEPTH]
+    calls = [_call(step) for step in spelled(steps, spelling)]
     last = last_event(redact(stdout), stderr) if form in READERS else ""
     if not calls and not last:
         return None
@@ -222,6 +229,7 @@ def answer_of(trace: Trace, finished: Finished, spelling: Spelling, target: CliT
 
     Raises CannotAnswer with what was used if there is none, or a part of one.
     """
+    _check_depth([step.arguments for step in trace.steps])
     calls = [_call(step) for step in spelled(trace.steps, spelling)]
     measures: dict[str, Any] = {
         "output_messages": [

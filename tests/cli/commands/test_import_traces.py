@@ -259,7 +259,7 @@ IMAGE = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}
         ("braintrust", lines({"input": "a", "output": 1}), ["1:1: not-read: a row has no `id`"]),
         ("braintrust", "[\n{\n},\n{\n}\n", ["5:1: not-read: it is not JSON"]),
         ("braintrust", "\n \n", ["1:1: not-read: the file is empty"]),
-        ("langsmith", "[" * 9_000 + "\n", ["1:1: not-read: it is nested too deeply"]),
+        ("langsmith", "[" * 100_000 + "\n", ["1:1: not-read: it is nested too deeply"]),
         ("langsmith", SIX + '{"a": "\\ud800"}\n', ["7:1: not-read: it has an unpaired surrogate"]),
     ],
     ids=lambda value: None if isinstance(value, str) and len(value) > 30 else str(value)[:40],

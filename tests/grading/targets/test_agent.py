@@ -21,7 +21,8 @@ import yaml
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.grading import targets
-from rubric_ci.grading.targets import answer_cache, workspace
+from rubric_ci.grading.targets import answer_cache, answer_format, workspace
+from rubric_ci.grading.targets.call_spelling import Spelling
 from rubric_ci.grading.targets.workspace import Workspaces
 from rubric_ci.model.agent_program import AgentProgram
 from rubric_ci.model.config import CliTarget, Workspace
@@ -674,6 +675,19 @@ def test_an_agent_that_fails_leaves_its_steps(bench: Bench, agent: str) -> None:
     tools = {"codex": "mcp__s__t"}
     assert [step.tool for step in steps_of(left.messages)] == [tools.get(agent, "ls")]
     assert left.last_event == LAST[agent]
+
+
+@pytest.mark.parametrize("levels", [150, 900])
+def test_a_call_with_more_levels_than_a_report_can_hold_is_no_answer(
+    bench: Bench, levels: int
+) -> None:
+    deep = json.dumps(CALL).replace("{}", f'{{"a": {"[" * levels}{"]" * levels}}}')
+    (bench.root / "out.jsonl").write_text(f"{json.dumps(CALL)}\n{deep}\n{json.dumps(CLAUDE)}\n")
+    refused = bench.refusal(command("cat out.jsonl", trace="claude-code"))
+    assert refused == "the answer has JSON of more than 100 levels"
+    left = answer_format.did("claude-code", f"{json.dumps(CALL)}\n{deep}\n", "", Spelling())
+    assert left is not None
+    assert [step.arguments for step in steps_of(left.messages)] == [{}]
 
 
 TURN = {"type": "assistant.turn_start", "data": {"turnId": "0"}}

@@ -40,6 +40,7 @@ def test_mock(tmp_path: Path) -> None:
 
 # Recorded answers
 
+DEEP = "[" * 101 + "]" * 101
 KEPT = RecordedTarget(name="kept", answers="answers.jsonl")
 
 
@@ -129,6 +130,11 @@ def test_a_missing_file_of_recordings_is_named(tmp_path: Path) -> None:
         ("{", "not JSON: Expecting property name enclosed in double quotes at column 2"),
         ("[" * 99_999, "not JSON: nested too deeply"),
         ("[]", "must be a JSON object"),
+        (
+            f'{{"id": "x", "answer": "", "output_messages": [{{"role": "a", "content": {DEEP}}}]}}',
+            "the answer has JSON of more than 100 levels",
+        ),
+        (f'{{"id": "x", "answer": {DEEP}}}', "the answer has JSON of more than 100 levels"),
         ('{"answer": "x"}', "`id` must be a non-empty string"),
         ('{"id": 3, "answer": "x"}', "`id` must be a non-empty string"),
         ('{"id": "x"}', "`answer` is missing"),

@@ -25,6 +25,7 @@ from rubric_ci.__main__ import main
 from rubric_ci.cli import commands
 from rubric_ci.cli import main as command_line
 from rubric_ci.system import masking
+from tests.wait import wait_until
 
 Command = tuple[list[str], Callable[[], None] | None]
 
@@ -59,6 +60,12 @@ def at_a_terminal(
         timeout=60,
         dimensions=(lines, columns),
     )
+
+
+def press(terminal: "pexpect.spawn[str]", keys: str) -> None:
+    """Press keys once the command reads them; what is typed before that is discarded."""
+    wait_until(lambda: not terminal.getecho())
+    terminal.send(keys)
 
 
 def _command(environment: Mapping[str, str], arguments: tuple[str, ...]) -> Command:

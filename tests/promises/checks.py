@@ -10,7 +10,7 @@ import pexpect
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.text import numbers
-from tests.forked_command import at_a_terminal
+from tests.forked_command import at_a_terminal, press
 from tests.promises.bench import Bench
 from tests.promises.kinds import SECRET
 
@@ -146,7 +146,7 @@ def label(bench: Bench) -> None:
     marks = {case["id"] for case in bench.report()["cases"]}
     for _ in range(len(bench.report()["cases"])):
         terminal.expect_exact("q quit")
-        terminal.send("y")
+        press(terminal, "y")
     terminal.expect(pexpect.EOF)
     lines = [json.loads(line) for line in (bench.root / "labels.jsonl").read_text().splitlines()]
     assert {line["id"] for line in lines} == marks

@@ -16,7 +16,7 @@ import pytest
 from rubric_ci.gate.report import json_format
 from rubric_ci.model.scope import Scope
 from tests import platforms
-from tests.forked_command import at_a_terminal
+from tests.forked_command import at_a_terminal, press
 from tests.sample_reports import a_report, errored, graded
 
 pytestmark = platforms.TERMINALS
@@ -76,19 +76,22 @@ def marks(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def press(terminal: "pexpect.spawn[str]", criterion: str, keys: str) -> None:
+def mark(terminal: "pexpect.spawn[str]", criterion: str, keys: str) -> None:
     terminal.expect_exact(f"Criterion {criterion}:")
     terminal.expect_exact("q quit")
-    terminal.send(keys)
+    press(terminal, keys)
 
 
 def test_a_whole_session(folder: Path, start: Start) -> None:
     terminal = start()
-    press(terminal, "city", "\x1b[A")  # neither an arrow
-    terminal.send("xn")  # nor x means anything
-    press(terminal, "accuracy", "11\r8\x7f7\r")  # 11 is no score, 8 is erased
-    press(terminal, "tone", "12\r")
-    press(terminal, "rubric-1", "c")
+    mark(terminal, "city", "\x1b[A")  # neither an arrow
+    press(terminal, "x")  # nor x means anything
+    while terminal.expect_exact(["\a", pexpect.TIMEOUT], timeout=1):
+        press(terminal, "x")  # the first one may have been part of the arrow
+    press(terminal, "n")
+    mark(terminal, "accuracy", "11\r8\x7f7\r")  # 11 is no score, 8 is erased
+    mark(terminal, "tone", "12\r")
+    mark(terminal, "rubric-1", "c")
     terminal.expect_exact("4 of 4 marks are in labels.jsonl")
     terminal.expect_exact("`rubric-ci judge calibrate labels.jsonl` compares them with the judge's")
     terminal.expect(pexpect.EOF)
@@ -117,7 +120,7 @@ def test_two_people_label_a_draw(folder: Path, start: Start) -> None:
         terminal = start("--sample", "1+1", "--seed", "7", "--by", name, "--split", "test")
         terminal.expect_exact("only 0 of the judge's fails can be drawn")
         terminal.expect_exact("(1 of ")
-        press(terminal, "rubric-1", "y")
+        mark(terminal, "rubric-1", "y")
         terminal.expect_exact("1 of 1 marks are in labels.jsonl")
         terminal.expect(pexpect.EOF)
     drawn = {"judged": "pass", "drawn": 1, "of": 2, "seed": 7, "at": "2026-01-01", "judge": ""}
@@ -153,25 +156,25 @@ def test_what_a_person_sees(start: Start) -> None:
 
 def test_stopping_and_going_on(folder: Path, start: Start) -> None:
     first = start()
-    press(first, "city", "y")
-    press(first, "accuracy", "q")
+    mark(first, "city", "y")
+    mark(first, "accuracy", "q")
     first.expect_exact("1 of 4 marks are in labels.jsonl")
     first.expect(pexpect.EOF)
     second = start()
     second.expect_exact("(2 of 4)")
-    press(second, "accuracy", "b")
+    mark(second, "accuracy", "b")
     second.expect_exact("Marked before: satisfied")
-    second.send("n")
-    press(second, "accuracy", "s")
-    press(second, "tone", "q")
+    press(second, "n")
+    mark(second, "accuracy", "s")
+    mark(second, "tone", "q")
     second.expect(pexpect.EOF)
     assert [label["marks"] for label in marks(folder)] == [{"city": False}]
 
 
 def test_a_kill_costs_no_mark(folder: Path, start: Start) -> None:
     terminal = start()
-    press(terminal, "city", "y")
-    press(terminal, "accuracy", "3")
+    mark(terminal, "city", "y")
+    mark(terminal, "accuracy", "3")
     terminal.kill(signal.SIGKILL)
     terminal.wait()
     assert [label["marks"] for label in marks(folder)] == [{"city": True}]
@@ -182,7 +185,7 @@ def test_a_kill_costs_no_mark(folder: Path, start: Start) -> None:
 
 def test_ctrl_c_leaves_the_terminal_as_it_was(folder: Path, start: Start) -> None:
     terminal = start()
-    press(terminal, "city", "\x03")
+    mark(terminal, "city", "\x03")
     terminal.expect_exact("rubric-ci: interrupted")
     terminal.expect(pexpect.EOF)
     terminal.close()
@@ -209,8 +212,8 @@ def test_without_a_terminal(folder: Path) -> None:
 
 def test_the_end_of_input_ends_the_session(folder: Path, start: Start) -> None:
     terminal = start()
-    press(terminal, "city", "y")
-    press(terminal, "accuracy", "\x04")
+    mark(terminal, "city", "y")
+    mark(terminal, "accuracy", "\x04")
     terminal.expect_exact("1 of 4 marks are in labels.jsonl")
 
 

@@ -14,7 +14,7 @@ from tests import platforms
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
 from tests.cli.commands import test_compare
-from tests.forked_command import at_a_terminal
+from tests.forked_command import at_a_terminal, press
 from tests.sample_project import clean_environment
 
 pytestmark = platforms.TERMINALS
@@ -103,7 +103,7 @@ def labelled(folder: Path, keys: str) -> str:
     for key in keys:
         terminal.expect_exact("q quit")
         shown += str(terminal.before)
-        terminal.send(key)
+        press(terminal, key)
     terminal.expect(pexpect.EOF)
     terminal.close()
     return shown.replace("\r", "")

@@ -158,8 +158,8 @@ def import_files(
 
     FILES are of promptfoo, OpenAI Evals, GitHub Models (`.prompt.yml`), Agent Skills or AgentV,
     CSV tables, sheets (`cases.xlsx#Sheet`), golden sets in JSON or JSON Lines, or traces of
-    OpenTelemetry, Langfuse, LangSmith, Phoenix or Braintrust. Parts without a
-    counterpart are listed with their lines, and the exit code is 1.
+    OpenTelemetry, Langfuse, LangSmith, Phoenix or Braintrust. Parts without a counterpart are
+    listed with their lines, and the exit code is 1.
     """
     from rubric_ci.cli.commands.import_files import ImportSettings
     from rubric_ci.cli.commands.import_files import import_files as import_all

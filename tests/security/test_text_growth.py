@@ -117,9 +117,10 @@ def seconds(read: Callable[[str], object], text: str) -> float:
     return process_time() - started
 
 
-QUICK, LONGER = 2_000, 8_000
+QUICK, LONGER = 2_000, 16_000
 SUSPECT = 1e-3  # seconds that no text of `QUICK` letters takes in a reader without a loop of Python
-LINEAR = 8  # times: linear 4, quadratic 16
+LINEAR = 24  # times: linear 8, quadratic 64
+ROUNDS = 6  # of both sizes in turn: other work slows one of them, now and then for seconds
 
 
 def readers_of_one_text() -> Mapping[str, Mapping[str, Callable[[str], object]]]:
@@ -186,8 +187,9 @@ def slow_text(read: Callable[[str], object]) -> str:
         quick, longer = (
             beginning + unit * (size // len(unit)) + ending for size in (QUICK, LONGER)
         )
-        if (first := seconds(read, quick)) > SUSPECT and all(
-            seconds(read, longer) > LINEAR * max(first, SUSPECT) for _ in range(4)
+        if seconds(read, quick) > SUSPECT and all(
+            seconds(read, longer) > LINEAR * max(seconds(read, quick), SUSPECT)
+            for _ in range(ROUNDS)
         ):
             return f"{beginning!r} + {unit!r} * n + {ending!r}"
     return ""

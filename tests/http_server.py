@@ -60,7 +60,10 @@ class JsonHandler(BaseHTTPRequestHandler):
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
     def send_json(self, status: int, body: Any) -> None:
-        content = json.dumps(body).encode()
+        self.send(status, json.dumps(body).encode())
+
+    def send(self, status: int, content: bytes) -> None:
+        """Send a text that is called JSON."""
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))

@@ -10,7 +10,7 @@ JSON: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
 
 MAX_DEPTH: Final = 100
-"""Levels of lists and objects that a value may have; a report of 200 can be read again."""
+"""Levels of lists and objects in a value; the reader of a report takes 200, its own included."""
 
 _STEP = re.compile(r"[^.\[\]]+")
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -16,6 +16,7 @@ import pytest
 
 from tests import platforms
 from tests.checkout import start_repository
+from tests.http_server import JsonHandler
 from tests.invoke import invoke, through_streams
 from tests.sample_project import Project, clean_environment
 
@@ -182,49 +183,39 @@ FAILURES = {
 ASKED: list[str] = []  # the requests that judges received
 
 
-class Echo(BaseHTTPRequestHandler):
+class Echo(JsonHandler):
     """A server that repeats who asked, in one way a path."""
 
     def do_GET(self) -> None:
         known = {"judge": 200, "401": 401}
         error = {"message": f"Incorrect API key: {self.headers['Authorization']}"}
         status = known.get(self.path.split("/")[1].partition("?")[0], 404)
-        self.reply(status, json.dumps({"error": error}).encode())
+        self.send_json(status, {"error": error})
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        body = json.dumps(self.received(), ensure_ascii=False)
         who = self.headers["Authorization"]
         said = f"Incorrect API key: {who}"
         path = self.path.split("/")[1]
         message = {"role": "assistant", "content": f"I was asked by {who}"}
         mark = {"evidence": "", "reasoning": said, "satisfied": True}
         if path == "judge":
-            ASKED.append(json.dumps(json.loads(body), ensure_ascii=False))
+            ASKED.append(body)
             scored = {"score": 1, "reasoning": said, "hits": [], "misses": []}
             message["content"] = json.dumps({"c1": mark} if "c1" in body else scored)
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         whole = {"id": "r", "object": "chat.completion", "model": "m", "choices": [choice]}
         match path:
             case "400":
-                self.reply(400, f"<html>{html.escape(said)}".encode())
+                self.send(400, f"<html>{html.escape(said)}".encode())
             case "cut":
-                self.reply(401, json.dumps({"error": {"message": "x" * 488 + who}}).encode())
+                self.send_json(401, {"error": {"message": "x" * 488 + who}})
             case "200-error":
-                self.reply(200, json.dumps({"error": {"code": 400, "message": said}}).encode())
+                self.send_json(200, {"error": {"code": 400, "message": said}})
             case "200" | "judge":
-                self.reply(200, json.dumps(whole).encode())
+                self.send_json(200, whole)
             case _:
-                self.reply(401, json.dumps({"error": {"message": said}}).encode())
-
-    def reply(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
+                self.send_json(401, {"error": {"message": said}})
 
 
 @pytest.fixture(scope="module")

@@ -179,13 +179,20 @@ def read(form: str, stdout: str, stderr: str, target: CliTarget, files: Files = 
 
 def did(form: str, stdout: str, stderr: str, spelling: Spelling) -> Answer | None:
     """Return the work of an agent that gave no answer; None: it reports none."""
-    steps = [each for each in steps_so_far(form, stdout) if depth(each.arguments) <= MAX_DEPTH]
+    steps = map(_without_depth, steps_so_far(form, stdout))
     calls = [_call(step) for step in spelled(steps, spelling)]
     last = last_event(redact(stdout), stderr) if form in READERS else ""
     if not calls and not last:
         return None
     message = {"role": "assistant", "tool_calls": calls}
     return Answer(text="", messages=(message,) if calls else (), last_event=last)
+
+
+def _without_depth(step: Step) -> Step:
+    """Return a step that a report can hold: a sentence in place of a value of too many levels."""
+    if depth(step.arguments) <= MAX_DEPTH:
+        return step
+    return replace(step, arguments=f"(JSON of more than {MAX_DEPTH} levels)")
 
 
 def timed_out(

@@ -687,7 +687,8 @@ def test_a_call_with_more_levels_than_a_report_can_hold_is_no_answer(
     assert refused == "the answer has JSON of more than 100 levels"
     left = answer_format.did("claude-code", f"{json.dumps(CALL)}\n{deep}\n", "", Spelling())
     assert left is not None
-    assert [step.arguments for step in steps_of(left.messages)] == [{}]
+    said = "(JSON of more than 100 levels)"
+    assert [step.arguments for step in steps_of(left.messages)] == [{}, said]
 
 
 TURN = {"type": "assistant.turn_start", "data": {"turnId": "0"}}

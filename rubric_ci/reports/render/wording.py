@@ -291,7 +291,7 @@ def reasons(evaluator: Assessed) -> list[str]:
 
 
 def unnamed_misses(evaluator: Assessed) -> tuple[str, ...]:
-    """Return what was missed and is not in the reasoning, as an exceeded limit is."""
+    """Return the misses that the reasoning does not name; an exceeded limit is named in it."""
     named = evaluator.reasoning.split("; ")
     return tuple(each for each in evaluator.misses if each and each not in named)
 

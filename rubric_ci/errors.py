@@ -11,8 +11,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 if TYPE_CHECKING:
-    from rubric_ci.model.results import Answer
-    from rubric_ci.model.usage import Usage
+    from rubric_ci.values.results import Answer
+    from rubric_ci.values.usage import Usage
 
 
 class ExitCode(IntEnum):
@@ -151,7 +151,7 @@ class NoVerdict(Exception):
     """A case has no verdict; the message is the reason that reports show."""
 
     def __init__(self, reason: str, usage: "Usage | None" = None) -> None:
-        from rubric_ci.model.usage import NOTHING_USED  # validate does not need it
+        from rubric_ci.values.usage import NOTHING_USED  # validate does not need it
 
         super().__init__(reason)
         self.usage = usage or NOTHING_USED  # spent without a result; the totals include it

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, Message, Role, TextPart
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
-from rubric_ci.model.results import Answer
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, Message, Role, TextPart
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.results import Answer
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],

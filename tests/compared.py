@@ -3,8 +3,8 @@
 from rubric_ci.gate.comparison import phrases
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.model.comparison import Comparison, ReferenceLog
-from rubric_ci.model.report import RunReport
+from rubric_ci.values.comparison import Comparison, ReferenceLog
+from rubric_ci.values.report import RunReport
 
 
 def compared(now: RunReport, then: RunReport, *, log: ReferenceLog | None = None) -> RunReport:

@@ -18,10 +18,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.scoring import MarkValue
 from rubric_ci.models.judge.prompt import PICTURES, WORK
-from rubric_ci.services.calibration.attack_corpus import Probe
+from rubric_ci.parts.lab.calibration.attack_corpus import Probe
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.scoring import MarkValue
 from tests import attack_images
 
 Reply = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Write the models of `model/option_values.py` where one is shown: `python -m tests.model_names`.
+"""Write the models of `values/option_values.py` where one is shown: `python -m tests.model_names`.
 
 Change a name there, then run `make golden`: every tracked text that shows the name of the last
 commit gets the new one, and the recordings are made again.
@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.model import option_values
+from rubric_ci.values import option_values
 
 ROOT = Path(__file__).parents[1]
-OWNER: Final = "rubric_ci/model/option_values.py"
+OWNER: Final = "rubric_ci/values/option_values.py"
 NOT_SHOWN: Final = (  # what happened, what is locked, and the lists of models
     *("CHANGELOG.md", "requirements/", "rubric_ci/system/models.json", "tests/npm/"),
     *("tests/system/", OWNER),

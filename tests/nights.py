@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded, Trial
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded, Trial
 from tests.sample_reports import a_criterion, a_report, graded
 
 PASS = Trial(verdict="pass", score=1.0)

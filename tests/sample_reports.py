@@ -3,10 +3,10 @@
 from typing import Any
 
 from rubric_ci.gate.comparison import verdicts
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import RunReport, run_verdict, totals
-from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Errored, Graded, Skipped
-from rubric_ci.model.scoring import Verdict
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import RunReport, run_verdict, totals
+from rubric_ci.values.results import Assessed, CaseResult, CriterionResult, Errored, Graded, Skipped
+from rubric_ci.values.scoring import Verdict
 
 
 def a_criterion(name: str = "c", **changes: Any) -> CriterionResult:

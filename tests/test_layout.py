@@ -16,7 +16,9 @@ Read: TypeAlias = Mapping[Path, tuple[list[str], list[str]]]
 
 TESTS: Final = Path(__file__).parent
 PACKAGE: Final = TESTS.parent / "rubric_ci"
-ROOMS: Final = sorted(path.parent for path in PACKAGE.glob("*/__init__.py"))
+ROOMS: Final = sorted(
+    path.parent for path in PACKAGE.glob("*/__init__.py") if path.parent.name != "parts"
+)
 HOOKS: Final = TESTS.parent / "hooks"
 MODULE_LINES: Final = 400
 FUNCTION_LINES: Final = 50  # from `def` to the last line
@@ -29,73 +31,78 @@ SAME_NAMES: Final = {  # file names that stand in several packages with one mean
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
     "cli/commands/test_images.py": "files/validation/media_rules models/judge/shown_media",
-    "cli/pytest_plugin/test_sessions.py": """
-        cli/pytest_plugin/__init__ cli/pytest_plugin/item_failures cli/pytest_plugin/hooks
-        cli/pytest_plugin/items cli/pytest_plugin/outcomes cli/pytest_plugin/session_run""",
+    "parts/pytest/test_sessions.py": """
+        parts/pytest/__init__ parts/pytest/item_failures parts/pytest/hooks
+        parts/pytest/items parts/pytest/outcomes parts/pytest/session_run""",
     "cli/commands/test_run_replayed.py": "grading/targets/program_recording",
     "cli/commands/test_run_untrusted.py": "gate/selection/proposed_cases",
-    "cli/commands/test_run_workspace.py": "grading/targets/workspace_hooks",
+    "cli/commands/test_run_workspace.py": "parts/agents/workspace_hooks",
     "cli/commands/test_authorize.py": "github/authority services/publish/authorization",
-    "services/adoption/test_tools.py": """
-        services/adoption/agent_skills services/adoption/marks_table
-        services/adoption/deepeval services/adoption/inspect_ai services/adoption/junit
-        services/adoption/promptfoo services/adoption/pydantic_evals
-        services/adoption/adopted_report services/adoption/samples""",
-    "models/agents/test_agents.py": """
-        models/agents/program models/agents/atif models/agents/claude_code
-        models/agents/codex models/agents/copilot models/agents/gemini_cli
-        models/agents/otlp""",
-    "cli/commands/test_import.py": """
-        cli/commands/import_files files/dialects/promptfoo_checks files/dialects/table_source
-        files/dialects/golden_sets files/dialects/workbook
-        files/dialects/promptfoo_code files/dialects/promptfoo_tests
-        files/dialects/promptfoo_criteria files/dialects/promptfoo_prompts
-        files/dialects/promptfoo_models
-        files/dialects/github_models files/dialects/openai_evals
-        files/dialects/shims/promptfoo_shim""",
-    "cli/commands/test_import_traces.py": """
-        cli/commands/import_traces cli/commands/import_targets
-        files/traces/__init__ files/traces/braintrust
-        files/traces/dataset_item files/traces/langfuse files/traces/langsmith
-        files/traces/otlp_spans files/traces/phoenix files/traces/span
-        files/traces/span_attributes files/traces/trace_cases files/traces/trace_choice
-        files/traces/trace_file files/traces/written_cases""",
-    "files/dialects/test_table.py": """
-        files/dialects/agent_skills files/dialects/agentv files/dialects/translation""",
-    "files/dialects/test_agentv_graders.py": """
-        files/dialects/agentv_calls files/dialects/agentv_evaluators
-        files/dialects/agentv_rubrics""",
+    "parts/bring/adoption/test_tools.py": """
+        parts/bring/adoption/agent_skills parts/bring/adoption/marks_table
+        parts/bring/adoption/deepeval parts/bring/adoption/inspect_ai parts/bring/adoption/junit
+        parts/bring/adoption/promptfoo parts/bring/adoption/pydantic_evals
+        parts/bring/adoption/adopted_report parts/bring/adoption/samples""",
+    "parts/agents/test_agents.py": """
+        parts/agents/program parts/agents/atif parts/agents/claude_code
+        parts/agents/codex parts/agents/copilot parts/agents/gemini_cli
+        parts/agents/otlp""",
+    "parts/bring/commands/test_import.py": """
+        parts/bring/commands/import_files parts/bring/dialects/promptfoo_checks
+        parts/bring/dialects/table_source
+        parts/bring/dialects/golden_sets parts/bring/dialects/workbook
+        parts/bring/dialects/promptfoo_code parts/bring/dialects/promptfoo_tests
+        parts/bring/dialects/promptfoo_criteria parts/bring/dialects/promptfoo_prompts
+        parts/bring/dialects/promptfoo_models
+        parts/bring/dialects/github_models parts/bring/dialects/openai_evals
+        parts/bring/dialects/shims/promptfoo_shim""",
+    "parts/bring/commands/test_import_traces.py": """
+        parts/bring/commands/import_traces parts/bring/commands/import_targets
+        parts/bring/traces/__init__ parts/bring/traces/braintrust
+        parts/bring/traces/dataset_item parts/bring/traces/langfuse parts/bring/traces/langsmith
+        parts/bring/traces/otlp_spans parts/bring/traces/phoenix parts/bring/traces/span
+        parts/bring/traces/span_attributes parts/bring/traces/trace_cases
+        parts/bring/traces/trace_choice
+        parts/bring/traces/trace_file parts/bring/traces/written_cases""",
+    "parts/bring/dialects/test_table.py": """
+        parts/bring/dialects/agent_skills parts/bring/dialects/agentv
+        parts/bring/dialects/translation""",
+    "parts/bring/dialects/test_agentv_graders.py": """
+        parts/bring/dialects/agentv_calls parts/bring/dialects/agentv_evaluators
+        parts/bring/dialects/agentv_rubrics""",
     "cli/commands/test_run_exported.py": """
         services/publish/evaluation_events services/publish/telemetry""",
-    "cli/commands/test_run_tool.py": "services/run/eval_tool",
+    "parts/bring/commands/test_run_tool.py": "parts/bring/eval_tool",
     "cli/commands/test_run_skills.py": "grading/skill_cases grading/targets/skill",
     "evaluators/assertions/test_mark.py": """
         evaluators/assertions/json_data evaluators/assertions/keys evaluators/assertions/row
         evaluators/assertions/text""",
     "cli/test_help.py": """
-        cli/ci cli/every_day cli/judge cli/nights cli/options cli/request_options cli/run_and_plan
-        cli/start model/option_values""",
+        cli/ci cli/every_day parts/lab/judge parts/lab/nights cli/options cli/request_options
+        cli/run_and_plan
+        cli/start values/option_values""",
     "cli/commands/test_batch_target.py": "grading/targets/batch_command",
-    "cli/commands/test_judge_calibrate.py": """
-        services/calibration/calibration services/calibration/required_agreement
-        services/calibration/measure""",
-    "cli/commands/test_probe.py": """
-        services/probe/probing services/probe/probe_output services/probe/all_variants""",
+    "parts/lab/commands/test_judge_calibrate.py": """
+        parts/lab/calibration/calibration parts/lab/calibration/required_agreement
+        parts/lab/calibration/measure""",
+    "parts/lab/commands/test_probe.py": """
+        parts/lab/probe/probing parts/lab/probe/probe_output parts/lab/probe/all_variants""",
     "cli/commands/test_generate.py": """
         services/drafting/review services/drafting/rewrite services/drafting/select""",
     "cli/commands/test_generate_pr.py": "services/drafting/pull_request",
     "cli/commands/test_init.py": "cli/commands/init_questions files/project/before_init",
-    "cli/commands/test_history.py": "reports/history/detectable_drop reports/history/runs_text",
-    "cli/commands/test_judge_label.py": """
-        services/calibration/label_file services/calibration/label_session""",
-    "cli/commands/test_baseline_rejudge.py": "services/calibration/rejudge_report",
+    "parts/lab/commands/test_history.py": """
+        parts/lab/history/detectable_drop parts/lab/history/runs_text""",
+    "parts/lab/commands/test_judge_label.py": """
+        parts/lab/calibration/label_file parts/lab/calibration/label_session""",
+    "parts/lab/commands/test_baseline_rejudge.py": "parts/lab/calibration/rejudge_report",
     "cli/commands/test_run.py": """
         services/cost/judge_requests grading/setup grading/tasks services/publish/files""",
     "cli/commands/test_run_against.py": """
-        services/run/grade services/run/sides services/run/eval_tool services/run/inputs""",
+        services/run/grade services/run/sides parts/bring/eval_tool services/run/inputs""",
     "cli/commands/test_run_against_counts.py": "services/run/announcement",
     "cli/commands/test_announced.py": """
-        model/used_by services/cost/target_requests services/cost/estimate services/cost/last_run
+        values/used_by services/cost/target_requests services/cost/estimate services/cost/last_run
         services/drafting/draft_requests""",
     "cli/commands/test_doctor.py": """
         services/doctor/finding services/doctor/models services/doctor/git_checks""",
@@ -111,14 +118,14 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_prompt_targets.py": "files/yaml_text/prompt_file",
     "cli/commands/test_waivers.py": "cli/commands/waive",
     "files/editing/test_insertions.py": "files/editing/insertion_point",
-    "evaluators/test_field_accuracy.py": "evaluators/json_compare model/json_value",
+    "evaluators/test_field_accuracy.py": "evaluators/json_compare values/json_value",
     "evaluators/test_specs.py": "evaluators/kind",
-    "models/agents/test_ends.py": "models/agents/home",
-    "models/agents/test_options.py": "models/agents/opencode models/agents/qwen",
+    "parts/agents/test_ends.py": "parts/agents/home",
+    "parts/agents/test_options.py": "parts/agents/opencode parts/agents/qwen",
     "models/judge/test_injection_scan.py": "models/judge/injection_patterns",
     "models/llm/test_openai_http.py": "models/llm/direct_http",
-    "models/llm/test_workload_identity.py": "model/hosts",
-    "files/parsing/test_typed_json.py": "model/json_value",
+    "parts/litellm/test_workload_identity.py": "values/hosts",
+    "files/parsing/test_typed_json.py": "values/json_value",
     "files/project/test_load_config.py": """
     files/parsing/config_parser files/parsing/program_targets""",
     "evaluators/test_read.py": "evaluators/code_judge evaluators/llm_judge evaluators/rubric",
@@ -127,9 +134,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "security/test_committed_cache.py": "system/git/committed",
     "security/test_workflow_commands.py": "system/output",
     "gate/selection/test_changed_cases.py": "files/project/difference gate/selection/prefilter",
-    "grading/targets/test_agent.py": """
-        system/scratch grading/targets/work grading/targets/answer_format
-        grading/targets/workspace""",
+    "parts/agents/test_agent.py": """
+        system/scratch parts/agents/work grading/targets/answer_format
+        parts/agents/workspace""",
     "evaluators/assertions/test_work.py": """
         evaluators/assertions/calls evaluators/assertions/folder""",
     "grading/targets/test_targets.py": """
@@ -160,33 +167,33 @@ IMPURE: Final = """
     evaluators/code_judge evaluators/composite evaluators/evaluate evaluators/llm_judge
     evaluators/rubric evaluators/scripts grading/engine
     grading/limits grading/setup grading/targets grading/tasks
-    model/context model/command_settings models/agents/home models/agents/logins
+    values/context values/command_settings parts/agents/home parts/agents/logins
     models/judge/panel models/judge/request models/judge/shown_media
-    models/llm reports/history/database reports/history/detectable_drop reports/render/progress
-    services/adoption/tools services/calibration/cascade services/calibration/correction
-    services/calibration/required_agreement services/calibration/label_file
-    services/calibration/label_session services/calibration/measure
-    services/calibration/rejudge services/calibration/rejudge_report
-    services/calibration/sentinel services/cost/target_requests services/cost/estimate
+    models/llm parts/lab/history/database parts/lab/history/detectable_drop reports/render/progress
+    parts/bring/adoption/tools parts/lab/calibration/cascade parts/lab/calibration/correction
+    parts/lab/calibration/required_agreement parts/lab/calibration/label_file
+    parts/lab/calibration/label_session parts/lab/calibration/measure
+    parts/lab/calibration/rejudge parts/lab/calibration/rejudge_report
+    parts/lab/calibration/sentinel services/cost/target_requests services/cost/estimate
     services/cost/judge_requests services/cost/last_run services/cost/expected_requests
     services/doctor
     services/drafting/draft_check services/drafting/drafter services/drafting/drafting_prompt
     services/drafting/draft_requests services/drafting/publish services/drafting/pull_request
     services/drafting/review services/drafting/rewrite services/drafting/select
-    services/probe/probing services/publish/authorization
+    parts/lab/probe/probing services/publish/authorization
     services/publish/comment services/publish/copies services/publish/files services/publish/issue
     services/publish/telemetry services/publish/workflow services/run/base_comparison
     services/run/confirmation
     services/run/finished_report services/run/announcement services/run/grade services/run/inputs
-    services/run/kept_trials services/run/mean_drop services/run/sides services/run/eval_tool system
+    services/run/kept_trials services/run/mean_drop services/run/sides parts/bring/eval_tool system
 """
 # The schemas, style sheets and scripts are part of the program, as its code is.
 DATA: Final = "system/resources"
 ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/models.md says why
     *(
-        "services/calibration/rejudge",
+        "parts/lab/calibration/rejudge",
         "grading/tasks",
-        "models/llm/litellm_client",
+        "parts/litellm/litellm_client",
         "models/llm/openai_http",
     ),
     *(
@@ -194,7 +201,7 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/m
         "models/llm/gemini_http",
         "models/llm/judge_command",
         "models/llm/request_hosts",
-        "models/llm/workload_identity",
+        "parts/litellm/workload_identity",
     ),
     *(
         "models/llm/direct_http",
@@ -207,16 +214,16 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/m
 }
 # The files with tests that `make test` leaves out; CONTRIBUTING.md has the rule.
 DEEP: Final = """
-    cli/commands/test_run_killed docs/test_site files/dialects/test_all_wrong_types
-    files/traces/test_all_wrong_types files/validation/test_traps
+    cli/commands/test_run_killed docs/test_site parts/bring/dialects/test_all_wrong_types
+    parts/bring/traces/test_all_wrong_types files/validation/test_traps
     gate/comparison/test_simulated_nights hooks/test_act hooks/test_act_clouds
     hooks/test_act_generate hooks/test_act_grading hooks/test_act_nights hooks/test_act_roles
     hooks/test_act_strangers hooks/test_action_start hooks/test_actionlint
     hooks/test_first_ten_minutes hooks/test_pre_commit models/llm/test_client package/test_wheel
-    reports/history/test_scipy_intervals security/test_document_growth security/test_error_bodies
+    parts/lab/history/test_scipy_intervals security/test_document_growth security/test_error_bodies
     security/test_input_growth security/test_markdown_injection security/test_regex_growth
-    security/test_strangers security/test_text_growth services/calibration/test_drawn_labels
-    services/calibration/test_scikit_learn services/run/test_confirmation
+    security/test_strangers security/test_text_growth parts/lab/calibration/test_drawn_labels
+    parts/lab/calibration/test_scikit_learn services/run/test_confirmation
     services/run/test_mean_drop text/statistics/test_extremes text/statistics/test_scipy
 """
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's
@@ -442,8 +449,9 @@ def names_of(path: Path) -> set[str]:
 
 
 TABLES: Final = """
-    services/adoption models/agents evaluators/assertions cli/commands files/dialects evaluators
-    files/traces reports/render grading/targets files/validation/output
+    parts/bring/adoption parts/agents evaluators/assertions cli/commands parts/bring/dialects
+    evaluators
+    parts/bring/traces reports/render grading/targets files/validation/output
 """
 # Modules under 40 lines that one module imports, with their reason.
 FRAGMENTS: Final[Mapping[str, str]] = {}

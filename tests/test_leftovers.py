@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from tests.cli.pytest_plugin import forked
+from tests.parts.pytest import forked
 
 ROOT: Final = Path(__file__).parents[1]
 TEST: Final = """

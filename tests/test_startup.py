@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.usage import Usage
-from rubric_ci.model.used_by import UsedBy
+from rubric_ci.values.usage import Usage
+from rubric_ci.values.used_by import UsedBy
 from tests.checkout import Checkout
 from tests.sample_reports import a_report, graded
 
@@ -20,8 +20,8 @@ HEAVY = {
     *("rich", "pydantic", "asyncio", "jinja2", "markdown_it", "opentelemetry"),
 }
 OF_A_RUN = {  # their classes take longer to create than a file takes to check
-    *("rubric_ci.model.report", "rubric_ci.model.results", "rubric_ci.model.config"),
-    *("rubric_ci.model.evals", "rubric_ci.model.command_settings"),
+    *("rubric_ci.values.report", "rubric_ci.values.results", "rubric_ci.values.config"),
+    *("rubric_ci.values.evals", "rubric_ci.values.command_settings"),
 }
 EVAL = """\
 description: of scripts # and more
@@ -102,7 +102,7 @@ def test_a_plain_run_loads_nothing_for_others(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "run", "--list", "a.eval.yaml")
     assert "rubric_ci.grading.targets.llm" in modules
     assert modules.isdisjoint({"jinja2", "pydantic", "sqlite3"})
-    assert "rubric_ci.services.probe" not in modules
+    assert "rubric_ci.parts.lab.probe" not in modules
 
 
 def test_an_estimate_from_the_last_run_does_not_load_pydantic(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_run_loads_what_its_answers_and_reports_need(tmp_path: Path) -> None:
     assert "opentelemetry" not in modules
     found = {name for name in modules if "media" in name or name.endswith(".copies")}
     # The value, and which of them a judge is shown.
-    assert found == {"rubric_ci.model.media", "rubric_ci.models.judge.shown_media"}
+    assert found == {"rubric_ci.values.media", "rubric_ci.models.judge.shown_media"}
     pytest.importorskip("opentelemetry.exporter", reason="the extra `otel` is not installed")
     sends = {
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",

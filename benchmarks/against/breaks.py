@@ -21,8 +21,8 @@ from typing import Final, TypeAlias
 
 from benchmarks.against.simulate import LIMIT, Pulled, pull_request
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.results import Graded
-from rubric_ci.model.scoring import Verdict
+from rubric_ci.values.results import Graded
+from rubric_ci.values.scoring import Verdict
 
 Draw: TypeAlias = Callable[[random.Random], Callable[[], bool]]
 """Draws a case, and returns what draws whether a trial passes."""

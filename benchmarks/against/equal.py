@@ -20,7 +20,7 @@ from typing import Final
 from benchmarks.against.breaks import NOISES, Draw
 from benchmarks.against.simulate import LIMIT, Pulled, pull_request
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.results import Graded
+from rubric_ci.values.results import Graded
 
 ROWS: Final = ((10, 0), (50, 0), (200, 0), (50, 5))
 OTHER: Final = {"exact": 0.0, "nearly": 0.1}  # share of the trials that are another draw

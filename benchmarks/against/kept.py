@@ -25,7 +25,7 @@ from benchmarks.against.ladder import MANY, TRIED, lowered
 from benchmarks.against.replica import Case, Decision, Side, bernoulli, confirm, p_value
 from benchmarks.against.simulate import LIMIT
 from rubric_ci.gate.comparison import verdicts
-from rubric_ci.model.comparison import RegressionConfig
+from rubric_ci.values.comparison import RegressionConfig
 
 CASES: Final = 200
 KEPT: Final = 14  # further trials of the base in the cache

@@ -26,8 +26,8 @@ from benchmarks.against.breaks import BROKEN, NOISES, SOUND
 from benchmarks.against.replica import Case, Decision, Side, bernoulli, confirm, p_value
 from benchmarks.against.simulate import LIMIT
 from rubric_ci.gate.comparison import verdicts
-from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.text.statistics import significance
+from rubric_ci.values.comparison import RegressionConfig
 
 Chances: TypeAlias = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from random import Random
 from typing import Final
 
 from rubric_ci.gate.comparison import verdicts
-from rubric_ci.model.comparison import RegressionConfig
 from rubric_ci.services.run.mean_drop import MOST
 from rubric_ci.text.statistics import significance
+from rubric_ci.values.comparison import RegressionConfig
 
 CONFIG: Final = RegressionConfig()
 _WORST, _BEST = (0.0, 0.0), (2.0, 0.0)

@@ -20,16 +20,16 @@ from typing import Any, cast
 
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import median_trial
-from rubric_ci.model.changes import Base
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import Endpoint, LlmTarget
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.model.scoring import Verdict
 from rubric_ci.services.run.base_comparison import compare
 from rubric_ci.services.run.sides import BaseSide, Sides
+from rubric_ci.values.changes import Base
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.config import Endpoint, LlmTarget
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.scoring import Verdict
 
 TARGET = LlmTarget(name="default", endpoint=Endpoint(model="openai/any"))
 LIMIT = 0.05

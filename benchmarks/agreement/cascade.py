@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rubric_ci.services.calibration.cascade import CascadeAnswer, fitted
+from rubric_ci.parts.lab.calibration.cascade import CascadeAnswer, fitted
 
 MANY: Final = 200_000  # answers that the true shares are of
 MOVES: Final = np.array([1.0, 2.0, 3.0, 4.0, np.inf])

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
-from rubric_ci.model.comparison import Stratum
-from rubric_ci.services.calibration.correction import correct, why_left
+from rubric_ci.parts.lab.calibration.correction import correct, why_left
+from rubric_ci.values.comparison import Stratum
 
 TRUTHS = (0.5, 0.8, 0.95)
 JUDGES = {"good": (0.95, 0.9), "lenient": (0.98, 0.5), "strict": (0.7, 0.97)}

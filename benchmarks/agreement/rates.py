@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from rubric_ci.reports.history import from_report
+from rubric_ci.parts.lab.history import from_report
 from rubric_ci.text.statistics.significance import Z
 
 NOISES: Final = ("beta", "uneven", "copula", "same")

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from rubric_ci.files.project.loader import load
-from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.references import NotFound
-from rubric_ci.model.results import Answer, CriterionResult
-from rubric_ci.services.probe.all_variants import Subject, key, mutations, plan
-from rubric_ci.services.probe.figures import Share, figures
+from rubric_ci.parts.lab.probe.all_variants import Subject, key, mutations, plan
+from rubric_ci.parts.lab.probe.figures import Share, figures
+from rubric_ci.values.evals import RubricSpec
+from rubric_ci.values.references import NotFound
+from rubric_ci.values.results import Answer, CriterionResult
 
 ANSWER = (
     "You can return the jacket within 30 days. Bring the receipt to the shop. "

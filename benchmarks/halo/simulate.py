@@ -14,15 +14,15 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
-from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric, score
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
 from rubric_ci.models.judge.panel import PanelRequest, decide
-from rubric_ci.services.calibration.calibration import is_loss
+from rubric_ci.parts.lab.calibration.calibration import is_loss
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.rubric import Check, Judgement, Mark, Rubric, score
+from rubric_ci.values.scoring import DEFAULT_THRESHOLDS
 
 ANSWERS: Final = 2000
 CRITERIA: Final = 6

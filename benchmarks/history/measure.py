@@ -21,13 +21,13 @@ from pathlib import Path
 from statistics import median
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import JudgeInfo, RunReport, run_verdict, totals
-from rubric_ci.model.results import Graded, Trial
-from rubric_ci.model.scoring import Verdict
-from rubric_ci.model.usage import Usage
-from rubric_ci.reports.history.database import History
-from rubric_ci.reports.history.from_report import record_of
+from rubric_ci.parts.lab.history.database import History
+from rubric_ci.parts.lab.history.from_report import record_of
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import JudgeInfo, RunReport, run_verdict, totals
+from rubric_ci.values.results import Graded, Trial
+from rubric_ci.values.scoring import Verdict
+from rubric_ci.values.usage import Usage
 
 FIRST = datetime(2024, 1, 1, 2, 43, tzinfo=UTC)
 PLAIN = (

@@ -14,12 +14,12 @@ import tracemalloc
 from pathlib import Path
 from statistics import median
 
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import JudgeInfo, RunReport, run_verdict, totals
-from rubric_ci.model.results import Assessed, BaseResult, CriterionResult, Graded
-from rubric_ci.model.scoring import Verdict
-from rubric_ci.model.usage import Usage
 from rubric_ci.reports.render.html import page
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import JudgeInfo, RunReport, run_verdict, totals
+from rubric_ci.values.results import Assessed, BaseResult, CriterionResult, Graded
+from rubric_ci.values.scoring import Verdict
+from rubric_ci.values.usage import Usage
 from tests import chromium
 
 WORDS = ("the", "refund", "of", "an", "order", "is", "due", "within", "thirty", "days", "label")

@@ -23,11 +23,17 @@ from rubric_ci.gate.comparison import alarm_budget, reference
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.grading.engine import STAGES
-from rubric_ci.model.comparison import CaseKey, Comparison, Decision, ReferenceLog, RegressionConfig
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import RunReport, run_verdict, totals
-from rubric_ci.model.results import CaseResult, Graded, Trial
-from rubric_ci.model.trials import tier
+from rubric_ci.values.comparison import (
+    CaseKey,
+    Comparison,
+    Decision,
+    ReferenceLog,
+    RegressionConfig,
+)
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import RunReport, run_verdict, totals
+from rubric_ci.values.results import CaseResult, Graded, Trial
+from rubric_ci.values.trials import tier
 
 CONFIG = RegressionConfig()
 DAY = "2026-01-01T00:00:00+00:00"

@@ -19,7 +19,7 @@ from typing import Final
 
 from benchmarks.against.breaks import NOISES
 from benchmarks.regression.alike import LIMIT, started
-from rubric_ci.model.results import Trial
+from rubric_ci.values.results import Trial
 
 NIGHTS: Final = 8
 ROWS: Final = ((20, 5), (20, 1), (100, 5), (100, 1))  # cases, nights of the reference

@@ -19,9 +19,9 @@ from simulate import CONFIG, _case, _normal, _trial
 from rubric_ci.gate.comparison import alarm_budget
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import RunReport, run_verdict, totals
-from rubric_ci.model.results import Graded, Trial
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import RunReport, run_verdict, totals
+from rubric_ci.values.results import Graded, Trial
 
 COVERS, FOUND = 0.93, 0.75
 DROP = 0.08

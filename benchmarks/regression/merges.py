@@ -18,9 +18,9 @@ from statistics import fmean
 
 from benchmarks.regression.alike import CONFIG, Run, case_of, started
 from rubric_ci.gate.comparison import merge_decision
-from rubric_ci.model.results import Trial
-from rubric_ci.model.scoring import Verdict
-from rubric_ci.model.trials import tier
+from rubric_ci.values.results import Trial
+from rubric_ci.values.scoring import Verdict
+from rubric_ci.values.trials import tier
 
 MERGES, NIGHTS = 3, 14
 FILE = 10  # cases of a file

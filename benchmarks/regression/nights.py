@@ -21,7 +21,7 @@ from statistics import fmean, stdev
 
 from benchmarks.regression.alike import CONFIG, LIMIT, started
 from benchmarks.regression.merges import Shared, Suite
-from rubric_ci.model.results import Trial
+from rubric_ci.values.results import Trial
 
 NOISES = ("beta", "day 0.15", "day 0.3", "flips", "corr", "border", "verdict", "file")
 PROVISIONAL, LATER = 4, 20  # nights

@@ -23,13 +23,13 @@ from rubric_ci.gate.comparison import alarm_budget
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.grading.engine import STAGES
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import RunReport, run_verdict, totals
-from rubric_ci.model.results import Graded, Trial
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict, verdict
-from rubric_ci.model.trials import tier
 from rubric_ci.text.statistics import significance
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import RunReport, run_verdict, totals
+from rubric_ci.values.results import Graded, Trial
+from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Verdict, verdict
+from rubric_ci.values.trials import tier
 
 CONFIG = RegressionConfig()
 CLUSTER = 5  # cases per cluster

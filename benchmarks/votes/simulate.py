@@ -12,10 +12,10 @@ from functools import partial
 from math import comb
 from random import Random
 
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric, Scored, ScoreRange, score
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Verdict
 from rubric_ci.models.judge.voting import NoMajority, more_votes, tally
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.rubric import Check, Judgement, Mark, Rubric, Scored, ScoreRange, score
+from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Verdict
 
 GATES = 4  # gating criteria in a case
 FLIPS = (0.22, 0.28)

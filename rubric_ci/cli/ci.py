@@ -8,7 +8,7 @@ import click
 
 from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, LINES, Group, Number, command, option, workflow
-from rubric_ci.model import option_values
+from rubric_ci.values import option_values
 
 _key = option(
     "--key",
@@ -36,7 +36,7 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
     PARTS are their report.json files, or folders that contain such files.
     """
     from rubric_ci.cli.commands.report import merge_reports
-    from rubric_ci.model.command_settings import RunSettings
+    from rubric_ci.values.command_settings import RunSettings
 
     raise SystemExit(merge_reports([Path(part) for part in parts], RunSettings(**options)))
 
@@ -98,7 +98,7 @@ def comment(**options: Any) -> None:
     REPORT is the report.json of a run; GITHUB_TOKEN must be set.
     """
     from rubric_ci.cli.commands.report import comment as post
-    from rubric_ci.model.command_settings import CommentSettings
+    from rubric_ci.values.command_settings import CommentSettings
 
     raise SystemExit(post(CommentSettings(**options), os.environ))
 
@@ -131,7 +131,7 @@ def authorize(**options: Any) -> None:
     code 1 if no one with the right asked, or the commit came later. GITHUB_TOKEN must be set.
     """
     from rubric_ci.cli.commands.authorize import authorize as check
-    from rubric_ci.model.command_settings import AuthorizeSettings
+    from rubric_ci.values.command_settings import AuthorizeSettings
 
     raise SystemExit(check(AuthorizeSettings(**options), os.environ))
 
@@ -164,6 +164,6 @@ def cache(**options: Any) -> None:
     RUBRIC_CI_CACHE_DIR names another folder, which several checkouts or machines can share.
     """
     from rubric_ci.cli.commands.cache import cache as prune_and_show
-    from rubric_ci.model.command_settings import CacheSettings
+    from rubric_ci.values.command_settings import CacheSettings
 
     raise SystemExit(prune_and_show(CacheSettings(**options)))

@@ -9,7 +9,7 @@ import click
 
 from rubric_ci.cli import completion, options, request_options
 from rubric_ci.cli.click_types import FILE, Group, command, examples, option
-from rubric_ci.model import option_values
+from rubric_ci.values import option_values
 
 _drafts = partial(option, heading="Drafts")
 _publishing = partial(option, heading="Commit and publish")
@@ -71,7 +71,7 @@ def rubrics(**options: Any) -> None:
     `evals` of the configuration.
     """
     from rubric_ci.cli.commands.generate import generate_rubrics
-    from rubric_ci.model.command_settings import GenerateSettings
+    from rubric_ci.values.command_settings import GenerateSettings
 
     if options["diff"] and (options["commit"] or options["fixup"] or options["pr"]):
         raise click.UsageError("--diff changes no file, so there is nothing to commit")
@@ -147,7 +147,7 @@ def compare(**options: Any) -> None:
     verdict.
     """
     from rubric_ci.cli.commands.compare import compare_reports
-    from rubric_ci.model.command_settings import CompareSettings
+    from rubric_ci.values.command_settings import CompareSettings
 
     raise SystemExit(compare_reports(CompareSettings(**options)))
 
@@ -183,7 +183,7 @@ def waive(until: date, **options: Any) -> None:
     The waiver excuses the criterion with its present text, until a date.
     """
     from rubric_ci.cli.commands.waive import waive as add_waiver
-    from rubric_ci.model.command_settings import WaiveSettings
+    from rubric_ci.values.command_settings import WaiveSettings
 
     settings = WaiveSettings(until=until, **options)
     raise SystemExit(add_waiver(settings, datetime.now(UTC).date()))

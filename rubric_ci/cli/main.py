@@ -34,22 +34,22 @@ Every option has an environment variable: RUBRIC_CI_RUN_CONCURRENCY=4 means run 
 
 
 COMMANDS: Final = {
-    "Start": {"init": "start", "demo": "start"},
+    "Start": {"init": "cli.start", "demo": "cli.start"},
     "Every day": {
-        "validate": "main",
-        "run": "run_and_plan",
-        "show": "every_day",
-        "generate": "every_day",
-        "compare": "every_day",
-        "waive": "every_day",
-        "probe": "judge",
-        "doctor": "every_day",
+        "validate": "cli.main",
+        "run": "cli.run_and_plan",
+        "show": "cli.every_day",
+        "generate": "cli.every_day",
+        "compare": "cli.every_day",
+        "waive": "cli.every_day",
+        "probe": "parts.lab.judge",
+        "doctor": "cli.every_day",
     },
-    "Bring": {"import": "start", "adopt": "start"},
-    "Trust the judge": {"judge": "judge"},
-    "Nights": {"baseline": "nights", "history": "nights"},
-    "CI": {"plan": "run_and_plan", "report": "ci", "authorize": "ci"},
-    "Other": {"cache": "ci"},
+    "Bring": {"import": "parts.bring.cli", "adopt": "parts.bring.cli"},
+    "Trust the judge": {"judge": "parts.lab.judge"},
+    "Nights": {"baseline": "parts.lab.nights", "history": "parts.lab.nights"},
+    "CI": {"plan": "cli.run_and_plan", "report": "cli.ci", "authorize": "cli.ci"},
+    "Other": {"cache": "cli.ci"},
 }
 """Headings of `--help` in the order of use: the commands below each, and the module of each."""
 
@@ -62,7 +62,7 @@ class _Commands(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _MODULES and cmd_name not in self.commands:
-            module = import_module(f"rubric_ci.cli.{_MODULES[cmd_name]}")
+            module = import_module(f"rubric_ci.{_MODULES[cmd_name]}")
             self.add_command(getattr(module, _NAMES.get(cmd_name, cmd_name)))
         return super().get_command(ctx, cmd_name)
 

@@ -7,7 +7,7 @@ import click
 
 from rubric_ci.cli import completion
 from rubric_ci.cli.click_types import FILE, LINES, Decorator, bundle, option, workflow
-from rubric_ci.model import option_values
+from rubric_ci.values import option_values
 
 paths = click.argument("paths", nargs=-1, type=LINES)
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli.click_types import FILE, LINES, Number, bundle, option, workflow
-from rubric_ci.model import option_values
+from rubric_ci.values import option_values
 
 limits = partial(option, heading="Limits")
 requesting = partial(option, heading="Requests")
@@ -103,7 +103,7 @@ def requests(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_requests(**options: Any) -> Any:
-        from rubric_ci.model.command_settings import RequestOptions
+        from rubric_ci.values.command_settings import RequestOptions
 
         limits = ("concurrency", "max_calls", "max_cost_usd", "max_seconds")
         names = ("allowed_hosts", *limits, "record", "replay", "debug")
@@ -118,7 +118,7 @@ def cache(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_cache(**options: Any) -> Any:
-        from rubric_ci.model.command_settings import CacheOptions
+        from rubric_ci.values.command_settings import CacheOptions
 
         value = CacheOptions(folder=options.pop("cache_dir"), enabled=options.pop("cache"))
         return command(cache=value, **options)

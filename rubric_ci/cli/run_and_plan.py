@@ -163,7 +163,7 @@ def run(stop_first: bool, **options: Any) -> Any:
         options["max_failures"] = 1
     if options["untrusted"]:
         _check_untrusted(options)
-    from rubric_ci.model.command_settings import RunSettings
+    from rubric_ci.values.command_settings import RunSettings
 
     settings = RunSettings(**_with_places(_with_targets(options)))
     if click.get_current_context().obj is SETTINGS_ONLY:
@@ -201,7 +201,7 @@ def _with_targets(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_places(options: dict[str, Any]) -> dict[str, Any]:
-    from rubric_ci.model.scope import read_places
+    from rubric_ci.values.scope import read_places
 
     paths, places = read_places(options["paths"])
     return {**options, "paths": paths, "places": places}
@@ -250,7 +250,7 @@ def plan(cases_per_shard: int, max_shards: int, detect: float | None, **options:
     PATHS and options, also -k (--keyword), select cases as in `run`; pass the same to both.
     """
     from rubric_ci.cli.commands.plan import plan as plan_shards
-    from rubric_ci.model.command_settings import PlanSettings, RunSettings
+    from rubric_ci.values.command_settings import PlanSettings, RunSettings
 
     selected = RunSettings(**_with_places(options))
     settings = PlanSettings(

@@ -20,17 +20,17 @@ from rubric_ci.evaluators.kind import (
     takes_file,
 )
 from rubric_ci.evaluators.scripts import payload
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import CodeJudgeSpec, Container, EvalCase
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.media import SUFFIXES, Media
-from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.system import container_engine, processes
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
 from rubric_ci.system.scratch import program_folder
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text import code_blocks
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import CodeJudgeSpec, Container, EvalCase
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.media import SUFFIXES, Media
+from rubric_ci.values.results import Answer, Assessment
 
 
 def read(written: Written) -> CodeJudgeSpec:

@@ -16,8 +16,10 @@ from rubric_ci.evaluators.kind import RESULTS_VARIABLE, Evaluator, Written, comm
 from rubric_ci.evaluators.llm_judge import llm_judge, prompt_of
 from rubric_ci.evaluators.rubric import for_judges
 from rubric_ci.evaluators.scripts import payload
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import (
+from rubric_ci.system import coroutines
+from rubric_ci.system.masking import redacted
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
     EvalCase,
@@ -25,9 +27,9 @@ from rubric_ci.model.evals import (
     PassedShare,
     WeightedAverage,
 )
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import NOTHING_USED, Usage
-from rubric_ci.model.results import (
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import NOTHING_USED, Usage
+from rubric_ci.values.results import (
     Answer,
     Assessed,
     Assessment,
@@ -35,9 +37,7 @@ from rubric_ci.model.results import (
     EvaluatorResult,
     Unassessed,
 )
-from rubric_ci.model.scoring import ASSERTION, DECIMALS, weighted_mean
-from rubric_ci.system import coroutines
-from rubric_ci.system.masking import redacted
+from rubric_ci.values.scoring import ASSERTION, DECIMALS, weighted_mean
 
 _PROMPT = """\
 Several evaluators have looked at one answer. Decide what the answer is worth as a whole.

@@ -6,13 +6,13 @@ from typing import Final
 from rubric_ci.errors import NoVerdict
 from rubric_ci.evaluators.judge_choice import judge_model
 from rubric_ci.evaluators.table import KINDS
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, EvaluatorSpec
-from rubric_ci.model.results import Answer, Assessed, Assessment, EvaluatorResult, Unassessed
-from rubric_ci.model.scoring import Thresholds, verdict
-from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.masking import redactor
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase, EvaluatorSpec
+from rubric_ci.values.results import Answer, Assessed, Assessment, EvaluatorResult, Unassessed
+from rubric_ci.values.scoring import Thresholds, verdict
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 _FOUND: Final = [field.name for field in fields(Assessment)]
 

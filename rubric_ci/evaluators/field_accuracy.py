@@ -8,13 +8,13 @@ from typing import Any, Literal
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.json_compare import FieldSpec, Show, difference, json_values, shortened
 from rubric_ci.evaluators.kind import Written, common, is_agentv_file
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import DataPart, EvalCase, MeasuringSpec
-from rubric_ci.model.json_value import JSON, Missing, value_at
-from rubric_ci.model.results import Answer, Assessment, CriterionResult
-from rubric_ci.model.scoring import CHECKLIST, weighted_mean
 from rubric_ci.text.redact import Redactor
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import DataPart, EvalCase, MeasuringSpec
+from rubric_ci.values.json_value import JSON, Missing, value_at
+from rubric_ci.values.results import Answer, Assessment, CriterionResult
+from rubric_ci.values.scoring import CHECKLIST, weighted_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

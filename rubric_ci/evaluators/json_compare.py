@@ -10,12 +10,12 @@ from itertools import islice
 from typing import Final, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.json_value import JSON, equal
 from rubric_ci.text import code_blocks
 from rubric_ci.text.dates import read_days
 from rubric_ci.text.redact import Redactor
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.json_value import JSON, equal
 
 _DECODER: Final = json.JSONDecoder()
 _STARTS = re.compile(r"\{\s*\"|\[")  # `{}` in prose is code

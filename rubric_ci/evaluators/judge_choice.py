@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.model.config import JudgeConfig, with_model
-from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, asks_judge
+from rubric_ci.values.config import JudgeConfig, with_model
+from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, asks_judge
 
 
 def judge_of(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig | None) -> JudgeConfig:

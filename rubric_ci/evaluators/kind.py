@@ -8,17 +8,17 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from posixpath import join
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypedDict
 
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.problems import Path, mappings
-from rubric_ci.model.references import Found, Lookup
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.problems import Path, mappings
+from rubric_ci.values.references import Found, Lookup
 
 if TYPE_CHECKING:
-    from rubric_ci.model.diagnostics import Span
-    from rubric_ci.model.evals import EvalCase, EvaluatorSpec
-    from rubric_ci.model.media import Media
-    from rubric_ci.model.problems import Placed
-    from rubric_ci.model.results import Answer, Assessment
     from rubric_ci.text.redact import Redactor
+    from rubric_ci.values.diagnostics import Span
+    from rubric_ci.values.evals import EvalCase, EvaluatorSpec
+    from rubric_ci.values.media import Media
+    from rubric_ci.values.problems import Placed
+    from rubric_ci.values.results import Answer, Assessment
 
 MOST_SHELL: Final = 10_000  # characters of a shell line that is read word by word
 CODE_JUDGE_KEYS: Final = (
@@ -213,7 +213,7 @@ class Written(NamedTuple):
 
     def span(self, *keys: str | int) -> "Span":
         """Return the place of a setting."""
-        from rubric_ci.model.diagnostics import Span
+        from rubric_ci.values.diagnostics import Span
 
         return Span(*self.source.locate((*self.path, *keys)))
 

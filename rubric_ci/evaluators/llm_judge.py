@@ -11,12 +11,6 @@ from rubric_ci.evaluators.kind import UsedFiles, Written, common, names_file
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.evaluators.rubric import read as read_rubric
 from rubric_ci.evaluators.scripts import payload
-from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.results import Answer, Assessment
-from rubric_ci.model.scoring import DECIMALS
-from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.models.judge.freeform import (
     VARIABLES,
     freeform_call,
@@ -28,6 +22,12 @@ from rubric_ci.models.judge.shown_media import shown_to, unseen
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import worked_on
 from rubric_ci.system.processes import describe_exit
+from rubric_ci.values.config import JudgeConfig
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.results import Answer, Assessment
+from rubric_ci.values.scoring import DECIMALS
+from rubric_ci.values.usage import NOTHING_USED
 
 _NO_VARIABLES: Mapping[str, str] = {}
 

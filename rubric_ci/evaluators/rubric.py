@@ -9,12 +9,20 @@ from rubric_ci.evaluators.assertions.assertion_table import assertion_marks, des
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.evaluators.kind import UNFILLED, UsedFiles, Written, common, criteria_at
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.problems import Path
-from rubric_ci.model.results import Answer, Assessment, CriterionResult
-from rubric_ci.model.rubric import (
+from rubric_ci.models.judge.injection_scan import scan_for_injection
+from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
+from rubric_ci.models.judge.prompt_parts import ISOLATED, marked, parts_of
+from rubric_ci.models.judge.reply_checks import missing_quotes, sources
+from rubric_ci.models.judge.shown_media import unseen
+from rubric_ci.models.judge.voting import flakiness
+from rubric_ci.system.coroutines import worked_on
+from rubric_ci.system.masking import redact, redacted
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.problems import Path
+from rubric_ci.values.results import Answer, Assessment, CriterionResult
+from rubric_ci.values.rubric import (
     Assertion,
     Check,
     Criterion,
@@ -29,17 +37,9 @@ from rubric_ci.model.rubric import (
     scale,
     score,
 )
-from rubric_ci.model.scoring import MarkValue
-from rubric_ci.model.trace import SeenPart
-from rubric_ci.model.usage import NOTHING_USED
-from rubric_ci.models.judge.injection_scan import scan_for_injection
-from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
-from rubric_ci.models.judge.prompt_parts import ISOLATED, marked, parts_of
-from rubric_ci.models.judge.reply_checks import missing_quotes, sources
-from rubric_ci.models.judge.shown_media import unseen
-from rubric_ci.models.judge.voting import flakiness
-from rubric_ci.system.coroutines import worked_on
-from rubric_ci.system.masking import redact, redacted
+from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.trace import SeenPart
+from rubric_ci.values.usage import NOTHING_USED
 
 TEXT_KEYS: Final = ("expected_outcome", "description", "criteria")
 _NO_QUOTES: Final[Mapping[str, SeenPart]] = {}

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.model.evals import (
+from rubric_ci.system.processes import (
+    Finished,
+    describe_exit,
+    missing_variables,
+    one_line_tail,
+)
+from rubric_ci.values.evals import (
     DataPart,
     EvalCase,
     FilePart,
@@ -18,15 +24,9 @@ from rubric_ci.model.evals import (
     TextPart,
     is_input_file,
 )
-from rubric_ci.model.json_value import JSON, MAX_DEPTH, depth
-from rubric_ci.model.results import Answer, Assessment
-from rubric_ci.model.trace import FileChange
-from rubric_ci.system.processes import (
-    Finished,
-    describe_exit,
-    missing_variables,
-    one_line_tail,
-)
+from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth
+from rubric_ci.values.results import Answer, Assessment
+from rubric_ci.values.trace import FileChange
 
 _SHOWN = 300
 _REASON_SHOWN = 2000

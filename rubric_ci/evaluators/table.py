@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rubric_ci.evaluators.kind import Evaluator, Kind, Written
 
 if TYPE_CHECKING:
-    from rubric_ci.model.evals import EvaluatorSpec, RubricSpec
+    from rubric_ci.values.evals import EvaluatorSpec, RubricSpec
 
 
 def _late(name: str) -> Callable[..., Any]:

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal, TypeAlias, assert_never
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.kind import Written, common
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase, MeasuringSpec
-from rubric_ci.model.json_value import JSON, equal
-from rubric_ci.model.results import Answer, Assessment
-from rubric_ci.model.scoring import DECIMALS
 from rubric_ci.text.redact import Redactor
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase, MeasuringSpec
+from rubric_ci.values.json_value import JSON, equal
+from rubric_ci.values.results import Answer, Assessment
+from rubric_ci.values.scoring import DECIMALS
 
 _Call: TypeAlias = Mapping[str, JSON]
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.kind import Written, common
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase, MeasuringSpec
-from rubric_ci.model.results import Answer, Assessment
-from rubric_ci.model.usage import DECIMALS
 from rubric_ci.text.redact import Redactor
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase, MeasuringSpec
+from rubric_ci.values.results import Answer, Assessment
+from rubric_ci.values.usage import DECIMALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

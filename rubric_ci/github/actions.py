@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
-from rubric_ci.model.changes import Trigger
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.actions_runner import BASE_COMMIT, HEAD_COMMIT
+from rubric_ci.values.changes import Trigger
+from rubric_ci.values.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

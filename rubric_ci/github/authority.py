@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from rubric_ci.github.rest_api import ApiError, Server, connected, with_retries
-from rubric_ci.model.dataclass import dataclass
+from rubric_ci.values.dataclass import dataclass
 
 NOT_FOUND = 404
 

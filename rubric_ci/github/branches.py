@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from rubric_ci.errors import CannotPush
 from rubric_ci.github.rest_api import ApiError, Server, connected, with_retries
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import escape
+from rubric_ci.values.dataclass import dataclass
 
 if TYPE_CHECKING:
     from github.GitCommit import GitCommit

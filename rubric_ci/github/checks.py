@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rubric_ci.github.rest_api import Server, connected, with_retries
-from rubric_ci.model.diagnostics import Annotation
 from rubric_ci.text import escape
+from rubric_ci.values.diagnostics import Annotation
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from rubric_ci.errors import CannotFindPullRequest, PullRequestSuperseded
 from rubric_ci.github.actions import FinishedRun
 from rubric_ci.github.rest_api import ApiError, Server, connected, is_by, own_login, with_retries
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import escape
+from rubric_ci.values.dataclass import dataclass
 
 if TYPE_CHECKING:
     from github import Github

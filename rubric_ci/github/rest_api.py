@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from rubric_ci.errors import CannotConfigure, CannotReachGitHub, MissingExtra
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.system.installation import install_command
+from rubric_ci.values.dataclass import dataclass
 
 if TYPE_CHECKING:
     from github import Github

@@ -6,10 +6,10 @@ from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.scope import CasePlace
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import suggest
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.scope import CasePlace
 
 Matches: TypeAlias = Callable[[EvalCase], bool]
 

@@ -27,30 +27,19 @@ from rubric_ci.grading.resolve import Task, needs_work
 from rubric_ci.grading.targets import answer_cache, spending
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
-from rubric_ci.grading.targets.workspace import Workspaces
 from rubric_ci.grading.trial_results import (
     median_trial,
     with_further_trials,
     without_work_of_trials,
 )
-from rubric_ci.model.config import (
-    CliTarget,
-    JudgeConfig,
-    LlmTarget,
-)
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvaluatorSpec, every_evaluator
-from rubric_ci.model.llm_calls import NOTHING_USED, Usage
-from rubric_ci.model.results import (
-    Answer,
-    CaseResult,
-    Errored,
-    EvaluatorResult,
-    Graded,
-    standing,
-)
+from rubric_ci.parts.agents.workspace import Workspaces
 from rubric_ci.system import coroutines
+from rubric_ci.values.config import CliTarget, JudgeConfig, LlmTarget
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvaluatorSpec, every_evaluator
+from rubric_ci.values.llm_calls import NOTHING_USED, Usage
+from rubric_ci.values.results import Answer, CaseResult, Errored, EvaluatorResult, Graded, standing
 
 T = TypeVar("T")
 

@@ -4,13 +4,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.answers import pictures_of, reported
-from rubric_ci.model.config import RecordedTarget
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import Usage
-from rubric_ci.model.media import Picture
-from rubric_ci.model.results import (
+from rubric_ci.values.answers import pictures_of, reported
+from rubric_ci.values.config import RecordedTarget
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.llm_calls import Usage
+from rubric_ci.values.media import Picture
+from rubric_ci.values.results import (
     Answer,
     Assessed,
     CaseResult,
@@ -21,7 +21,7 @@ from rubric_ci.model.results import (
     Skipped,
     Unassessed,
 )
-from rubric_ci.model.scoring import (
+from rubric_ci.values.scoring import (
     CANNOT_ASSESS,
     DEFAULT_THRESHOLDS,
     YES_OR_NO,
@@ -30,7 +30,7 @@ from rubric_ci.model.scoring import (
     combine,
     format_score,
 )
-from rubric_ci.model.waivers import with_waivers
+from rubric_ci.values.waivers import with_waivers
 
 
 def concluded(

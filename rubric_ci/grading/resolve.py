@@ -10,8 +10,11 @@ from typing import Any, Final
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ForbiddenVariable, MissingVariable
 from rubric_ci.evaluators.assertions import assertion_table
 from rubric_ci.files.parsing.env_vars import Variables, substitute
-from rubric_ci.model.agent_program import AgentProgram
-from rubric_ci.model.config import (
+from rubric_ci.models.judge.prompt import PROMPT_VERSION
+from rubric_ci.text.model_names import misnamed
+from rubric_ci.text.suggestions import suggest
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.config import (
     CliTarget,
     Config,
     Endpoint,
@@ -23,8 +26,8 @@ from rubric_ci.model.config import (
     with_model,
     with_named_model,
 )
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import (
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import (
     CompositeSpec,
     EvalCase,
     EvaluatorSpec,
@@ -34,10 +37,7 @@ from rubric_ci.model.evals import (
     asks_judge,
     every_evaluator,
 )
-from rubric_ci.model.report import JudgeInfo
-from rubric_ci.models.judge.prompt import PROMPT_VERSION
-from rubric_ci.text.model_names import misnamed
-from rubric_ci.text.suggestions import suggest
+from rubric_ci.values.report import JudgeInfo
 
 DEFAULT_TARGET = "default"
 

@@ -13,12 +13,6 @@ from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
 from rubric_ci.files.parsing.env_vars import credential
 from rubric_ci.files.project.discovery import find_root
 from rubric_ci.grading.targets.program_recording import recording_of
-from rubric_ci.model.command_settings import CacheOptions, RequestOptions
-from rubric_ci.model.config import Config, Endpoint
-from rubric_ci.model.context import JudgementCache, RunContext
-from rubric_ci.model.hosts import AllowedHosts
-from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
-from rubric_ci.models.llm import batch as batch_module
 from rubric_ci.models.llm import preflight, recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal
 from rubric_ci.models.llm.budget import Budget, Caps
@@ -28,10 +22,16 @@ from rubric_ci.models.llm.model_checks import ModelChecks
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.recording import log_requests
 from rubric_ci.models.llm.responders import Responders
+from rubric_ci.parts.litellm import batch as batch_module
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.system.model_list import known_models
+from rubric_ci.values.command_settings import CacheOptions, RequestOptions
+from rubric_ci.values.config import Config, Endpoint
+from rubric_ci.values.context import JudgementCache, RunContext
+from rubric_ci.values.hosts import AllowedHosts
+from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 
 CACHE_KEY: Final = "RUBRIC_CI_CACHE_KEY"
 TEMPORARY: Final = frozenset({"AWS_SESSION_TOKEN", "AZURE_AD_TOKEN"})

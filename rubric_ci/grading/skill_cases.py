@@ -6,15 +6,9 @@ from dataclasses import replace
 from posixpath import normpath
 from typing import Final
 
-from rubric_ci.model.config import (
-    CliTarget,
-    LlmTarget,
-    Skill,
-    Target,
-    UnsupportedTarget,
-)
-from rubric_ci.model.evals import EvalCase, EvaluatorSpec, FilePart, RubricSpec
-from rubric_ci.model.rubric import Assertion
+from rubric_ci.values.config import CliTarget, LlmTarget, Skill, Target, UnsupportedTarget
+from rubric_ci.values.evals import EvalCase, EvaluatorSpec, FilePart, RubricSpec
+from rubric_ci.values.rubric import Assertion
 
 _ABOUT_FILES: Final = re.compile(
     r"\b(?:files?|folders?|director(?:y|ies))\b|\b[\w-]+\.[a-z][a-z0-9]{1,4}\b", re.IGNORECASE

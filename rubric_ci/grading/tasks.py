@@ -30,8 +30,9 @@ from rubric_ci.grading.resolve import (
 )
 from rubric_ci.grading.skill_cases import unless_stopped, with_files_seen, without_the_skill
 from rubric_ci.grading.targets.conversation import played_by
-from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.config import (
+from rubric_ci.parts.litellm import batch
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.config import (
     Config,
     Endpoint,
     JudgeConfig,
@@ -41,9 +42,8 @@ from rubric_ci.model.config import (
     Target,
     UnsupportedTarget,
 )
-from rubric_ci.model.evals import EvalCase, EvalFile, asks_judge, every_evaluator
-from rubric_ci.model.waivers import WaiverResult
-from rubric_ci.models.llm import batch
+from rubric_ci.values.evals import EvalCase, EvalFile, asks_judge, every_evaluator
+from rubric_ci.values.waivers import WaiverResult
 
 
 def build_tasks(

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rubric_ci.model.answers import identity
-from rubric_ci.model.evals import TrialRule
-from rubric_ci.model.llm_calls import NOTHING_USED, Usage
-from rubric_ci.model.media import of_answer
-from rubric_ci.model.results import TIERS, CaseResult, Errored, Graded, Skipped, Trial, kth_best
-from rubric_ci.model.scoring import Verdict
-from rubric_ci.model.trials import marks_of
+from rubric_ci.values.answers import identity
+from rubric_ci.values.evals import TrialRule
+from rubric_ci.values.llm_calls import NOTHING_USED, Usage
+from rubric_ci.values.media import of_answer
+from rubric_ci.values.results import TIERS, CaseResult, Errored, Graded, Skipped, Trial, kth_best
+from rubric_ci.values.scoring import Verdict
+from rubric_ci.values.trials import marks_of
 
 
 def median_trial(results: Sequence[CaseResult], rule: TrialRule | None = None) -> CaseResult:

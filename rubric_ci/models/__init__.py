@@ -1,5 +1,5 @@
 """Requests to models and programs: a request goes in, a valid reply comes out.
 
 `judge/` writes prompts and checks marks, `llm/` sends requests within budget, rate limit and
-allowed hosts, `agents/` has a file per agent program. Start reading in `judge/request.py`.
+allowed hosts. Start reading in `judge/request.py`.
 """

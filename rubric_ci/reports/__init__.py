@@ -1,5 +1,5 @@
-"""Reports for people: a report goes in; text, pages and trends come out.
+"""Reports for people: a report goes in; text and pages come out.
 
-`render/` has a module per format and `render/formats.py` their table; `history/` keeps a record per
-run and shows trends. Start reading in `render/formats.py`.
+`render/` has a module per format and `render/formats.py` their table. Start reading in
+`render/formats.py`.
 """

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from rubric_ci.model.dataclass import dataclass
+from rubric_ci.values.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, ChangedMeanwhile
-from rubric_ci.model.option_values import OUTPUT_DIR
+from rubric_ci.values.option_values import OUTPUT_DIR
 
 MAX_BYTES: Final = 64 * 2**20
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from time import perf_counter
 
 from rubric_ci.errors import CannotRunScript, ScriptTimedOut
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.masking import redact
 from rubric_ci.text.redact import is_secret_name
+from rubric_ci.values.dataclass import dataclass
 
 OUTPUT_LIMIT = 8 * 1024 * 1024
 STDERR_LIMIT = 64 * 1024  # bytes, from the end, where the reason is

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rubric_ci.model.dataclass import dataclass
+from rubric_ci.values.dataclass import dataclass
 
 _FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n]*)$")
 _SUFFIXES = {

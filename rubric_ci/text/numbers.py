@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from rubric_ci.model.scoring import format_score
+from rubric_ci.values.scoring import format_score
 
 if TYPE_CHECKING:  # `validate` counts as well, and loads no classes of a run
-    from rubric_ci.model.report import Totals
-    from rubric_ci.model.usage import Usage
+    from rubric_ci.values.report import Totals
+    from rubric_ci.values.usage import Usage
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from jinja2.meta import find_undeclared_variables
 from jinja2.runtime import LoopContext
 from jinja2.sandbox import SandboxedEnvironment
 
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.json_value import JSON
 
 MOST_TEXT: Final = 1_000_000  # characters of a template, and of the text that it makes
 _ALLOWED: Final = (

@@ -9,7 +9,7 @@ from rubric_ci.github import checks, posts
 from rubric_ci.github.actions import FinishedRun
 from rubric_ci.github.posts import Mode, Place, post
 from rubric_ci.github.rest_api import ApiError, Server
-from rubric_ci.model.diagnostics import Annotation
+from rubric_ci.values.diagnostics import Annotation
 from tests.contract.fake_github import BOT, GitHub, Pull, Token, User
 
 PLACE = Place(repository="acme/app", pull_request=7)

@@ -15,7 +15,7 @@ import grimp
 
 ROOT: Final = Path(__file__).parents[2]
 PICTURE: Final = ROOT / "docs/images/rooms.svg"
-VALUES: Final = {"errors": "model"}  # `errors.py` is read with the values, not as a room
+VALUES: Final = {"errors": "values"}  # `errors.py` is read with the values, not as a room
 ROW, COLUMN, TOP, MATRIX, WIDTH = 34, 30, 96, 646, 1030
 STYLE: Final = """\
 text { font-family: system-ui, sans-serif; fill: #1f2328; }

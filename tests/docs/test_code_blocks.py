@@ -16,13 +16,13 @@ import yaml
 from click.testing import CliRunner
 
 from rubric_ci.cli.main import main
-from rubric_ci.files.dialects import open_source
 from rubric_ci.files.project.loader import load_targets
 from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.validator import check_config, check_evals, check_waivers
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.model.diagnostics import Diagnostic
-from rubric_ci.model.references import Found, NotFound
+from rubric_ci.parts.bring.dialects import open_source
+from rubric_ci.values.diagnostics import Diagnostic
+from rubric_ci.values.references import Found, NotFound
 from tests import platforms
 from tests.docs.code_blocks import ALL, ROOT, CodeBlock, kind_of_yaml, load_yaml, of_language
 from tests.pictures import media, png

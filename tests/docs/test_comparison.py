@@ -3,7 +3,7 @@
 import re
 from typing import get_args
 
-from rubric_ci.model.results import Change
+from rubric_ci.values.results import Change
 from tests.docs.code_blocks import ROOT
 
 

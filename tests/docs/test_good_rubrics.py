@@ -6,8 +6,8 @@ from textwrap import indent
 import pytest
 
 from rubric_ci.files.project.loader import load
-from rubric_ci.model.evals import RubricSpec
 from rubric_ci.services.drafting.draft_check import lint
+from rubric_ci.values.evals import RubricSpec
 from tests.docs.code_blocks import ROOT, CodeBlock, code_blocks
 from tests.docs.test_code_blocks import existing
 

@@ -33,7 +33,7 @@ FAMILIES = {
 
 def test_the_shown_models_have_no_end() -> None:
     ends = {name: model_info(name).get("deprecation_date") for name in CURRENT.values()}
-    assert ends == dict.fromkeys(CURRENT.values()), "choose another in model/option_values.py"
+    assert ends == dict.fromkeys(CURRENT.values()), "choose another in values/option_values.py"
     assert all(model_info(name) for name in CURRENT.values())
 
 

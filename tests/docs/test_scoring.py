@@ -5,10 +5,10 @@ import re
 import pytest
 
 from rubric_ci.files.project.loader import load
-from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.references import Found
-from rubric_ci.model.rubric import Judgement, Mark, Rubric, score
-from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Score, combine, verdict
+from rubric_ci.values.evals import RubricSpec
+from rubric_ci.values.references import Found
+from rubric_ci.values.rubric import Judgement, Mark, Rubric, score
+from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue, Score, combine, verdict
 from tests.docs.code_blocks import ROOT, code_blocks
 
 PAGE = ROOT / "docs/scoring.md"

@@ -7,7 +7,7 @@ from textwrap import indent
 import pytest
 
 from rubric_ci.files.project.loader import load, load_targets
-from rubric_ci.model.references import Found
+from rubric_ci.values.references import Found
 
 DOCS = Path(__file__).parents[2] / "docs"
 _BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from rubric_ci.files.dialects import open_source
-from rubric_ci.model.diagnostics import Diagnostic
+from rubric_ci.parts.bring.dialects import open_source
+from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.files.project.discovery import lookup, sidecar_of
 from rubric_ci.files.validation.located_problems import to_diagnostic
 from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.validator import check_evals
-from rubric_ci.model.problems import LocatedProblem
+from rubric_ci.values.problems import LocatedProblem
 from rubric_ci.files.yaml_text.source import decode
 
 FOLDER = Path(__file__).parent

@@ -15,9 +15,9 @@ from rubric_ci.errors import CannotRunScript
 from rubric_ci.evaluators.code_judge import code_judge, run_script
 from rubric_ci.evaluators.kind import UsedFiles, takes_file
 from rubric_ci.files.parsing.eval_file import Contents, read_messages
-from rubric_ci.model.evals import Container, DataPart, EvalCase, FilePart, Message, TextPart
-from rubric_ci.model.references import NotFound
-from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.values.evals import Container, DataPart, EvalCase, FilePart, Message, TextPart
+from rubric_ci.values.references import NotFound
+from rubric_ci.values.results import Answer, Assessment
 from tests import platforms, podman
 from tests.cases import (
     ENVIRONMENT,

@@ -11,8 +11,8 @@ import pytest
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.gate.report.consistency import case_problems
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.evals import (
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.evals import (
     CompositeSpec,
     EvaluatorSpec,
     LlmJudgeSpec,
@@ -20,10 +20,10 @@ from rubric_ci.model.evals import (
     RubricSpec,
     WeightedAverage,
 )
-from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
-from rubric_ci.model.results import Assessed, BaseResult, EvaluatorResult, Unassessed
-from rubric_ci.model.rubric import Check, Rubric
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
+from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.results import Assessed, BaseResult, EvaluatorResult, Unassessed
+from rubric_ci.values.rubric import Check, Rubric
+from rubric_ci.values.scoring import DEFAULT_THRESHOLDS
 from tests import platforms
 from tests.cases import build_case, build_context, build_script, span, text_answer
 

@@ -7,12 +7,12 @@ import pytest
 
 from rubric_ci.errors import CannotJudge
 from rubric_ci.evaluators.llm_judge import llm_judge
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase, LlmJudgeSpec
-from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
-from rubric_ci.model.results import Answer, Assessment
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase, LlmJudgeSpec
+from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.results import Answer, Assessment
 
 SPAN = Span(3, 1, 3, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)

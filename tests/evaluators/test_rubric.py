@@ -11,14 +11,14 @@ import pytest
 
 from rubric_ci.errors import CannotConfigure, CannotJudge
 from rubric_ci.evaluators.rubric import rubric
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
-from rubric_ci.model.results import Answer, Assessment, CriterionResult
-from rubric_ci.model.rubric import Assertion, Check, Level, Levelled, Rubric, Scored, ScoreRange
 from rubric_ci.system import masking
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.values.results import Answer, Assessment, CriterionResult
+from rubric_ci.values.rubric import Assertion, Check, Level, Levelled, Rubric, Scored, ScoreRange
 
 CASE = EvalCase(id="greeting", file="evals/a.yaml", span=Span(3, 7, 3, 15))
 ANSWER = Answer(text="Dear  customer")

@@ -7,8 +7,8 @@ import pytest
 
 from rubric_ci.errors import CannotRunScript
 from rubric_ci.evaluators.scripts import read, read_status, unused_score
-from rubric_ci.model.results import Assessment
 from rubric_ci.system.processes import Finished
+from rubric_ci.values.results import Assessment
 
 
 def finished(stdout: str, status: int = 0, stderr: str = "") -> Finished:

@@ -10,7 +10,7 @@ from rubric_ci.evaluators.json_compare import FieldSpec
 from rubric_ci.evaluators.tool_trajectory import ExpectedCall, ToolTrajectorySpec
 from rubric_ci.evaluators.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.files.project.loader import load
-from rubric_ci.model.evals import (
+from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
     EvaluatorSpec,
@@ -18,7 +18,7 @@ from rubric_ci.model.evals import (
     WeightedAverage,
     every_evaluator,
 )
-from rubric_ci.model.references import Found, NotFound
+from rubric_ci.values.references import Found, NotFound
 from tests.cases import span
 
 REFERENCE = "{supplier: {name: Acme}, total: 3, due: 03.04.2025}"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.tool_trajectory import ExpectedCall, ToolTrajectorySpec, tool_trajectory
-from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.text.redact import redactor
+from rubric_ci.values.results import Answer, Assessment
 from tests.cases import build_case, span, text_answer
 
 

@@ -7,8 +7,8 @@ import pytest
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators import usage_limits
 from rubric_ci.evaluators.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
-from rubric_ci.model.results import Answer, Assessment
 from rubric_ci.text.redact import redactor
+from rubric_ci.values.results import Answer, Assessment
 from tests.cases import build_case, span
 
 CASE = build_case()

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import atheris
 
 with atheris.instrument_imports(include=["rubric_ci"]):
-    from rubric_ci.files.dialects import open_source
     from rubric_ci.files.editing.fixes import fix
     from rubric_ci.files.editing.jsonl import fix_lines
     from rubric_ci.files.project.loader import load, load_config, load_targets
@@ -23,9 +22,10 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.files.validation.rules import meanings
     from rubric_ci.files.validation.validator import check_evals
     from rubric_ci.files.yaml_text.source import decode
-    from rubric_ci.model.diagnostics import Diagnostic
-    from rubric_ci.model.problems import LocatedProblem
-    from rubric_ci.model.references import Found, NotFound
+    from rubric_ci.parts.bring.dialects import open_source
+    from rubric_ci.values.diagnostics import Diagnostic
+    from rubric_ci.values.problems import LocatedProblem
+    from rubric_ci.values.references import Found, NotFound
 
 MEANINGS = meanings()
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.option_values import REPORT_FILES
 from rubric_ci.reports.render import annotations, formats, markdown, terminal
 from rubric_ci.reports.render.html import jinja, page
 from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.values.option_values import REPORT_FILES
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "schemas"

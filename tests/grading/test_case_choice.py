@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.grading.case_choice import read_keyword
-from rubric_ci.model.scope import CasePlace, read_places
+from rubric_ci.values.scope import CasePlace, read_places
 from tests.sample_project import Project
 
 CASE = """\

@@ -12,7 +12,7 @@ from rubric_ci.errors import CannotReachModel, MissingExtra
 from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.config import (
+from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
     JudgeConfig,
@@ -21,10 +21,10 @@ from rubric_ci.model.config import (
     RecordedTarget,
     Target,
 )
-from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
-from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Unassessed
-from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, Unassessed
+from rubric_ci.values.rubric import Check, Rubric
 from tests import platforms
 from tests.cases import build_case, build_context, build_script, span
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading.outcome import reason
-from rubric_ci.model.results import Assessed, CriterionResult
-from rubric_ci.model.scoring import Score
+from rubric_ci.values.results import Assessed, CriterionResult
+from rubric_ci.values.scoring import Score
 
 
 def criterion(**facts: Any) -> CriterionResult:

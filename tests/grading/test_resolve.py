@@ -7,7 +7,7 @@ import pytest
 from rubric_ci.errors import MissingVariable
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.grading.resolve import choose_cluster, choose_target, resolve_target
-from rubric_ci.model.config import CliTarget, Config
+from rubric_ci.values.config import CliTarget, Config
 from tests.cases import build_case
 
 

@@ -12,10 +12,10 @@ from rubric_ci.grading.trial_results import (
     with_further_trials,
     without_work_of_trials,
 )
-from rubric_ci.model.evals import TrialRule
-from rubric_ci.model.llm_calls import Usage
-from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, Trial
-from rubric_ci.model.trace import CaseTrace, Step
+from rubric_ci.values.evals import TrialRule
+from rubric_ci.values.llm_calls import Usage
+from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, Trial
+from rubric_ci.values.trace import CaseTrace, Step
 from tests.sample_reports import a_criterion, a_rubric
 
 ONE = Usage(calls=1)

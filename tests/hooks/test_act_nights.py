@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.gate.comparison.baseline_files import read_baseline
-from rubric_ci.model.results import Graded
-from rubric_ci.model.trials import trials_of
+from rubric_ci.values.results import Graded
+from rubric_ci.values.trials import trials_of
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Token, serving

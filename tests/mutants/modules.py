@@ -50,12 +50,12 @@ HELD: Final[Mapping[str, str]] = {
     ),
     "gate/waivers/waived.py": "gate/waivers/test_waived.py",
     "gate/waivers/file.py": "gate/waivers/test_file.py gate/waivers/test_match.py",
-    "reports/history/record.py": (
-        "reports/history/test_record.py reports/history/test_from_report.py"
+    "parts/lab/history/record.py": (
+        "parts/lab/history/test_record.py parts/lab/history/test_from_report.py"
     ),
-    "reports/history/from_report.py": (
-        "reports/history/test_record.py reports/history/test_from_report.py "
-        "reports/history/test_scipy_intervals.py"
+    "parts/lab/history/from_report.py": (
+        "parts/lab/history/test_record.py parts/lab/history/test_from_report.py "
+        "parts/lab/history/test_scipy_intervals.py"
     ),
     "files/project/base_state.py": "files/project/test_base_state.py",
     "files/editing/fixes.py": "files/editing/test_fixes.py files/editing/test_diff.py",
@@ -83,13 +83,13 @@ HELD: Final[Mapping[str, str]] = {
         "models/judge/test_moves_to_change.py models/judge/test_panel.py"
     ),
     "grading/trial_results.py": "grading/test_trial_results.py",
-    "model/scope.py": "model/test_scope.py grading/test_case_choice.py",
-    "model/scoring.py": "model/test_scoring.py",
+    "values/scope.py": "values/test_scope.py grading/test_case_choice.py",
+    "values/scoring.py": "values/test_scoring.py",
     "models/judge/request.py": (
         "models/judge/test_cached_request.py models/judge/test_repair.py "
         "models/judge/test_panel.py services/cost/test_expected_requests.py"
     ),
-    "model/gate.py": "model/test_gate.py gate/report/test_decision.py",
+    "values/gate.py": "values/test_gate.py gate/report/test_decision.py",
     "models/llm/retry.py": "models/llm/test_retry.py",
     "text/escape.py": "text/test_escape.py text/test_error_text.py text/test_workflow_commands.py",
     "system/backoff.py": "models/llm/test_retry.py system/test_backoff.py",
@@ -97,7 +97,7 @@ HELD: Final[Mapping[str, str]] = {
         "gate/selection/test_fingerprint.py gate/selection/test_compare_cases.py"
     ),
     "gate/selection/compare_cases.py": "gate/selection/test_compare_cases.py",
-    "model/rubric.py": "model/test_rubric.py model/test_scoring.py",
+    "values/rubric.py": "values/test_rubric.py values/test_scoring.py",
     "text/statistics/significance.py": (
         "text/statistics/test_significance.py text/statistics/test_rank_sum.py "
         "text/statistics/test_scipy.py"

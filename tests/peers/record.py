@@ -1,4 +1,4 @@
-"""Write the results of the real tools to `tests/services/adoption`; `make peers` checks them."""
+"""Write the results of the real tools to `tests/parts/bring/adoption`; `make peers` checks them."""
 
 import tempfile
 from pathlib import Path

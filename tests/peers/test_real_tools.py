@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.services.adoption.tools import TOOLS
+from rubric_ci.parts.bring.adoption.tools import TOOLS
 from tests.checkout import ENVIRONMENT, Checkout
-from tests.cli.commands.test_import import VERDICTS, graded
 from tests.http_server import Server
 from tests.invoke import invoke
+from tests.parts.bring.adoption.test_tools import RESULTS, shown
+from tests.parts.bring.commands.test_import import VERDICTS, graded
 from tests.peers.model import SHORTLY, model_server
 from tests.peers.record import FILES
 from tests.peers.tools import PROMPTFOO, PYTHON, SUITES, environment, results
-from tests.services.adoption.test_tools import RESULTS, shown
 
 pytestmark = [
     pytest.mark.slow,
@@ -51,7 +51,7 @@ targets:
 regression: {false_alarms: 0.5, further_trials: 1}
 """
 # NOTE: a tool takes up to four seconds of processor time to start, so a break is confirmed by the
-# fewest trials that a budget allows; `tests/cli/commands/test_run_tool.py` has the default budget.
+# fewest trials that a budget allows; test_run_tool.py has the default budget.
 
 
 @pytest.fixture(scope="module")

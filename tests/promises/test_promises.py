@@ -12,13 +12,13 @@ from typing import get_args
 import pexpect
 import pytest
 
-from rubric_ci.files import dialects
 from rubric_ci.files.parsing.program_targets import PROGRAMS
-from rubric_ci.files.traces import FORMATS
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
-from rubric_ci.model import config, evals
-from rubric_ci.models.agents import AGENTS
-from rubric_ci.services.adoption.tools import TOOLS
+from rubric_ci.parts.agents import AGENTS
+from rubric_ci.parts.bring import dialects
+from rubric_ci.parts.bring.adoption.tools import TOOLS
+from rubric_ci.parts.bring.traces import FORMATS
+from rubric_ci.values import config, evals
 from tests import platforms
 from tests.answer_judge import judging
 from tests.forked_command import at_a_terminal

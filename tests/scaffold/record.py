@@ -17,13 +17,13 @@ from rubric_ci.cli.commands.init import init
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.tasks import build_tasks
-from rubric_ci.model.command_settings import InitSettings, RequestOptions, RunSettings
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
-from rubric_ci.model.results import Graded
-from rubric_ci.model.scaffold import PROVIDERS
 from rubric_ci.models.llm.recording import record
 from rubric_ci.system import resources
+from rubric_ci.values.command_settings import InitSettings, RequestOptions, RunSettings
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.results import Graded
+from rubric_ci.values.scaffold import PROVIDERS
 
 ROOT = Path(__file__).parents[2]
 NOT_THERE = {"evidence": "", "reasoning": "The answer has no such word.", "satisfied": False}

@@ -14,12 +14,12 @@ from rubric_ci.cli.main import main
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, NoVerdict
 from rubric_ci.files.project import discovery
 from rubric_ci.grading import targets
-from rubric_ci.model.config import CliTarget, RecordedTarget, Target
-from rubric_ci.model.references import NotFound
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.system import file_io
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.snapshot import Snapshot
+from rubric_ci.values.config import CliTarget, RecordedTarget, Target
+from rubric_ci.values.references import NotFound
 from tests import platforms
 from tests.cases import build_case, build_context
 from tests.checkout import Checkout

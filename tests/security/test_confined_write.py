@@ -8,13 +8,13 @@ import pytest
 
 from rubric_ci.errors import CannotWriteFile
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.models.llm import recording
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 from tests import platforms
 from tests.cases import no_model
 from tests.checkout import Checkout
-from tests.reports.history.nights import a_night
+from tests.parts.lab.history.nights import a_night
 from tests.security.test_confined_open import EVALS, rubric_ci
 
 CONFIG = """\

@@ -15,10 +15,10 @@ import pytest
 
 from rubric_ci.cli.commands.report import comment
 from rubric_ci.errors import UserError
-from rubric_ci.model.command_settings import CommentSettings
+from rubric_ci.values.command_settings import CommentSettings
 from tests.contract.fake_github import GitHub, Pull, serving
-from tests.files.traces import records
 from tests.invoke import invoke
+from tests.parts.bring.traces import records
 from tests.security.test_input_growth import FACTOR, growth, many
 
 pytestmark = pytest.mark.deep

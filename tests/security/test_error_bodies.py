@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.litellm_client import loaded_litellm
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.parts.litellm.litellm_client import loaded_litellm
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from tests.http_server import serving
 
 SIZE = 1_000_000

@@ -14,12 +14,12 @@ from rubric_ci.errors import CannotReachModel
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.evaluators.field_accuracy import FieldAccuracySpec
 from rubric_ci.evaluators.json_compare import FieldSpec
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
-from rubric_ci.model.rubric import Check, Judgement, Mark, Rubric
 from rubric_ci.models.judge.reply_checks import with_quotes
 from rubric_ci.models.judge.request import request_valid_reply
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.rubric import Check, Judgement, Mark, Rubric
 from tests.cases import build_case, build_context, span, text_answer, text_message
 
 MARK = {"c1": {"evidence": "", "reasoning": "It is.", "satisfied": True}}

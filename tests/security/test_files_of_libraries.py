@@ -91,8 +91,8 @@ import asyncio, sys
 from rubric_ci.__main__ import main as rubric_ci
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 
 async def main():
     for model in sys.argv[1:]:

@@ -12,10 +12,10 @@ from rubric_ci.errors import CannotFindPullRequest, CannotReadReport
 from rubric_ci.gate.report import json_format
 from rubric_ci.github import checks, posts
 from rubric_ci.github.rest_api import Server
-from rubric_ci.model.command_settings import CommentSettings
-from rubric_ci.model.diagnostics import Annotation
-from rubric_ci.model.scope import Scope
 from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.values.command_settings import CommentSettings
+from rubric_ci.values.diagnostics import Annotation
+from rubric_ci.values.scope import Scope
 from tests.contract.fake_github import BOT, Fault, GitHub, Pull, Token, User, serving
 from tests.sample_reports import a_report, errored, graded
 

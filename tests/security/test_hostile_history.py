@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.reports.history.database import APPLICATION, MIGRATIONS, History
+from rubric_ci.parts.lab.history.database import APPLICATION, MIGRATIONS, History
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 
@@ -41,7 +41,7 @@ def test_a_schema_runs_nothing(schema: tuple[str, ...], tmp_path: Path) -> None:
 
 def test_an_endless_statement_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An expression of an index, say, which the kinds of entries in the schema do not show."""
-    monkeypatch.setattr("rubric_ci.reports.history.database.LONGEST", 0.5)
+    monkeypatch.setattr("rubric_ci.parts.lab.history.database.LONGEST", 0.5)
     path = tmp_path / "history.sqlite"
     history = History(path=path)
     history.add([])

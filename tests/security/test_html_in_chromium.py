@@ -7,9 +7,9 @@ from typing import Final
 
 import pytest
 
-from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render.html import page
 from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.values.report import RunReport
 from tests import chromium
 from tests.chromium import Browser, Page
 from tests.reports.render.test_hostile import HARMLESS, HOSTILE, hostile

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.cli.commands.judge_attack import images_below
 from rubric_ci.files.project.loader import load
-from rubric_ci.model.references import NotFound
 from rubric_ci.models.judge.injection_scan import scan_for_injection
 from rubric_ci.models.judge.prompt import escaped
-from rubric_ci.services.calibration import attack_corpus
-from rubric_ci.services.calibration.attack_corpus import Probe, probes
+from rubric_ci.parts.lab.calibration import attack_corpus
+from rubric_ci.parts.lab.calibration.attack_corpus import Probe, probes
+from rubric_ci.parts.lab.commands.judge_attack import images_below
+from rubric_ci.values.references import NotFound
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.model.config import Endpoint, JudgeCommand
-from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.models.llm.allowed_hosts import refusal
+from rubric_ci.values.config import Endpoint, JudgeCommand
+from rubric_ci.values.hosts import AllowedHosts
 from tests.platforms import symlink
 
 

@@ -19,17 +19,18 @@ from rubric_ci.files.validation.agentv import guideline_problems
 from rubric_ci.github.rest_api import MAX_BODY, ApiError, Server, connected, own_login
 from rubric_ci.grading import targets
 from rubric_ci.grading.targets import command
-from rubric_ci.model.config import Endpoint, MockTarget
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
-from rubric_ci.model.references import Found
 from rubric_ci.models.judge.request import request_valid_reply
-from rubric_ci.models.llm import batch_http, http_guard
-from rubric_ci.models.llm.batch import send_batch
-from rubric_ci.models.llm.batch_http import BatchServer
+from rubric_ci.models.llm import http_guard
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.litellm_client import loaded_litellm
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.parts.litellm import batch_http
+from rubric_ci.parts.litellm.batch import send_batch
+from rubric_ci.parts.litellm.batch_http import BatchServer
+from rubric_ci.parts.litellm.litellm_client import loaded_litellm
 from rubric_ci.system.backoff import Backoff
+from rubric_ci.values.config import Endpoint, MockTarget
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.references import Found
 from tests.cases import build_case, build_context
 from tests.http_server import serving
 

@@ -9,14 +9,14 @@ import aiohttp
 import pytest
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.hosts import AllowedHosts
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.models.llm.allowed_hosts import guard
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.request_hosts import RefusedHost, limited_to
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.hosts import AllowedHosts
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 
 BASE = AllowedHosts(hosts=frozenset({"judge.example:443"}), providers=True)
 KEYS = {

@@ -11,7 +11,7 @@ import pytest
 
 from rubric_ci.files.project.change import open_change
 from rubric_ci.files.project.loaded_project import find_evals, load_evals, open_project
-from rubric_ci.model.changes import Base
+from rubric_ci.values.changes import Base
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke

@@ -13,12 +13,12 @@ import pytest
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.loader import load
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.answers import KeptAnswer
-from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.references import NotFound
-from rubric_ci.model.trace import CaseTrace, FileChange, KeptFile, Step
-from rubric_ci.services.calibration import label_session
-from rubric_ci.services.calibration.labels import Label, dump
+from rubric_ci.parts.lab.calibration import label_session
+from rubric_ci.parts.lab.calibration.labels import Label, dump
+from rubric_ci.values.answers import KeptAnswer
+from rubric_ci.values.evals import RubricSpec
+from rubric_ci.values.references import NotFound
+from rubric_ci.values.trace import CaseTrace, FileChange, KeptFile, Step
 from tests.bodies import Body, answering
 from tests.invoke import through_streams
 from tests.sample_project import clean_environment

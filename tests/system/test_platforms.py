@@ -47,7 +47,7 @@ CHECKS: Final = (
 )
 
 USES: Final = {
-    "rubric_ci/grading/targets/container.py": {"getgid", "getuid"},
+    "rubric_ci/parts/agents/container.py": {"getgid", "getuid"},
     "rubric_ci/system/file_io.py": {"chown"},
     "rubric_ci/system/fork_pool.py": {"fork", "sched_getaffinity"},
     "rubric_ci/system/processes.py": {"SIGKILL", "killpg"},
@@ -145,17 +145,17 @@ def test_every_test_can_be_imported_without_posix() -> None:
         if (name := name_of(node))
     }
     assert found == {  # after a look for it
-        "tests/reports/history/test_database.py: geteuid",
+        "tests/parts/lab/history/test_database.py: geteuid",
         "tests/system/test_file_io.py: geteuid",
     }
 
 
 # Reached only by tests that are skipped on Windows for another reason, or after a mark.
 STARTED_ELSEWHERE: Final = {
-    "tests/cli/pytest_plugin/forked.py: SIGALRM",
-    "tests/cli/pytest_plugin/forked.py: SIGKILL",
-    "tests/cli/pytest_plugin/forked.py: fork",
-    "tests/cli/pytest_plugin/forked.py: sysconf",
+    "tests/parts/pytest/forked.py: SIGALRM",
+    "tests/parts/pytest/forked.py: SIGKILL",
+    "tests/parts/pytest/forked.py: fork",
+    "tests/parts/pytest/forked.py: sysconf",
     "tests/contract/conftest.py: SIGKILL",
     "tests/contract/conftest.py: killpg",
     "tests/fork_and_kill.py: SIGKILL",

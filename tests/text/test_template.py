@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.model.json_value import JSON
 from rubric_ci.text.template import MOST_TEXT, Fault, NotRendered, Used, is_template, render, used
+from rubric_ci.values.json_value import JSON
 
 VARIABLES: dict[str, JSON] = {
     "name": "Ada",

@@ -9,11 +9,11 @@ from rubric_ci.github import posts
 from rubric_ci.github.actions import read_event, read_payload, set_outputs
 from rubric_ci.github.authority import number_of
 from rubric_ci.github.rest_api import Server, build_server
-from rubric_ci.model.command_settings import AuthorizeSettings
 from rubric_ci.services.publish.authorization import Authorized, NotAuthorized, Rules
 from rubric_ci.services.publish.authorization import authorize as decide
 from rubric_ci.text import escape
 from rubric_ci.text.escape import error_line
+from rubric_ci.values.command_settings import AuthorizeSettings
 
 
 def authorize(settings: AuthorizeSettings, environment: Mapping[str, str]) -> ExitCode:

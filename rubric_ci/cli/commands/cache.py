@@ -5,10 +5,10 @@ import sys
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.setup import why_unread
-from rubric_ci.model.command_settings import CacheSettings
 from rubric_ci.models.llm.cache import DAY, Cache, CacheStats
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import plural
+from rubric_ci.values.command_settings import CacheSettings
 
 MEGABYTE = 1_000_000
 

@@ -8,12 +8,12 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.gate.comparison.baseline_files import read_baseline
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.model.command_settings import CompareSettings
-from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import comparison_section
 from rubric_ci.services.publish.issue import Subject, update_issue
 from rubric_ci.services.publish.workflow import Workflow, write_comparison_outputs
 from rubric_ci.text import escape
+from rubric_ci.values.command_settings import CompareSettings
+from rubric_ci.values.report import RunReport
 
 
 def compare_reports(settings: CompareSettings) -> ExitCode:

@@ -11,8 +11,6 @@ from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_pol
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.grading.resolve import name_judge, resolve_judge
 from rubric_ci.grading.setup import build_context, readable_cache
-from rubric_ci.model.command_settings import GenerateSettings
-from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.services.drafting.draft_check import Drafted
 from rubric_ci.services.drafting.draft_requests import check_prices, request_lines
 from rubric_ci.services.drafting.drafter import DraftFailed, DraftRequest, DraftResult, draft
@@ -36,6 +34,8 @@ from rubric_ci.services.drafting.rewrite import (
 from rubric_ci.services.drafting.select import choose_drafter, choose_requests, contrasts
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated
+from rubric_ci.values.command_settings import GenerateSettings
+from rubric_ci.values.usage import NOTHING_USED
 
 
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:

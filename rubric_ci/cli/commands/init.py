@@ -17,12 +17,12 @@ from rubric_ci.files.editing.yaml_layout import last_line_break
 from rubric_ci.files.project.before_init import Found, look
 from rubric_ci.files.project.discovery import read_text, write_text
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES
-from rubric_ci.model.command_settings import InitSettings
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.scaffold import PROVIDERS, Provider, TargetKind
 from rubric_ci.system import resources
 from rubric_ci.system.ci_advice import command_to_set, is_public
 from rubric_ci.system.installation import install_command
+from rubric_ci.values.command_settings import InitSettings
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.scaffold import PROVIDERS, Provider, TargetKind
 
 _OFFLINE: Final = "rubric-ci run --target recorded --replay evals/example.replay.jsonl"
 _FIRST: Final = PROVIDERS["openai"]  # the provider of the scaffold's files

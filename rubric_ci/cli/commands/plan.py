@@ -12,9 +12,9 @@ from rubric_ci.gate.comparison.baseline_files import open_baseline
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.resolve import choose_cluster
-from rubric_ci.model.command_settings import PlanSettings
-from rubric_ci.reports.history.detectable_drop import show_needed
+from rubric_ci.parts.lab.history.detectable_drop import show_needed
 from rubric_ci.services.publish.workflow import Workflow
+from rubric_ci.values.command_settings import PlanSettings
 
 
 def plan(settings: PlanSettings) -> ExitCode:

@@ -10,10 +10,7 @@ import click
 from rubric_ci.errors import CannotConfigure, ExitCode, MissingExtra, MissingVariable, UserError
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.report.decision import exit_code
-from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.config import RunnerTarget
-from rubric_ci.model.report import RunReport
-from rubric_ci.reports.history.detectable_drop import show_power
+from rubric_ci.parts.lab.history.detectable_drop import show_power
 from rubric_ci.services.cost.estimate import check_prices
 from rubric_ci.services.cost.expected_requests import models_to_ask
 from rubric_ci.services.publish.files import check_folder, write_and_show
@@ -38,6 +35,9 @@ from rubric_ci.system import coroutines
 from rubric_ci.system.actions_runner import can_install
 from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.config import RunnerTarget
+from rubric_ci.values.report import RunReport
 
 
 def run(settings: RunSettings) -> ExitCode:
@@ -111,7 +111,7 @@ def grade_inputs(
 
 def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -> ExitCode:
     """Run another eval tool and report its results."""
-    from rubric_ci.services.run.eval_tool import tool_report  # with the readers of all tools
+    from rubric_ci.parts.bring.eval_tool import tool_report  # with the readers of all tools
 
     check_folder(settings)
     report = tool_report(settings, tool, os.environ, started_at)

@@ -14,14 +14,14 @@ import click
 from rubric_ci.errors import CannotFindEvals, ExitCode
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports.render import terminal
 from rubric_ci.services.publish.files import NARROWEST, WIDEST
 from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.system.output import use_color
 from rubric_ci.text.suggestions import suggest
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

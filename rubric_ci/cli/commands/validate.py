@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rubric_ci.files.project.project import Project
     from rubric_ci.files.validation.waiver_rules import States
     from rubric_ci.files.yaml_text.document import Document
-    from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.values.diagnostics import Diagnostic
 
 STDIN = "-"
 FIXABLE = frozenset(

@@ -22,15 +22,15 @@ from rubric_ci.gate.waivers.file import (
     match_waiver,
     targets_of,
 )
-from rubric_ci.model.command_settings import WaiveSettings
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.option_values import REPORT, WAIVERS
-from rubric_ci.model.results import ADOPTED
-from rubric_ci.model.waivers import Waiver
-from rubric_ci.services.adoption.adopted_report import cases_of
+from rubric_ci.parts.bring.adoption.adopted_report import cases_of
 from rubric_ci.system.git import plumbing, process
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
+from rubric_ci.values.command_settings import WaiveSettings
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.option_values import REPORT, WAIVERS
+from rubric_ci.values.results import ADOPTED
+from rubric_ci.values.waivers import Waiver
 
 
 def waive(settings: WaiveSettings, today: date) -> ExitCode:

@@ -9,14 +9,14 @@ from rubric_ci.evaluators.assertions import calls, folder, json_data, text
 from rubric_ci.evaluators.assertions.folder import check_name
 from rubric_ci.evaluators.assertions.json_data import NotJson, parsed
 from rubric_ci.evaluators.assertions.row import CALLS, Outcome, Row, listed, shown
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON, Missing, value_at
-from rubric_ci.model.rubric import Assertion, Mark, Rubric
-from rubric_ci.model.trace import Step, WorkCheck, steps_of
 from rubric_ci.text.numbers import shortened
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON, Missing, value_at
+from rubric_ci.values.rubric import Assertion, Mark, Rubric
+from rubric_ci.values.trace import Step, WorkCheck, steps_of
 
 if TYPE_CHECKING:  # `validate` does not need it
-    from rubric_ci.model.results import Answer
+    from rubric_ci.values.results import Answer
 
 TABLE: Final[Mapping[str, Row]] = {
     row.key: row for row in (*text.ROWS, *json_data.ROWS, *text.WORDS, *calls.ROWS, *folder.ROWS)

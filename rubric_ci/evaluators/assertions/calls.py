@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.json_data import schema_problem, validity
 from rubric_ci.evaluators.assertions.row import CALLS, TEXT, TEXTS, Outcome, Row, shown
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.trace import Step
-from rubric_ci.models.agents import NAMED
+from rubric_ci.parts.agents import NAMED
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.shell_commands import Spellings, commands
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.trace import Step
 
 _PATTERN: Final = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)
 _SKILL: Final = re.compile(

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.row import FOLDER, TEXT, Outcome, Row, line_of
-from rubric_ci.model.json_value import JSON
 from rubric_ci.text.globs import matcher
 from rubric_ci.text.numbers import listed
+from rubric_ci.values.json_value import JSON
 
 
 def exists(paths: Collection[str], glob: str) -> Outcome:

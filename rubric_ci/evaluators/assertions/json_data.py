@@ -7,8 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from rubric_ci.evaluators.assertions.row import Check, Outcome, Row, line_of
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias
 
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
 from rubric_ci.text.numbers import shortened
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
 
 CALLS: Final = "calls"
 FOLDER: Final = "folder"

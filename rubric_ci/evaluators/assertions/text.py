@@ -18,8 +18,8 @@ from rubric_ci.evaluators.assertions.row import (
     listed,
     shown,
 )
-from rubric_ci.model.json_value import JSON, equal
 from rubric_ci.text.numbers import plural
+from rubric_ci.values.json_value import JSON, equal
 
 _NOT_FOUND: Final = Outcome(holds=False, found="it does not occur")
 

@@ -23,7 +23,7 @@ from rubric_ci.files.validation.schema import problems
 from rubric_ci.files.validation.shape_rules import NOT_TEXT
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.scalars import YAML_COMMENT_IN_TEXT, YAML_ITEM_IN_TEXT
-from rubric_ci.model.problems import Path
+from rubric_ci.values.problems import Path
 
 MAX_ATTEMPTS: Final = 500  # each parses the text again
 _HARMLESS: Final = (YAML_ITEM_IN_TEXT, YAML_COMMENT_IN_TEXT)  # the data is what the text says

@@ -16,8 +16,8 @@ from rubric_ci.files.editing.yaml_layout import (
     tail,
 )
 from rubric_ci.files.editing.yaml_writer import ListLayout
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
 
 _BLANKS_AND_COMMENTS = re.compile(r"(?:\s|#[^\r\n]*)*")
 

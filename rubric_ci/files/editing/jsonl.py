@@ -25,8 +25,8 @@ from rubric_ci.files.yaml_text.json_positions import JsonPositions
 from rubric_ci.files.yaml_text.jsonlines import decode_line
 from rubric_ci.files.yaml_text.size_limits import lines_over_limits
 from rubric_ci.files.yaml_text.source import Values
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.problems import Path
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.problems import Path
 
 _FIRST_KEY = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:(?P<space>\s*)')
 

@@ -28,7 +28,7 @@ from rubric_ci.files.validation.located_problems import ignored_rules
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.scalars import YAML_ITEM_IN_TEXT
 from rubric_ci.files.yaml_text.syntax_errors import BREAK, YAML_SYNTAX, split_lines
-from rubric_ci.model.problems import Path
+from rubric_ci.values.problems import Path
 
 MAX_VALUES: Final = 20  # each parses the text again
 _BLOCK: Final = r"\A(\s*+(?:- ++|[\w$-]++: ++)++)"

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from rubric_ci.model.dataclass import dataclass
+from rubric_ci.values.dataclass import dataclass
 
 Event: TypeAlias = Any
 """A parser event; PyYAML's stubs declare its marks as optional, which they never are."""

@@ -7,8 +7,8 @@ from itertools import chain
 
 import yaml
 
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
 
 _PLAIN = re.compile(r"(?!---|\.\.\.)[^\s\-?:,\[\]{}#&*!|>'\"%@`=<~](?:.*\S)?|-[^\s\-](?:.*\S)?")
 _PLAIN_NEVER = re.compile(r":(?=\s|$)|\s#")

@@ -15,8 +15,9 @@ from rubric_ci.files.validation.config_summary import (
 )
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import (
+from rubric_ci.text.model_names import ALIASES
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.config import (
     DEFAULT_MARGIN,
     CliTarget,
     Config,
@@ -33,12 +34,11 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
     UntrustedCaps,
 )
-from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.hosts import IdentitySource, WorkloadIdentity
-from rubric_ci.model.model_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, NOT_STARTED
-from rubric_ci.model.references import Found, Lookup
-from rubric_ci.model.scoring import DECIMALS, Thresholds
-from rubric_ci.text.model_names import ALIASES
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.hosts import IdentitySource, WorkloadIdentity
+from rubric_ci.values.model_facts import AGENTV_AGENTS, ALIAS, COMMAND_TIMEOUT, NOT_STARTED
+from rubric_ci.values.references import Found, Lookup
+from rubric_ci.values.scoring import DECIMALS, Thresholds
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.prompt_file import PromptFile

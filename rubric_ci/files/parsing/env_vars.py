@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
-from rubric_ci.model.config import CliTarget, Config, LlmTarget, RunnerTarget
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.model_facts import CREDENTIALS
 from rubric_ci.text.redact import is_secret_name
+from rubric_ci.values.config import CliTarget, Config, LlmTarget, RunnerTarget
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.model_facts import CREDENTIALS
 
 PROVIDER_VARIABLES: Final = (
     *("ANTHROPIC_*", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION*"),

@@ -15,9 +15,10 @@ from rubric_ci.files.validation.agentv import guideline_matcher
 from rubric_ci.files.validation.reference_rules import is_parts
 from rubric_ci.files.yaml_text.case_files import CaseFiles
 from rubric_ci.files.yaml_text.source import STOPPED, Source
-from rubric_ci.model.config import Workspace
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import (
+from rubric_ci.text.globs import Matches
+from rubric_ci.values.config import Workspace
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import (
     MAX_TURNS,
     DataPart,
     EvalCase,
@@ -34,9 +35,8 @@ from rubric_ci.model.evals import (
     TrialRule,
     Turn,
 )
-from rubric_ci.model.problems import Location, Path, Place, Placed
-from rubric_ci.model.references import Found, Lookup
-from rubric_ci.text.globs import Matches
+from rubric_ci.values.problems import Location, Path, Place, Placed
+from rubric_ci.values.references import Found, Lookup
 
 
 class TargetNames(NamedTuple):

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import STARTED, is_of_agentv
-from rubric_ci.model.agent_program import AgentProgram
-from rubric_ci.model.config import (
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.config import (
     CliTarget,
     GitSource,
     Hook,
@@ -18,7 +18,7 @@ from rubric_ci.model.config import (
     Workspace,
     assumed_dependencies,
 )
-from rubric_ci.model.model_facts import AGENT_CONCURRENCY, AGENT_TIMEOUT
+from rubric_ci.values.model_facts import AGENT_CONCURRENCY, AGENT_TIMEOUT
 
 PROGRAMS: Final = ("cli", "runner", *STARTED)
 

@@ -24,12 +24,12 @@ from rubric_ci.files.project.links import seen_through
 from rubric_ci.files.project.loader import Loaded
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
-from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Change
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.system.git.snapshot import Snapshot, follow
 from rubric_ci.text.globs import matcher
+from rubric_ci.values.changes import ABSENT, SUBMODULE, SYMLINK, Change
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.evals import EvalCase, EvalFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

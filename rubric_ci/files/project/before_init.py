@@ -7,16 +7,16 @@ from posixpath import dirname
 from typing import Any, Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
-from rubric_ci.files.dialects import is_providers, open_config
 from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, targets_candidates
 from rubric_ci.files.yaml_text.source import decode, open_source
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.model_facts import CREDENTIALS
-from rubric_ci.model.scaffold import PROVIDERS
+from rubric_ci.parts.bring.dialects import is_providers, open_config
 from rubric_ci.system.git import branch, plumbing, process
 from rubric_ci.system.model_list import model_info
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.model_facts import CREDENTIALS
+from rubric_ci.values.scaffold import PROVIDERS
 
 _HOST: Final = re.compile(r"^(?:\w+://)?(?:[^@/]*@)?([\w.-]+)")
 _NOT_GITHUB: Final = re.compile(r"gitlab|bitbucket|codeberg|dev\.azure|visualstudio|gitea")

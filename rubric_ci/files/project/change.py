@@ -15,17 +15,17 @@ from rubric_ci.errors import CannotUseGit
 from rubric_ci.files.project.difference import Difference, proposed_difference, read_difference
 from rubric_ci.files.project.project import Project
 from rubric_ci.github.actions import Event, read_event
-from rubric_ci.model.changes import Base, Entry, FoundBase, NoBase
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.actions_runner import in_other_ci, in_workflow, is_before_merge
 from rubric_ci.system.git import base_revision, plumbing
 from rubric_ci.system.git.process import Repository, guarded
 from rubric_ci.system.git.proposal import Proposal, open_proposal
 from rubric_ci.system.git.snapshot import Snapshot, of_objects
+from rubric_ci.values.changes import Base, Entry, FoundBase, NoBase
+from rubric_ci.values.dataclass import dataclass
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.base_state import BaseState
-    from rubric_ci.model.evals import EvalFile
+    from rubric_ci.values.evals import EvalFile
 
 CHANGED_SINCE = "--changed-since"
 AGAINST = "--against"

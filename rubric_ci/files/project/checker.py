@@ -10,7 +10,6 @@ from posixpath import dirname
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
-from rubric_ci.files.dialects import open_config, open_source
 from rubric_ci.files.project import discovery, eval_search
 from rubric_ci.files.project.eval_search import NAME_IT, NO_SUITE
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_served, is_targets_file
@@ -21,18 +20,19 @@ from rubric_ci.files.validation.validator import check_config, check_evals, chec
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import UNREADABLE, decode
-from rubric_ci.model.option_values import WAIVERS
-from rubric_ci.model.problems import LocatedProblem
-from rubric_ci.model.references import Found as Resolved
+from rubric_ci.parts.bring.dialects import open_config, open_source
 from rubric_ci.system.model_list import known_models
+from rubric_ci.values.option_values import WAIVERS
+from rubric_ci.values.problems import LocatedProblem
+from rubric_ci.values.references import Found as Resolved
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.near_files import GlobsOfFiles
     from rubric_ci.files.validation.gate_rules import Sizes
     from rubric_ci.files.validation.project_rules import Winner
     from rubric_ci.files.validation.waiver_rules import States
-    from rubric_ci.model.diagnostics import Diagnostic
-    from rubric_ci.model.references import Machine
+    from rubric_ci.values.diagnostics import Diagnostic
+    from rubric_ci.values.references import Machine
 
 T = TypeVar("T")
 Found: TypeAlias = "tuple[Diagnostic, ...]"

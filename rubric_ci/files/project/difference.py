@@ -5,12 +5,12 @@ from pathlib import Path
 from posixpath import basename
 
 from rubric_ci.files.project.links import seen_through
-from rubric_ci.model.changes import SYMLINK, Change, Entry
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.process import Repository
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.system.git.snapshot import follow
+from rubric_ci.values.changes import SYMLINK, Change, Entry
+from rubric_ci.values.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,10 @@ from typing import Final
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
-from rubric_ci.model.problems import GIT_LFS
-from rubric_ci.model.references import (
+from rubric_ci.system import file_io
+from rubric_ci.system.repository import around
+from rubric_ci.values.problems import GIT_LFS
+from rubric_ci.values.references import (
     LFS_POINTER,
     MOST_CHARACTERS,
     NO_SUCH_FILE,
@@ -19,8 +21,6 @@ from rubric_ci.model.references import (
     file_text,
     why_no_path,
 )
-from rubric_ci.system import file_io
-from rubric_ci.system.repository import around
 
 HERE: Final = "."
 SUFFIXES: Final = (".yaml", ".yml", ".jsonl", "evals.json")

@@ -11,9 +11,9 @@ from rubric_ci.files.editing.jsonl import fix_lines
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, is_targets_file
 from rubric_ci.files.yaml_text.source import decode
-from rubric_ci.model.problems import LocatedProblem
 from rubric_ci.system import file_io
 from rubric_ci.system.output import print_block
+from rubric_ci.values.problems import LocatedProblem
 
 MAX_COUNTED: Final = 200_000  # characters: a check must not cost as much as a fix
 Rules: TypeAlias = Mapping[str, str]  # severities by rule

@@ -17,11 +17,11 @@ from rubric_ci.files.project import discovery, file_kinds
 from rubric_ci.files.project.links import named_paths
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
-from rubric_ci.model.config import RecordedTarget
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
-from rubric_ci.model.option_values import CALIBRATION, LABELS, WAIVERS
-from rubric_ci.model.references import Found, Lookup, NotFound
 from rubric_ci.system import file_io
+from rubric_ci.values.config import RecordedTarget
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
+from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.values.references import Found, Lookup, NotFound
 
 _FOLDERS: Final = frozenset((".git", ".rubric-ci", ".agentv"))
 _NAMES: Final = frozenset((*file_kinds.CONFIG_NAMES, WAIVERS, LABELS, CALIBRATION))

@@ -18,15 +18,15 @@ from rubric_ci.files.project.change import Change, open_change
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.output.plain_text import headline
-from rubric_ci.model.changes import Base
-from rubric_ci.model.config import Config
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.diagnostics import Diagnostic
-from rubric_ci.model.evals import EvalCase, EvalFile
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set
 from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape
+from rubric_ci.values.changes import Base
+from rubric_ci.values.config import Config
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Diagnostic
+from rubric_ci.values.evals import EvalCase, EvalFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
-from rubric_ci.files.dialects import open_config, open_source
-from rubric_ci.files.dialects.translation import TranslatedSource, Translation
 from rubric_ci.files.parsing.config_parser import read_config, read_targets
 from rubric_ci.files.parsing.eval_file import TargetNames, parse
 from rubric_ci.files.validation.config_summary import KnownTargets, summarize_config
@@ -17,12 +15,14 @@ from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.model.config import Config, Target, UnsupportedTarget
-from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.model.evals import EvalFile
-from rubric_ci.model.model_facts import Models
-from rubric_ci.model.problems import Path
-from rubric_ci.model.references import NO_SUCH_FILE, FindFiles, Lookup, NotFound
+from rubric_ci.parts.bring.dialects import open_config, open_source
+from rubric_ci.parts.bring.dialects.translation import TranslatedSource, Translation
+from rubric_ci.values.config import Config, Target, UnsupportedTarget
+from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.evals import EvalFile
+from rubric_ci.values.model_facts import Models
+from rubric_ci.values.problems import Path
+from rubric_ci.values.references import NO_SUCH_FILE, FindFiles, Lookup, NotFound
 
 
 def no_files(_: str) -> NotFound:

@@ -13,7 +13,6 @@ from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_ci.errors import CannotReadFile, InvalidInput
-from rubric_ci.files.dialects import open_config
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.file_kinds import (
     CONFIG_NAMES,
@@ -24,15 +23,16 @@ from rubric_ci.files.project.file_kinds import (
 )
 from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_config
 from rubric_ci.files.yaml_text.source import UNREADABLE, decode
-from rubric_ci.model.option_values import CALIBRATION
-from rubric_ci.model.problems import LocatedProblem
-from rubric_ci.model.references import FindFiles, Found, NotFound, why_no_path
+from rubric_ci.parts.bring.dialects import open_config
 from rubric_ci.system.model_list import known_models
+from rubric_ci.values.option_values import CALIBRATION
+from rubric_ci.values.problems import LocatedProblem
+from rubric_ci.values.references import FindFiles, Found, NotFound, why_no_path
 
 if TYPE_CHECKING:
     from rubric_ci.files.project.loader import Loaded, LoadedConfig, LoadedTargets
-    from rubric_ci.model.config import Config
-    from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.values.config import Config
+    from rubric_ci.values.diagnostics import Diagnostic
 
 
 class Policy(NamedTuple):
@@ -130,7 +130,7 @@ class Project:
     def own_config(self) -> "LoadedConfig":
         """The configuration without the targets of targets files, and its problems."""
         from rubric_ci.files.project.loader import LoadedConfig, load_config
-        from rubric_ci.model.config import Config
+        from rubric_ci.values.config import Config
 
         match self._text(self.config_name) if self.config_name else None:
             case None:
@@ -154,7 +154,7 @@ class Project:
         """Return the configuration that serves an eval file; files with errors have no targets."""
         from dataclasses import replace
 
-        from rubric_ci.model.config import Config
+        from rubric_ci.values.config import Config
 
         config = self.own_config.config or Config()
         files = map(self.load_targets, self.targets_files(eval_file))

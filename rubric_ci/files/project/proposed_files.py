@@ -10,11 +10,11 @@ from typing import Final
 
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.option_values import CALIBRATION, LABELS, WAIVERS
-from rubric_ci.model.references import IS_POINTER, LFS_POINTER, Found, Lookup, NotFound
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.system.git.snapshot import Snapshot
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.values.references import IS_POINTER, LFS_POINTER, Found, Lookup, NotFound
 
 _SETTINGS: Final = frozenset((*CONFIG_NAMES, CALIBRATION, LABELS, WAIVERS))
 _IN_LFS: Final = "is in Git LFS, which is not fetched for an untrusted change"

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rubric_ci.files.project import discovery
-from rubric_ci.model.references import Lookup, Machine
 from rubric_ci.text.globs import matcher
+from rubric_ci.values.references import Lookup, Machine
 
 
 class WorkingTree(NamedTuple):

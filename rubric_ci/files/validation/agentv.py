@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from rubric_ci.files.validation.shape_rules import ALIAS_CONFLICT
 from rubric_ci.files.yaml_text.document import YAML_EMPTY, Document
-from rubric_ci.model.problems import Path, Problem, Rule
-from rubric_ci.model.references import Found, Lookup
 from rubric_ci.text.globs import Matches, matcher
+from rubric_ci.values.problems import Path, Problem, Rule
+from rubric_ci.values.references import Found, Lookup
 
 OF_HEALTH_CHECK: Final = ("command_template", "timeout_seconds")
 

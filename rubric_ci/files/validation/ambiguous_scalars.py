@@ -11,7 +11,7 @@ from yaml.nodes import MappingNode
 
 from rubric_ci.files.yaml_text.scalars import NOT_FINITE
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.model.problems import Path, Problem, Rule, with_cases, with_rubrics
+from rubric_ci.values.problems import Path, Problem, Rule, with_cases, with_rubrics
 
 _PASSED_THROUGH = frozenset(("metadata", "config", "tool_calls", "args"))
 _STRUCTURED = frozenset(("content", "expected_output"))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.model.problems import Path, Problem, Rule, with_rubrics
+from rubric_ci.values.problems import Path, Problem, Rule, with_rubrics
 
 Compiled: TypeAlias = Callable[[], re.Pattern[str]]
 

@@ -12,11 +12,11 @@ from rubric_ci.evaluators.assertions.row import CALLS
 from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.reference_rules import missing_file
-from rubric_ci.model.problems import Path, Problem, Rule, mappings, with_rubrics
-from rubric_ci.model.references import Found, Lookup, NearFile
-from rubric_ci.models.agents import AGENTS, NAMED
-from rubric_ci.models.agents.program import KINDS
+from rubric_ci.parts.agents import AGENTS, NAMED
+from rubric_ci.parts.agents.program import KINDS
 from rubric_ci.text.suggestions import did_you_mean
+from rubric_ci.values.problems import Path, Problem, Rule, mappings, with_rubrics
+from rubric_ci.values.references import Found, Lookup, NearFile
 
 ASSERTION_OPTION: Final = Rule(
     id="assertion-option",

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 from rubric_ci.evaluators.kind import MOST_SHELL, written_evaluators
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.evaluator_rules import scripts_of
-from rubric_ci.model.problems import Path, Problem, Rule, mappings
-from rubric_ci.model.references import Machine
+from rubric_ci.values.problems import Path, Problem, Rule, mappings
+from rubric_ci.values.references import Machine
 
 FOLDER_MISSING: Final = Rule(
     id="folder-missing",

@@ -33,16 +33,9 @@ from rubric_ci.files.validation.target_rules import (
     target_rules,
 )
 from rubric_ci.files.yaml_text.source import Source, Values
-from rubric_ci.model.problems import (
-    MAX_PROBLEMS,
-    UNKNOWN_KEY,
-    Path,
-    Problem,
-    Rule,
-    mappings,
-)
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.values.problems import MAX_PROBLEMS, UNKNOWN_KEY, Path, Problem, Rule, mappings
 
 _KNOWN: Final = (
     *("name", "provider", "model", "api_key", "api_base", "temperature", "concurrency"),

@@ -5,10 +5,8 @@ from posixpath import basename, dirname, join, normpath
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.model.model_facts import AGENTV_AGENTS, CREDENTIALS
-from rubric_ci.model.problems import (
-    mappings,
-)
+from rubric_ci.values.model_facts import AGENTV_AGENTS, CREDENTIALS
+from rubric_ci.values.problems import mappings
 
 STARTED: Final = tuple(CREDENTIALS)
 """Agent programs that rubric-ci starts, but not from a targets file of AgentV."""

@@ -11,7 +11,8 @@ from rubric_ci.evaluators.kind import criteria_at, evaluators_of, execution_of, 
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.shape_rules import OUT_OF_RANGE
 from rubric_ci.files.yaml_text.size_limits import FILE_SIZE, MAX_VALUES
-from rubric_ci.model.problems import (
+from rubric_ci.text.suggestions import nearest, suggest
+from rubric_ci.values.problems import (
     GOOD_CASE,
     GOOD_FILE,
     WEIGHT_TOTAL,
@@ -23,7 +24,6 @@ from rubric_ci.model.problems import (
     with_cases,
     with_evaluator,
 )
-from rubric_ci.text.suggestions import nearest, suggest
 
 CASE_ID_DUPLICATE: Final = Rule(
     id="case-id-duplicate",

@@ -17,11 +17,11 @@ from rubric_ci.evaluators.kind import (
     is_agentv_file,
     with_members,
 )
-from rubric_ci.model.json_value import Missing, value_at
-from rubric_ci.model.problems import WEIGHT_TOTAL, Path, Problem, Rule, mappings, with_evaluator
-from rubric_ci.model.references import Lookup
 from rubric_ci.text.dates import read_days
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.values.json_value import Missing, value_at
+from rubric_ci.values.problems import WEIGHT_TOTAL, Path, Problem, Rule, mappings, with_evaluator
+from rubric_ci.values.references import Lookup
 
 FOREIGN_OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(

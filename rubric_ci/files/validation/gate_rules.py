@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.config_summary import Prompt
-from rubric_ci.model.problems import GOOD_FILE, Path, Problem, Rule, mappings
 from rubric_ci.text.suggestions import suggest
+from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule, mappings
 
 
 class CaseName(NamedTuple):
@@ -118,7 +118,7 @@ def _is_rate(value: Any) -> bool:
 
 
 def _of_size(path: Path, tag: str, rate: float, size: int) -> Iterator[Problem]:
-    from rubric_ci.model.gate import required_passes  # few configurations have a rate
+    from rubric_ci.values.gate import required_passes  # few configurations have a rate
 
     if not size:
         if tag:

@@ -11,16 +11,9 @@ from typing import Final, NamedTuple
 
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.files.yaml_text.syntax_errors import BREAK, split_lines
-from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
-from rubric_ci.model.problems import (
-    GOOD_FILE,
-    MAX_PROBLEMS,
-    LocatedProblem,
-    Place,
-    Problem,
-    Rule,
-)
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
+from rubric_ci.values.problems import GOOD_FILE, MAX_PROBLEMS, LocatedProblem, Place, Problem, Rule
 
 MAX_MESSAGE: Final = 600
 

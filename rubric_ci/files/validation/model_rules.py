@@ -9,7 +9,7 @@ from rubric_ci.evaluators.kind import written_evaluators
 from rubric_ci.files.validation.agentv import snake_case, snake_cased
 from rubric_ci.files.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS, STARTED
 from rubric_ci.files.validation.provider_rules import provider_problems
-from rubric_ci.model.model_facts import (
+from rubric_ci.values.model_facts import (
     COMMAND_KEYS,
     SWITCH,
     Models,
@@ -17,7 +17,7 @@ from rubric_ci.model.model_facts import (
     ending,
     refused_parameters,
 )
-from rubric_ci.model.problems import Path, Problem, Rule, mappings
+from rubric_ci.values.problems import Path, Problem, Rule, mappings
 
 MODEL_END: Final = Rule(
     id="model-end",

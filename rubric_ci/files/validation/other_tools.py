@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.model.problems import GOOD_FILE, Path, Problem, Rule
 from rubric_ci.text.numbers import shortened
+from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule
 
 OTHER_TOOL: Final = Rule(
     id="other-tool",
@@ -160,7 +160,7 @@ def _of_traces(records: list[Any], path: Path) -> Problem | None:
     likely = [each for each in records if isinstance(each, dict) and not _TRACE.isdisjoint(each)]
     if not likely:
         return None
-    from rubric_ci.files.traces import format_of  # few files have traces
+    from rubric_ci.parts.bring.traces import format_of  # few files have traces
 
     if form := next(filter(None, map(format_of, likely)), ""):
         message = f"the file has traces ({form}), and no cases"

@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from rubric_ci.files.validation.agentv import snake_case
 from rubric_ci.files.validation.gate_rules import CaseName, FindSizes
 from rubric_ci.files.yaml_text.recordings import read_recording
-from rubric_ci.model.problems import Path, Problem, Rule
 from rubric_ci.text.globs import TooManyComparisons
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.suggestions import did_you_mean, nearest, suggest
+from rubric_ci.values.problems import Path, Problem, Rule
 
 
 class Winner(NamedTuple):

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.files.validation.config_summary import STARTED
-from rubric_ci.model.model_facts import AGENT_NAMES, AGENTV_AGENTS, instead_of
-from rubric_ci.model.problems import Path, Problem, Rule
 from rubric_ci.text.model_names import ALIASES, COMMON, misnamed
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.values.model_facts import AGENT_NAMES, AGENTV_AGENTS, instead_of
+from rubric_ci.values.problems import Path, Problem, Rule
 
 MODEL_PROVIDER: Final = Rule(
     id="model-provider",

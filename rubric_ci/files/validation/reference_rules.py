@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
 from rubric_ci.evaluators.kind import names_file, written_evaluators
 from rubric_ci.files.validation.agentv import guideline_problems
-from rubric_ci.model.problems import (
+from rubric_ci.text.suggestions import did_you_mean, suggest
+from rubric_ci.values.problems import (
     GIT_LFS,
     Path,
     Problem,
@@ -15,19 +16,11 @@ from rubric_ci.model.problems import (
     with_cases,
     with_evaluator,
 )
-from rubric_ci.model.references import (
-    IS_POINTER,
-    NO_SUCH_FILE,
-    Found,
-    Lookup,
-    NearFile,
-    NotFound,
-)
-from rubric_ci.text.suggestions import did_you_mean, suggest
+from rubric_ci.values.references import IS_POINTER, NO_SUCH_FILE, Found, Lookup, NearFile, NotFound
 
 if TYPE_CHECKING:  # few files have one
     from rubric_ci.files.validation.evaluator_rules import Prompt
-    from rubric_ci.model.media import Media
+    from rubric_ci.values.media import Media
 
 NOT_TEXT: Final = "is not UTF-8 text"
 _WITH_FILE: Final = ("file", "image")

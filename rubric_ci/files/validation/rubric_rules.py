@@ -7,14 +7,7 @@ from rubric_ci.evaluators.assertions.keys import keys_of
 from rubric_ci.evaluators.kind import criteria_at
 from rubric_ci.files.validation.ambiguous_wording import wording_problems
 from rubric_ci.files.yaml_text.scalars import is_short_decimal
-from rubric_ci.model.problems import (
-    WEIGHT_TOTAL,
-    WRONG_TYPE,
-    Path,
-    Problem,
-    Rule,
-    with_rubrics,
-)
+from rubric_ci.values.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, Rule, with_rubrics
 
 MAX_RANGES: Final = 11
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from rubric_ci.files.dialects import translation
 from rubric_ci.files.validation import (
     agentv,
     ambiguous_scalars,
@@ -45,9 +44,10 @@ from rubric_ci.files.yaml_text import (
     source,
     syntax_errors,
 )
-from rubric_ci.model import problems
-from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.model.problems import MAX_PROBLEMS, Rule
+from rubric_ci.parts.bring.dialects import translation
+from rubric_ci.values import problems
+from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.problems import MAX_PROBLEMS, Rule
 
 _MODULES = (
     *(constructor, csv_cases, document, jsonlines, size_limits, problems, scalars, source),

@@ -6,8 +6,8 @@ from typing import Any
 from jsonschema_rs import Draft202012Validator
 
 from rubric_ci.files.yaml_text.source import Values
-from rubric_ci.model.problems import Problem
 from rubric_ci.system import resources
+from rubric_ci.values.problems import Problem
 
 
 def problems(name: str, source: Values) -> list[Problem]:

@@ -35,8 +35,8 @@ from rubric_ci.files.validation.shape_rules import (
     UNKNOWN_VALUE,
     rule_of,
 )
-from rubric_ci.model.problems import MAX_PROBLEMS, UNKNOWN_KEY, WRONG_TYPE, Path, Problem
 from rubric_ci.text.suggestions import did_you_mean, nearest
+from rubric_ci.values.problems import MAX_PROBLEMS, UNKNOWN_KEY, WRONG_TYPE, Path, Problem
 
 Explain: TypeAlias = Callable[[ValidationError, Path], Iterator[Problem]]
 

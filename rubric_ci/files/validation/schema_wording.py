@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS, OPTIONS
 from rubric_ci.files.validation.shape_rules import CRITERION_TEXT, MISSING_KEY
-from rubric_ci.model.problems import Path, Problem
 from rubric_ci.text.suggestions import nearest
+from rubric_ci.values.problems import Path, Problem
 
 KINDS: Final = {
     "string": "text",

@@ -9,7 +9,7 @@ from rubric_ci.files.validation.rubric_rules import (
     SCORE_RANGE_OVERLAP,
     SCORE_RANGE_TYPE,
 )
-from rubric_ci.model.problems import (
+from rubric_ci.values.problems import (
     GOOD_CASE,
     GOOD_FILE,
     Path,

@@ -21,15 +21,15 @@ from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.model.problems import MAX_PROBLEMS, UNKNOWN_KEY, Problem
-from rubric_ci.model.references import Lookup, Machine, NearFile
+from rubric_ci.values.problems import MAX_PROBLEMS, UNKNOWN_KEY, Problem
+from rubric_ci.values.references import Lookup, Machine, NearFile
 
 if TYPE_CHECKING:
     from rubric_ci.files.validation.gate_rules import FindSizes
     from rubric_ci.files.validation.project_rules import NearestPath, Winners
     from rubric_ci.files.validation.waiver_rules import FindStates
-    from rubric_ci.model.diagnostics import Diagnostic
-    from rubric_ci.model.model_facts import Models
+    from rubric_ci.values.diagnostics import Diagnostic
+    from rubric_ci.values.model_facts import Models
 
 _MARK = "rubric-ci:"  # of comments that silence a rule
 _KINDS = frozenset(("score_ranges", "levels"))  # the keys that make a criterion of another kind

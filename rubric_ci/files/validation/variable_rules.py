@@ -21,8 +21,8 @@ from rubric_ci.files.validation.shape_rules import MISSING_KEY, NOT_TEXT
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES, spelt, usual_names
 from rubric_ci.files.yaml_text.size_limits import FILE_SIZE
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.model.problems import Path, Problem, Rule, mappings, with_cases
 from rubric_ci.text.suggestions import did_you_mean, slip, suggest
+from rubric_ci.values.problems import Path, Problem, Rule, mappings, with_cases
 
 INPUT: Final = "input"
 FILES: Final = "files"  # of the body of a service: images and documents

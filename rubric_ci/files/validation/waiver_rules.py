@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from rubric_ci.files.validation.schema import problems as schema_problems
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.model.problems import Path, Problem, Rule
+from rubric_ci.values.problems import Path, Problem, Rule
 
 WAIVER_DATE: Final = Rule(
     id="waiver-date",

@@ -8,8 +8,8 @@ from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES, CsvCases, OfRow
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.jsonlines import JsonLines
-from rubric_ci.model.problems import GIT_LFS, LocatedProblem, Location, Path, Place, Rule
-from rubric_ci.model.references import IS_POINTER, FindFiles, Found, NotFound
+from rubric_ci.values.problems import GIT_LFS, LocatedProblem, Location, Path, Place, Rule
+from rubric_ci.values.references import IS_POINTER, FindFiles, Found, NotFound
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.document import LeaveOut

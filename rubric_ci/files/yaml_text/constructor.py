@@ -18,14 +18,8 @@ from rubric_ci.files.yaml_text.scalars import (
     resolve,
     resolve_core,
 )
-from rubric_ci.model.json_value import MAX_DEPTH
-from rubric_ci.model.problems import (
-    GOOD_FILE,
-    MAX_PROBLEMS,
-    LocatedProblem,
-    Rule,
-    with_rubrics,
-)
+from rubric_ci.values.json_value import MAX_DEPTH
+from rubric_ci.values.problems import GOOD_FILE, MAX_PROBLEMS, LocatedProblem, Rule, with_rubrics
 
 MAX_EXPANSION: Final = 200_000  # values that aliases may add to the written ones
 

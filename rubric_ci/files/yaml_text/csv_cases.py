@@ -7,14 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.model.problems import (
-    GOOD_FILE,
-    LocatedProblem,
-    Location,
-    Path,
-    Place,
-    Rule,
-)
+from rubric_ci.values.problems import GOOD_FILE, LocatedProblem, Location, Path, Place, Rule
 
 COLUMNS: Final = ("id", "input", "expected_outcome", "expected_output", "rubrics", "tags")
 """Columns with a fixed meaning; every other one is a variable."""

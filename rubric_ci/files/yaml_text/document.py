@@ -17,7 +17,7 @@ from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar, DataBuilder, merged_nodes, place
 from rubric_ci.files.yaml_text.size_limits import yaml_over_limits
-from rubric_ci.model.problems import (
+from rubric_ci.values.problems import (
     GOOD_FILE,
     MAX_PROBLEMS,
     LocatedProblem,

@@ -6,7 +6,7 @@ from json import JSONDecoder
 from json.decoder import scanstring  # type: ignore[attr-defined] # has no stub
 from typing import TypeAlias
 
-from rubric_ci.model.problems import Path
+from rubric_ci.values.problems import Path
 
 _Members: TypeAlias = dict[str | int, tuple[int, int]]
 

@@ -16,8 +16,8 @@ from rubric_ci.files.yaml_text.document import YAML_EMPTY, Document
 from rubric_ci.files.yaml_text.json_positions import JsonPositions
 from rubric_ci.files.yaml_text.scalars import MAX_DIGITS, NOT_FINITE
 from rubric_ci.files.yaml_text.size_limits import lines_over_limits
-from rubric_ci.model.json_value import MAX_DEPTH, depth
-from rubric_ci.model.problems import (
+from rubric_ci.values.json_value import MAX_DEPTH, depth
+from rubric_ci.values.problems import (
     MAX_PROBLEMS,
     UNKNOWN_KEY,
     LocatedProblem,

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.model.json_value import JSON
 from rubric_ci.text.template import used
+from rubric_ci.values.json_value import JSON
 
 INPUT: Final = "input"
 """The variable that is the input of the case."""

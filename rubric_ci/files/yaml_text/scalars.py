@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from rubric_ci.files.yaml_text.syntax_errors import split_lines
-from rubric_ci.model.problems import LocatedProblem, Rule, with_rubrics
+from rubric_ci.values.problems import LocatedProblem, Rule, with_rubrics
 
 Scalar: TypeAlias = bool | int | float | str | None
 

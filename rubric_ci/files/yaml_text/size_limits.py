@@ -8,8 +8,8 @@ from yaml._yaml import CParser
 from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from rubric_ci.files.yaml_text.constructor import YAML_DEPTH
-from rubric_ci.model.json_value import MAX_DEPTH
-from rubric_ci.model.problems import LocatedProblem, Rule
+from rubric_ci.values.json_value import MAX_DEPTH
+from rubric_ci.values.problems import LocatedProblem, Rule
 
 MAX_CHARACTERS: Final = 16_000_000  # code points
 MAX_VALUES: Final = 200_000  # half a kilobyte each

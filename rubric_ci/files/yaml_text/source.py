@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.model.problems import GIT_LFS, LocatedProblem, Location, Path, Place, Rule
-from rubric_ci.model.references import LFS_POINTER, FindFiles
+from rubric_ci.values.problems import GIT_LFS, LocatedProblem, Location, Path, Place, Rule
+from rubric_ci.values.references import LFS_POINTER, FindFiles
 
 if TYPE_CHECKING:
     from rubric_ci.files.yaml_text.document import LeaveOut

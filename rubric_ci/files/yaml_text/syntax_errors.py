@@ -7,7 +7,7 @@ from yaml import Mark, MarkedYAMLError, YAMLError
 from yaml._yaml import CParser
 from yaml.tokens import ScalarToken
 
-from rubric_ci.model.problems import CASE, GOOD_FILE, LocatedProblem, Rule
+from rubric_ci.values.problems import CASE, GOOD_FILE, LocatedProblem, Rule
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")

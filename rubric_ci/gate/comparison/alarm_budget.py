@@ -20,13 +20,13 @@ from statistics import median_low
 from typing import Final
 
 from rubric_ci.gate.comparison import repeated_answers
-from rubric_ci.model.comparison import CaseKey, RegressionConfig
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.results import CaseResult, Graded, Trial
-from rubric_ci.model.scoring import DECIMALS
-from rubric_ci.model.trials import first_trials, tier, trials_of
 from rubric_ci.text.statistics import significance
 from rubric_ci.text.statistics.significance import Observation
+from rubric_ci.values.comparison import CaseKey, RegressionConfig
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.results import CaseResult, Graded, Trial
+from rubric_ci.values.scoring import DECIMALS
+from rubric_ci.values.trials import first_trials, tier, trials_of
 
 SUSPICIOUS: Final = 0.75  # probability of superiority from which a case is a suspect
 AGAIN: Final = 0.01

@@ -16,14 +16,14 @@ from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.report.decision import with_gate
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.comparison import LOG_VERSION, CaseKey, ReferenceLog
-from rubric_ci.model.option_values import REPORT_FILES
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded, Trial
-from rubric_ci.model.trials import first_trials, tier
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.comparison import LOG_VERSION, CaseKey, ReferenceLog
+from rubric_ci.values.option_values import REPORT_FILES
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded, Trial
+from rubric_ci.values.trials import first_trials, tier
 
 
 def open_baseline(settings: RunSettings) -> Baseline | None:

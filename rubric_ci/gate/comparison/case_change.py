@@ -6,15 +6,15 @@ from typing import assert_never
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.alarm_budget import Tested
 from rubric_ci.gate.comparison.verdicts import Compared
-from rubric_ci.model.answers import identity
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.media import of_answer
-from rubric_ci.model.report import RemovedCase
-from rubric_ci.model.results import BaseResult, CaseResult, Errored, Graded, Skipped
-from rubric_ci.model.scoring import DECIMALS, MarkValue, Verdict
-from rubric_ci.model.trials import same_marks_again, tier, trials_of
 from rubric_ci.text.statistics.night_effect import NightMeans
+from rubric_ci.values.answers import identity
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.media import of_answer
+from rubric_ci.values.report import RemovedCase
+from rubric_ci.values.results import BaseResult, CaseResult, Errored, Graded, Skipped
+from rubric_ci.values.scoring import DECIMALS, MarkValue, Verdict
+from rubric_ci.values.trials import same_marks_again, tier, trials_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

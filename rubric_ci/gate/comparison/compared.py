@@ -20,13 +20,13 @@ from rubric_ci.gate.comparison.notes import (
     why_judge_moved,
 )
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.model.comparison import CaseKey, Comparison, RegressionConfig, SuspectCounts
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.model.scoring import DECIMALS
-from rubric_ci.model.trials import first_mean, first_trials, judge_noise
 from rubric_ci.text.statistics import night_effect, significance
 from rubric_ci.text.statistics.night_effect import NightMeans, Nights
+from rubric_ci.values.comparison import CaseKey, Comparison, RegressionConfig, SuspectCounts
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.scoring import DECIMALS
+from rubric_ci.values.trials import first_mean, first_trials, judge_noise
 
 
 def compare(head: RunReport, baseline: Baseline) -> RunReport:

@@ -27,9 +27,9 @@ from math import exp, fsum, log, log1p, sqrt
 from statistics import NormalDist, fmean
 from typing import Final
 
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text.statistics.night_effect import NightMeans
 from rubric_ci.text.statistics.spread import variance
+from rubric_ci.values.dataclass import dataclass
 
 BETS: Final = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
 """The most that a unit can lose of the stake; small ones find a small drop of noisy scores."""

@@ -18,13 +18,13 @@ from rubric_ci.errors import CannotReadReport
 from rubric_ci.gate.comparison import alarm_budget, phrases, reference
 from rubric_ci.gate.comparison.compared import counterparts
 from rubric_ci.gate.comparison.reference_folder import Acceptance, accept, open_folder
-from rubric_ci.model.comparison import CaseKey
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded, standing
-from rubric_ci.model.trials import first_trials, tier, trials_of, without_first_trials
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.statistics import significance
+from rubric_ci.values.comparison import CaseKey
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded, standing
+from rubric_ci.values.trials import first_trials, tier, trials_of, without_first_trials
 
 NAMED: Final = 5  # cases that a reason lists
 LEVEL: Final = 0.005  # of the test of a case, one-sided: each merge may try again

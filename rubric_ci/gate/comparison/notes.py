@@ -5,10 +5,10 @@ from typing import Final
 
 from rubric_ci.gate.comparison import alarm_budget
 from rubric_ci.gate.comparison.case_change import ChangeRules
-from rubric_ci.model.report import JudgeInfo, RunReport
-from rubric_ci.model.results import CaseResult, Skipped
 from rubric_ci.text import numbers
 from rubric_ci.text.statistics.night_effect import NIGHTS, NightEffect
+from rubric_ci.values.report import JudgeInfo, RunReport
+from rubric_ci.values.results import CaseResult, Skipped
 
 MOST_ALIKE: Final = 0.2
 """Correlation within a night up to which two nights in a row keep within the budget."""

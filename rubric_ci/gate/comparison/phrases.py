@@ -5,7 +5,9 @@ from datetime import datetime, timedelta
 from statistics import fmean
 from typing import Final
 
-from rubric_ci.model.comparison import (
+from rubric_ci.text import escape, numbers
+from rubric_ci.text.statistics import significance
+from rubric_ci.values.comparison import (
     Comparison,
     Drop,
     ReferenceInfo,
@@ -14,11 +16,9 @@ from rubric_ci.model.comparison import (
     Source,
     SuspectCounts,
 )
-from rubric_ci.model.report import Against, RunReport, case_names
-from rubric_ci.model.results import CaseResult, Change, Errored, Graded, standing
-from rubric_ci.model.trials import tier, trials_of
-from rubric_ci.text import escape, numbers
-from rubric_ci.text.statistics import significance
+from rubric_ci.values.report import Against, RunReport, case_names
+from rubric_ci.values.results import CaseResult, Change, Errored, Graded, standing
+from rubric_ci.values.trials import tier, trials_of
 
 MOVES: Final = 3  # of some cases of the reference, that are shown
 TITLES: Final[Mapping[Change, str]] = {

@@ -8,7 +8,9 @@ from datetime import datetime
 from rubric_ci.gate.comparison import alarm_budget, drift
 from rubric_ci.gate.comparison.drift import Observed
 from rubric_ci.gate.report.decision import concluded, gate_state
-from rubric_ci.model.comparison import (
+from rubric_ci.text.statistics import night_effect
+from rubric_ci.text.statistics.night_effect import NightMeans
+from rubric_ci.values.comparison import (
     CaseKey,
     Decision,
     Night,
@@ -19,14 +21,12 @@ from rubric_ci.model.comparison import (
     SlowSlide,
     Source,
 )
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.report import RunReport, run_verdict, totals
-from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.model.scope import WHOLE
-from rubric_ci.model.trials import first_trials, trials_of
-from rubric_ci.model.usage import NOTHING_USED
-from rubric_ci.text.statistics import night_effect
-from rubric_ci.text.statistics.night_effect import NightMeans
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.report import RunReport, run_verdict, totals
+from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.scope import WHOLE
+from rubric_ci.values.trials import first_trials, trials_of
+from rubric_ci.values.usage import NOTHING_USED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

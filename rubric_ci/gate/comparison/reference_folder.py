@@ -23,11 +23,17 @@ from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline, comparable, lacking, night_of, part
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import check_measured, read_report
-from rubric_ci.model.comparison import CaseKey, Comparison, Decision, ReferenceLog, RegressionConfig
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.option_values import REPORT_FILES
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import Graded
+from rubric_ci.values.comparison import (
+    CaseKey,
+    Comparison,
+    Decision,
+    ReferenceLog,
+    RegressionConfig,
+)
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.option_values import REPORT_FILES
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import Graded
 
 FIRST = "first run"
 """The reason of a reference that no one decided on."""

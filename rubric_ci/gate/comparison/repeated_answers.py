@@ -11,10 +11,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.model.config import LlmTarget, MockTarget, RecordedTarget, Target
-from rubric_ci.model.media import of_answer
-from rubric_ci.model.results import Graded, Trial, kth_best
-from rubric_ci.model.trials import tier, trials_of
+from rubric_ci.values.config import LlmTarget, MockTarget, RecordedTarget, Target
+from rubric_ci.values.media import of_answer
+from rubric_ci.values.results import Graded, Trial, kth_best
+from rubric_ci.values.trials import tier, trials_of
 
 ENOUGH: Final = 3  # equal answers, from which on a case is taken to have no other
 SHORT: Final = 40  # characters: two draws of such an answer, like a label, are often equal

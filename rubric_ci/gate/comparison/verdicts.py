@@ -13,11 +13,13 @@ from itertools import count
 from statistics import fmean
 from typing import Final, assert_never
 
-from rubric_ci.model.comparison import Comparison, Drop, RegressionConfig
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.media import of_answer
-from rubric_ci.model.report import Against
-from rubric_ci.model.results import (
+from rubric_ci.text.statistics import significance
+from rubric_ci.text.statistics.significance import Observation
+from rubric_ci.values.comparison import Comparison, Drop, RegressionConfig
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.media import of_answer
+from rubric_ci.values.report import Against
+from rubric_ci.values.results import (
     AnswerSource,
     BaseResult,
     CaseResult,
@@ -27,10 +29,8 @@ from rubric_ci.model.results import (
     Skipped,
     Trial,
 )
-from rubric_ci.model.scoring import DECIMALS, Verdict
-from rubric_ci.model.trials import first_trials, tier, trials_of
-from rubric_ci.text.statistics import significance
-from rubric_ci.text.statistics.significance import Observation
+from rubric_ci.values.scoring import DECIMALS, Verdict
+from rubric_ci.values.trials import first_trials, tier, trials_of
 
 _WORDS: Final[tuple[Verdict, ...]] = ("pass", "borderline", "fail")
 _WORST, _BEST = (0.0, 0.0), (2.0, 0.0)

@@ -8,7 +8,6 @@ from posixpath import join, normpath
 from typing import Final
 
 from rubric_ci.errors import InvalidInput
-from rubric_ci.files.dialects import open_config
 from rubric_ci.files.project.base_state import BaseState
 from rubric_ci.files.project.change import BaseCommit, Change
 from rubric_ci.files.project.difference import Difference
@@ -22,7 +21,6 @@ from rubric_ci.gate.grading_changes.configuration import (
     target_changes,
     target_of,
 )
-from rubric_ci.gate.grading_changes.eval_tool_results import check_is_known
 from rubric_ci.gate.grading_changes.file_changes import (
     ScriptFiles,
     edited_file,
@@ -37,14 +35,16 @@ from rubric_ci.gate.grading_changes.file_changes import (
 from rubric_ci.gate.grading_changes.targets import measures_of
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.waivers.file import load_waivers
-from rubric_ci.model.changes import Base, GradingChange, by_order
-from rubric_ci.model.config import Config, RecordedTarget, RunnerTarget
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.option_values import CALIBRATION, LABELS, WAIVERS
-from rubric_ci.model.problems import Path
-from rubric_ci.model.waivers import Waiver
+from rubric_ci.parts.bring.dialects import open_config
+from rubric_ci.parts.bring.eval_tool_results import check_is_known
 from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.text.globs import matcher
+from rubric_ci.values.changes import Base, GradingChange, by_order
+from rubric_ci.values.config import Config, RecordedTarget, RunnerTarget
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.option_values import CALIBRATION, LABELS, WAIVERS
+from rubric_ci.values.problems import Path
+from rubric_ci.values.waivers import Waiver
 
 TARGETS: Final = "targets."
 

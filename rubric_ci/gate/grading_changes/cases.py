@@ -20,8 +20,8 @@ from rubric_ci.gate.grading_changes.criterion_changes import (
 from rubric_ci.gate.grading_changes.targets import settings
 from rubric_ci.gate.selection.compare_cases import Key
 from rubric_ci.gate.selection.fingerprint import question
-from rubric_ci.model.changes import ADDED, Direction, GradingChange
-from rubric_ci.model.evals import (
+from rubric_ci.values.changes import ADDED, Direction, GradingChange
+from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
     Container,
@@ -34,8 +34,8 @@ from rubric_ci.model.evals import (
     TrialRule,
     WeightedAverage,
 )
-from rubric_ci.model.media import Media
-from rubric_ci.model.waivers import SAFETY
+from rubric_ci.values.media import Media
+from rubric_ci.values.waivers import SAFETY
 
 
 def case_changes(

@@ -9,17 +9,11 @@ from rubric_ci.gate.grading_changes.cases import narrowed
 from rubric_ci.gate.grading_changes.targets import how_changes
 from rubric_ci.gate.policy.policy_changes import policy_changes
 from rubric_ci.grading.resolve import choose_target, default_target
-from rubric_ci.model.changes import Direction, GradingChange
-from rubric_ci.model.config import (
-    Config,
-    MockTarget,
-    RecordedTarget,
-    Target,
-    assumed_dependencies,
-)
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase
 from rubric_ci.text.numbers import listed
+from rubric_ci.values.changes import Direction, GradingChange
+from rubric_ci.values.config import Config, MockTarget, RecordedTarget, Target, assumed_dependencies
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
 
 LineOf: TypeAlias = Callable[[str], tuple[str, int]]
 """A key such as `gate.fail_on` or `targets.agent.depends_on` to its file and line."""

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Final, assert_never
 
 from rubric_ci.evaluators.assertions.assertion_table import TABLE
-from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind, compared
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.rubric import Assertion, Check, Criterion, Levelled, Rubric, Scored, scale
-from rubric_ci.model.waivers import SAFETY
+from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind, compared
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.rubric import Assertion, Check, Criterion, Levelled, Rubric, Scored, scale
+from rubric_ci.values.waivers import SAFETY
 
 
 def criterion_changes(case: EvalCase, head: Rubric, base: Rubric) -> Iterator[GradingChange]:

@@ -12,8 +12,10 @@ from typing import Final, TypeAlias
 
 from rubric_ci.files.project.links import ancestors
 from rubric_ci.files.validation.located_problems import ignored_rules
-from rubric_ci.model.changes import Direction, GradingChange, GradingChangeKind
-from rubric_ci.model.config import (
+from rubric_ci.text import numbers
+from rubric_ci.text.globs import matcher
+from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind
+from rubric_ci.values.config import (
     CliTarget,
     LlmTarget,
     RunnerTarget,
@@ -21,11 +23,9 @@ from rubric_ci.model.config import (
     Workspace,
     assumed_dependencies,
 )
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
-from rubric_ci.model.rubric import Assertion
-from rubric_ci.model.waivers import Waiver
-from rubric_ci.text import numbers
-from rubric_ci.text.globs import matcher
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, RubricSpec, every_evaluator
+from rubric_ci.values.rubric import Assertion
+from rubric_ci.values.waivers import Waiver
 
 CODE: Final = frozenset(
     (

@@ -10,8 +10,8 @@ from typing import Final
 
 from rubric_ci.gate.policy.settings import judge_targets
 from rubric_ci.gate.policy.strength import connection, provider
-from rubric_ci.model.changes import Direction, GradingChange
-from rubric_ci.model.config import CliTarget, Config, LlmTarget, RunnerTarget, Target
+from rubric_ci.values.changes import Direction, GradingChange
+from rubric_ci.values.config import CliTarget, Config, LlmTarget, RunnerTarget, Target
 
 LineOf = Callable[[str], tuple[str, int]]
 

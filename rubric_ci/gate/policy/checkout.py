@@ -17,11 +17,11 @@ from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.gate.policy.policy_changes import PolicyChange, change_notes, policy_changes
 from rubric_ci.gate.policy.policy_source import OWN, find_policy, under
 from rubric_ci.gate.policy.settings import endpoints
-from rubric_ci.model.config import CliTarget, Config, Endpoint
-from rubric_ci.model.hosts import AllowedHosts, host_of
-from rubric_ci.model.option_values import CALIBRATION
 from rubric_ci.models.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.text.escape import log_line
+from rubric_ci.values.config import CliTarget, Config, Endpoint
+from rubric_ci.values.hosts import AllowedHosts, host_of
+from rubric_ci.values.option_values import CALIBRATION
 
 
 def open_project(config: Path | None, policy_from: str = "") -> Project:

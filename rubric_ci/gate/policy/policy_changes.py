@@ -5,10 +5,10 @@ from typing import Final
 
 from rubric_ci.gate.policy.settings import SETTINGS, Setting, Side, sides
 from rubric_ci.gate.policy.strength import Move
-from rubric_ci.model.changes import Direction, GradingChangeKind
-from rubric_ci.model.config import CREDENTIALS, Config
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.changes import Direction, GradingChangeKind
+from rubric_ci.values.config import CREDENTIALS, Config
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
 
 MAX_SHOWN: Final = 120  # characters of a value in a note
 

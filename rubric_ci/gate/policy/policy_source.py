@@ -12,14 +12,14 @@ from rubric_ci.errors import CannotReadFile, CannotReadPolicy
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.change import BaseOptions, Change, open_change
 from rubric_ci.files.project.project import Policy, Project
-from rubric_ci.model.changes import NoBase
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.option_values import CALIBRATION, WAIVERS
-from rubric_ci.model.references import Lookup
 from rubric_ci.text import escape
+from rubric_ci.values.changes import NoBase
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.option_values import CALIBRATION, WAIVERS
+from rubric_ci.values.references import Lookup
 
 if TYPE_CHECKING:
-    from rubric_ci.model.config import Config
+    from rubric_ci.values.config import Config
 
 OWN: Final = "set `--policy-from head` to use the policy of the checkout itself"
 

@@ -27,11 +27,11 @@ from rubric_ci.gate.policy.strength import (
     provider,
     words,
 )
-from rubric_ci.model.changes import GradingChangeKind
-from rubric_ci.model.config import CliTarget, Config, Endpoint, LlmTarget, Target
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.changes import GradingChangeKind
+from rubric_ci.values.config import CliTarget, Config, Endpoint, LlmTarget, Target
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.json_value import JSON
 
 
 class Side(NamedTuple):

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.model.agent_program import AgentProgram
-from rubric_ci.model.changes import Direction, compared
-from rubric_ci.model.config import CliTarget, Config, Endpoint, LlmTarget
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.changes import Direction, compared
+from rubric_ci.values.config import CliTarget, Config, Endpoint, LlmTarget
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
 
 ALL_PASS: Final = 0.999999  # the rate of a gate without rates; a written 1 is stronger
 FREE: Final = frozenset(

@@ -12,8 +12,9 @@ from typing import Final
 
 from rubric_ci.evaluators.table import KINDS
 from rubric_ci.gate.report.decision import with_gate
-from rubric_ci.model.report import RunReport, run_verdict, totals
-from rubric_ci.model.results import (
+from rubric_ci.text.numbers import shortened
+from rubric_ci.values.report import RunReport, run_verdict, totals
+from rubric_ci.values.results import (
     Assessed,
     BaseResult,
     CriterionResult,
@@ -24,8 +25,8 @@ from rubric_ci.model.results import (
     kth_best,
     standing,
 )
-from rubric_ci.model.scope import Scope
-from rubric_ci.model.scoring import (
+from rubric_ci.values.scope import Scope
+from rubric_ci.values.scoring import (
     YES_OR_NO,
     MarkValue,
     Thresholds,
@@ -33,9 +34,8 @@ from rubric_ci.model.scoring import (
     verdict,
     weighted_mean,
 )
-from rubric_ci.model.trials import CriterionNoise, hidden_marks, judge_noise
-from rubric_ci.model.waivers import with_waivers
-from rubric_ci.text.numbers import shortened
+from rubric_ci.values.trials import CriterionNoise, hidden_marks, judge_noise
+from rubric_ci.values.waivers import with_waivers
 
 _MINIMUM: Final = re.compile(r"(?:score|level) >= (-?[0-9]{1,9})")
 _MEANS: Final = frozenset(name for name, kind in KINDS.items() if kind.means)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report.matrix import difference
-from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.comparison import Comparison, GateState
-from rubric_ci.model.gate import (
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.comparison import Comparison, GateState
+from rubric_ci.values.gate import (
     GateInfo,
     PassRate,
     gate_passes,
@@ -18,13 +18,13 @@ from rubric_ci.model.gate import (
     lacks_difference,
     pass_rates,
 )
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Errored, Skipped
-from rubric_ci.model.scope import Scope
-from rubric_ci.model.waivers import WaiverResult
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Errored, Skipped
+from rubric_ci.values.scope import Scope
+from rubric_ci.values.waivers import WaiverResult
 
 if TYPE_CHECKING:  # a report is checked without the types of the configuration
-    from rubric_ci.model.gate import FailOn, GateConfig
+    from rubric_ci.values.gate import FailOn, GateConfig
 
 
 def gate_of(config: "GateConfig", fail_on: "FailOn | None") -> GateInfo:

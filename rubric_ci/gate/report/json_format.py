@@ -10,7 +10,7 @@ from rubric_ci.errors import CannotReadReport
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.gate.report import consistency
-from rubric_ci.model.report import REPORT_VERSION, RunReport
+from rubric_ci.values.report import REPORT_VERSION, RunReport
 
 _COMPARED = (
     *("file", "line", "id", "outcome", "verdict", "score"),

@@ -6,13 +6,13 @@ from math import fsum
 from statistics import fmean
 from typing import Final
 
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.gate import TargetDifference
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded, standing
-from rubric_ci.model.scoring import DECIMALS
-from rubric_ci.model.trials import first_mean
 from rubric_ci.text.statistics import significance
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import TargetDifference
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded, standing
+from rubric_ci.values.scoring import DECIMALS
+from rubric_ci.values.trials import first_mean
 
 FEW: Final = 24
 """Independent cases, with fewer of which a difference must hold without symmetry as well: sign

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.trials import judge_noise
 from rubric_ci.text.redact import Redactor, redacted
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.trials import judge_noise
 
 _KEPT = frozenset(
     {"file", "id", "gated_by", "kind", "mode", "fail_on", "outcome", "type", "verdict"}

@@ -5,9 +5,9 @@ from pathlib import Path
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.files.project import discovery
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import ADOPTED, Graded
 from rubric_ci.text.numbers import listed
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import ADOPTED, Graded
 
 
 def read_report(path: Path) -> RunReport:

@@ -11,12 +11,12 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.decision import concluded, settings_of
 from rubric_ci.gate.waivers.waived import merged
-from rubric_ci.model.comparison import Drop
-from rubric_ci.model.config import CliTarget, LlmTarget, Target
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
-from rubric_ci.model.gate import FailOn
-from rubric_ci.model.llm_calls import NOTHING_USED
-from rubric_ci.model.report import (
+from rubric_ci.values.comparison import Drop
+from rubric_ci.values.config import CliTarget, LlmTarget, Target
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
+from rubric_ci.values.gate import FailOn
+from rubric_ci.values.llm_calls import NOTHING_USED
+from rubric_ci.values.report import (
     Against,
     CostEstimate,
     Responder,
@@ -25,9 +25,9 @@ from rubric_ci.model.report import (
     run_verdict,
     totals,
 )
-from rubric_ci.model.results import CaseResult
-from rubric_ci.model.scope import Scope
-from rubric_ci.model.scope import merged as merged_scope
+from rubric_ci.values.results import CaseResult
+from rubric_ci.values.scope import Scope
+from rubric_ci.values.scope import merged as merged_scope
 
 CaseCost: TypeAlias = tuple[str, float]
 """The unique name of a case and its estimated duration, in model requests."""

@@ -14,14 +14,14 @@ from typing import TypeAlias
 from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed, depends_on_everything
 from rubric_ci.gate.selection.fingerprint import Parts, Setup
-from rubric_ci.model.changes import CASE_EDITED, NEW_CASE, GradingChange
-from rubric_ci.model.config import RecordedTarget
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.report import ShardInfo
-from rubric_ci.model.scope import WHOLE, Scope
-from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.text import numbers
+from rubric_ci.values.changes import CASE_EDITED, NEW_CASE, GradingChange
+from rubric_ci.values.config import RecordedTarget
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.report import ShardInfo
+from rubric_ci.values.scope import WHOLE, Scope
+from rubric_ci.values.waivers import WaiverResult
 
 Key: TypeAlias = tuple[str, str]
 """File and id."""

@@ -11,9 +11,9 @@ from itertools import islice
 
 from rubric_ci.files.project.links import ancestors, named_paths
 from rubric_ci.gate.selection.fingerprint import files
-from rubric_ci.model.config import CliTarget, LlmTarget, Target
-from rubric_ci.model.evals import CodeJudgeSpec, EvalCase, every_evaluator
 from rubric_ci.text.globs import Comparisons, PathIndex, TooManyComparisons
+from rubric_ci.values.config import CliTarget, LlmTarget, Target
+from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, every_evaluator
 
 
 class ChangedPaths:

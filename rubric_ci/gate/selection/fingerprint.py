@@ -10,9 +10,9 @@ from enum import Enum
 from functools import cache
 from typing import Any, TypeAlias
 
-from rubric_ci.model.config import Endpoint, JudgeConfig, LlmTarget, Target
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import (
+from rubric_ci.values.config import Endpoint, JudgeConfig, LlmTarget, Target
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import (
     CompositeSpec,
     EvalCase,
     EvaluatorSpec,
@@ -27,9 +27,9 @@ from rubric_ci.model.evals import (
     every_evaluator,
     media_in,
 )
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.media import Media
-from rubric_ci.model.scoring import Thresholds
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.media import Media
+from rubric_ci.values.scoring import Thresholds
 
 Parts: TypeAlias = Mapping[str, str]
 """The name of a part to its canonical text."""

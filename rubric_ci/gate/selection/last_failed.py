@@ -9,10 +9,10 @@ from typing import Final
 from rubric_ci.errors import CannotConfigure, CannotReadFile, CannotUseGit, CannotWriteFile
 from rubric_ci.files.project import discovery
 from rubric_ci.gate.selection.compare_cases import Key, Selection
-from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped, standing
-from rubric_ci.model.scope import Narrowing
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.text import numbers
+from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, standing
+from rubric_ci.values.scope import Narrowing
 
 FILE: Final = "last-failed.json"  # of the output folder
 WHY: Final = "it did not pass when it ran last"

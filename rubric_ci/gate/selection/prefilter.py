@@ -16,9 +16,9 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.outline import count_cases, may_mention
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.grading.resolve import default_target
-from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.config import RecordedTarget, Target
-from rubric_ci.model.option_values import CALIBRATION
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.config import RecordedTarget, Target
+from rubric_ci.values.option_values import CALIBRATION
 
 
 def find_unconcerned(

@@ -14,12 +14,12 @@ from rubric_ci.gate.selection.compare_cases import Key, Selection, matched
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
 from rubric_ci.gate.selection.untrusted import TrustedWork, not_gradable, within_caps
 from rubric_ci.grading.resolve import choose_target
-from rubric_ci.model.changes import Base
-from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.config import LlmTarget
-from rubric_ci.model.evals import EvalCase
 from rubric_ci.system.git.proposal import Proposal
 from rubric_ci.text import escape
+from rubric_ci.values.changes import Base
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.config import LlmTarget
+from rubric_ci.values.evals import EvalCase
 
 
 def open_proposed(checkout: Project, change: Change, proposal: Proposal) -> Project:

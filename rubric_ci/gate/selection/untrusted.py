@@ -12,7 +12,7 @@ from rubric_ci.evaluators.kind import takes_file
 from rubric_ci.files.project.links import named_paths
 from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.dependencies import ChangedPaths, changed
-from rubric_ci.model.config import (
+from rubric_ci.values.config import (
     CliTarget,
     LlmTarget,
     RecordedTarget,
@@ -21,7 +21,7 @@ from rubric_ci.model.config import (
     UntrustedCaps,
     Workspace,
 )
-from rubric_ci.model.evals import (
+from rubric_ci.values.evals import (
     CodeJudgeSpec,
     EvalCase,
     EvaluatorSpec,
@@ -29,8 +29,8 @@ from rubric_ci.model.evals import (
     RubricSpec,
     every_evaluator,
 )
-from rubric_ci.model.results import NOT_GRADABLE
-from rubric_ci.model.rubric import Assertion
+from rubric_ci.values.results import NOT_GRADABLE
+from rubric_ci.values.rubric import Assertion
 
 _ASKED = ("input_messages", "turns", "simulated_user", "vars", "workspace")
 

@@ -16,12 +16,12 @@ from rubric_ci.files.validation.validator import check_waivers
 from rubric_ci.files.validation.waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import decode
-from rubric_ci.model.config import Hooks
-from rubric_ci.model.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.option_values import WAIVERS
-from rubric_ci.model.rubric import Criterion, scale
-from rubric_ci.model.waivers import SAFETY, Waiver, WaiverResult, WaiverState
+from rubric_ci.values.config import Hooks
+from rubric_ci.values.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.option_values import WAIVERS
+from rubric_ci.values.rubric import Criterion, scale
+from rubric_ci.values.waivers import SAFETY, Waiver, WaiverResult, WaiverState
 
 
 def load_waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:

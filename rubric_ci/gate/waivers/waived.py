@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.model.gate import too_many_waivers
-from rubric_ci.model.option_values import WAIVERS
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.model.waivers import WaiverResult, WaiverState
 from rubric_ci.text import numbers
+from rubric_ci.values.gate import too_many_waivers
+from rubric_ci.values.option_values import WAIVERS
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.waivers import WaiverResult, WaiverState
 
 PROBLEMS: Final[dict[WaiverState, str]] = {
     "unneeded": "its criterion is met: remove the waiver",

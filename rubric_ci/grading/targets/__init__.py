@@ -3,11 +3,12 @@
 from typing import Final, assert_never
 
 from rubric_ci.errors import CannotAnswer
-from rubric_ci.grading.targets import agent, command, conversation, llm, recorded
+from rubric_ci.grading.targets import command, conversation, llm, recorded
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.skill import with_skill
-from rubric_ci.grading.targets.workspace import Workspaces
-from rubric_ci.model.config import (
+from rubric_ci.parts.agents import agent
+from rubric_ci.parts.agents.workspace import Workspaces
+from rubric_ci.values.config import (
     CliTarget,
     LlmTarget,
     MockTarget,
@@ -16,10 +17,10 @@ from rubric_ci.model.config import (
     Target,
     UnsupportedTarget,
 )
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.model_facts import instead_of
-from rubric_ci.model.results import Answer
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.model_facts import instead_of
+from rubric_ci.values.results import Answer
 
 MOST_ANSWER: Final = 1_000_000  # characters: more is refused, never cut
 

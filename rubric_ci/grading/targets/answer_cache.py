@@ -14,11 +14,15 @@ from typing import assert_never
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.targets import command, conversation, llm
-from rubric_ci.grading.targets.agent import at_work
 from rubric_ci.grading.targets.skill import with_skill
-from rubric_ci.grading.targets.work import assertions_of
-from rubric_ci.model.agent_program import AgentProgram
-from rubric_ci.model.config import (
+from rubric_ci.models.llm.cache import ANSWER
+from rubric_ci.models.llm.judge_command import version_of_cli
+from rubric_ci.parts.agents.agent import at_work
+from rubric_ci.parts.agents.work import assertions_of
+from rubric_ci.system import masking
+from rubric_ci.text.redact import is_secret_name
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.config import (
     CliTarget,
     LlmTarget,
     MockTarget,
@@ -28,17 +32,13 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
     Workspace,
 )
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, FilePart
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import call_key
-from rubric_ci.model.media import Media
-from rubric_ci.model.results import Answer
-from rubric_ci.model.trace import FileChange, KeptFile, Work, WorkCheck
-from rubric_ci.models.llm.cache import ANSWER
-from rubric_ci.models.llm.judge_command import version_of_cli
-from rubric_ci.system import masking
-from rubric_ci.text.redact import is_secret_name
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase, FilePart
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import call_key
+from rubric_ci.values.media import Media
+from rubric_ci.values.results import Answer
+from rubric_ci.values.trace import FileChange, KeptFile, Work, WorkCheck
 
 VERSION = 3  # of the key and the entry
 _FAILED = ("error", "last_event")  # of an answer in a recording

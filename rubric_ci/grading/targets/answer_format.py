@@ -14,17 +14,17 @@ from typing import Any
 from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut
 from rubric_ci.files.yaml_text.recordings import MEASURES
 from rubric_ci.grading.targets.call_spelling import Spelling, spelled
-from rubric_ci.model.config import CliTarget
-from rubric_ci.model.json_value import JSON, MAX_DEPTH, depth
-from rubric_ci.model.llm_calls import Usage
-from rubric_ci.model.references import file_text
-from rubric_ci.model.results import Answer
-from rubric_ci.model.trace import Step, Trace
-from rubric_ci.models.agents import READERS, format_of, steps_so_far
-from rubric_ci.models.agents.program import NO_FILES, AgentFailed, Files, last_event
+from rubric_ci.parts.agents import READERS, format_of, steps_so_far
+from rubric_ci.parts.agents.program import NO_FILES, AgentFailed, Files, last_event
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished, describe_exit
+from rubric_ci.values.config import CliTarget
+from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth
+from rubric_ci.values.llm_calls import Usage
+from rubric_ci.values.references import file_text
+from rubric_ci.values.results import Answer
+from rubric_ci.values.trace import Step, Trace
 
 _NUMBERS = ("duration_ms", "cost_usd", "token_usage")
 

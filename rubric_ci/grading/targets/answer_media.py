@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.media import Media, with_names
-from rubric_ci.model.results import Answer
 from rubric_ci.models.llm.reply_media import DATA, check_size, checked, decoded, refused
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.media import Media, with_names
+from rubric_ci.values.results import Answer
 
 _IMAGES: Final = ("image", "image_url", "input_image")
 _FILES: Final = ("file", "document")

@@ -12,16 +12,16 @@ from rubric_ci.errors import CannotAnswer, NoVerdict
 from rubric_ci.grading.targets import answer_format, command, spending
 from rubric_ci.grading.targets.answer_format import measured
 from rubric_ci.grading.targets.skill import with_skill
-from rubric_ci.model.config import CliTarget, Target
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.results import Answer
-from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, Finished, clean_environment
 from rubric_ci.system.scratch import program_folder
 from rubric_ci.system.shell import shell_quote
+from rubric_ci.values.config import CliTarget, Target
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.results import Answer
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 BATCH_ID = "batch"  # {EVAL_ID} of a process that answers several cases
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.trace import Step
-from rubric_ci.models.agents import NAMED
+from rubric_ci.parts.agents import NAMED
 from rubric_ci.text.shell_commands import unwrapped
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.trace import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

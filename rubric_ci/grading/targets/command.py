@@ -20,15 +20,8 @@ from rubric_ci.errors import (
 from rubric_ci.grading.targets import answer_format, spending
 from rubric_ci.grading.targets.answer_format import measured, traced, with_files
 from rubric_ci.grading.targets.call_spelling import Spelling
-from rubric_ci.model.config import CliTarget, Target
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, FilePart, MediaPart, Part
-from rubric_ci.model.hosts import host_of
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.references import file_text
-from rubric_ci.model.results import Answer
-from rubric_ci.models.agents import READERS
 from rubric_ci.models.llm.request_hosts import is_allowed, refusal_of
+from rubric_ci.parts.agents import READERS
 from rubric_ci.system import file_io, processes
 from rubric_ci.system.processes import (
     Command,
@@ -40,6 +33,13 @@ from rubric_ci.system.processes import (
 from rubric_ci.system.scratch import program_folder, variables
 from rubric_ci.system.shell import shell_quote
 from rubric_ci.text.suggestions import known_names
+from rubric_ci.values.config import CliTarget, Target
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase, FilePart, MediaPart, Part
+from rubric_ci.values.hosts import host_of
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.references import file_text
+from rubric_ci.values.results import Answer
 
 Confine: TypeAlias = Callable[[tuple[str, ...]], tuple[str, ...]]
 """A command line behind another one."""

@@ -11,18 +11,18 @@ from functools import reduce
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.errors import CannotAnswer, CannotJudge, NoJudge, NoVerdict
-from rubric_ci.model.config import JudgeConfig, with_model
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, Message, Role, SimulatedUser, TextPart
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import NOTHING_USED, ChatMessage, call_key
-from rubric_ci.model.media import Media
-from rubric_ci.model.results import Answer
 from rubric_ci.models.judge.prompt import fenced, judge_call
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
 from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cached_reply
 from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
+from rubric_ci.values.config import JudgeConfig, with_model
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase, Message, Role, SimulatedUser, TextPart
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import NOTHING_USED, ChatMessage, call_key
+from rubric_ci.values.media import Media
+from rubric_ci.values.results import Answer
 
 Ask: TypeAlias = Callable[[EvalCase], Awaitable[Answer]]
 """Asks a target for one answer."""

@@ -7,11 +7,11 @@ from time import perf_counter
 from typing import Final, assert_never
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile
-from rubric_ci.model.config import LlmTarget, PromptTemplate
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, MediaPart, Message, Part
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import (
+from rubric_ci.values.config import LlmTarget, PromptTemplate
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase, MediaPart, Message, Part
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import (
     ChatMessage,
     ModelCall,
     ModelReply,
@@ -19,8 +19,8 @@ from rubric_ci.model.llm_calls import (
     call_key,
     message_of,
 )
-from rubric_ci.model.media import Media, with_names
-from rubric_ci.model.results import Answer
+from rubric_ci.values.media import Media, with_names
+from rubric_ci.values.results import Answer
 
 FILES: Final = "files"  # the variable of a body with the images and documents
 

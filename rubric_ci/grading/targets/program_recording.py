@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.grading.targets.answer_cache import answer_from, facts_of
-from rubric_ci.model.command_settings import RequestOptions
-from rubric_ci.model.context import AnswerRecording
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.results import Answer
 from rubric_ci.models.llm.recording import append_answer, recorded_answers
+from rubric_ci.values.command_settings import RequestOptions
+from rubric_ci.values.context import AnswerRecording
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.results import Answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,14 +8,14 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotAnswer, CannotReadFile
 from rubric_ci.files.yaml_text.recordings import normalised, read_recording
 from rubric_ci.grading.targets import answer_format, conversation
-from rubric_ci.model.config import MockTarget, RecordedTarget
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.references import file_text
-from rubric_ci.model.results import Answer
 from rubric_ci.system import file_io
 from rubric_ci.text import transcript
+from rubric_ci.values.config import MockTarget, RecordedTarget
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.references import file_text
+from rubric_ci.values.results import Answer
 
 _Recordings: TypeAlias = Mapping[tuple[str, str], Answer]
 """By file and id; the file is empty where the recording names none."""

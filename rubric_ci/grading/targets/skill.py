@@ -3,8 +3,8 @@
 from dataclasses import replace
 from posixpath import basename
 
-from rubric_ci.model.config import CliTarget, LlmTarget, Skill, Target
-from rubric_ci.model.evals import EvalCase, Message, TextPart
+from rubric_ci.values.config import CliTarget, LlmTarget, Skill, Target
+from rubric_ci.values.evals import EvalCase, Message, TextPart
 
 
 def with_skill(case: EvalCase, target: Target) -> EvalCase:

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from rubric_ci.errors import NoVerdict
-from rubric_ci.model.config import CliTarget, LlmTarget, Target
-from rubric_ci.model.context import RunContext, Start, StartPrice
-from rubric_ci.model.results import Answer
-from rubric_ci.model.usage import Usage
-from rubric_ci.models.agents import AGENTS
+from rubric_ci.parts.agents import AGENTS
+from rubric_ci.values.config import CliTarget, LlmTarget, Target
+from rubric_ci.values.context import RunContext, Start, StartPrice
+from rubric_ci.values.results import Answer
+from rubric_ci.values.usage import Usage
 
 
 def price_of(target: Target) -> StartPrice | None:

@@ -5,12 +5,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase, Message
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_of
-from rubric_ci.model.results import Answer
 from rubric_ci.models.judge.prompt import (
     PROMPT_VERSION,
     Shown,
@@ -22,6 +16,12 @@ from rubric_ci.models.judge.prompt import (
     pictures,
 )
 from rubric_ci.models.judge.reply import InvalidReply, find_object, is_text, strict_object
+from rubric_ci.values.config import JudgeConfig
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase, Message
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
+from rubric_ci.values.results import Answer
 
 VARIABLES: Mapping[str, tuple[str, Callable[[EvalCase, Answer], str]]] = {
     "question": ("question", lambda case, _: case.question),

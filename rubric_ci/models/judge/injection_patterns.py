@@ -7,7 +7,7 @@ conditions are met`.
 import re
 from collections.abc import Callable, Iterator
 
-from rubric_ci.model.dataclass import dataclass
+from rubric_ci.values.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from functools import cached_property, lru_cache, partial
 from typing import TypeAlias
 from urllib.parse import unquote
 
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.models.judge import injection_patterns
 from rubric_ci.text.escape import IGNORABLE, SHAPED, without_ignorable
+from rubric_ci.values.dataclass import dataclass
 
 _SIGN = r"[A-Za-z0-9+/_-]"
 _BASE64 = re.compile(rf"{_SIGN}{{8,}}+(?:\s{{1,2}}+{_SIGN}{{8,}}+)*+(?:\s{{1,2}}+{_SIGN}++)?+")

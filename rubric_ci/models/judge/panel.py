@@ -12,15 +12,6 @@ from dataclasses import field, replace
 from functools import partial
 
 from rubric_ci.errors import CannotJudge, NoVerdict
-from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, Usage
-from rubric_ci.model.media import Media
-from rubric_ci.model.rubric import Judged, Judgement, Mark, Rubric
-from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Thresholds
-from rubric_ci.model.trace import SeenPart
 from rubric_ci.models.judge.prompt import rubric_call, rubric_messages
 from rubric_ci.models.judge.prompt_parts import Part
 from rubric_ci.models.judge.reply import InvalidReply, read_marks
@@ -45,6 +36,15 @@ from rubric_ci.models.judge.voting import (
 )
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import worked_on
+from rubric_ci.values.config import JudgeConfig
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, Usage
+from rubric_ci.values.media import Media
+from rubric_ci.values.rubric import Judged, Judgement, Mark, Rubric
+from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue, Thresholds
+from rubric_ci.values.trace import SeenPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,12 +11,6 @@ from functools import lru_cache
 from textwrap import indent
 from typing import TypeAlias
 
-from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_of
-from rubric_ci.model.media import Media
-from rubric_ci.model.rubric import Check, Judged, scale
 from rubric_ci.models.judge.prompt_parts import Part
 from rubric_ci.models.judge.reply import (
     SCHEMA_VERSION,
@@ -26,6 +20,12 @@ from rubric_ci.models.judge.reply import (
     mark_property,
 )
 from rubric_ci.text.escape import is_ignorable
+from rubric_ci.values.config import JudgeConfig
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
+from rubric_ci.values.media import Media
+from rubric_ci.values.rubric import Check, Judged, scale
 
 Shown: TypeAlias = Callable[[Media], bool]
 """Whether a judge is shown an image or a document."""

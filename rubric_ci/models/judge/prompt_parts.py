@@ -10,14 +10,14 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from rubric_ci.errors import CannotMeasure
-from rubric_ci.model.answers import reported
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase, Turn, media_in
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.media import Media
-from rubric_ci.model.results import Answer
-from rubric_ci.model.trace import CaseTrace, FileChange, KeptFile, SeenPart, Step
 from rubric_ci.text import transcript
+from rubric_ci.values.answers import reported
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase, Turn, media_in
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.media import Media
+from rubric_ci.values.results import Answer
+from rubric_ci.values.trace import CaseTrace, FileChange, KeptFile, SeenPart, Step
 
 MOST: Final = 40_000  # characters of one part
 ISOLATED: Final = 20_000  # characters of all parts: above, criteria are asked one by one

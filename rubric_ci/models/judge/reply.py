@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias, assert_never
 
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import in_keys
-from rubric_ci.model.rubric import Check, Judged, Judgement, Levelled, Mark, Scored
-from rubric_ci.model.scoring import CANNOT_ASSESS
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import in_keys
+from rubric_ci.values.rubric import Check, Judged, Judgement, Levelled, Mark, Scored
+from rubric_ci.values.scoring import CANNOT_ASSESS
 
 SCHEMA_VERSION = "1"
 

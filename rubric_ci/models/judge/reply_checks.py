@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rubric_ci.errors import CannotJudge
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import Check, Judged, Judgement
-from rubric_ci.model.trace import SeenPart
 from rubric_ci.models.judge.prompt import escaped
 from rubric_ci.models.judge.reply import InvalidReply
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.rubric import Check, Judged, Judgement
+from rubric_ci.values.trace import SeenPart
 
 CANARY_ID = " canary"  # no criterion of a file can have an id that starts with a space
 

@@ -11,9 +11,12 @@ from dataclasses import replace
 from typing import Final, Generic, TypeVar
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.llm_calls import (
+from rubric_ci.models.judge.reply import InvalidReply
+from rubric_ci.models.llm.judge_command import version_of
+from rubric_ci.system.coroutines import worked_on
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.llm_calls import (
     NOTHING_USED,
     ChatMessage,
     ModelCall,
@@ -21,9 +24,6 @@ from rubric_ci.model.llm_calls import (
     ModelReply,
     Usage,
 )
-from rubric_ci.models.judge.reply import InvalidReply
-from rubric_ci.models.llm.judge_command import version_of
-from rubric_ci.system.coroutines import worked_on
 
 ATTEMPTS = 3
 MORE_TOKENS = 4  # times as many after a truncated reply

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from rubric_ci.errors import CannotJudge
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.media import Media
-from rubric_ci.model.model_facts import takes
 from rubric_ci.models.judge.prompt import Shown, nothing
 from rubric_ci.system.model_list import model_info
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.media import Media
+from rubric_ci.values.model_facts import takes
 
 
 def shown_to(judge: JudgeConfig) -> Shown:

@@ -13,19 +13,10 @@ from itertools import combinations_with_replacement
 from statistics import median_low
 from typing import TypeAlias, assert_never
 
-from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.rubric import (
-    Check,
-    Judged,
-    Judgement,
-    Levelled,
-    Mark,
-    Rubric,
-    Scored,
-    score,
-)
-from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue, Thresholds, Verdict
+from rubric_ci.values.config import JudgeConfig
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.rubric import Check, Judged, Judgement, Levelled, Mark, Rubric, Scored, score
+from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue, Thresholds, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.hosts import AllowedHosts, WorkloadIdentity, host_of
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.models.llm.direct import named_provider
 from rubric_ci.models.llm.request_hosts import limited_to, refusal_of
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.hosts import AllowedHosts, WorkloadIdentity, host_of
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
 
 PROVIDER_HOSTS: Final = {
     "anthropic": "api.anthropic.com",

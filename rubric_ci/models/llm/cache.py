@@ -14,8 +14,8 @@ from pathlib import Path
 from time import time
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system import file_io
+from rubric_ci.values.dataclass import dataclass
 
 DAY = 86_400.0
 ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assumed to be gone

@@ -17,22 +17,22 @@ from time import monotonic
 from typing import Final
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.context import JudgementCache
-from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 from rubric_ci.models.llm import judge_command
 from rubric_ci.models.llm.budget import Budget
 from rubric_ci.models.llm.direct import provider_of
-from rubric_ci.models.llm.litellm_client import (
+from rubric_ci.models.llm.model_info import known_mode
+from rubric_ci.models.llm.output_modes import OutputModes
+from rubric_ci.models.llm.retry import RequestError, with_retries
+from rubric_ci.parts.litellm.litellm_client import (
     ask_litellm,
     load_litellm,
     loaded_litellm,
     output_mode,
 )
-from rubric_ci.models.llm.model_info import known_mode
-from rubric_ci.models.llm.output_modes import OutputModes
-from rubric_ci.models.llm.retry import RequestError, with_retries
-from rubric_ci.models.llm.workload_identity import authenticated
+from rubric_ci.parts.litellm.workload_identity import authenticated
+from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.context import JudgementCache
+from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
 
 _TEXT_ONLY = re.compile(
     r"image input is not supported|image_url is only supported by certain models"

@@ -3,10 +3,6 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.models.llm import (
     anthropic_http,
     gemini_http,
@@ -16,6 +12,10 @@ from rubric_ci.models.llm import (
 )
 from rubric_ci.models.llm.openai_http import chat_body, read_reply
 from rubric_ci.system.model_list import model_info
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

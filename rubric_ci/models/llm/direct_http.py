@@ -10,7 +10,6 @@ from time import time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from rubric_ci.model.json_value import JSON
 from rubric_ci.models.llm.failures import (
     FAILED,
     ConnectionFailure,
@@ -22,6 +21,7 @@ from rubric_ci.models.llm.gateway import gateway_error
 from rubric_ci.models.llm.http_guard import MAX_BODY, MAX_ERROR, OFFERED, REDIRECTED, too_large
 from rubric_ci.models.llm.request_hosts import RefusedHost, check
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.values.json_value import JSON
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop

@@ -11,10 +11,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.masking import redact
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
 
 _STATUS: Mapping[str, int] = {
     "api_error": 500,

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.json_value import JSON, value_at
-from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply
-from rubric_ci.model.media import Media
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
 from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
 from rubric_ci.models.llm.openai_http import CONNECTION, max_tokens_param, text_of, usage
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.json_value import JSON, value_at
+from rubric_ci.values.llm_calls import ChatMessage, Finish, ModelCall, ModelReply
+from rubric_ci.values.media import Media
 
 PREFIX: Final = "gemini/"
 _BASE = "https://generativelanguage.googleapis.com/v1beta"

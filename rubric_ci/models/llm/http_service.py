@@ -6,15 +6,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from rubric_ci.model.config import Endpoint, HttpRequest
-from rubric_ci.model.json_value import JSON, Missing, value_at
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
-from rubric_ci.model.media import SUFFIXES, Media
-from rubric_ci.model.references import MEDIA_STARTS
-from rubric_ci.model.usage import Usage
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.text import numbers
+from rubric_ci.values.config import Endpoint, HttpRequest
+from rubric_ci.values.json_value import JSON, Missing, value_at
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.media import SUFFIXES, Media
+from rubric_ci.values.references import MEDIA_STARTS
+from rubric_ci.values.usage import Usage
 
 _NAMED = 10  # keys of a reply in a message
 
@@ -65,7 +65,7 @@ def _reply(data: bytes, http: HttpRequest) -> tuple[str, tuple[Media, ...]]:
 def _whole(data: bytes) -> tuple[str, tuple[Media, ...]]:
     """Return a reply that is the answer: a text, an image or a document."""
     if data.startswith(MEDIA_STARTS):
-        from rubric_ci.model.media_headers import media_of  # few replies are one
+        from rubric_ci.values.media_headers import media_of  # few replies are one
 
         if media := media_of("answer", data, partial(bytes, data)):
             return "", (replace(media, path=f"answer{SUFFIXES[media.type][0]}"),)

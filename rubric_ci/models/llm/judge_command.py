@@ -15,15 +15,12 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.model.config import Endpoint, JudgeCommand
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
-from rubric_ci.model.model_facts import CREDENTIALS
-from rubric_ci.model.trace import Trace
-from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.agents.home import furnished, kept
-from rubric_ci.models.agents.logins import Login, NoLogin, login_of
-from rubric_ci.models.agents.program import (
+from rubric_ci.models.llm.openai_http import text_of, usage
+from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.parts.agents import AGENTS
+from rubric_ci.parts.agents.home import furnished, kept
+from rubric_ci.parts.agents.logins import Login, NoLogin, login_of
+from rubric_ci.parts.agents.program import (
     AgentFailed,
     Files,
     Start,
@@ -32,10 +29,13 @@ from rubric_ci.models.agents.program import (
     last_object,
     never,
 )
-from rubric_ci.models.llm.openai_http import text_of, usage
-from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import processes
 from rubric_ci.system.scratch import outside, program_folder
+from rubric_ci.values.config import Endpoint, JudgeCommand
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.model_facts import CREDENTIALS
+from rubric_ci.values.trace import Trace
 
 _GRACE_SECONDS = 5.0  # the timeout of the request ends a command first
 _VERSION_SECONDS = 20.0

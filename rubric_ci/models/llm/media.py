@@ -5,10 +5,10 @@ from base64 import b64encode
 from typing import Any, TypeAlias
 
 from rubric_ci.errors import CannotReadFile, FailureScope
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage
-from rubric_ci.model.media import Media
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ChatMessage
+from rubric_ci.values.media import Media
 
 Block: TypeAlias = dict[str, Any]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import ceil
 from typing import Final
 
-from rubric_ci.model.media import Media
+from rubric_ci.values.media import Media
 
 _TILES: Final = {  # tokens of an image, and of each tile of 512 pixels
     "gpt-4o-mini": (2833, 5667),

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
-from rubric_ci.model.model_facts import SWITCH, ending, refused_parameters
 from rubric_ci.system.model_list import model_info
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.model_facts import SWITCH, ending, refused_parameters
 
 
 class ModelChecks:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.json_value import JSON
 from rubric_ci.models.llm.budget import UNKNOWN_OUTPUT, Prices
 from rubric_ci.system.model_list import model_info
+from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.json_value import JSON
 
 # https://api-docs.deepseek.com/guides/json_mode: `json_object` only.
 _WITHOUT_SCHEMA = frozenset({"deepseek-chat", "deepseek-reasoner"})

@@ -11,11 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import quote
 
-from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
-from rubric_ci.model.media import Media
 from rubric_ci.models.llm import direct_http
 from rubric_ci.models.llm.failures import find_error
 from rubric_ci.models.llm.gateway import NO_GATEWAY, GatewayFacts, gateway_facts
@@ -23,6 +18,11 @@ from rubric_ci.models.llm.model_info import Tokens, cost_of, known_mode
 from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system.masking import redact
 from rubric_ci.system.model_list import model_info
+from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ChatMessage, Finish, ModelCall, ModelReply, Usage
+from rubric_ci.values.media import Media
 
 PREFIX: Final = "openai/"
 DEFAULT_BASE: Final = "https://api.openai.com/v1"

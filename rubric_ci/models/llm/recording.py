@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TextIO
 
 from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile, NoVerdict
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import Finish, ModelCall, ModelCaller, ModelReply
-from rubric_ci.model.media import Media
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import Finish, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.media import Media
 
 _FINISHES: Mapping[str, Finish] = {"stop": "stop", "length": "length", "refusal": "refusal"}
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from rubric_ci.model.hosts import AllowedHosts, host_of
+from rubric_ci.values.hosts import AllowedHosts, host_of
 
 _REGION = "[a-z0-9-]+"
 _AWS = r"bedrock(-runtime|-agent-runtime|-agentcore)?|runtime\.sagemaker|sts|oidc|portal\.sso"

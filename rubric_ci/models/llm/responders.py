@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
-from rubric_ci.model.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
-from rubric_ci.model.report import Responder
 from rubric_ci.system.model_list import model_info
+from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.report import Responder
 
 _DATE = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _MOVING = re.compile(r"[-:](latest|preview)$")

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
-from rubric_ci.model.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.text.numbers import plural
+from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply, Usage
 
 RETRYABLE_STATUS = frozenset({408, 409, 429})  # and every 5xx
 ACCOUNT_STATUS = frozenset({401, 402, 403, 404})  # the key or the model is refused

@@ -4,12 +4,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rubric_ci.gate.waivers import waived as waivers
-from rubric_ci.model.changes import CASE_EDITED, NEW_CASE
-from rubric_ci.model.diagnostics import Annotation, AnnotationLevel
-from rubric_ci.model.gate import is_held_against, is_unneeded
-from rubric_ci.model.option_values import WAIVERS
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import (
+from rubric_ci.reports.render import summary, wording
+from rubric_ci.text import numbers
+from rubric_ci.text.escape import PER_LEVEL, command, within_cap
+from rubric_ci.values.changes import CASE_EDITED, NEW_CASE
+from rubric_ci.values.diagnostics import Annotation, AnnotationLevel
+from rubric_ci.values.gate import is_held_against, is_unneeded
+from rubric_ci.values.option_values import WAIVERS
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import (
     Assessed,
     CaseResult,
     CriterionResult,
@@ -18,9 +21,6 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.reports.render import summary, wording
-from rubric_ci.text import numbers
-from rubric_ci.text.escape import PER_LEVEL, command, within_cap
 
 LEVELS: tuple[AnnotationLevel, ...] = ("error", "warning", "notice")
 

@@ -7,8 +7,9 @@ from typing import Final, Literal, TypeAlias
 from rubric_ci.gate.comparison import phrases
 from rubric_ci.gate.comparison.phrases import short
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import (
+from rubric_ci.text import escape, numbers
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import (
     Assessed,
     CaseResult,
     CriterionResult,
@@ -16,7 +17,6 @@ from rubric_ci.model.results import (
     Graded,
     Skipped,
 )
-from rubric_ci.text import escape, numbers
 
 WORDS: Final = 200  # of each answer in a word diff, which takes quadratic time
 CUT: Final = f"… only the first {WORDS} words are compared"

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
-from rubric_ci.model.media import Picture
-from rubric_ci.model.option_values import ReportFormat
-from rubric_ci.model.report import RunReport
+from rubric_ci.values.media import Picture
+from rubric_ci.values.option_values import ReportFormat
+from rubric_ci.values.report import RunReport
 
 
 def render(name: ReportFormat, report: RunReport) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from rubric_ci.gate.waivers import waived as waivers
-from rubric_ci.model.report import RunReport, usage_of_sides
-from rubric_ci.model.results import CaseResult, CriterionResult, Errored, Graded, Skipped
-from rubric_ci.model.usage import NOTHING_USED, Usage
 from rubric_ci.reports.render import wording
 from rubric_ci.text import escape, numbers
+from rubric_ci.values.report import RunReport, usage_of_sides
+from rubric_ci.values.results import CaseResult, CriterionResult, Errored, Graded, Skipped
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 
 def render(report: RunReport) -> str:

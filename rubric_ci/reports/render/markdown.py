@@ -12,10 +12,6 @@ from typing import Literal
 from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import waived as waivers
-from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Errored, EvaluatorResult, Graded
 from rubric_ci.reports.render import (
     comparison_section,
     per_target,
@@ -27,6 +23,10 @@ from rubric_ci.reports.render import (
 from rubric_ci.reports.render.markdown_case import ICONS, Detail, Links, details, errored, folded
 from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Errored, EvaluatorResult, Graded
 
 COMMENT_LIMIT = 65_000  # GitHub accepts 65,536 characters; the comment marker needs some
 SUMMARY_LIMIT = 262_000  # a step summary takes 1 MiB, a character takes up to four bytes

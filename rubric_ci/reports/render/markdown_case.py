@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import (
+from rubric_ci.reports.render import comparison_section, usage_text, wording
+from rubric_ci.text import escape, numbers
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import (
     Assessed,
     CaseResult,
     CriterionResult,
@@ -13,8 +15,6 @@ from rubric_ci.model.results import (
     EvaluatorResult,
     Graded,
 )
-from rubric_ci.reports.render import comparison_section, usage_text, wording
-from rubric_ci.text import escape, numbers
 
 LONGEST_TEXT = 400  # characters of a question, an expected outcome or an answer
 MOST_FILES = 10  # images and documents of a case

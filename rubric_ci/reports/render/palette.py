@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.results import Change
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.results import Change
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rubric_ci.gate.report.matrix import Matrix, Row, matrix
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.gate import TargetDifference
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.model.trials import mean_score
-from rubric_ci.model.used_by import UsedBy
 from rubric_ci.reports.render import wording
 from rubric_ci.reports.render.markdown_case import ICONS
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.statistics import significance
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import TargetDifference
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded
+from rubric_ci.values.trials import mean_score
+from rubric_ci.values.used_by import UsedBy
 
 DIFFERS: Final = "≠"  # before a case whose verdict is not the same for all targets
 

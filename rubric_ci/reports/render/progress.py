@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
-from rubric_ci.model.results import CaseResult, Graded, Skipped
-from rubric_ci.model.usage import NOTHING_USED
 from rubric_ci.reports.render import usage_text, wording
 from rubric_ci.system.masking import redact
 from rubric_ci.text import escape, numbers
+from rubric_ci.values.results import CaseResult, Graded, Skipped
+from rubric_ci.values.usage import NOTHING_USED
 
 
 @contextmanager

@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 
-from rubric_ci.model.diagnostics import Annotation
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import wording
 from rubric_ci.reports.render.annotations import annotations
 from rubric_ci.text import escape
+from rubric_ci.values.diagnostics import Annotation
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.report import RunReport
 
 _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
 _RULES: Mapping[str, tuple[str, str]] = {

@@ -6,8 +6,9 @@ from typing import Final, Literal, TypeAlias
 from rubric_ci.gate.comparison.phrases import dropped_by
 from rubric_ci.gate.report.decision import errored, gate_state
 from rubric_ci.gate.waivers.waived import limit_text
-from rubric_ci.model.changes import Direction, GradingChange
-from rubric_ci.model.gate import (
+from rubric_ci.text import numbers
+from rubric_ci.values.changes import Direction, GradingChange
+from rubric_ci.values.gate import (
     PassRate,
     gating,
     is_better,
@@ -21,9 +22,8 @@ from rubric_ci.model.gate import (
     needs_review,
     too_many_waivers,
 )
-from rubric_ci.model.report import RunReport, Totals, totals
-from rubric_ci.model.results import Skipped
-from rubric_ci.text import numbers
+from rubric_ci.values.report import RunReport, Totals, totals
+from rubric_ci.values.results import Skipped
 
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
 CHANGES_TITLE: Final = "Changes to the grading"

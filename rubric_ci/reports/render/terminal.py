@@ -13,17 +13,11 @@ from rich.text import Text
 from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.report.matrix import Matrix, matrix
 from rubric_ci.gate.waivers import waived as waivers
-from rubric_ci.model.report import RunReport, case_names
-from rubric_ci.model.results import (
-    CaseResult,
-    CriterionResult,
-    Errored,
-    EvaluatorResult,
-    Graded,
-)
 from rubric_ci.reports.render import palette, per_target, summary, usage_text, wording
 from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import escape, numbers
+from rubric_ci.values.report import RunReport, case_names
+from rubric_ci.values.results import CaseResult, CriterionResult, Errored, EvaluatorResult, Graded
 
 STYLES: Mapping[wording.CaseStatus, str] = {
     status: palette.COLOURS[status].terminal for status in wording.STATUSES

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from rubric_ci.gate.report.decision import errored, gate_state
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.gate import (
+from rubric_ci.reports.render import summary, wording
+from rubric_ci.text import numbers
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import (
     is_better,
     is_changed,
     is_drop_open,
@@ -13,10 +15,8 @@ from rubric_ci.model.gate import (
     is_weakened,
     lacks_difference,
 )
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded
-from rubric_ci.reports.render import summary, wording
-from rubric_ci.text import numbers
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded
 
 LONGEST_REASON = 160  # characters
 

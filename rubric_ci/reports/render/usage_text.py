@@ -3,11 +3,11 @@
 from typing import Final
 
 from rubric_ci.gate.policy.policy_changes import change_note
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import CostEstimate, RunReport
-from rubric_ci.model.results import CaseResult, Skipped
-from rubric_ci.model.usage import Usage
 from rubric_ci.text import numbers
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import CostEstimate, RunReport
+from rubric_ci.values.results import CaseResult, Skipped
+from rubric_ci.values.usage import Usage
 
 MOST_NOISE: Final = 5  # criteria; report.json has all
 

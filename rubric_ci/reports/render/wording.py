@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.model.gate import GateInfo, is_gating
-from rubric_ci.model.report import RunReport, Totals
-from rubric_ci.model.results import (
+from rubric_ci.text import escape, numbers
+from rubric_ci.values.gate import GateInfo, is_gating
+from rubric_ci.values.report import RunReport, Totals
+from rubric_ci.values.results import (
     Assessed,
     CaseResult,
     CriterionResult,
@@ -16,9 +17,8 @@ from rubric_ci.model.results import (
     Skipped,
     standing,
 )
-from rubric_ci.model.scope import EVERY_CASE
-from rubric_ci.model.scoring import CANNOT_ASSESS, YES_OR_NO, MarkValue
-from rubric_ci.text import escape, numbers
+from rubric_ci.values.scope import EVERY_CASE
+from rubric_ci.values.scoring import CANNOT_ASSESS, YES_OR_NO, MarkValue
 
 CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
 STATUSES: tuple[CaseStatus, ...] = (

@@ -6,9 +6,6 @@ from operator import add
 
 import click
 
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.report import CostEstimate
-from rubric_ci.model.usage import Usage
 from rubric_ci.models.llm.budget import priced
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.services.cost.expected_requests import ExpectedWork, check_targets
@@ -17,6 +14,9 @@ from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.services.cost.target_requests import AnswerEstimate, estimate_answers
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.report import CostEstimate
+from rubric_ci.values.usage import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,11 @@ from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.grading.limits import Deadline
 from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.grading.targets import answer_cache, recorded, spending
-from rubric_ci.model.config import (
+from rubric_ci.models.llm.budget import check_start, priced
+from rubric_ci.models.llm.client import identity
+from rubric_ci.models.llm.model_info import prices_of
+from rubric_ci.system import coroutines
+from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
     JudgeConfig,
@@ -29,14 +33,10 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
     with_model,
 )
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.results import Answer
-from rubric_ci.models.llm.budget import check_start, priced
-from rubric_ci.models.llm.client import identity
-from rubric_ci.models.llm.model_info import prices_of
-from rubric_ci.system import coroutines
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.results import Answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,14 +5,6 @@ from typing import Final
 
 from rubric_ci.evaluators.judge_choice import asked_of
 from rubric_ci.grading.resolve import Task, judges_of
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.llm_calls import ChatMessage
-from rubric_ci.model.media import Media
-from rubric_ci.model.report import CostEstimate
-from rubric_ci.model.results import Answer
-from rubric_ci.model.used_by import UsedBy
 from rubric_ci.models.judge.freeform import freeform_messages
 from rubric_ci.models.judge.prompt import rubric_messages
 from rubric_ci.models.judge.shown_media import shown_to
@@ -25,6 +17,14 @@ from rubric_ci.services.cost.expected_requests import ExpectedWork, models_to_as
 from rubric_ci.services.cost.last_run import LastRun
 from rubric_ci.system import coroutines
 from rubric_ci.text import numbers
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.llm_calls import ChatMessage
+from rubric_ci.values.media import Media
+from rubric_ci.values.report import CostEstimate
+from rubric_ci.values.results import Answer
+from rubric_ci.values.used_by import UsedBy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,13 @@ from typing import Final
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import llm, spending
-from rubric_ci.model.config import (
+from rubric_ci.models.llm.budget import Prices
+from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
+from rubric_ci.services.cost.expected_requests import ExpectedWork
+from rubric_ci.services.cost.judge_requests import ANSWER_TOKENS, CHARACTERS
+from rubric_ci.services.cost.last_run import LastRun
+from rubric_ci.text import numbers
+from rubric_ci.values.config import (
     CliTarget,
     LlmTarget,
     MockTarget,
@@ -19,16 +25,10 @@ from rubric_ci.model.config import (
     Target,
     UnsupportedTarget,
 )
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.report import CostEstimate
-from rubric_ci.model.used_by import UsedBy
-from rubric_ci.models.llm.budget import Prices
-from rubric_ci.models.llm.model_info import batch_prices_of, prices_of
-from rubric_ci.services.cost.expected_requests import ExpectedWork
-from rubric_ci.services.cost.judge_requests import ANSWER_TOKENS, CHARACTERS
-from rubric_ci.services.cost.last_run import LastRun
-from rubric_ci.text import numbers
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.report import CostEstimate
+from rubric_ci.values.used_by import UsedBy
 
 UNKNOWN: Final = "cost unknown before the answers"
 LAST_RUN: Final = "as in the last run"

@@ -7,12 +7,12 @@ from typing import Final
 from rubric_ci.errors import CannotUseGit
 from rubric_ci.files.project.before_init import look
 from rubric_ci.grading.setup import readable_cache
-from rubric_ci.model.changes import NoBase
-from rubric_ci.model.command_settings import CacheOptions, RequestOptions
-from rubric_ci.model.config import Config
 from rubric_ci.services.doctor.finding import Check
 from rubric_ci.system.ci_advice import command_to_set, is_public
 from rubric_ci.system.git import base_revision, plumbing
+from rubric_ci.values.changes import NoBase
+from rubric_ci.values.command_settings import CacheOptions, RequestOptions
+from rubric_ci.values.config import Config
 
 _WORKFLOWS: Final = ".github/workflows"
 _GRADES: Final = ("gate.yml@", "night.yml@", "default-branch.yml@", "command: run", "rubric-ci run")

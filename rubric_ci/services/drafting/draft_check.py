@@ -12,16 +12,16 @@ from typing import Final
 
 from rubric_ci.evaluators.evaluate import evaluate
 from rubric_ci.files.validation.ambiguous_wording import ALIKE, FILLERS, repeated, wording, words_of
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.results import Answer, Assessed, EvaluatorResult, Unassessed
-from rubric_ci.model.rubric import Criterion, Rubric
-from rubric_ci.model.scoring import CHECKLIST
-from rubric_ci.model.usage import NOTHING_USED, Usage
+from rubric_ci.parts.lab.probe.all_variants import Marks, Plan, Subject, key, mutations, plan
+from rubric_ci.parts.lab.probe.figures import Mutation, figures
 from rubric_ci.services.drafting.drafting_reply import Draft
-from rubric_ci.services.probe.all_variants import Marks, Plan, Subject, key, mutations, plan
-from rubric_ci.services.probe.figures import Mutation, figures
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.results import Answer, Assessed, EvaluatorResult, Unassessed
+from rubric_ci.values.rubric import Criterion, Rubric
+from rubric_ci.values.scoring import CHECKLIST
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 VARIANTS: Final = 4  # of the reference answer that a criterion must notice
 _NOT_CONTRASTED: Final = "the answer that the change broke passes this draft"

@@ -3,9 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rubric_ci.model.config import JudgeConfig
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.llm_calls import ModelCall
 from rubric_ci.models.judge.voting import PANEL
 from rubric_ci.models.llm.budget import priced
 from rubric_ci.models.llm.model_info import prices_of
@@ -15,6 +12,9 @@ from rubric_ci.services.drafting.draft_check import VARIANTS
 from rubric_ci.services.drafting.drafter import Drafter, DraftRequest, call_of
 from rubric_ci.services.drafting.drafting_reply import MOST
 from rubric_ci.text import numbers
+from rubric_ci.values.config import JudgeConfig
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.llm_calls import ModelCall
 
 DRAFT_TOKENS: Final = 300  # of a reply
 

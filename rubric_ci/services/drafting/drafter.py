@@ -9,17 +9,17 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from rubric_ci.errors import NoVerdict
-from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import ModelCall, Usage
 from rubric_ci.models.judge.request import ParsedReply, request_valid_reply
 from rubric_ci.models.judge.shown_media import takes_media
 from rubric_ci.services.drafting.draft_check import Drafted, check_draft, lint
 from rubric_ci.services.drafting.drafting_prompt import Contrast, draft_call
 from rubric_ci.services.drafting.drafting_reply import Draft, Kind, read_draft, validated
 from rubric_ci.system import coroutines
+from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.llm_calls import ModelCall, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, assert_never
 
-from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.evals import EvalCase, RubricSpec
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_of
-from rubric_ci.model.rubric import Check, Judged, Levelled, Scored
 from rubric_ci.models.judge.prompt import Shown, about_fences, background, fenced
 from rubric_ci.models.judge.shown_media import takes_media
 from rubric_ci.services.drafting.drafting_reply import (
@@ -19,6 +14,11 @@ from rubric_ci.services.drafting.drafting_reply import (
     Kind,
     draft_schema,
 )
+from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
+from rubric_ci.values.rubric import Check, Judged, Levelled, Scored
 
 PROMPT_VERSION = "2"
 MAX_TOKENS = 4096

@@ -9,13 +9,13 @@ from pydantic_core import ErrorDetails
 
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.references import NotFound
-from rubric_ci.model.rubric import Rubric
 from rubric_ci.models.judge.reply import InvalidReply, find_object, strict_object
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.evals import RubricSpec
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.references import NotFound
+from rubric_ci.values.rubric import Rubric
 
 Kind: TypeAlias = Literal["checklist", "score-range", "levels", "auto"]
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rubric_ci.github.actions import read_event
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.services.drafting.drafter import DraftRequest
 from rubric_ci.services.drafting.review import echo
 from rubric_ci.services.drafting.rewrite import Rewrite
@@ -16,6 +15,7 @@ from rubric_ci.system.git.plumbing import open_repository
 from rubric_ci.system.git.process import Repository
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import listed
+from rubric_ci.values.dataclass import dataclass
 
 Publish: TypeAlias = Callable[[Sequence[Rewrite]], None]
 """Publish the files that were written: a commit or a pull request."""

@@ -6,9 +6,6 @@ from dataclasses import replace
 import click
 
 from rubric_ci.files.editing.insertions import rubrics_block
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import Usage
 from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.services.drafting.draft_check import Drafted, lint
 from rubric_ci.services.drafting.drafting_reply import Draft, read_rubrics
@@ -16,6 +13,9 @@ from rubric_ci.services.drafting.rewrite import Rewrite
 from rubric_ci.system.output import print_block
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.numbers import plural
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.llm_calls import Usage
 
 DROPPED = "the draft was dropped"
 _INTERRUPTED = "interrupted"

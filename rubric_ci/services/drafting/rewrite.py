@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import CannotWriteFile
-from rubric_ci.files.dialects import dialect_of
 from rubric_ci.files.editing.fixes import unified
 from rubric_ci.files.editing.insertion_point import Keys
 from rubric_ci.files.editing.insertions import Edited, EditRejected, insert_rubrics, rubrics_block
@@ -13,12 +12,13 @@ from rubric_ci.files.editing.jsonl import insert_rubrics_into_lines
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.diagnostics import Severity
-from rubric_ci.model.evals import EvalFile
-from rubric_ci.model.json_value import JSON
+from rubric_ci.parts.bring.dialects import dialect_of
 from rubric_ci.services.drafting.drafting_reply import Draft
 from rubric_ci.system import file_io
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Severity
+from rubric_ci.values.evals import EvalFile
+from rubric_ci.values.json_value import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

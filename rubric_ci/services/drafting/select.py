@@ -8,15 +8,15 @@ from types import MappingProxyType
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.grading.resolve import choose_cases, name_judge, resolve_judge
-from rubric_ci.model.command_settings import GenerateSettings
-from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget
-from rubric_ci.model.evals import EvalCase, EvalFile, RubricSpec
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import Graded
 from rubric_ci.services.drafting.drafter import Drafter, DraftRequest
 from rubric_ci.services.drafting.drafting_prompt import Contrast
 from rubric_ci.services.drafting.review import SkippedCase
 from rubric_ci.text.suggestions import suggest
+from rubric_ci.values.command_settings import GenerateSettings
+from rubric_ci.values.config import Config, Endpoint, JudgeConfig, LlmTarget
+from rubric_ci.values.evals import EvalCase, EvalFile, RubricSpec
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import Graded
 
 
 def choose_requests(

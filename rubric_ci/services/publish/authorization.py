@@ -11,8 +11,8 @@ from rubric_ci.errors import UserError
 from rubric_ci.github import authority
 from rubric_ci.github.authority import Asked, Proposed, number_of
 from rubric_ci.github.rest_api import Server
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text import escape
+from rubric_ci.values.dataclass import dataclass
 
 HELP: Final = (
     "`/rubric-ci run` grades this pull request, `/rubric-ci run CASE` one case (a glob over ids), "

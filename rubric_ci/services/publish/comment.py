@@ -7,14 +7,14 @@ from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.github import checks, posts
 from rubric_ci.github.actions import Event, FinishedRun, read_event
 from rubric_ci.github.rest_api import Server, build_server
-from rubric_ci.model.command_settings import CommentSettings
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.gate import needs_review
-from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import annotations, markdown, summary
 from rubric_ci.reports.render.markdown_case import Links
 from rubric_ci.text import escape
 from rubric_ci.text.escape import error_line
+from rubric_ci.values.command_settings import CommentSettings
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import needs_review
+from rubric_ci.values.report import RunReport
 
 SIZES = (
     markdown.COMMENT_LIMIT,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.files.project import discovery
-from rubric_ci.model.media import COPIES, Media, Picture, ReadCopy, of_answer
-from rubric_ci.model.media_headers import media_of
 from rubric_ci.models.llm.media import content
 from rubric_ci.system import file_io
+from rubric_ci.values.media import COPIES, Media, Picture, ReadCopy, of_answer
+from rubric_ci.values.media_headers import media_of
 
 
 def write_copies(pictures: Mapping[str, Media], folder: Path, hint: str) -> None:

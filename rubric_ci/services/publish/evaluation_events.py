@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
-from rubric_ci.model.results import (
+from rubric_ci.values.results import (
     Assessed,
     CaseResult,
     CriterionResult,

@@ -12,14 +12,14 @@ import click
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
 from rubric_ci.files.project import discovery
-from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.media import COPIES, INLINED, Picture
-from rubric_ci.model.option_values import REPORT_FILES, ReportFormat
-from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import formats
 from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.system import file_io
 from rubric_ci.system.output import use_color
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.media import COPIES, INLINED, Picture
+from rubric_ci.values.option_values import REPORT_FILES, ReportFormat
+from rubric_ci.values.report import RunReport
 
 HINT = "choose another folder with --output-dir"
 NARROWEST, WIDEST = 60, 140  # columns of the table

@@ -14,16 +14,16 @@ from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import read_event
 from rubric_ci.github.posts import IssueKey, keep_issue
 from rubric_ci.github.rest_api import build_server
-from rubric_ci.model.comparison import CaseKey, Night, ReferenceLog
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.gate import is_held_against
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, CriterionResult, Graded
 from rubric_ci.reports.render import summary, wording
 from rubric_ci.reports.render.markdown import GATE_ICONS
 from rubric_ci.reports.render.markdown_case import Links
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.escape import error_line
+from rubric_ci.values.comparison import CaseKey, Night, ReferenceLog
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import is_held_against
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, CriterionResult, Graded
 
 MOST_ROWS: Final = 25  # cases of each table
 LONGEST: Final = 300  # characters of a reason

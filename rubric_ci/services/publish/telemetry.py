@@ -11,12 +11,12 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from rubric_ci import __version__
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Errored, Skipped
 from rubric_ci.services.publish.evaluation_events import EVENT, Facts, about_case, results
 from rubric_ci.system import masking
 from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Errored, Skipped
 
 ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")

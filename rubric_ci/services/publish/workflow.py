@@ -12,13 +12,6 @@ import click
 from rubric_ci.errors import CannotReadFile, CannotWriteFile, UserError
 from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import Event, add_summary, read_event, set_outputs
-from rubric_ci.model.command_settings import CommentSettings, RunSettings
-from rubric_ci.model.comparison import Comparison
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.diagnostics import Diagnostic, Severity
-from rubric_ci.model.gate import needs_review
-from rubric_ci.model.option_values import REPORT_FILES
-from rubric_ci.model.report import RunReport, Totals
 from rubric_ci.reports.render import annotations, markdown
 from rubric_ci.reports.render.markdown_case import Links
 from rubric_ci.services.publish import telemetry
@@ -26,6 +19,13 @@ from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import escape
 from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, error_line
+from rubric_ci.values.command_settings import CommentSettings, RunSettings
+from rubric_ci.values.comparison import Comparison
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Diagnostic, Severity
+from rubric_ci.values.gate import needs_review
+from rubric_ci.values.option_values import REPORT_FILES
+from rubric_ci.values.report import RunReport, Totals
 
 TITLE: Final = "## ⚠️ rubric-ci · Gate undecided: the run could not start"
 STALE: Final = "> [!WARNING]\n> A verdict that was shown here before is out of date."

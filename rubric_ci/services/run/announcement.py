@@ -10,10 +10,7 @@ from rubric_ci.errors import NoJudge
 from rubric_ci.gate.comparison import phrases, verdicts
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import check_judges
-from rubric_ci.model.changes import NoBase
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.scope import EVERY_CASE
-from rubric_ci.services.calibration import sentinel
+from rubric_ci.parts.lab.calibration import sentinel
 from rubric_ci.services.cost.estimate import Estimate, estimate_work
 from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.cost.last_run import LastRun, last_run
@@ -31,6 +28,9 @@ from rubric_ci.services.run.sides import Sides
 from rubric_ci.services.run.suspect import once
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
+from rubric_ci.values.changes import NoBase
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.scope import EVERY_CASE
 
 _HALF: Final = 2  # both questions of a suspect share the budget of false alarms
 _FURTHER: Final = 0.35

@@ -13,20 +13,20 @@ from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import median_trial
-from rubric_ci.model.changes import NoBase
-from rubric_ci.model.comparison import Drop
-from rubric_ci.model.config import MockTarget
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import NOTHING_USED
-from rubric_ci.model.report import Against, RemovedCase
-from rubric_ci.model.results import Answer, CaseResult, Change, Errored, Graded, Skipped
-from rubric_ci.model.trials import first_trials
 from rubric_ci.services.run import mean_drop
 from rubric_ci.services.run.confirmation import INTERRUPTED, Confirmed, confirm
 from rubric_ci.services.run.sides import BaseSide, Key, Sides
 from rubric_ci.services.run.suspect import Pair
+from rubric_ci.values.changes import NoBase
+from rubric_ci.values.comparison import Drop
+from rubric_ci.values.config import MockTarget
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.llm_calls import NOTHING_USED
+from rubric_ci.values.report import Against, RemovedCase
+from rubric_ci.values.results import Answer, CaseResult, Change, Errored, Graded, Skipped
+from rubric_ci.values.trials import first_trials
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,13 +12,13 @@ from typing import Any, Final, Protocol
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.comparison import Drop, RegressionConfig
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.gate import GateConfig, is_gating
-from rubric_ci.model.results import CaseResult, Change, Errored, Graded
 from rubric_ci.services.run.kept_trials import hold_against_today
 from rubric_ci.services.run.sides import Key
 from rubric_ci.services.run.suspect import Pair, Suspect, once
+from rubric_ci.values.comparison import Drop, RegressionConfig
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import GateConfig, is_gating
+from rubric_ci.values.results import CaseResult, Change, Errored, Graded
 
 INTERRUPTED: Final = "the run was interrupted"
 NOT_ASKED: Final = "better by its first trials; it is asked again once it is merged"

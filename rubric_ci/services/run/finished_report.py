@@ -25,11 +25,19 @@ from rubric_ci.grading.engine import is_failure
 from rubric_ci.grading.outcome import errored
 from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
 from rubric_ci.grading.targets.answer_cache import varies
-from rubric_ci.grading.targets.workspace_hooks import after_answer
-from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.config import MockTarget
-from rubric_ci.model.option_values import PROBE
-from rubric_ci.model.report import (
+from rubric_ci.parts.agents.workspace_hooks import after_answer
+from rubric_ci.parts.lab.calibration.correction import with_correction
+from rubric_ci.services.cost.last_run import keep
+from rubric_ci.services.publish.files import HINT
+from rubric_ci.services.run.grade import GradedRun, RunInput
+from rubric_ci.services.run.inputs import has_every_case
+from rubric_ci.system import masking
+from rubric_ci.system.actions_runner import in_workflow
+from rubric_ci.text import numbers
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.config import MockTarget
+from rubric_ci.values.option_values import PROBE
+from rubric_ci.values.report import (
     CostEstimate,
     JudgeInfo,
     LeftOut,
@@ -38,17 +46,9 @@ from rubric_ci.model.report import (
     totals,
     usage_of_sides,
 )
-from rubric_ci.model.results import Answer, CaseResult, Skipped
-from rubric_ci.model.scope import Narrowing
-from rubric_ci.model.usage import NOTHING_USED, Usage
-from rubric_ci.services.calibration.correction import with_correction
-from rubric_ci.services.cost.last_run import keep
-from rubric_ci.services.publish.files import HINT
-from rubric_ci.services.run.grade import GradedRun, RunInput
-from rubric_ci.services.run.inputs import has_every_case
-from rubric_ci.system import masking
-from rubric_ci.system.actions_runner import in_workflow
-from rubric_ci.text import numbers
+from rubric_ci.values.results import Answer, CaseResult, Skipped
+from rubric_ci.values.scope import Narrowing
+from rubric_ci.values.usage import NOTHING_USED, Usage
 
 INTERRUPTED = "interrupted before it finished"
 
@@ -123,7 +123,7 @@ def _with_probe(report: RunReport, file: Path) -> RunReport:
     """Add the figures of an earlier probe."""
     if not file.exists():
         return report
-    from rubric_ci.services.probe.probe_output import with_figures  # most runs have none
+    from rubric_ci.parts.lab.probe.probe_output import with_figures  # most runs have none
 
     return with_figures(report, read_text(file), file.name)
 

@@ -14,21 +14,21 @@ from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
-from rubric_ci.model.changes import NoBase
-from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.comparison import RegressionConfig, Sentinel
-from rubric_ci.model.config import Config, Endpoint
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.results import CaseResult, Errored, Skipped
-from rubric_ci.model.usage import Usage
+from rubric_ci.parts.lab.calibration.sentinel import Watch, grade_watched
 from rubric_ci.reports.render.progress import progress
-from rubric_ci.services.calibration.sentinel import Watch, grade_watched
 from rubric_ci.services.cost.expected_requests import ExpectedWork, ask_models
 from rubric_ci.services.run.base_comparison import Outcome, compare
 from rubric_ci.services.run.sides import BaseSide, Sides, open_base
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated
+from rubric_ci.values.changes import NoBase
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.comparison import RegressionConfig, Sentinel
+from rubric_ci.values.config import Config, Endpoint
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.results import CaseResult, Errored, Skipped
+from rubric_ci.values.usage import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

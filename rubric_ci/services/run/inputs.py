@@ -22,17 +22,17 @@ from rubric_ci.gate.waivers.file import find_waivers
 from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
-from rubric_ci.model.command_settings import CacheOptions, RunSettings
-from rubric_ci.model.config import RunnerTarget, UntrustedCaps
-from rubric_ci.model.context import RunContext, Side
-from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.report import ShardInfo
-from rubric_ci.model.scope import Narrowing
 from rubric_ci.models.llm.cache import Cache
-from rubric_ci.services.calibration.required_agreement import check_calibration
+from rubric_ci.parts.lab.calibration.required_agreement import check_calibration
 from rubric_ci.services.run import sides
 from rubric_ci.services.run.grade import RunInput, needs_fresh_judgements
 from rubric_ci.text import escape
+from rubric_ci.values.command_settings import CacheOptions, RunSettings
+from rubric_ci.values.config import RunnerTarget, UntrustedCaps
+from rubric_ci.values.context import RunContext, Side
+from rubric_ci.values.evals import RubricSpec
+from rubric_ci.values.report import ShardInfo
+from rubric_ci.values.scope import Narrowing
 
 
 def runner_of(settings: RunSettings) -> RunnerTarget | None:

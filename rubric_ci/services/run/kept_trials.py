@@ -13,10 +13,10 @@ from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import with_confirming_trials
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.services.run.sides import Key, without_cache
 from rubric_ci.services.run.suspect import Suspect, once
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.results import CaseResult, Graded
 
 
 class Sides(Protocol):

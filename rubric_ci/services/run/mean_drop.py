@@ -12,13 +12,13 @@ from random import Random
 from typing import Final
 
 from rubric_ci.gate.comparison import verdicts
-from rubric_ci.model.comparison import Drop
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.gate import is_gating
-from rubric_ci.model.results import CaseResult, Errored, Graded
 from rubric_ci.services.run.confirmation import INTERRUPTED
 from rubric_ci.services.run.sides import Key, Sides, without_cache
 from rubric_ci.services.run.suspect import Pair, once
+from rubric_ci.values.comparison import Drop
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import is_gating
+from rubric_ci.values.results import CaseResult, Errored, Graded
 
 MOST: Final = 100  # answers of the base that are asked for again first
 BASE_MOVED: Final = 0.05  # level of the test that the base is worse today

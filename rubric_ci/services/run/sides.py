@@ -31,20 +31,20 @@ from rubric_ci.grading.case_choice import read_keyword
 from rubric_ci.grading.resolve import Task, is_asked_for
 from rubric_ci.grading.targets import answer_cache, recorded
 from rubric_ci.grading.tasks import build_task
-from rubric_ci.model.changes import Base, NoBase
-from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import MockTarget, RecordedTarget, Target
-from rubric_ci.model.context import Dependencies, RunContext, Side
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.report import RemovedCase
-from rubric_ci.model.results import Answer, CaseResult
 from rubric_ci.system.git import plumbing, snapshot
 from rubric_ci.system.git.snapshot import Contents
 from rubric_ci.system.git.worktree import Worktree, worktree
 from rubric_ci.text.globs import matcher
+from rubric_ci.values.changes import Base, NoBase
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.config import MockTarget, RecordedTarget, Target
+from rubric_ci.values.context import Dependencies, RunContext, Side
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.report import RemovedCase
+from rubric_ci.values.results import Answer, CaseResult
 
 Key: TypeAlias = tuple[str, str]
 """File and id of a case of the head."""

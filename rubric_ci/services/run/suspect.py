@@ -5,9 +5,9 @@ from dataclasses import field, replace
 from rubric_ci.gate.comparison import repeated_answers, verdicts
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import with_confirming_trials
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.results import CaseResult, Change, Graded, Skipped
-from rubric_ci.model.trials import trials_of
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.results import CaseResult, Change, Graded, Skipped
+from rubric_ci.values.trials import trials_of
 
 
 def once(task: Task) -> Task:

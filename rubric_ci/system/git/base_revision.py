@@ -7,10 +7,10 @@ import re
 from dataclasses import replace
 
 from rubric_ci.errors import CannotFindRevision
-from rubric_ci.model.changes import Base, FoundBase, NoBase, Trigger
 from rubric_ci.system.actions_runner import EVENTS
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.process import Repository
+from rubric_ci.values.changes import Base, FoundBase, NoBase, Trigger
 
 DEEPER = "check out with `fetch-depth: 0`"
 PULL_REQUEST_BASE = "the pull request's base branch"

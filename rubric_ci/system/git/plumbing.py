@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import CannotUseGit
-from rubric_ci.model.changes import ABSENT, SYMLINK, Change, Entry
 from rubric_ci.system.git.process import (
     Object,
     Repository,
@@ -19,6 +18,7 @@ from rubric_ci.system.git.process import (
     run,
     stripped,
 )
+from rubric_ci.values.changes import ABSENT, SYMLINK, Change, Entry
 
 
 def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:

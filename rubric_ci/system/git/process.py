@@ -13,7 +13,7 @@ from pathlib import Path
 from weakref import finalize
 
 from rubric_ci.errors import CannotUseGit
-from rubric_ci.model.dataclass import dataclass
+from rubric_ci.values.dataclass import dataclass
 
 TIMEOUT_SECONDS = 300.0
 READ_OBJECTS = ("git", "cat-file", "--batch")

@@ -7,12 +7,12 @@ other is the checkout's. Nothing of the commit is checked out, fetched or run.
 from collections.abc import Iterator, Mapping
 
 from rubric_ci.errors import CannotConfigure, CannotFindRevision
-from rubric_ci.model.changes import ABSENT, SUBMODULE, Change, Entry
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.system.file_io import MAX_BYTES
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.process import Repository
 from rubric_ci.system.git.snapshot import Snapshot, of_objects
+from rubric_ci.values.changes import ABSENT, SUBMODULE, Change, Entry
+from rubric_ci.values.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,13 @@ from posixpath import dirname
 from typing import Final
 
 from rubric_ci.errors import CannotReadFile
-from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Entry
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.references import (
+from rubric_ci.system import file_io
+from rubric_ci.system.git import plumbing
+from rubric_ci.system.git.process import Repository
+from rubric_ci.text.globs import matcher
+from rubric_ci.values.changes import ABSENT, SUBMODULE, SYMLINK, Entry
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.references import (
     NO_SUCH_FILE,
     Found,
     Lookup,
@@ -24,10 +28,6 @@ from rubric_ci.model.references import (
     file_text,
     why_no_path,
 )
-from rubric_ci.system import file_io
-from rubric_ci.system.git import plumbing
-from rubric_ci.system.git.process import Repository
-from rubric_ci.text.globs import matcher
 
 MAX_LINKS = 40
 UNKNOWN: Final = ""

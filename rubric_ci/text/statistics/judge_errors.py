@@ -14,7 +14,7 @@ from math import fsum, sqrt
 from operator import mul, sub
 from typing import Final
 
-from rubric_ci.model.dataclass import dataclass
+from rubric_ci.values.dataclass import dataclass
 
 FEWEST: Final = 20  # rows: below, the correlation says little
 STEP: Final = 1e-5  # of a numerical slope

@@ -24,9 +24,9 @@ from math import ceil, fsum, sqrt
 from statistics import fmean
 from typing import Final
 
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text.statistics import significance
 from rubric_ci.text.statistics.spread import variance
+from rubric_ci.values.dataclass import dataclass
 
 CLEAR: Final = 2.33  # standard errors: one-sided 0.01
 NIGHTS: Final = 3  # of a case, at least

@@ -21,8 +21,8 @@ from functools import cache, lru_cache
 from math import ceil, comb, erfc, exp, fsum, lcm, lgamma, log, log1p, sqrt
 from typing import Final
 
-from rubric_ci.model.dataclass import dataclass
 from rubric_ci.text.statistics.significance import MANY_FREEDOM, SIGNIFICANT, Z, t_quantile
+from rubric_ci.values.dataclass import dataclass
 
 POWER: Final = 0.8
 LOSS: Final = 0.5

@@ -8,8 +8,8 @@ import pytest
 
 from rubric_ci.cli.commands.cache import cache
 from rubric_ci.errors import ExitCode
-from rubric_ci.model.command_settings import CacheSettings
 from rubric_ci.models.llm.cache import Cache
+from rubric_ci.values.command_settings import CacheSettings
 
 
 @pytest.fixture

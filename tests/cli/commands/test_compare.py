@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.report import RunReport
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.report import RunReport
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.contract.fake_github import GitHub, serving

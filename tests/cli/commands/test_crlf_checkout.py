@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from rubric_ci.gate.selection.changed_cases import open_selected
-from rubric_ci.model.command_settings import RunSettings
+from rubric_ci.values.command_settings import RunSettings
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke
 

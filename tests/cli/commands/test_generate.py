@@ -9,8 +9,8 @@ import pytest
 
 from rubric_ci.files.project.loaded_project import load_project, open_project
 from rubric_ci.gate.report.json_format import render
-from rubric_ci.model.evals import RubricSpec
 from rubric_ci.services.drafting.drafting_reply import Kind
+from rubric_ci.values.evals import RubricSpec
 from tests import platforms
 from tests.checkout import Checkout
 from tests.generating import AFTER, BLOCK, CONFIG, EVAL, GOOD, ITEMS, Project

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.json_value import JSON
 from tests.checkout import Checkout
 from tests.http_server import serving
 from tests.invoke import invoke

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.references import LFS_POINTER
+from rubric_ci.values.references import LFS_POINTER
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke

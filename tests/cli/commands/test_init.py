@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from rubric_ci import __version__
-from rubric_ci.model.scaffold import PROVIDERS, TARGETS
 from rubric_ci.system import resources
+from rubric_ci.values.scaffold import PROVIDERS, TARGETS
 from tests import platforms
 from tests.checkout import start_repository
 from tests.forked_command import at_a_terminal

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from rubric_ci.files.project.loader import load_targets
-from rubric_ci.model.config import LlmTarget
-from rubric_ci.model.references import Found
+from rubric_ci.values.config import LlmTarget
+from rubric_ci.values.references import Found
 from tests.answer_judge import AnswerJudge, judging
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.cli.commands.test_run_against import changes, report, run

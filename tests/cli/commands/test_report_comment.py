@@ -12,10 +12,10 @@ import pytest
 from rubric_ci.cli.commands.report import comment
 from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotReadReport, ExitCode
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.command_settings import CommentSettings
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.scope import Scope
 from rubric_ci.services.publish.comment import try_to_post
+from rubric_ci.values.command_settings import CommentSettings
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.scope import Scope
 from tests.contract.fake_github import GitHub, Pull, Token, serving
 from tests.invoke import invoke
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.services.calibration import labels
-from rubric_ci.services.calibration.label_file import draw
-from rubric_ci.services.calibration.labels import Label
+from rubric_ci.parts.lab.calibration import labels
+from rubric_ci.parts.lab.calibration.label_file import draw
+from rubric_ci.parts.lab.calibration.labels import Label
 from tests.aimock import Aimock
 from tests.cli.commands.test_run_judged import Judged, marks
 from tests.sample_project import clean_environment

@@ -12,7 +12,7 @@ import pytest
 from tests import platforms
 from tests.checkout import Checkout
 from tests.http_server import serving
-from tests.models.agents.cli_outputs import CLAUDE, printed
+from tests.parts.agents.cli_outputs import CLAUDE, printed
 from tests.sample_project import Project
 
 pytestmark = platforms.SHELL

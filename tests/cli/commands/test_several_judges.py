@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from rubric_ci.services.calibration.labels import Label, dump
+from rubric_ci.parts.lab.calibration.labels import Label, dump
 from tests.answer_judge import AnswerJudge, judging
 from tests.invoke import invoke
 from tests.sample_project import Project, clean_environment

@@ -327,7 +327,7 @@ HEAVY = (
     "github",
     "requests",
 )
-CLASSES = ("jsonschema", *(f"rubric_ci.model.{noun}" for noun in ("evals", "report", "config")))
+CLASSES = ("jsonschema", *(f"rubric_ci.values.{noun}" for noun in ("evals", "report", "config")))
 
 
 def test_what_is_not_loaded(project: Path) -> None:

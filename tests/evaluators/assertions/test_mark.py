@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.evaluators.assertions.assertion_table import assertion_marks, mark
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.rubric import Assertion, Check, Mark, Rubric
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.rubric import Assertion, Check, Mark, Rubric
 from tests.cases import span
 
 LETTER = "Dear Ms Li,\nReturns: 30 days, with the receipt.\nKind regards"

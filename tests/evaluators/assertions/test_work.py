@@ -9,8 +9,8 @@ from rubric_ci.evaluators.assertions import folder
 from rubric_ci.evaluators.assertions.assertion_table import TABLE, Did, assertion_marks, mark
 from rubric_ci.evaluators.assertions.folder import check_name
 from rubric_ci.evaluators.assertions.row import Outcome
-from rubric_ci.model.rubric import Assertion, Rubric
-from rubric_ci.model.trace import Step, WorkCheck
+from rubric_ci.values.rubric import Assertion, Rubric
+from rubric_ci.values.trace import Step, WorkCheck
 from tests.cases import span
 
 READ = Step(tool="Read", arguments={"path": "a.py"}, result="1")

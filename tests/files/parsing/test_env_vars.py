@@ -16,7 +16,14 @@ from rubric_ci.files.parsing.env_vars import (
     substituted,
     written,
 )
-from rubric_ci.model.config import CliTarget, Config, Endpoint, JudgeCommand, JudgeConfig, LlmTarget
+from rubric_ci.values.config import (
+    CliTarget,
+    Config,
+    Endpoint,
+    JudgeCommand,
+    JudgeConfig,
+    LlmTarget,
+)
 
 SET = Variables(environment={"KEY": "abc", "HOST": "h"}, listed=("KEY", "HO*"))
 

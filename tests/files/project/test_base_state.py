@@ -8,9 +8,9 @@ import pytest
 from rubric_ci.files.project.base_state import BaseSearch, BaseState, load_base_state
 from rubric_ci.files.project.difference import Difference
 from rubric_ci.files.project.project import Project
-from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Change, Entry
-from rubric_ci.model.evals import EvalFile
 from rubric_ci.system.git.snapshot import Snapshot
+from rubric_ci.values.changes import ABSENT, SUBMODULE, SYMLINK, Change, Entry
+from rubric_ci.values.evals import EvalFile
 
 FILE = "100644"
 LINES = '{"id": "a", "input": "q"}\n'

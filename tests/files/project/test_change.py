@@ -11,8 +11,8 @@ import pytest
 from rubric_ci.files.project.change import BaseOptions, Change, open_change
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
-from rubric_ci.model.changes import Base, FoundBase, NoBase
-from rubric_ci.model.evals import EvalFile
+from rubric_ci.values.changes import Base, FoundBase, NoBase
+from rubric_ci.values.evals import EvalFile
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.invoke import invoke

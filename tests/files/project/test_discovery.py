@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project import discovery
-from rubric_ci.model.references import Found, NotFound
+from rubric_ci.values.references import Found, NotFound
 from tests import platforms
 from tests.checkout import Checkout
 

@@ -5,9 +5,9 @@ from textwrap import dedent
 import pytest
 
 from rubric_ci.files.project.loader import load_config, load_targets
-from rubric_ci.model.agent_program import AgentProgram
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import (
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.config import (
     CliTarget,
     Config,
     Endpoint,
@@ -20,8 +20,8 @@ from rubric_ci.model.config import (
     UnsupportedTarget,
     Workspace,
 )
-from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.scoring import Thresholds
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.scoring import Thresholds
 
 
 def config(text: str, path: str = "rubric-ci.yaml") -> Config:

@@ -7,8 +7,8 @@ import pytest
 
 from rubric_ci.evaluators.usage_limits import LatencySpec
 from rubric_ci.files.project.loader import load
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import (
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
     DataPart,
@@ -19,8 +19,8 @@ from rubric_ci.model.evals import (
     RubricSpec,
     TextPart,
 )
-from rubric_ci.model.references import Found, Lookup, NotFound
-from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.values.references import Found, Lookup, NotFound
+from rubric_ci.values.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 
 
 def files(texts: Mapping[str, str]) -> Lookup:

@@ -7,8 +7,8 @@ import pytest
 from rubric_ci.errors import InvalidInput
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
-from rubric_ci.model.diagnostics import Diagnostic
-from rubric_ci.model.references import NotFound
+from rubric_ci.values.diagnostics import Diagnostic
+from rubric_ci.values.references import NotFound
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from rubric_ci.files.validation.agentv import (
     snake_case,
     to_original_path,
 )
-from rubric_ci.model.references import Found, Lookup, NotFound
+from rubric_ci.values.references import Found, Lookup, NotFound
 
 
 @pytest.mark.parametrize(

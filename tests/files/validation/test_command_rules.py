@@ -11,7 +11,7 @@ from rubric_ci.files.validation.command_rules import (
     script_problems,
     target_command_problems,
 )
-from rubric_ci.model.references import Machine
+from rubric_ci.values.references import Machine
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
-from rubric_ci.files.dialects import open_source
 from rubric_ci.files.project.discovery import lookup
 from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.schema_errors import explain
 from rubric_ci.files.validation.validator import check_evals
 from rubric_ci.files.yaml_text.source import decode
-from rubric_ci.model.problems import LocatedProblem
-from rubric_ci.model.references import NotFound
+from rubric_ci.parts.bring.dialects import open_source
+from rubric_ci.values.problems import LocatedProblem
+from rubric_ci.values.references import NotFound
 from tests import platforms
 from tests.evals.__main__ import FOLDER, diagnostics, evals, report
 

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from rubric_ci.files.validation.eval_rules import eval_problems, target_problems, ungraded_cases
-from rubric_ci.model.problems import Problem
+from rubric_ci.values.problems import Problem
 
 Found: TypeAlias = tuple[str, str, str]
 """Rule, place, message."""

@@ -6,16 +6,17 @@ from pkgutil import walk_packages
 
 import pytest
 
-from rubric_ci import model
-from rubric_ci.files import dialects, validation, yaml_text
-from rubric_ci.files.dialects import open_source
+from rubric_ci import values as model
+from rubric_ci.files import validation, yaml_text
 from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.rules import RULES, apply_suppressions, meanings, render
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.model.problems import Rule
-from rubric_ci.model.references import Found, NotFound
+from rubric_ci.parts.bring import dialects
+from rubric_ci.parts.bring.dialects import open_source
 from rubric_ci.system.model_list import known_models
+from rubric_ci.values.problems import Rule
+from rubric_ci.values.references import Found, NotFound
 from tests.pictures import media, png
 
 EXAMPLES = [rule for rule in RULES.values() if rule.bad]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.validation.schema_wording import diagnose_shape, hint_for
-from rubric_ci.model.problems import Path
+from rubric_ci.values.problems import Path
 
 ADVICE: dict[str, tuple[Path, list[str], Any, str]] = {
     "a range in words": (("score_range",), ["array"], "6 to 10", "write [6, 10]"),

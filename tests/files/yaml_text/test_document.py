@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.model.problems import Path
+from rubric_ci.values.problems import Path
 
 FOUND: dict[str, tuple[str, list[Path]]] = {
     "a list in a mapping": ("a: [0, {b: 1_0}]", [("a", 1, "b")]),

@@ -8,11 +8,11 @@ import pytest
 
 from rubric_ci.gate.comparison import alarm_budget, phrases
 from rubric_ci.gate.comparison.alarm_budget import Pair
-from rubric_ci.model.comparison import RegressionConfig, SuspectCounts
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Change, Graded, Trial
-from rubric_ci.model.scoring import Verdict
 from rubric_ci.text.statistics import significance
+from rubric_ci.values.comparison import RegressionConfig, SuspectCounts
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Change, Graded, Trial
+from rubric_ci.values.scoring import Verdict
 from tests.compared import compared, kinds, whole
 from tests.sample_reports import a_report, errored, graded
 

@@ -19,12 +19,12 @@ from rubric_ci.gate.comparison.baseline_files import (
 )
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.command_settings import RunSettings
-from rubric_ci.model.comparison import Decision, ReferenceLog, Sentinel
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import Against, JudgeInfo, RunReport
-from rubric_ci.model.results import Change, Graded, Trial
-from rubric_ci.model.scoring import Verdict
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.comparison import Decision, ReferenceLog, Sentinel
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import Against, JudgeInfo, RunReport
+from rubric_ci.values.results import Change, Graded, Trial
+from rubric_ci.values.scoring import Verdict
 from tests.checkout import ENVIRONMENT, Checkout
 from tests.nights import case as nights_case
 from tests.nights import night

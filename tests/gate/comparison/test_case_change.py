@@ -7,9 +7,9 @@ import pytest
 from rubric_ci.gate.comparison import alarm_budget
 from rubric_ci.gate.comparison.case_change import ChangeRules, change_of, changed
 from rubric_ci.gate.comparison.verdicts import Compared
-from rubric_ci.model.comparison import CaseKey, RegressionConfig
-from rubric_ci.model.results import BaseResult, CaseResult, Graded, Trial
-from rubric_ci.model.scoring import Verdict
+from rubric_ci.values.comparison import CaseKey, RegressionConfig
+from rubric_ci.values.results import BaseResult, CaseResult, Graded, Trial
+from rubric_ci.values.scoring import Verdict
 from tests.sample_reports import errored, graded, skipped
 
 FEW = ChangeRules(noun="baseline", config=RegressionConfig(tolerance=0.1))

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from rubric_ci.gate.comparison import phrases
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline, night_of
-from rubric_ci.model.comparison import (
+from rubric_ci.values.comparison import (
     Decision,
     Night,
     ReferenceLog,
     RegressionConfig,
     SuspectCounts,
 )
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import Against, JudgeInfo, RunReport, run_verdict, totals
-from rubric_ci.model.results import BaseResult, CaseResult, Change, Errored, Graded, Skipped, Trial
-from rubric_ci.model.scope import NARROWINGS, Narrowing, Scope
-from rubric_ci.model.scoring import Verdict, verdict
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import Against, JudgeInfo, RunReport, run_verdict, totals
+from rubric_ci.values.results import BaseResult, CaseResult, Change, Errored, Graded, Skipped, Trial
+from rubric_ci.values.scope import NARROWINGS, Narrowing, Scope
+from rubric_ci.values.scoring import Verdict, verdict
 from tests import nights
 from tests.compared import against as whole_of
 from tests.compared import compared, kinds, whole

@@ -12,8 +12,8 @@ from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.merge_decision import Decided, accept_merge
 from rubric_ci.gate.comparison.reference_folder import Acceptance, accept, keep
 from rubric_ci.gate.report.decision import concluded
-from rubric_ci.model.report import Against, JudgeInfo, RunReport
-from rubric_ci.model.results import CaseResult, Change, Graded
+from rubric_ci.values.report import Against, JudgeInfo, RunReport
+from rubric_ci.values.results import CaseResult, Change, Graded
 from tests.gate.waivers.test_waived import a_waiver
 from tests.nights import case, night
 from tests.sample_reports import errored

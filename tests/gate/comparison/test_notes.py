@@ -7,10 +7,10 @@ import pytest
 
 from rubric_ci.gate.comparison import alarm_budget, notes
 from rubric_ci.gate.comparison.case_change import ChangeRules
-from rubric_ci.model.comparison import RegressionConfig, Sentinel, SentinelItem
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import JudgeInfo, RunReport
 from rubric_ci.text.statistics.night_effect import NightEffect, NightMeans
+from rubric_ci.values.comparison import RegressionConfig, Sentinel, SentinelItem
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import JudgeInfo, RunReport
 from tests.nights import case
 from tests.sample_reports import a_report, errored, graded, skipped
 

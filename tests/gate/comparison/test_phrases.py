@@ -9,7 +9,8 @@ import pytest
 
 from rubric_ci.gate.comparison import phrases, verdicts
 from rubric_ci.gate.report.decision import gate_state, with_gate
-from rubric_ci.model.comparison import (
+from rubric_ci.reports.render import summary, terminal
+from rubric_ci.values.comparison import (
     Comparison,
     Drop,
     ReferenceInfo,
@@ -17,10 +18,9 @@ from rubric_ci.model.comparison import (
     SlowSlide,
     SuspectCounts,
 )
-from rubric_ci.model.gate import FailOn
-from rubric_ci.model.report import Against, RemovedCase, RunReport
-from rubric_ci.model.results import BaseResult, CaseResult, Change, Trial
-from rubric_ci.reports.render import summary, terminal
+from rubric_ci.values.gate import FailOn
+from rubric_ci.values.report import Against, RemovedCase, RunReport
+from rubric_ci.values.results import BaseResult, CaseResult, Change, Trial
 from tests.compared import compared, whole
 from tests.sample_reports import a_report, errored, graded, skipped
 

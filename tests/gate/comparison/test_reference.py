@@ -8,7 +8,8 @@ import pytest
 
 from rubric_ci.gate.comparison import drift, reference
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.model.comparison import (
+from rubric_ci.text.statistics.night_effect import NightMeans
+from rubric_ci.values.comparison import (
     CaseKey,
     Comparison,
     Decision,
@@ -19,10 +20,9 @@ from rubric_ci.model.comparison import (
     RegressionConfig,
     SlowSlide,
 )
-from rubric_ci.model.report import Against, JudgeInfo, RemovedCase, RunReport, totals
-from rubric_ci.model.results import BaseResult, CaseResult
-from rubric_ci.model.usage import NOTHING_USED, Usage
-from rubric_ci.text.statistics.night_effect import NightMeans
+from rubric_ci.values.report import Against, JudgeInfo, RemovedCase, RunReport, totals
+from rubric_ci.values.results import BaseResult, CaseResult
+from rubric_ci.values.usage import NOTHING_USED, Usage
 from tests.nights import case, night
 from tests.sample_reports import a_report, errored, graded
 

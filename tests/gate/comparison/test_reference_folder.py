@@ -13,10 +13,10 @@ from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference_folder import Acceptance, accept, keep, replace_reports
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.decision import concluded
-from rubric_ci.model.comparison import Comparison, Decision, ReferenceLog
-from rubric_ci.model.report import JudgeInfo, RunReport
-from rubric_ci.model.results import Graded
-from rubric_ci.model.scope import Narrowing, Scope
+from rubric_ci.values.comparison import Comparison, Decision, ReferenceLog
+from rubric_ci.values.report import JudgeInfo, RunReport
+from rubric_ci.values.results import Graded
+from rubric_ci.values.scope import Narrowing, Scope
 from tests.gate.waivers.test_waived import a_waiver
 from tests.nights import case, night
 from tests.sample_reports import errored

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.comparison import repeated_answers
-from rubric_ci.model.answers import pictures_of
-from rubric_ci.model.config import (
+from rubric_ci.values.answers import pictures_of
+from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
     HttpRequest,
@@ -17,9 +17,9 @@ from rubric_ci.model.config import (
     RecordedTarget,
     Target,
 )
-from rubric_ci.model.results import Graded, Trial
-from rubric_ci.model.scoring import Verdict
-from rubric_ci.model.trace import CaseTrace, FileChange, Step
+from rubric_ci.values.results import Graded, Trial
+from rubric_ci.values.scoring import Verdict
+from rubric_ci.values.trace import CaseTrace, FileChange, Step
 from tests.pictures import media, png
 from tests.sample_reports import graded
 

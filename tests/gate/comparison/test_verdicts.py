@@ -7,10 +7,10 @@ import pytest
 
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
-from rubric_ci.model.comparison import Comparison, Drop, RegressionConfig
-from rubric_ci.model.report import Against
-from rubric_ci.model.results import AnswerSource, BaseResult, CaseResult, Errored, Graded, Trial
-from rubric_ci.model.usage import Usage
+from rubric_ci.values.comparison import Comparison, Drop, RegressionConfig
+from rubric_ci.values.report import Against
+from rubric_ci.values.results import AnswerSource, BaseResult, CaseResult, Errored, Graded, Trial
+from rubric_ci.values.usage import Usage
 from tests.sample_reports import errored, graded, skipped
 
 PASS, BORDERLINE, FAIL = graded("a", "pass"), graded("a", "borderline"), graded("a", "fail")

@@ -8,7 +8,7 @@ from rubric_ci.errors import CannotConfigure
 from rubric_ci.files.project.change import BaseOptions, open_change
 from rubric_ci.files.project.loaded_project import find_evals, load_evals, open_project
 from rubric_ci.gate.grading_changes.all_changes import ConfigPlaces, find_grading_changes
-from rubric_ci.model.changes import GradingChange
+from rubric_ci.values.changes import GradingChange
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 

@@ -6,16 +6,8 @@ from math import comb
 import pytest
 
 from rubric_ci.gate.grading_changes.cases import case_changes, narrowed
-from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.evals import (
-    EvalCase,
-    FilePart,
-    MediaPart,
-    Message,
-    Role,
-    TextPart,
-    TrialRule,
-)
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.evals import EvalCase, FilePart, MediaPart, Message, Role, TextPart, TrialRule
 from tests.cases import build_case, text_message
 from tests.pictures import media, png
 

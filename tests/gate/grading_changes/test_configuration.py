@@ -1,9 +1,9 @@
 """Cases that another target answers: one change for each file and pair of targets."""
 
 from rubric_ci.gate.grading_changes.configuration import target_changes
-from rubric_ci.model.config import Config, MockTarget
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase
+from rubric_ci.values.config import Config, MockTarget
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase
 
 CONFIG = Config(targets={name: MockTarget(name=name, response=name) for name in "xyz"})
 

@@ -9,7 +9,7 @@ from rubric_ci.gate.grading_changes.criterion_changes import (
     decided_by_gates,
     of_weights,
 )
-from rubric_ci.model.rubric import (
+from rubric_ci.values.rubric import (
     Assertion,
     Check,
     Criterion,

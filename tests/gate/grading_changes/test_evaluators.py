@@ -8,7 +8,7 @@ from rubric_ci.evaluators.field_accuracy import FieldAccuracySpec
 from rubric_ci.evaluators.json_compare import FieldSpec
 from rubric_ci.evaluators.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
 from rubric_ci.gate.grading_changes.cases import evaluator_changes
-from rubric_ci.model.evals import (
+from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
     EvalCase,
@@ -17,7 +17,7 @@ from rubric_ci.model.evals import (
     RubricSpec,
     WeightedAverage,
 )
-from rubric_ci.model.rubric import Check, Rubric
+from rubric_ci.values.rubric import Check, Rubric
 from tests.cases import build_case, span
 
 SPAN = span()

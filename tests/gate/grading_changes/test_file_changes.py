@@ -12,10 +12,10 @@ from rubric_ci.gate.grading_changes.file_changes import (
     script_changes,
     waiver_changes,
 )
-from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.config import GitSource, Workspace
-from rubric_ci.model.evals import CompositeSpec, WeightedAverage
-from rubric_ci.model.waivers import Waiver
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.config import GitSource, Workspace
+from rubric_ci.values.evals import CompositeSpec, WeightedAverage
+from rubric_ci.values.waivers import Waiver
 from tests.cases import build_case, build_script
 
 FILES = {

@@ -7,8 +7,8 @@ import pytest
 from rubric_ci.gate.grading_changes.cases import NOT_GRADED, WITH_ROW
 from rubric_ci.gate.grading_changes.configuration import config_changes
 from rubric_ci.gate.grading_changes.targets import ELSEWHERE, UNDER_TEST, how_changes, settings
-from rubric_ci.model.config import CliTarget, Config, HttpRequest, LlmTarget, RunnerTarget
-from rubric_ci.model.evals import EvalCase
+from rubric_ci.values.config import CliTarget, Config, HttpRequest, LlmTarget, RunnerTarget
+from rubric_ci.values.evals import EvalCase
 from tests.checkout import Checkout
 from tests.gate.grading_changes.test_all_changes import changes_of, write
 

@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.errors import CannotReadPolicy
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, policy_notes, show_policy
-from rubric_ci.model.hosts import AllowedHosts
+from rubric_ci.values.hosts import AllowedHosts
 from tests.checkout import Checkout
 
 EVALS = "evalcases: [{id: one, input: Hi, rubrics: [{id: a, contains: Hi}]}]\n"

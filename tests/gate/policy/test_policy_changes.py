@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.policy.policy_changes import change_notes, policy_changes, rule_changes
-from rubric_ci.model.agent_program import AgentProgram
-from rubric_ci.model.changes import Direction
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import (
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.changes import Direction
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.config import (
     CliTarget,
     Config,
     Endpoint,
@@ -18,8 +18,8 @@ from rubric_ci.model.config import (
     LlmTarget,
     UntrustedCaps,
 )
-from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.scoring import Thresholds
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.scoring import Thresholds
 from tests.gate.policy.test_settings import config, judge, mock, model
 
 CHANGES = {

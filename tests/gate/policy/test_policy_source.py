@@ -9,7 +9,7 @@ from rubric_ci.files.project.change import BaseOptions, open_change
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.gate.policy.policy_source import OneFile, find_policy, under, under_rules
-from rubric_ci.model.references import Found
+from rubric_ci.values.references import Found
 from tests.checkout import Checkout
 
 STRICT = "rules: {unknown-key: error}\n"

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.policy.settings import SETTINGS, governed
-from rubric_ci.model.agent_program import AgentProgram
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import (
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.config import (
     CliTarget,
     Config,
     Endpoint,
@@ -18,8 +18,8 @@ from rubric_ci.model.config import (
     Target,
     UntrustedCaps,
 )
-from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.json_value import JSON
 
 
 def judge(model: str = "openai/a", **options: JSON) -> JudgeConfig:

@@ -16,10 +16,10 @@ from rubric_ci.gate.policy.strength import (
     pass_rate,
     words,
 )
-from rubric_ci.model.changes import Direction
-from rubric_ci.model.config import Config
-from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.changes import Direction
+from rubric_ci.values.config import Config
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.json_value import JSON
 
 RATED = Config(gate=GateConfig(min_pass_rate=0.5))
 OPPOSITE: dict[Direction, Direction] = {

@@ -5,8 +5,8 @@ import pytest
 from rubric_ci.gate.policy.policy_changes import policy_changes
 from rubric_ci.gate.policy.settings import governed, with_known_prices
 from rubric_ci.gate.policy.strength import FREE, provider
-from rubric_ci.model.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
-from rubric_ci.model.json_value import JSON
+from rubric_ci.values.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
+from rubric_ci.values.json_value import JSON
 
 GATEWAY: dict[str, JSON] = {"api_base": "https://gateway.example", "api_key": "${{ KEY }}"}
 

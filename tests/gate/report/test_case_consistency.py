@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from rubric_ci.evaluators.rubric import _criterion_result
 from rubric_ci.gate.report.consistency import case_problems
 from rubric_ci.grading.trial_results import median_trial
-from rubric_ci.model.results import (
+from rubric_ci.models.judge.panel import PanelResult
+from rubric_ci.values.results import (
     Assessed,
     BaseResult,
     CriterionResult,
@@ -19,7 +20,7 @@ from rubric_ci.model.results import (
     Trial,
     Unassessed,
 )
-from rubric_ci.model.rubric import (
+from rubric_ci.values.rubric import (
     Check,
     Judgement,
     Level,
@@ -30,9 +31,8 @@ from rubric_ci.model.rubric import (
     ScoreRange,
     score,
 )
-from rubric_ci.model.scoring import CANNOT_ASSESS, Score, Thresholds, combine
-from rubric_ci.model.usage import NOTHING_USED
-from rubric_ci.models.judge.panel import PanelResult
+from rubric_ci.values.scoring import CANNOT_ASSESS, Score, Thresholds, combine
+from rubric_ci.values.usage import NOTHING_USED
 from tests.cases import span
 from tests.sample_reports import a_criterion, a_rubric, graded
 

@@ -8,13 +8,13 @@ import pytest
 
 from rubric_ci.gate.report import consistency
 from rubric_ci.gate.report.decision import concluded
-from rubric_ci.model.gate import GateInfo, PassRate
-from rubric_ci.model.llm_calls import Usage
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import BaseResult, CaseResult, Graded, Skipped, Trial, Unassessed
-from rubric_ci.model.scope import Scope
-from rubric_ci.model.trials import CriterionNoise
-from rubric_ci.model.waivers import WaiverResult
+from rubric_ci.values.gate import GateInfo, PassRate
+from rubric_ci.values.llm_calls import Usage
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import BaseResult, CaseResult, Graded, Skipped, Trial, Unassessed
+from rubric_ci.values.scope import Scope
+from rubric_ci.values.trials import CriterionNoise
+from rubric_ci.values.waivers import WaiverResult
 from tests.gate.waivers.test_waived import a_waiver
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 

@@ -8,12 +8,12 @@ import pytest
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report import consistency
 from rubric_ci.gate.report.decision import concluded, exit_code, gate_of, settings_of, with_gate
-from rubric_ci.model.comparison import Comparison, SlowSlide
-from rubric_ci.model.gate import FailOn, GateConfig, GateInfo, PassRate
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Trial
-from rubric_ci.model.scope import WHOLE, Scope
 from rubric_ci.reports.render import summary
+from rubric_ci.values.comparison import Comparison, SlowSlide
+from rubric_ci.values.gate import FailOn, GateConfig, GateInfo, PassRate
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Trial
+from rubric_ci.values.scope import WHOLE, Scope
 from tests.sample_reports import a_report, errored, graded
 
 CONFIG = GateConfig(min_pass_rate=0.5, groups={"safety": 1.0})

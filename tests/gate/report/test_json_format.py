@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.comparison import Comparison
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import RunReport, totals
-from rubric_ci.model.results import Assessed, CriterionResult, Errored, Graded, Skipped, Unassessed
-from rubric_ci.model.scoring import MarkValue
+from rubric_ci.values.comparison import Comparison
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import RunReport, totals
+from rubric_ci.values.results import Assessed, CriterionResult, Errored, Graded, Skipped, Unassessed
+from rubric_ci.values.scoring import MarkValue
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)

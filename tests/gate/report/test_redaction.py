@@ -6,8 +6,8 @@ import pytest
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.redaction import without_secrets
-from rubric_ci.model.results import Trial
 from rubric_ci.text.redact import redactor
+from rubric_ci.values.results import Trial
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
 

@@ -10,8 +10,8 @@ import pytest
 from rubric_ci.errors import CannotReadReport, UserError
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import check_measured, check_ours, check_whole, read_report
-from rubric_ci.model.report import ShardInfo
-from rubric_ci.model.scope import Narrowing, Scope
+from rubric_ci.values.report import ShardInfo
+from rubric_ci.values.scope import Narrowing, Scope
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.sharding import case_cost, merge, split
-from rubric_ci.model.comparison import Comparison, Drop
-from rubric_ci.model.config import CliTarget, Endpoint, LlmTarget, MockTarget
-from rubric_ci.model.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
-from rubric_ci.model.llm_calls import Usage
-from rubric_ci.model.report import (
+from rubric_ci.values.comparison import Comparison, Drop
+from rubric_ci.values.config import CliTarget, Endpoint, LlmTarget, MockTarget
+from rubric_ci.values.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
+from rubric_ci.values.llm_calls import Usage
+from rubric_ci.values.report import (
     Against,
     CostEstimate,
     JudgeInfo,
@@ -24,9 +24,9 @@ from rubric_ci.model.report import (
     ShardInfo,
     totals,
 )
-from rubric_ci.model.results import CaseResult, Errored, Graded, Skipped
-from rubric_ci.model.scope import Scope
-from rubric_ci.model.waivers import WaiverResult
+from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped
+from rubric_ci.values.scope import Scope
+from rubric_ci.values.waivers import WaiverResult
 from tests.cases import build_case, build_script, span
 from tests.sample_reports import a_report
 

@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.selection.compare_cases import Selection
-from rubric_ci.model.command_settings import RunSettings
+from rubric_ci.values.command_settings import RunSettings
 from tests import platforms
 from tests.checkout import Checkout
 

@@ -20,7 +20,7 @@ from rubric_ci.gate.selection.compare_cases import (
 )
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.gate.selection.fingerprint import Setup
-from rubric_ci.model.config import (
+from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
     GitSource,
@@ -33,8 +33,8 @@ from rubric_ci.model.config import (
     Target,
     Workspace,
 )
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import (
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
     DataPart,
@@ -48,9 +48,9 @@ from rubric_ci.model.evals import (
     TrialRule,
     WeightedAverage,
 )
-from rubric_ci.model.rubric import Check, Rubric
-from rubric_ci.model.scope import Scope
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS, Thresholds
+from rubric_ci.values.rubric import Check, Rubric
+from rubric_ci.values.scope import Scope
+from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
 
 Aggregator: TypeAlias = WeightedAverage | CodeJudgeSpec | LlmJudgeSpec
 

@@ -13,16 +13,9 @@ from rubric_ci.gate.selection import fingerprint
 from rubric_ci.gate.selection.compare_cases import Revision, place, select
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.gate.selection.fingerprint import Parts, Setup
-from rubric_ci.model.config import (
-    Endpoint,
-    Hook,
-    Hooks,
-    LlmTarget,
-    PromptTemplate,
-    Workspace,
-)
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import (
+from rubric_ci.values.config import Endpoint, Hook, Hooks, LlmTarget, PromptTemplate, Workspace
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
     DataPart,
@@ -38,8 +31,8 @@ from rubric_ci.model.evals import (
     Turn,
     WeightedAverage,
 )
-from rubric_ci.model.rubric import Check, Rubric
-from rubric_ci.model.scoring import Thresholds
+from rubric_ci.values.rubric import Check, Rubric
+from rubric_ci.values.scoring import Thresholds
 from tests.model_values import Change, changes, examples
 
 Value = TypeVar("Value")

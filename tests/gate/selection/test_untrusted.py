@@ -7,8 +7,8 @@ import pytest
 
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.gate.selection.untrusted import TrustedWork, within_caps
-from rubric_ci.model.agent_program import AgentProgram
-from rubric_ci.model.config import (
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
     Hook,
@@ -21,8 +21,8 @@ from rubric_ci.model.config import (
     UntrustedCaps,
     Workspace,
 )
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import (
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
     EvalCase,

@@ -23,7 +23,7 @@ from rubric_ci.gate.waivers.file import (
     load_waivers,
     waivers_of,
 )
-from rubric_ci.model.waivers import Waiver, WaiverResult
+from rubric_ci.values.waivers import Waiver, WaiverResult
 
 TODAY = date(2026, 6, 15)
 EVALS = """\

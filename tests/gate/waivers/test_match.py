@@ -12,8 +12,8 @@ from rubric_ci.gate.waivers.file import (
     fingerprint_of,
     match_waiver,
 )
-from rubric_ci.model.config import GitSource, Hook, Hooks, Workspace
-from rubric_ci.model.evals import (
+from rubric_ci.values.config import GitSource, Hook, Hooks, Workspace
+from rubric_ci.values.evals import (
     CompositeSpec,
     EvalCase,
     FilePart,
@@ -25,11 +25,11 @@ from rubric_ci.model.evals import (
     Turn,
     WeightedAverage,
 )
-from rubric_ci.model.gate import GateInfo, gate_passes
-from rubric_ci.model.results import CriterionResult, Graded, standing
-from rubric_ci.model.rubric import Assertion, Check, Level, Levelled, Rubric
-from rubric_ci.model.scoring import DEFAULT_THRESHOLDS
-from rubric_ci.model.waivers import Waiver, WaiverResult, with_waivers
+from rubric_ci.values.gate import GateInfo, gate_passes
+from rubric_ci.values.results import CriterionResult, Graded, standing
+from rubric_ci.values.rubric import Assertion, Check, Level, Levelled, Rubric
+from rubric_ci.values.scoring import DEFAULT_THRESHOLDS
+from rubric_ci.values.waivers import Waiver, WaiverResult, with_waivers
 from tests.cases import build_case, span, text_message
 from tests.pictures import media, png
 from tests.sample_reports import a_criterion, a_rubric, graded

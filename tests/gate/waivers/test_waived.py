@@ -16,11 +16,11 @@ from rubric_ci.gate.waivers.waived import (
     problem_lines,
     with_outcomes,
 )
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.waivers import WaiverResult, WaiverState
 from rubric_ci.reports.render import annotations, junit, markdown, sarif, summary
 from rubric_ci.reports.render import terminal as at_terminal
 from rubric_ci.reports.render.html import page
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.waivers import WaiverResult, WaiverState
 from tests.sample_reports import a_criterion, a_report, errored, graded
 
 WAIVED = graded(

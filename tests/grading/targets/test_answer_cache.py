@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading.targets import answer_cache
-from rubric_ci.model.config import (
+from rubric_ci.models.llm.cache import Cache
+from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
     LlmTarget,
@@ -23,10 +24,9 @@ from rubric_ci.model.config import (
     Target,
     UnsupportedTarget,
 )
-from rubric_ci.model.context import RunContext, Side
-from rubric_ci.model.evals import EvalCase, FilePart
-from rubric_ci.model.results import Answer
-from rubric_ci.models.llm.cache import Cache
+from rubric_ci.values.context import RunContext, Side
+from rubric_ci.values.evals import EvalCase, FilePart
+from rubric_ci.values.results import Answer
 from tests import platforms
 from tests.cases import ENVIRONMENT, build_case, build_context, build_script, text_message
 

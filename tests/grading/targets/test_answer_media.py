@@ -9,7 +9,7 @@ import pytest
 from rubric_ci.errors import CannotAnswer, CannotReadFile
 from rubric_ci.grading.targets.answer_cache import answer_from, facts_of
 from rubric_ci.grading.targets.answer_format import build, with_files
-from rubric_ci.model.results import Answer
+from rubric_ci.values.results import Answer
 from tests.pictures import JPEG, pdf, png
 
 FILES = {"out/chart.png": png(4, 3), "notes.txt": b"Hi", "sum.pdf": pdf(1)}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.grading.targets.call_spelling import Spelling, of_servers, spelled
-from rubric_ci.model.trace import Step
+from rubric_ci.values.trace import Step
 from tests.platforms import symlink
 
 PLACES = Spelling(places={Path("/tmp/w/repo"): ".", Path("/tmp/w/home"): "~"})

@@ -13,8 +13,8 @@ from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.targets import command as healthcheck_module
-from rubric_ci.model.config import CliTarget
-from rubric_ci.model.results import CaseResult, Errored, Graded
+from rubric_ci.values.config import CliTarget
+from rubric_ci.values.results import CaseResult, Errored, Graded
 from tests import platforms
 from tests.cases import build_case, build_context, build_script
 from tests.http_server import serving

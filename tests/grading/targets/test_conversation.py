@@ -12,7 +12,9 @@ import pytest
 from rubric_ci.errors import CannotReachModel, NoJudge, NoVerdict, OverBudget
 from rubric_ci.grading import targets
 from rubric_ci.grading.targets import answer_cache
-from rubric_ci.model.config import (
+from rubric_ci.models.llm.cache import Cache
+from rubric_ci.text.transcript import Exchange, read
+from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
     JudgeConfig,
@@ -22,12 +24,10 @@ from rubric_ci.model.config import (
     Target,
     Workspace,
 )
-from rubric_ci.model.context import Side
-from rubric_ci.model.evals import EvalCase, SimulatedUser, Turn
-from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
-from rubric_ci.model.results import Answer
-from rubric_ci.models.llm.cache import Cache
-from rubric_ci.text.transcript import Exchange, read
+from rubric_ci.values.context import Side
+from rubric_ci.values.evals import EvalCase, SimulatedUser, Turn
+from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.results import Answer
 from tests import platforms
 from tests.cases import build_case, build_context, text_message
 

@@ -8,11 +8,11 @@ import pytest
 
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.targets import spending
-from rubric_ci.model.agent_program import AgentProgram
-from rubric_ci.model.config import CliTarget, MockTarget, Target
-from rubric_ci.model.context import StartPrice
-from rubric_ci.model.results import Answer
-from rubric_ci.model.usage import Usage
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.config import CliTarget, MockTarget, Target
+from rubric_ci.values.context import StartPrice
+from rubric_ci.values.results import Answer
+from rubric_ci.values.usage import Usage
 from tests.cases import build_context
 
 CLAUDE = CliTarget(name="a", agent=AgentProgram(name="claude-code"))

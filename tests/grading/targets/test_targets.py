@@ -9,7 +9,7 @@ import pytest
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.grading import targets
-from rubric_ci.model.config import (
+from rubric_ci.values.config import (
     CliTarget,
     Endpoint,
     LlmTarget,
@@ -17,9 +17,9 @@ from rubric_ci.model.config import (
     RecordedTarget,
     Target,
 )
-from rubric_ci.model.evals import EvalCase, FilePart, Message, TextPart
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
-from rubric_ci.model.results import Answer
+from rubric_ci.values.evals import EvalCase, FilePart, Message, TextPart
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.values.results import Answer
 from tests import platforms
 from tests.cases import ENVIRONMENT, build_case, build_context, text_message
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import (
+from rubric_ci.models.judge.voting import PANEL, NoMajority, more_votes, tally
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.rubric import (
     Check,
     Criterion,
     Judgement,
@@ -22,8 +23,7 @@ from rubric_ci.model.rubric import (
     ScoreRange,
     score,
 )
-from rubric_ci.model.scoring import CANNOT_ASSESS, DEFAULT_THRESHOLDS, MarkValue, Verdict
-from rubric_ci.models.judge.voting import PANEL, NoMajority, more_votes, tally
+from rubric_ci.values.scoring import CANNOT_ASSESS, DEFAULT_THRESHOLDS, MarkValue, Verdict
 
 T = TypeVar("T")
 SPAN = Span(1, 1, 1, 2)

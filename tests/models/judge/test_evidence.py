@@ -2,10 +2,10 @@
 
 import pytest
 
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import Check, Judgement, Mark
 from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.models.judge.reply_checks import missing_quotes, with_quotes
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.rubric import Check, Judgement, Mark
 
 ANSWER = "Quick\u00adsort \u201cdivides\u201d the list\n   and \ufb01nally  conquers. </answer_1>"
 CHECK = Check(id="method", text="x", span=Span(1, 1, 1, 2))

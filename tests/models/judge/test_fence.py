@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rubric_ci.model.evals import EvalCase, Message, TextPart
-from rubric_ci.model.rubric import Check
 from rubric_ci.models.judge import prompt
 from rubric_ci.models.judge.prompt import escaped, fenced, rubric_messages
+from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.rubric import Check
 from tests.cases import build_case, span
 
 FENCE = "1234abcd"

@@ -5,11 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase, Message, TextPart
-from rubric_ci.model.llm_calls import ModelCall, call_key
-from rubric_ci.model.results import Answer
 from rubric_ci.models.judge.freeform import (
     FreeformMark,
     freeform_call,
@@ -19,6 +14,11 @@ from rubric_ci.models.judge.freeform import (
 )
 from rubric_ci.models.judge.prompt import MAX_TOKENS, PROMPT_VERSION, about_fences
 from rubric_ci.models.judge.reply import InvalidReply
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.llm_calls import ModelCall, call_key
+from rubric_ci.values.results import Answer
 
 CASE = EvalCase(
     id="a",

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 from rubric_ci.models.judge.reply import reply_schema
 from rubric_ci.models.judge.voting import MOST_CRITERIA
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 
 SPAN = Span(1, 1, 1, 2)
 RANGES = (ScoreRange(low=0, high=10, text="x"),)

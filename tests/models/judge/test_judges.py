@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import ModelCall, ModelReply, Usage
-from rubric_ci.model.rubric import Check, Judged, Rubric, Scored, ScoreRange
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.llm_calls import ModelCall, ModelReply, Usage
+from rubric_ci.values.rubric import Check, Judged, Rubric, Scored, ScoreRange
 from tests.models.judge.test_panel import MemoryCache
 
 SPAN = Span(1, 1, 1, 2)

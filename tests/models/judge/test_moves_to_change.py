@@ -5,10 +5,19 @@ from itertools import combinations, product
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import Check, Judged, Judgement, Mark, Rubric, Scored, ScoreRange, score
-from rubric_ci.model.scoring import CANNOT_ASSESS, DEFAULT_THRESHOLDS, MarkValue
 from rubric_ci.models.judge.voting import moves_to_change
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.rubric import (
+    Check,
+    Judged,
+    Judgement,
+    Mark,
+    Rubric,
+    Scored,
+    ScoreRange,
+    score,
+)
+from rubric_ci.values.scoring import CANNOT_ASSESS, DEFAULT_THRESHOLDS, MarkValue
 
 SPAN = Span(1, 1, 1, 2)
 WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 2.0])

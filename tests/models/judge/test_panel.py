@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase
-from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
-from rubric_ci.model.rubric import Assertion, Check, Mark, Rubric
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.models.judge.prompt_parts import Part
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
+from rubric_ci.values.rubric import Assertion, Check, Mark, Rubric
 
 SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(id="a", file="a.yaml", span=SPAN)

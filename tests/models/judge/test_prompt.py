@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase, Message, TextPart
-from rubric_ci.model.llm_calls import call_key
-from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 from rubric_ci.models.judge.prompt import PROMPT_VERSION, rubric_call, rubric_messages
 from rubric_ci.models.judge.reply import SCHEMA_VERSION, reply_schema
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.llm_calls import call_key
+from rubric_ci.values.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))

@@ -11,15 +11,15 @@ import pytest
 
 from rubric_ci.errors import CannotMeasure
 from rubric_ci.evaluators.rubric import rubric
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import RubricSpec, SimulatedUser, Turn
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
-from rubric_ci.model.results import Answer, Assessment
-from rubric_ci.model.rubric import Check, Rubric
-from rubric_ci.model.trace import FileChange, KeptFile, SeenPart, Work
 from rubric_ci.models.judge.prompt_parts import Part, marked, parts_of
 from rubric_ci.text.transcript import Exchange, written
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import RubricSpec, SimulatedUser, Turn
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.results import Answer, Assessment
+from rubric_ci.values.rubric import Check, Rubric
+from rubric_ci.values.trace import FileChange, KeptFile, SeenPart, Work
 from tests.cases import build_case, span, text_message
 
 CALLS = (

@@ -5,11 +5,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, call_key
-from rubric_ci.model.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 from rubric_ci.models.judge.reply import (
     aliased,
     allowed_marks,
@@ -19,6 +14,11 @@ from rubric_ci.models.judge.reply import (
 )
 from rubric_ci.models.judge.reply_checks import with_canary
 from rubric_ci.models.judge.voting import grouped, most_per_request
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ChatMessage, call_key
+from rubric_ci.values.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
 
 ANTHROPIC_UNIONS = 16  # parameters with `anyOf` or several types, per request
 

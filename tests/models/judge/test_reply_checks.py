@@ -7,9 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotJudge
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import Check, Judged, Judgement, Mark
-from rubric_ci.model.scoring import MarkValue
 from rubric_ci.models.judge.reply import InvalidReply, read_marks
 from rubric_ci.models.judge.reply_checks import (
     CANARY_ID,
@@ -17,6 +14,9 @@ from rubric_ci.models.judge.reply_checks import (
     with_sentence,
     without_canary,
 )
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.rubric import Check, Judged, Judgement, Mark
+from rubric_ci.values.scoring import MarkValue
 
 CRITERIA: tuple[Judged, ...] = tuple(
     Check(id=name, text=name, span=Span(1, 1, 1, 2)) for name in ("a", "b", "c")

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import (
+from rubric_ci.models.judge.reply import InvalidReply, read_marks
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.rubric import (
     Check,
     Judged,
     Judgement,
@@ -17,8 +18,7 @@ from rubric_ci.model.rubric import (
     Scored,
     ScoreRange,
 )
-from rubric_ci.model.scoring import CANNOT_ASSESS
-from rubric_ci.models.judge.reply import InvalidReply, read_marks
+from rubric_ci.values.scoring import CANNOT_ASSESS
 
 SPAN = Span(1, 1, 1, 2)
 CRITERIA: tuple[Judged, ...] = (

@@ -6,9 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.rubric import (
+from rubric_ci.models.judge.voting import (
+    NoMajority,
+    flakiness,
+    grouped,
+    most_per_request,
+    shuffled,
+    tally,
+    votes_by_criterion,
+)
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.rubric import (
     Assertion,
     Check,
     Criterion,
@@ -20,16 +29,7 @@ from rubric_ci.model.rubric import (
     Scored,
     ScoreRange,
 )
-from rubric_ci.model.scoring import CANNOT_ASSESS, MarkValue
-from rubric_ci.models.judge.voting import (
-    NoMajority,
-    flakiness,
-    grouped,
-    most_per_request,
-    shuffled,
-    tally,
-    votes_by_criterion,
-)
+from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
 
 SPAN = Span(1, 1, 1, 2)
 CHECK = Check(id="c", text="x", required=False, span=SPAN)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rubric_ci.model.config import Endpoint, JudgeCommand
-from rubric_ci.model.hosts import AllowedHosts
-from rubric_ci.model.json_value import JSON
 from rubric_ci.models.llm.allowed_hosts import hosts_of, refusal
+from rubric_ci.values.config import Endpoint, JudgeCommand
+from rubric_ci.values.hosts import AllowedHosts
+from rubric_ci.values.json_value import JSON
 
 BASE = AllowedHosts(hosts=frozenset({"judge.example:443", "any.example"}), providers=True)
 UNKNOWN = AllowedHosts(hosts=frozenset({""}), providers=True)

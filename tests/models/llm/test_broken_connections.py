@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import NoVerdict
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.results import Assessment
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.litellm_client import load_litellm
 from rubric_ci.models.llm.retry import with_retries
+from rubric_ci.parts.litellm.litellm_client import load_litellm
 from rubric_ci.system.backoff import Backoff
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.results import Assessment
 from tests import toxiproxy
 from tests.aimock import Aimock
 from tests.bodies import Bodies, Body, answering

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.errors import CannotAnswer, CannotConfigure, OverBudget
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.context import StartPrice
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
-from rubric_ci.model.results import Answer
 from rubric_ci.models.llm.budget import Budget, Caps, Prices
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.context import StartPrice
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
+from rubric_ci.values.results import Answer
 
 CALL = ModelCall(
     endpoint=Endpoint(model="m"),

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pytest
 
 from rubric_ci.errors import CannotReachModel, FailureScope, OverBudget
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
 from rubric_ci.models.llm.client import MOST_FAILURES, CircuitBreaker
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
 
 OK = ModelReply(text="yes")
 

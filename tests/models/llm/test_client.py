@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from rubric_ci.models.llm.client import complete, request
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from tests.aimock import Aimock, says
 from tests.bodies import Body, answering
 from tests.http_server import serving
@@ -319,8 +319,8 @@ def test_importing_the_edge_loads_no_library() -> None:
 IMPORTING = """\
 import asyncio
 from rubric_ci.models.llm.client import request
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from rubric_ci.models.llm.retry import RequestError
 
 async def main():

@@ -17,11 +17,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from rubric_ci.models.llm.client import request
-from rubric_ci.models.llm.litellm_client import load_litellm
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.parts.litellm.litellm_client import load_litellm
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from tests.aimock import Aimock
 
 Handle = Callable[[socket.socket], None]

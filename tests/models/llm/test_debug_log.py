@@ -6,10 +6,10 @@ from io import StringIO
 import pytest
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
 from rubric_ci.models.llm.recording import log_requests
 from rubric_ci.system import masking
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply
 
 CALL = ModelCall(
     endpoint=Endpoint(model="openai/gpt-6-luna"),

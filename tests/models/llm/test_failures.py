@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.failures import error_message, find_error, find_object, status_of
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from tests.aimock import Aimock
 from tests.bodies import Body, answering
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from rubric_ci.models.llm.client import request
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from tests.bodies import Body, answering
 
 REPLY = {

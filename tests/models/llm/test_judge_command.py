@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import Endpoint, JudgeCommand
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall
-from rubric_ci.models.agents.claude_code import SYSTEM
 from rubric_ci.models.llm import judge_command
+from rubric_ci.parts.agents.claude_code import SYSTEM
+from rubric_ci.values.config import Endpoint, JudgeCommand
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 from tests.checkout import start_repository
 from tests.invoke import invoke
-from tests.models.agents.cli_outputs import printed
 from tests.models.llm.judge_programs import Program, plant, write_program
+from tests.parts.agents.cli_outputs import printed
 from tests.platforms import SHELL
 
 pytestmark = SHELL

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, call_key, message_of
-from rubric_ci.model.media import Media
 from rubric_ci.models.judge.shown_media import takes_media
 from rubric_ci.models.llm import anthropic_http, gemini_http, openai_http
 from rubric_ci.models.llm.client import request
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
+from rubric_ci.values.media import Media
 from tests.bodies import Body, answering
 from tests.pictures import media, pdf, png
 

@@ -3,10 +3,10 @@
 import asyncio
 from datetime import date
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
-from rubric_ci.model.model_facts import SWITCH
 from rubric_ci.models.llm.model_checks import ModelChecks
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.model_facts import SWITCH
 
 
 def asked(model: str, options: dict[str, object], times: int = 2) -> tuple[list[object], list[str]]:

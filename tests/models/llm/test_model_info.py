@@ -2,11 +2,11 @@
 
 import pytest
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall
 from rubric_ci.models.llm.budget import Prices
 from rubric_ci.models.llm.model_info import Tokens, cost_of, prices_of
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall
 
 LUNA = Endpoint(model="openai/gpt-6-luna")
 

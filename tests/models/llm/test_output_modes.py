@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotReachModel
-from rubric_ci.model.config import Endpoint, OutputMode
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from rubric_ci.models.llm.budget import Budget, Caps
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.models.llm.client import CircuitBreaker, connect, output_mode_of, request
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.output_modes import OutputModes
+from rubric_ci.values.config import Endpoint, OutputMode
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply, Usage
 from tests.bodies import Body, answering
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
 from rubric_ci.models.llm.client import RateLimiter
 from rubric_ci.models.llm.retry import RequestError
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
 
 CALL = ModelCall(endpoint=Endpoint(model="m"), messages=(), key="k")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.models.llm.recording import record, replay
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelCaller, ModelReply, Usage
 
 ASKED = (ChatMessage(role="user", content="?"),)
 

@@ -5,9 +5,9 @@ from base64 import b64encode
 import pytest
 
 from rubric_ci.errors import CannotReadFile
-from rubric_ci.model.json_value import JSON
-from rubric_ci.model.media import with_names
 from rubric_ci.models.llm.reply_media import kept, read_back, reply_media
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.media import with_names
 from tests.pictures import JPEG, pdf, png
 
 PNG = b64encode(png(4, 3)).decode()

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from rubric_ci.model.hosts import AllowedHosts
 from rubric_ci.models.llm.request_hosts import RefusedHost, check, is_allowed, limited_to
+from rubric_ci.values.hosts import AllowedHosts
 
 BASE = AllowedHosts(hosts=frozenset({"judge.example:443"}), providers=True)
 GIVEN = AllowedHosts(hosts=frozenset({"judge.example"}), providers=False)

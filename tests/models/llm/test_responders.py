@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.llm_calls import ChatMessage, ModelCall, ModelReply
-from rubric_ci.model.report import Responder
 from rubric_ci.models.llm.responders import Responders
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.llm_calls import ChatMessage, ModelCall, ModelReply
+from rubric_ci.values.report import Responder
 
 KNOWN = {"openai/gpt-6-luna", "gpt-6-sol", "gpt-6-luna", "openai/gpt-6.1-sol-preview"}
 

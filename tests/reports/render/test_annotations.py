@@ -5,9 +5,9 @@ from typing import Literal
 
 import pytest
 
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.results import CaseResult, Unassessed
 from rubric_ci.reports.render import annotations
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.results import CaseResult, Unassessed
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 CAP = "GitHub shows 10 per level; the summary and the report files list all."

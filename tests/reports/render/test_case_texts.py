@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.answers import pictures_of
-from rubric_ci.model.results import CaseResult
 from rubric_ci.reports.render import annotations, formats, markdown, terminal, wording
 from rubric_ci.reports.render.markdown_case import Links
+from rubric_ci.values.answers import pictures_of
+from rubric_ci.values.results import CaseResult
 from tests.pictures import media, png
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 

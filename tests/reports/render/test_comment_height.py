@@ -8,9 +8,9 @@ import cmarkgfm
 import pytest
 from cmarkgfm import cmark
 
-from rubric_ci.model.report import Against, RunReport
-from rubric_ci.model.results import BaseResult, CriterionResult, Graded
 from rubric_ci.reports.render import markdown
+from rubric_ci.values.report import Against, RunReport
+from rubric_ci.values.results import BaseResult, CriterionResult, Graded
 from tests import chromium
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.model.report import Against
-from rubric_ci.model.results import BaseResult
 from rubric_ci.reports.render import comparison_section, formats
 from rubric_ci.reports.render.comparison_section import CUT, is_cut, lower_marks, word_runs
+from rubric_ci.values.report import Against
+from rubric_ci.values.results import BaseResult
 from tests.compared import compared
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.option_values import REPORT_FILES
 from rubric_ci.reports.render import formats
+from rubric_ci.values.option_values import REPORT_FILES
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "golden"

@@ -10,12 +10,12 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.gate.policy.policy_changes import change_note
 from rubric_ci.gate.report import consistency, json_format
 from rubric_ci.gate.report.decision import concluded, exit_code, gate_of
-from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.gate import GateConfig, gate_passes, needs_review
-from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import annotations, markdown, sarif, summary, terminal
 from rubric_ci.reports.render.html import page
 from rubric_ci.services.publish.workflow import outputs
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.gate import GateConfig, gate_passes, needs_review
+from rubric_ci.values.report import RunReport
 from tests.sample_project import CONFIG, Project
 from tests.sample_reports import a_report, graded
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.gate.report.matrix import matrix
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.usage import Usage
-from rubric_ci.model.used_by import UsedBy
 from rubric_ci.reports.render import markdown, per_target, terminal
 from rubric_ci.reports.render.html import view
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.usage import Usage
+from rubric_ci.values.used_by import UsedBy
 from tests.sample_reports import a_report, graded
 
 CASES = (

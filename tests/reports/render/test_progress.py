@@ -44,7 +44,7 @@ def test_bar_on_a_terminal() -> None:
         """
         import sys, time
         from rubric_ci.reports.render.progress import progress
-        from rubric_ci.model.results import Errored
+        from rubric_ci.values.results import Errored
         with progress(3, sys.stderr) as ended:
             for n in range(2):
                 ended(Errored(file="f", line=1, id="[red]x", reason="r"))

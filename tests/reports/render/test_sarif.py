@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render import sarif
+from rubric_ci.values.report import RunReport
 from tests import sarif_multitool
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 

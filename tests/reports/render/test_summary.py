@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.report.decision import concluded
-from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.comparison import Comparison
-from rubric_ci.model.gate import GateInfo, PassRate
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult
-from rubric_ci.model.scope import Scope
 from rubric_ci.reports.render.summary import Tone, heading, tone
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.comparison import Comparison
+from rubric_ci.values.gate import GateInfo, PassRate
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult
+from rubric_ci.values.scope import Scope
 from tests.gate.waivers.test_waived import a_waiver
 from tests.sample_reports import a_report, errored, graded, skipped
 

@@ -7,8 +7,8 @@ import pytest
 from rich.cells import cell_len
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.usage import Usage
 from rubric_ci.reports.render import terminal
+from rubric_ci.values.usage import Usage
 from tests.sample_reports import a_criterion, a_report, a_rubric, graded
 
 GOLDEN = Path(__file__).parents[2] / "golden"

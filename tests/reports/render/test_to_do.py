@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from rubric_ci.gate.report.decision import with_gate
-from rubric_ci.model.changes import GradingChange
-from rubric_ci.model.gate import GateInfo
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult
-from rubric_ci.model.scope import Scope
-from rubric_ci.model.waivers import WaiverResult
 from rubric_ci.reports.render import markdown
 from rubric_ci.reports.render.html import page
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult
+from rubric_ci.values.scope import Scope
+from rubric_ci.values.waivers import WaiverResult
 from tests.sample_reports import a_report, errored, graded, skipped
 
 GATE = GateInfo(fail_on="fail", passing=0.8, borderline=0.6, holds=False)

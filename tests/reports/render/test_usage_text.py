@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.model.report import CostEstimate, JudgeInfo
-from rubric_ci.model.results import Assessed, Graded, Skipped
-from rubric_ci.model.usage import Usage
 from rubric_ci.reports.render import usage_text
+from rubric_ci.values.report import CostEstimate, JudgeInfo
+from rubric_ci.values.results import Assessed, Graded, Skipped
+from rubric_ci.values.usage import Usage
 from tests.sample_reports import a_report
 
 CASE = Graded(

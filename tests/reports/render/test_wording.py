@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.results import Assessed, CriterionResult
-from rubric_ci.model.scope import Scope
-from rubric_ci.model.scoring import MarkValue
 from rubric_ci.reports.render import wording
+from rubric_ci.values.results import Assessed, CriterionResult
+from rubric_ci.values.scope import Scope
+from rubric_ci.values.scoring import MarkValue
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded
 
 

@@ -4,8 +4,8 @@ from datetime import date, timedelta
 
 from rubric_ci.files.project.loader import load
 from rubric_ci.gate.waivers.file import fingerprint_of
-from rubric_ci.model.evals import RubricSpec
-from rubric_ci.model.references import NotFound
+from rubric_ci.values.evals import RubricSpec
+from rubric_ci.values.references import NotFound
 from tests.security.hostile_pull_requests.attack import (
     CONFIG,
     EVALS,

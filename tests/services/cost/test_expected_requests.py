@@ -9,14 +9,14 @@ import pytest
 
 from rubric_ci.grading import engine
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.config import Endpoint, JudgeConfig, MockTarget
-from rubric_ci.model.context import Prepared
-from rubric_ci.model.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.llm_calls import ModelCall, ModelReply
-from rubric_ci.model.results import Answer, Assessment, Graded
-from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.cost.judge_requests import estimate_cost
+from rubric_ci.values.config import Endpoint, JudgeConfig, MockTarget
+from rubric_ci.values.context import Prepared
+from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.llm_calls import ModelCall, ModelReply
+from rubric_ci.values.results import Answer, Assessment, Graded
+from rubric_ci.values.rubric import Check, Rubric
 from tests.cases import build_case, build_context, span
 
 JUDGE = JudgeConfig(endpoint=Endpoint(model="openai/m"))

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase, LlmJudgeSpec, RubricSpec
-from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.models.judge.prompt import rubric_messages
 from rubric_ci.services.cost.judge_requests import TokenEstimate, estimate, request_count
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase, LlmJudgeSpec, RubricSpec
+from rubric_ci.values.rubric import Check, Rubric
 
 SPAN = Span(1, 1, 1, 2)
 JUDGE = JudgeConfig(endpoint=Endpoint(model="m"))

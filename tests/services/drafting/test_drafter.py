@@ -10,11 +10,6 @@ from typing import Any
 import pytest
 
 from rubric_ci.errors import CannotConfigure, CannotReachModel
-from rubric_ci.model.config import Endpoint, JudgeConfig
-from rubric_ci.model.context import JudgementCache, RunContext
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase, Message, TextPart
-from rubric_ci.model.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
 from rubric_ci.services.drafting.draft_check import Drafted
 from rubric_ci.services.drafting.drafter import (
     Drafter,
@@ -23,6 +18,11 @@ from rubric_ci.services.drafting.drafter import (
     DraftResult,
     draft,
 )
+from rubric_ci.values.config import Endpoint, JudgeConfig
+from rubric_ci.values.context import JudgementCache, RunContext
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply, Usage
 
 ENDPOINT = Endpoint(model="openai/m")
 ITEMS = [

@@ -5,14 +5,14 @@ from typing import get_args
 
 import pytest
 
-from rubric_ci.model.config import Endpoint
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase, Message, RubricSpec, TextPart
-from rubric_ci.model.results import BaseResult
-from rubric_ci.model.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 from rubric_ci.services.drafting.drafting_prompt import Contrast, draft_call
 from rubric_ci.services.drafting.drafting_reply import Kind
 from rubric_ci.services.drafting.select import contrasts
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase, Message, RubricSpec, TextPart
+from rubric_ci.values.results import BaseResult
+from rubric_ci.values.rubric import Check, Level, Levelled, Rubric, Scored, ScoreRange
 from tests.sample_reports import a_report, graded
 
 SPAN = Span(1, 1, 1, 2)

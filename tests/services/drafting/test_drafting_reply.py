@@ -7,7 +7,6 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from rubric_ci.model.rubric import Check, Levelled, Scored
 from rubric_ci.models.judge.reply import InvalidReply
 from rubric_ci.services.drafting.drafting_reply import (
     Draft,
@@ -16,6 +15,7 @@ from rubric_ci.services.drafting.drafting_reply import (
     read_draft,
     read_rubrics,
 )
+from rubric_ci.values.rubric import Check, Levelled, Scored
 
 
 def check(name: str, **fields: Any) -> dict[str, Any]:

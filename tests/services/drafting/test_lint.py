@@ -2,10 +2,10 @@
 
 import pytest
 
-from rubric_ci.model.diagnostics import Span
-from rubric_ci.model.evals import EvalCase, Message, TextPart
-from rubric_ci.model.rubric import Check, Rubric
 from rubric_ci.services.drafting.draft_check import lint
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.evals import EvalCase, Message, TextPart
+from rubric_ci.values.rubric import Check, Rubric
 
 SPAN = Span(1, 1, 1, 2)
 CASE = EvalCase(

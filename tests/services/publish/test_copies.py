@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotReadFile, CannotWriteFile
-from rubric_ci.model.answers import pictures_of
-from rubric_ci.model.media import COPIES
 from rubric_ci.services.publish.copies import copies_in, keep_copies, shown_again, write_copies
+from rubric_ci.values.answers import pictures_of
+from rubric_ci.values.media import COPIES
 from tests.pictures import media, png
 
 CART = media("out/cart.png", png(4, 3))

@@ -7,12 +7,12 @@ import pytest
 
 from rubric_ci.gate.comparison import reference
 from rubric_ci.gate.report.decision import with_gate
-from rubric_ci.model.comparison import Decision, ReferenceLog
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult
-from rubric_ci.model.scope import Scope
 from rubric_ci.services.publish import issue
 from rubric_ci.services.publish.issue import Subject
+from rubric_ci.values.comparison import Decision, ReferenceLog
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult
+from rubric_ci.values.scope import Scope
 from tests.compared import compared
 from tests.contract.fake_github import GitHub, serving
 from tests.nights import case, night

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.model.report import RunReport
 from rubric_ci.services.publish.workflow import (
     Workflow,
     outputs,
     write_comparison_outputs,
     write_step_outputs,
 )
+from rubric_ci.values.report import RunReport
 from tests.compared import compared
 from tests.sample_reports import a_report, errored, graded, skipped
 

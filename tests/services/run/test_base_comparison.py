@@ -12,17 +12,17 @@ from benchmarks.against.simulate import TARGET, Worktree, case
 from rubric_ci.gate.comparison.verdicts import MEAN_SHARE
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import median_trial
-from rubric_ci.model.changes import Base, NoBase
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.config import MockTarget
-from rubric_ci.model.context import RunContext
-from rubric_ci.model.evals import EvalCase, Message, TextPart, TrialRule
-from rubric_ci.model.report import Against, RemovedCase
-from rubric_ci.model.results import CaseResult, Graded, Skipped
-from rubric_ci.model.usage import Usage
 from rubric_ci.services.run.base_comparison import Outcome, compare
 from rubric_ci.services.run.confirmation import NOT_ASKED
 from rubric_ci.services.run.sides import BaseSide, Key, Sides
+from rubric_ci.values.changes import Base, NoBase
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.config import MockTarget
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase, Message, TextPart, TrialRule
+from rubric_ci.values.report import Against, RemovedCase
+from rubric_ci.values.results import CaseResult, Graded, Skipped
+from rubric_ci.values.usage import Usage
 from tests.sample_reports import errored, graded, skipped
 
 WORDS: Mapping[str, Any] = {"p": "pass", "b": "borderline", "f": "fail"}

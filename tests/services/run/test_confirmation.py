@@ -11,12 +11,6 @@ import pytest
 from benchmarks.against.simulate import TARGET, case, pull
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.comparison import Drop, RegressionConfig
-from rubric_ci.model.evals import TrialRule
-from rubric_ci.model.gate import GateConfig
-from rubric_ci.model.results import CaseResult, Graded, Trial
-from rubric_ci.model.scoring import Verdict
-from rubric_ci.model.trials import trials_of
 from rubric_ci.services.run.confirmation import (
     NOT_ASKED,
     TOGETHER,
@@ -26,6 +20,12 @@ from rubric_ci.services.run.confirmation import (
 )
 from rubric_ci.services.run.sides import Key
 from rubric_ci.services.run.suspect import Pair
+from rubric_ci.values.comparison import Drop, RegressionConfig
+from rubric_ci.values.evals import TrialRule
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.results import CaseResult, Graded, Trial
+from rubric_ci.values.scoring import Verdict
+from rubric_ci.values.trials import trials_of
 from tests.sample_reports import errored, graded, skipped
 
 DROP = Drop(cases=10, fewer_pass=10, more_fail=10, level=0.01, p_value=0.001, confirmed=True)

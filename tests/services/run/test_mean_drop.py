@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from benchmarks.against.simulate import pull
-from rubric_ci.model.comparison import Drop
 from rubric_ci.services.run import mean_drop
+from rubric_ci.values.comparison import Drop
 from tests.services.run.test_base_comparison import Script
 
 NAMES = [str(number) for number in range(40)]

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.against.replica import Case, Decision, Side, decide
 from benchmarks.against.simulate import Pulled, pull_request
 from rubric_ci.grading.resolve import Task
-from rubric_ci.model.results import Graded
+from rubric_ci.values.results import Graded
 
 DRAWS = 60  # of a case and side, more than it can be asked
 

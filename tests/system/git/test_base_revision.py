@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotFindRevision
-from rubric_ci.model.changes import Base, FoundBase, NoBase, Trigger
 from rubric_ci.system.git import base_revision
+from rubric_ci.values.changes import Base, FoundBase, NoBase, Trigger
 from tests.checkout import Checkout
 
 ZEROS = "0" * 40

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.errors import CannotUseGit
-from rubric_ci.model.changes import ABSENT, SUBMODULE, SYMLINK, Change
 from rubric_ci.system.git import plumbing
+from rubric_ci.values.changes import ABSENT, SUBMODULE, SYMLINK, Change
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
 

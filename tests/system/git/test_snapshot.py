@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.model.references import Found, NotFound
 from rubric_ci.system.git import plumbing
 from rubric_ci.system.git.snapshot import Snapshot, follow
+from rubric_ci.values.references import Found, NotFound
 from tests import platforms
 from tests.checkout import Checkout
 

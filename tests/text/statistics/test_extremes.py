@@ -16,13 +16,13 @@ import pytest
 from rubric_ci.gate.comparison import alarm_budget, drift, verdicts
 from rubric_ci.gate.comparison.alarm_budget import Pair
 from rubric_ci.gate.comparison.drift import Observed
-from rubric_ci.model.comparison import RegressionConfig
-from rubric_ci.model.results import Trial
-from rubric_ci.reports.history import from_report
+from rubric_ci.parts.lab.history import from_report
 from rubric_ci.text.statistics import judge_errors, night_effect, power, significance
 from rubric_ci.text.statistics.judge_errors import Measured
 from rubric_ci.text.statistics.night_effect import NightMeans
 from rubric_ci.text.statistics.power import DEFAULT, Design, Variances
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.results import Trial
 from tests.sample_reports import a_report, errored, graded
 
 pytestmark = pytest.mark.deep

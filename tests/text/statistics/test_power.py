@@ -5,8 +5,7 @@ from math import comb, sqrt
 import pytest
 
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.model.comparison import ReferenceLog
-from rubric_ci.reports.history.detectable_drop import TWO_NIGHTS, sees, show_power
+from rubric_ci.parts.lab.history.detectable_drop import TWO_NIGHTS, sees, show_power
 from rubric_ci.text.statistics import power
 from rubric_ci.text.statistics.power import (
     DEFAULT,
@@ -16,6 +15,7 @@ from rubric_ci.text.statistics.power import (
     probability,
     smallest_drop,
 )
+from rubric_ci.values.comparison import ReferenceLog
 from tests.sample_reports import a_report
 
 

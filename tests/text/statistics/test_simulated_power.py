@@ -5,7 +5,7 @@ from math import sqrt
 
 import pytest
 
-from rubric_ci.reports.history.detectable_drop import needed, sees
+from rubric_ci.parts.lab.history.detectable_drop import needed, sees
 from rubric_ci.text.statistics import significance
 from rubric_ci.text.statistics.power import DEFAULT, cases_needed, smallest_drop
 from tests.text.statistics.test_power import design

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never
 
 if TYPE_CHECKING:
-    from rubric_ci.model.diagnostics import Diagnostic
+    from rubric_ci.values.diagnostics import Diagnostic
 
 Format: TypeAlias = Literal["text", "github", "json", "sarif"]
 
@@ -14,7 +14,7 @@ def summary(found: "Sequence[Diagnostic]", checked: int) -> str:
     files = _plural(checked, "file")
     if not found:
         return f"{files} checked: no problems"
-    from rubric_ci.model.diagnostics import Severity
+    from rubric_ci.values.diagnostics import Severity
 
     counts = [
         _plural(sum(d.severity is severity for d in found), severity.value)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from rubric_ci.files.validation.output import summary
 from rubric_ci.files.validation.output.plain_text import headline
-from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, within_cap
+from rubric_ci.values.diagnostics import Diagnostic, Severity
 
 
 def render(found: Sequence[Diagnostic], checked: int, token: str, notes: Sequence[str] = ()) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from json import dumps
 
-from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.text import escape
+from rubric_ci.values.diagnostics import Diagnostic
 
 VERSION = 1
 

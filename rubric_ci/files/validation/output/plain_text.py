@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rubric_ci.files.validation.output import summary
-from rubric_ci.model.diagnostics import Diagnostic, Severity
 from rubric_ci.text.escape import log_line, visible
+from rubric_ci.values.diagnostics import Diagnostic, Severity
 
 _WIDEST = 120  # columns of a source line that are shown
 _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTICE: "36"}

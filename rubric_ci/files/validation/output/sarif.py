@@ -6,8 +6,8 @@ from json import dumps
 from typing import Any
 
 from rubric_ci.files.validation.rules import RULES
-from rubric_ci.model.diagnostics import Diagnostic
 from rubric_ci.text import escape
+from rubric_ci.values.diagnostics import Diagnostic
 
 _LEVELS = {"error": "error", "warning": "warning", "notice": "note"}
 

@@ -5,18 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.media import COPIES, Picture
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import (
-    Assessed,
-    CaseResult,
-    CriterionResult,
-    Errored,
-    EvaluatorResult,
-    Graded,
-    Skipped,
-)
 from rubric_ci.reports.render import comparison_section, palette, usage_text, wording
 from rubric_ci.reports.render.html.groups import criteria_of
 from rubric_ci.reports.render.html.jinja import case_anchor, criterion_anchor
@@ -32,6 +20,18 @@ from rubric_ci.reports.render.html.work_view import (
 )
 from rubric_ci.reports.render.wording import CaseStatus
 from rubric_ci.text import numbers, transcript
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.media import COPIES, Picture
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import (
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    Errored,
+    EvaluatorResult,
+    Graded,
+    Skipped,
+)
 
 LABELS: Final[dict[CaseStatus, str]] = {
     "fail": "fail",

@@ -3,14 +3,14 @@
 from typing import Final
 
 from rubric_ci.gate.report.matrix import Row, matrix
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Skipped
 from rubric_ci.reports.render import comparison_section, per_target, wording
 from rubric_ci.reports.render.html.case_view import Badge
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.reports.render.html.work_view import Piece
 from rubric_ci.text import numbers
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Skipped
 
 MOST_ROWS: Final = 200
 UNFOLDED: Final = 20  # rows that are visible at once

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, TypeAlias
 
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.report import RunReport, usage_of_sides
-from rubric_ci.model.results import Assessed, CaseResult, CriterionResult, Graded, Skipped
 from rubric_ci.reports.render import wording
 from rubric_ci.reports.render.html.jinja import shared_criterion_anchor
 from rubric_ci.reports.render.wording import CaseStatus
 from rubric_ci.text import numbers
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.report import RunReport, usage_of_sides
+from rubric_ci.values.results import Assessed, CaseResult, CriterionResult, Graded, Skipped
 
 Judged: TypeAlias = tuple[Assessed, CriterionResult]
 BINS: Final = 20  # of scores from 0 to 1

@@ -10,9 +10,6 @@ from itertools import accumulate
 from typing import Final
 
 from rubric_ci.gate.comparison import phrases as compared
-from rubric_ci.model.media import Picture
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded, Skipped
 from rubric_ci.reports.render import wording
 from rubric_ci.reports.render.html import jinja, view
 from rubric_ci.reports.render.html.case_view import case_view, has_pictures
@@ -24,6 +21,9 @@ from rubric_ci.reports.render.html.groups import (
 )
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.text.escape import visible
+from rubric_ci.values.media import Picture
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded, Skipped
 
 STYLES: Final = ("base.css", "page.css")
 OPENED: Final = 5  # cases without a pass that are unfolded at first

@@ -10,9 +10,6 @@ from urllib.parse import urlencode
 from rubric_ci.gate.comparison import phrases as compared
 from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import waived as waivers
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult, Graded
 from rubric_ci.reports.render import summary, to_do, usage_text, wording
 from rubric_ci.reports.render.html import groups
 from rubric_ci.reports.render.html.grid import target_grid
@@ -26,6 +23,9 @@ from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.reports.render.usage_text import report_notes
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import visible
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult, Graded
 
 MOST: Final = 500  # rows of a table
 POOLED: Final = frozenset({"mean score", "mean mark"})  # columns that mean nothing over targets

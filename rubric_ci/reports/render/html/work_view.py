@@ -6,13 +6,13 @@ from typing import TypeAlias
 
 from markupsafe import Markup
 
-from rubric_ci.model.dataclass import dataclass
-from rubric_ci.model.results import Errored, Graded
-from rubric_ci.model.trace import CaseTrace, FileChange, Step
 from rubric_ci.reports.render.html.answer_markdown import rendered
 from rubric_ci.reports.render.html.quotes import quoted
 from rubric_ci.text import numbers, transcript
 from rubric_ci.text.transcript import Exchange
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.results import Errored, Graded
+from rubric_ci.values.trace import CaseTrace, FileChange, Step
 
 Piece: TypeAlias = tuple[str, str]  # (kind, text): "mark" for a quote, "ins" and "del", or ""
 

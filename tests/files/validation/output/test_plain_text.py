@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rubric_ci.files.validation.output import github, plain_text, summary
-from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
+from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
 
 PROBLEM = Diagnostic(
     rule="out-of-range",

@@ -7,7 +7,7 @@ import pytest
 
 from rubric_ci.files.validation.output import sarif
 from rubric_ci.files.validation.rules import meanings
-from rubric_ci.model.diagnostics import Diagnostic, Severity, Span
+from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
 from tests import sarif_multitool
 from tests.evals.__main__ import diagnostics, evals
 

@@ -1,7 +1,7 @@
 """Parts of a page, drawn by their templates."""
 
-from rubric_ci.model.report import RunReport
 from rubric_ci.reports.render.html import jinja, view
+from rubric_ci.values.report import RunReport
 
 
 def part(template: str, report: RunReport) -> str:

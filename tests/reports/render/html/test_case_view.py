@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from rubric_ci.model.results import CaseResult, Trial
 from rubric_ci.reports.render.html.case_view import case_view
 from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.values.results import CaseResult, Trial
 from tests.reports.render.html import drawn
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 

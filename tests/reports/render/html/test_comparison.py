@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.model.report import Against
-from rubric_ci.model.results import BaseResult, CaseResult
 from rubric_ci.reports.render.html.case_view import before_view, change_badge
 from rubric_ci.reports.render.html.jinja import case_anchor
+from rubric_ci.values.report import Against
+from rubric_ci.values.results import BaseResult, CaseResult
 from tests.compared import compared
 from tests.reports.render.html import drawn
 from tests.sample_reports import a_report, graded

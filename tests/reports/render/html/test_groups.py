@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from rubric_ci.model.usage import Usage
 from rubric_ci.reports.render.html.groups import criterion_groups, file_groups
+from rubric_ci.values.usage import Usage
 from tests.sample_reports import a_criterion, a_report, a_rubric, errored, graded, skipped
 
 MET = a_criterion("met", normalised=1.0, gated=False)

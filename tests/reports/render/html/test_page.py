@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import CaseResult
-from rubric_ci.model.usage import Usage
 from rubric_ci.reports.render.html import page
 from rubric_ci.reports.render.html.groups import criterion_groups
 from rubric_ci.reports.render.html.page import script_data
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import CaseResult
+from rubric_ci.values.usage import Usage
 from tests.compared import compared
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.model.report import RunReport
-from rubric_ci.model.results import BaseResult, Graded
-from rubric_ci.model.usage import Usage
 from rubric_ci.reports.render.html import page
 from rubric_ci.reports.render.html.jinja import (
     case_anchor,
     criterion_anchor,
     shared_criterion_anchor,
 )
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import BaseResult, Graded
+from rubric_ci.values.usage import Usage
 from tests import chromium
 from tests.chromium import Browser, Page
 from tests.sample_reports import a_criterion, a_report, errored, graded, skipped

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.model.diagnostics import Span as Place
-from rubric_ci.model.rubric import Check, Judgement, Mark
 from rubric_ci.models.judge.reply_checks import missing_quotes
 from rubric_ci.reports.render.html.quotes import quoted
+from rubric_ci.values.diagnostics import Span as Place
+from rubric_ci.values.rubric import Check, Judgement, Mark
 
 ANSWER = "You can\n  return it “until” 14 March; the ﬁne print: İstanbul. You can call."
 

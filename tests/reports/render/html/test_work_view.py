@@ -2,11 +2,11 @@
 
 import pytest
 
-from rubric_ci.model.trace import CaseTrace, FileChange, Step
 from rubric_ci.reports.render.html.case_view import case_view
 from rubric_ci.reports.render.html.work_view import TextView, before_dialogue, dialogue, work
 from rubric_ci.text import transcript
 from rubric_ci.text.transcript import Exchange
+from rubric_ci.values.trace import CaseTrace, FileChange, Step
 from tests.reports.render.html import drawn
 from tests.sample_reports import a_criterion, a_report, graded
 

@@ -1,0 +1,299 @@
+"""Agents: a program works in a fresh folder, and reports what it did."""
+
+import asyncio
+import shutil
+from collections.abc import Awaitable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut
+from rubric_ci.grading.targets import command, conversation, spending
+from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
+from rubric_ci.grading.targets.call_spelling import Spelling, of_servers
+from rubric_ci.parts.agents import AGENTS, container, workspace_hooks
+from rubric_ci.parts.agents.home import furnished, kept
+from rubric_ci.parts.agents.logins import Login, NoLogin, login_of
+from rubric_ci.parts.agents.program import Files, Start
+from rubric_ci.parts.agents.work import (
+    DIFF,
+    INPUTS,
+    check_files,
+    listed,
+    media_left,
+    put_inputs,
+    run_commands,
+    without_inputs,
+    work_left,
+)
+from rubric_ci.parts.agents.workspace import Folders, Workspaces
+from rubric_ci.system import processes
+from rubric_ci.system.processes import Command, Finished, clean_environment
+from rubric_ci.system.scratch import VARIABLE, variables
+from rubric_ci.text import numbers
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.config import CliTarget, Workspace
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.results import Answer
+from rubric_ci.values.trace import Trace
+
+_HOMES = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
+
+
+async def answer(
+    case: EvalCase, target: CliTarget, context: RunContext, attempt: int, workspaces: Workspaces
+) -> Answer:
+    """Let an agent or a command work in its workspace; raises NoVerdict without an answer."""
+    async with workspaces.opened(case, target, context) as folders:
+        session = Session(case, target.agent)
+        await asyncio.to_thread(put_inputs, case, folders.work)
+
+        async def turn(one: EvalCase) -> Answer:
+            if target.agent:
+                return await _run(one, target, target.agent, context, folders, session)
+            names = (*target.env, VARIABLE)
+            confine = partial(
+                confined_argv, target=target, folders=folders, names=names, context=context
+            )
+            return await command.answer(one, target, context, attempt, folders.work, confine)
+
+        talk = conversation.answer(case, context, turn) if case.most_turns else turn(case)
+        talk = _contained(talk, target, folders, context)
+        try:
+            given = await talk
+        except NoVerdict as error:
+            raise error.after(await _left_behind(error.did, target, folders)) from None
+        done = await _with_work(given, case, target, folders, context)
+        return session.told(done)
+
+
+class Session:
+    """The session of an agent over the turns of a conversation, where it can resume one."""
+
+    def __init__(self, case: EvalCase, agent: AgentProgram | None) -> None:
+        self.agent = agent if case.most_turns else None
+        resumes = self.agent is not None and AGENTS[self.agent.name].resumes
+        self.id: str | None = "" if resumes else None  # None: it has none, "": it begins
+        self._used: dict[str, float] = {}  # figures before this turn
+
+    def asked(self, case: EvalCase) -> EvalCase:
+        """Return the case of a turn, without the messages that a session already has."""
+        return replace(case, input_messages=case.input_messages[-1:]) if self.id else case
+
+    def own(self, trace: Trace) -> Trace:
+        """Return the work of a turn with its own figures, and keep the session for the next one."""
+        if self.agent is None or self.id is None:
+            return trace
+        names = AGENTS[self.agent.name].adds_up
+        used = {name: getattr(trace, name) or 0 for name in names}
+        before, self._used, self.id = self._used, used, trace.session
+        rest: dict[str, Any] = {name: used[name] - before.get(name, 0) for name in names}
+        return replace(trace, **rest)
+
+    def told(self, given: Answer) -> Answer:
+        """Return the answer of a conversation with how its turns were asked."""
+        if self.agent is None or given.work is None:
+            return given
+        how = "the turns are one session"
+        if self.id is None:
+            how = f"each turn got the texts before it: {self.agent.name} resumes no session"
+        return replace(given, work=replace(given.work, notes=(*given.work.notes, how)))
+
+
+async def _contained(
+    talk: Awaitable[Answer], target: CliTarget, folders: Folders, context: RunContext
+) -> Answer:
+    """Return the answer, after the container that gave it was removed, if there is one."""
+    try:
+        return await talk
+    finally:
+        if target.workspace and target.workspace.container:
+            await container.remove(folders, context.environment)
+
+
+def at_work(case: EvalCase, target: CliTarget) -> CliTarget:
+    """Return the target with the workspace of the case, if it has one; its sandbox stays."""
+    if case.workspace is None:
+        return target
+    own = target.workspace or Workspace()
+    return replace(
+        target,
+        workspace=replace(case.workspace, sandbox=own.sandbox, container=own.container),
+        cwd=target.cwd if target.workspace else ".",
+    )
+
+
+async def beside(
+    given: Answer, case: EvalCase, name: str, context: RunContext, workspaces: Workspaces
+) -> Answer:
+    """Return the answer of a model with the workspace of the case, in which nothing happened."""
+    target = CliTarget(name=name, workspace=case.workspace)
+    async with workspaces.opened(case, target, context) as folders:
+        return await _with_work(given, case, target, folders, context)
+
+
+async def _run(
+    case: EvalCase,
+    target: CliTarget,
+    agent: AgentProgram,
+    context: RunContext,
+    folders: Folders,
+    session: Session,
+) -> Answer:
+    known = AGENTS[agent.name]
+    login = _login(target, agent, context)
+
+    def start(dollars: float | None) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        settings = capped(agent, dollars) if known.cap else agent
+        made = furnished(known.work(settings, session.id), folders.home, login.files)
+        given = _environment(made, target, login, folders.home, context.environment)
+        argv = confined_argv(
+            made.argv, target=target, folders=folders, names=given, context=context
+        )
+        return argv, given
+
+    servers = of_servers(agent.mcp_servers, known.server_tools)
+    spelling = Spelling(places={folders.work: ".", folders.home: "~"}, servers=servers)
+
+    async def begin(dollars: float | None) -> Answer:
+        argv, environment = start(dollars)
+        line = Command(
+            script=argv,
+            cwd=folders.work,
+            environment=environment,
+            known=context.environment,
+            timeout_seconds=target.timeout_seconds,
+            stdin=prompt(session.asked(case)),
+            gives_up=lambda printed: known.gives_up(printed) or _is_over(agent, printed),
+        )
+        try:
+            finished = await processes.run(line)
+        except ScriptTimedOut as stopped:
+            raise timed_out(stopped, target, agent.name, spelling) from None
+        files = await asyncio.to_thread(kept, folders.home, known.keeps)
+        try:
+            trace = session.own(_trace(finished, files, target, agent))
+            return answer_of(trace, finished, spelling, target)
+        except CannotAnswer as error:
+            done = did(agent.name, finished.stdout, finished.stderr, spelling)
+            raise error.after(done) from None
+
+    start(None)  # what cannot be started costs nothing
+    return await spending.started(target, context, begin)
+
+
+def _is_over(agent: AgentProgram, printed: bytes) -> bool:
+    """Return True if a program that does not limit its turns goes on after the most."""
+    turns, most = AGENTS[agent.name].turns, agent.max_turns
+    return turns is not None and most is not None and turns(printed) >= most
+
+
+def capped(agent: AgentProgram, dollars: float | None) -> AgentProgram:
+    """Return the program with the lower of its limit and the dollars that are left."""
+    limits = [each for each in (agent.max_cost_usd, dollars) if each is not None]
+    return replace(agent, max_cost_usd=round(min(limits), 4)) if limits else agent
+
+
+async def _with_work(
+    given: Answer, case: EvalCase, target: CliTarget, folders: Folders, context: RunContext
+) -> Answer:
+    """Return the answer with the files that are left in the workspace."""
+    settings = target.workspace or Workspace()
+    sandbox = Path(settings.sandbox[0]).name if settings.sandbox else settings.container
+    work = await asyncio.to_thread(work_left, folders.before, folders.work, settings.keep, sandbox)
+    media = await asyncio.to_thread(media_left, folders.work, settings.keep)
+    work = replace(without_inputs(work, case), files=(*work.files, *map(listed, media)))
+    last, run = settings.hooks.after_each, folders.run
+    notes = await workspace_hooks.finish("after_each", last, folders.work, case, context, run=run)
+    checks = await asyncio.to_thread(check_files, case, folders.work, work.changes)
+    checks += await run_commands(case, folders.work, folders.home, context)
+    kept = work.changes if DIFF in settings.keep else ()
+    return replace(
+        given,
+        work=replace(work, changes=kept, checks=checks, notes=(*work.notes, *notes)),
+        media=(*given.media, *media),
+        folder=str(folders.work) if case.looks_in_workspace else "",
+    )
+
+
+async def _left_behind(done: Answer | None, target: CliTarget, folders: Folders) -> Answer | None:
+    """Return the work of an agent that failed, with its changes; None: it did nothing."""
+    settings = target.workspace or Workspace()
+    try:
+        work = await asyncio.to_thread(work_left, folders.before, folders.work, settings.keep)
+    except CannotAnswer:  # too much is left
+        return done
+    if not work.changes:
+        return done
+    kept = work.changes if DIFF in settings.keep else ()
+    return replace(done or Answer(text=""), work=replace(work, changes=kept))
+
+
+def confined_argv(
+    argv: tuple[str, ...],
+    target: CliTarget,
+    folders: Folders,
+    names: Iterable[str],
+    context: RunContext,
+) -> tuple[str, ...]:
+    """Return the command line behind the sandbox, if there is one; raises CannotAnswer.
+
+    `names` are the variables that a container gets.
+    """
+    settings = target.workspace or Workspace()
+    if settings.container:
+        return (*container.prefix(settings.container, folders, names, context.environment), *argv)
+    prefix = settings.sandbox
+    for name in (*prefix[:1], *argv[:1]):
+        if shutil.which(name) is None:
+            raise CannotAnswer(f"the program `{name}` is not on the PATH; install it")
+    places = {"{WORKSPACE}": str(folders.work), "{HOME}": str(folders.home)}
+    filled = tuple(_filled(word, places) for word in prefix)
+    return (*filled, *argv)
+
+
+def _filled(word: str, places: Mapping[str, str]) -> str:
+    for name, path in places.items():
+        word = word.replace(name, path)
+    return word
+
+
+def prompt(case: EvalCase) -> str:
+    """Return an agent's prompt: guidelines and system messages, then the question."""
+    where = (
+        f"The images and documents in brackets are files below `{INPUTS}`." if case.media else ""
+    )
+    parts = (command.guidelines(case), case.question, where)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _environment(
+    start: Start,
+    target: CliTarget,
+    login: Login,
+    home: Path,
+    environment: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the named variables, the credential, the locale and the PATH; the home is empty."""
+    given = {**clean_environment(environment, target.env), **login.variables}
+    homes = {name: str(home) for name in _HOMES if name in given or name in {"HOME", "TMPDIR"}}
+    return {**given, **homes, **start.environment, **variables(home)}
+
+
+def _login(target: CliTarget, agent: AgentProgram, context: RunContext) -> Login:
+    """Return the credential of an agent; raises CannotAnswer without one."""
+    try:
+        return login_of(agent.name, target.env, context.environment, server=agent.base_url)
+    except NoLogin as error:
+        raise CannotAnswer(f"the target `{target.name}`: {error}") from None
+
+
+def _trace(finished: Finished, files: Files, target: CliTarget, agent: AgentProgram) -> Trace:
+    """Return the agent's report; raises CannotAnswer for a failure, and after the most turns."""
+    if _is_over(agent, finished.stdout.encode()):
+        turns = numbers.plural(agent.max_turns or 0, "turn")
+        ended = f"was ended after {turns}, the limit in `max_turns`"
+        raise CannotAnswer(f"the target `{target.name}` {ended}")
+    return read(agent.name, finished.stdout, finished.stderr, target, files)

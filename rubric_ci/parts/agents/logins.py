@@ -1,0 +1,140 @@
+"""The login of an agent program on this machine, which counts outside of CI.
+
+A program starts with an empty home folder. It gets the login that its own commands made: an access
+token as a variable, else its file. What would be renewed is refused, because a renewed token would
+be lost with the folder, and the one that the person has would be void.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from rubric_ci.parts.agents.program import mapping, parsed
+from rubric_ci.system import masking
+from rubric_ci.system.ci_advice import how_to_set, in_a_job
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.model_facts import CREDENTIALS
+
+_SHORTEST: Final = timedelta(minutes=15)  # that a token must be valid yet
+_RENEWED: Final = timedelta(days=7)  # codex renews a login that is older
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """The login of a program: variables, and files of its home folder."""
+
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
+    place: str = ""  # the file of the login; empty: variables of this process
+
+
+class NoLogin(Exception):
+    """There is no credential, or it ends too soon; the text says what to do."""
+
+
+def login_of(
+    program: str,
+    given: tuple[str, ...],
+    environment: Mapping[str, str],
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    *,
+    server: str = "",
+) -> Login:
+    """Return the credential of a program; raises NoLogin.
+
+    It is a variable, one of those that `given` names, or outside of CI the program's own login,
+    which no other `server` gets.
+    """
+    names = CREDENTIALS.get(program, ())
+    own = {name: environment[name] for name in names if environment.get(name)}
+    if own or not names or any(environment.get(name) for name in given):
+        return Login(variables=own)
+    if not (server or in_a_job(environment)) and (found := _own(program, environment, now())):
+        masking.hide(_tokens([*found.variables.values(), *found.files.values()]))
+        return found
+    raise NoLogin(missing(program, environment))
+
+
+def missing(program: str, environment: Mapping[str, str]) -> str:
+    """Return how a program gets a credential."""
+    names = CREDENTIALS[program]
+    start = f"no credential for {program}: "
+    if not in_a_job(environment):
+        login = {"claude-code": "log in with `claude`, or ", "codex": "run `codex login`, or "}
+        return f"{start}{login.get(program, '')}set {' or '.join(names)}"
+    first = "CLAUDE_CODE_OAUTH_TOKEN" if program == "claude-code" else names[0]
+    token = "get a token with `claude setup-token`, " if first != names[0] else ""
+    return f"{start}{token}{how_to_set(first, environment)}"
+
+
+def _own(program: str, environment: Mapping[str, str], now: datetime) -> Login | None:
+    match program:
+        case "claude-code":
+            return _of_claude(_folder("CLAUDE_CONFIG_DIR", ".claude", environment), now)
+        case "codex":
+            return _of_codex(_folder("CODEX_HOME", ".codex", environment), now)
+        case _:
+            return None
+
+
+def _folder(variable: str, name: str, environment: Mapping[str, str]) -> Path:
+    home = environment.get("HOME") or environment.get("USERPROFILE") or ""
+    return Path(environment.get(variable) or Path(home) / name)
+
+
+def _of_claude(folder: Path, now: datetime) -> Login | None:
+    file = folder / ".credentials.json"
+    found = mapping(mapping(parsed(_text(file))).get("claudeAiOauth"))
+    token, end = found.get("accessToken"), found.get("expiresAt")  # milliseconds
+    if not isinstance(token, str) or not token:
+        return None
+    if isinstance(end, int | float) and end / 1000 < (now + _SHORTEST).timestamp():
+        raise NoLogin("the login of claude-code ends; run `claude` once, which renews it")
+    return Login(variables={"CLAUDE_CODE_OAUTH_TOKEN": token}, place=str(file))
+
+
+def _of_codex(folder: Path, now: datetime) -> Login | None:
+    file = folder / "auth.json"
+    found = mapping(parsed(text := _text(file)))
+    if isinstance(key := found.get("OPENAI_API_KEY"), str) and key:
+        return Login(variables={"CODEX_API_KEY": key}, place=str(file))
+    if not mapping(found.get("tokens")):
+        return None
+    if now - _time(found.get("last_refresh")) > _RENEWED:
+        raise NoLogin("the login of codex is older than 7 days; run `codex` once, which renews it")
+    return Login(files={"auth.json": text}, place=str(file))
+
+
+def _time(written: Any) -> datetime:
+    try:
+        return datetime.fromisoformat(str(written)).astimezone(UTC)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def _tokens(texts: list[str]) -> list[str]:
+    """Return the secrets in variables and files: a text, or the texts in its JSON."""
+    found: list[str] = []
+    for text in texts:
+        value = parsed(text)
+        found += _strings(value) if isinstance(value, dict) else [text]
+    return found
+
+
+def _strings(value: Any) -> list[str]:
+    match value:
+        case str():
+            return [value] if len(value) > 30 else []
+        case dict():
+            return [each for item in value.values() for each in _strings(item)]
+        case _:
+            return []

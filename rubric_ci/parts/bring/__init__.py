@@ -1,0 +1,1 @@
+"""Files, traces and results of other eval tools."""

@@ -1,0 +1,46 @@
+"""Gradings of Agent Skills: `benchmark.json`, or the `grading.json` of one run.
+
+`expectations` is skill-creator's name, `assertion_results` agentskills.io's. Neither marks a
+failure of the infrastructure: a run without a grading is left out by the tool.
+"""
+
+from collections.abc import Iterator
+
+from rubric_ci.files.parsing.typed_json import Mismatch
+from rubric_ci.parts.bring.adoption.samples import Check, Data, Sample, json_data, text_of
+
+_LISTS = ("expectations", "assertion_results", "assertions")
+COMPARED = "with_skill"
+"""The configuration that is graded; the others are what it is compared with by the tool."""
+
+
+def read(text: str) -> Iterator[Sample]:
+    """Yield the runs with the skill; runs of one eval are trials."""
+    data = json_data(text)
+    if data.get("runs") is None:
+        yield _sample("grading", data, data)
+        return
+    for run in data.items("runs"):
+        if run.text("configuration", COMPARED) == COMPARED:
+            yield _sample(f"eval-{text_of(run.get('eval_id'))}", run, run.at("result"))
+
+
+def _sample(name: str, run: Data, result: Data) -> Sample:
+    found = [(key, list(run.items(key))) for key in _LISTS]
+    marks = next((marks for _, marks in found if marks), [])
+    if not marks and result.at("summary").value is None and result.get("pass_rate") is None:
+        raise Mismatch(f"{run.path or 'the file'} has none of {', '.join(_LISTS)}")
+    checks = tuple(
+        Check(
+            name=f"expectation-{number}",
+            passed=mark.flag("passed"),
+            text=mark.text("text", ""),
+            reason=mark.text("evidence", ""),
+        )
+        for number, mark in enumerate(marks, 1)
+    )
+    return Sample(
+        id=name,
+        checks=checks,
+        skipped="" if checks else "its expectations are not in this file",
+    )

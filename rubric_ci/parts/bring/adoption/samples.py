@@ -1,0 +1,186 @@
+"""The common form of every tool's results: answers to cases, with the marks that they have.
+
+JSON of other tools is read key by key; what is missing or of another type raises with its path.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import replace
+from math import isfinite
+from typing import Any, Final
+
+from rubric_ci.files.parsing.typed_json import Mismatch
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.scoring import weighted_mean
+
+MOST_ID: Final = 80  # characters of an id that is made from a question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """The mark of one grader: an assertion, a metric or a scorer."""
+
+    name: str
+    passed: bool | None  # None: a score without a verdict, for the pass threshold of the gate
+    score: float | None = None  # 0..1; None: by `passed`
+    weight: float = 1.0
+    text: str = ""  # what it demands
+    reason: str = ""
+    error: str = ""  # why it has no mark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """An answer to a case; several with one suite and id are trials of the case."""
+
+    id: str
+    suite: str = ""  # the eval file, as the results name it; empty: the results themselves
+    checks: tuple[Check, ...] = ()
+    passed: bool | None = None  # the tool's own verdict; None: every check that counts passes
+    score: float | None = None  # the tool's own; None: the weighted mean of the checks
+    error: str = ""  # why there is no verdict
+    skipped: str = ""  # why there was nothing to grade
+    question: str = ""
+    expected: str = ""
+    answer: str = ""
+    target: str = ""
+    tags: tuple[str, ...] = ()
+    seconds: float | None = None
+    details: Mapping[str, Any] | None = None
+    selector: str = ""  # what the tool chooses the case by; empty: its id
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A value and its path from the root."""
+
+    value: Any
+    path: str = ""
+
+    def at(self, key: str) -> "Data":
+        """Return the value of a key; None where there is no such key."""
+        found = self.value.get(key) if isinstance(self.value, dict) else None
+        return Data(found, f"{self.path}.{key}".lstrip("."))
+
+    def get(self, key: str) -> Any:
+        """Return the value of a key; None where there is none."""
+        return self.at(key).value
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Return a text; `default` where it is missing or null."""
+        return str(self._typed(key, str, "a text", default))
+
+    def flag(self, key: str, default: bool | None = None) -> bool:
+        """Return true or false."""
+        return bool(self._typed(key, bool, "true or false", default))
+
+    def number(self, key: str) -> float | None:
+        """Return a number, None where it is missing or null."""
+        found = self.at(key)
+        if found.value is None:
+            return None
+        if isinstance(found.value, bool) or not isinstance(found.value, int | float):
+            raise Mismatch(f"{found.path} must be a number")
+        try:
+            return float(found.value)
+        except OverflowError:
+            raise Mismatch(f"{found.path} is too large") from None
+
+    def items(self, key: str, *, required: bool = False) -> Iterator["Data"]:
+        """Yield the items of a list; none where it is missing or null."""
+        found = self.at(key)
+        if found.value is None and not required:
+            return
+        if not isinstance(found.value, list):
+            raise Mismatch(f"{found.path} must be a list")
+        for index, item in enumerate(found.value):
+            yield Data(item, f"{found.path}.{index}")
+
+    def entries(self, key: str) -> Iterator[tuple[str, "Data"]]:
+        """Yield the entries of a mapping; none where it is missing or null."""
+        found = self.at(key)
+        if found.value is not None and not isinstance(found.value, dict):
+            raise Mismatch(f"{found.path} must be a mapping")
+        for name in found.value or {}:
+            yield name, found.at(name)
+
+    def _typed(self, key: str, kind: type, named: str, default: object) -> object:
+        found = self.at(key)
+        if found.value is None and default is not None:
+            return default
+        if not isinstance(found.value, kind):
+            raise Mismatch(f"{found.path} must be {named}")
+        return found.value
+
+
+def text_of(value: Any) -> str:
+    """Return a text as it is, anything else as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def short(text: str) -> str:
+    """Return one line of a text as an id."""
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_ID else f"{line[: MOST_ID - 1]}…"
+
+
+def unit(name: str, score: float | None) -> tuple[float | None, str]:
+    """Return a score, or why it does not count: one outside of 0..1 has no meaning here."""
+    if score is None or (isfinite(score) and 0 <= score <= 1):
+        return score, ""
+    return None, f"{name}: the score {score:g} is not between 0 and 1"
+
+
+def counting(samples: Iterable[Sample], graders: Set[str]) -> Iterator[Sample]:
+    """Yield the samples with these graders alone; the others are shown with weight 0.
+
+    Raises Mismatch if no sample has a grader of that name.
+    """
+    every = list(samples)
+    known = {check.name for sample in every for check in sample.checks}
+    if unknown := sorted(graders - known):
+        raise Mismatch(f"no grader `{unknown[0]}`; there are {', '.join(sorted(known)) or 'none'}")
+    for sample in every:
+        checks = tuple(
+            check if check.name in graders else replace(check, weight=0.0, error="")
+            for check in sample.checks
+        )
+        yield replace(sample, checks=checks, passed=None, score=None) if graders else sample
+
+
+def judged(sample: Sample, least: float) -> Sample:
+    """Return the sample with its verdict and score, and a verdict of each check.
+
+    `least` is the score from which a check without a verdict passes. Without a check that counts
+    there is no verdict.
+    """
+    checks = tuple(_judged(check, least) for check in sample.checks)
+    counted = [check for check in checks if check.weight > 0]
+    passed, score = sample.passed, sample.score
+    if passed is None and counted:
+        passed = all(check.passed for check in counted)
+    if score is None and counted:
+        score = weighted_mean((check.weight, _value(check)) for check in counted)
+    if score is None and passed is not None:
+        score = float(passed)
+    return replace(sample, checks=checks, passed=passed, score=score)
+
+
+def _judged(check: Check, least: float) -> Check:
+    if check.passed is not None or check.error:
+        return check
+    return replace(check, passed=check.score is not None and check.score >= least)
+
+
+def _value(check: Check) -> float:
+    return float(bool(check.passed)) if check.score is None else check.score
+
+
+def json_data(text: str) -> Data:
+    """Return the data of a JSON text; raises Mismatch."""
+    try:
+        return Data(json.loads(text))  # NaN is the score of a sample that Inspect did not score
+    except (ValueError, RecursionError) as error:
+        raise Mismatch(f"not JSON ({error})") from error

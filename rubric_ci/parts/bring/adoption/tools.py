@@ -1,0 +1,187 @@
+"""The tools whose results are read: one row each; and the run of such a tool."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from rubric_ci.errors import CannotReadFile, CannotRunScript, CannotRunTool
+from rubric_ci.files.parsing.typed_json import Mismatch
+from rubric_ci.files.project import discovery
+from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
+from rubric_ci.gate.grading_changes.file_changes import UNNAMED
+from rubric_ci.parts.bring.adoption import (
+    agent_skills,
+    deepeval,
+    inspect_ai,
+    junit,
+    marks_table,
+    promptfoo,
+    pydantic_evals,
+)
+from rubric_ci.parts.bring.adoption.samples import Sample, counting
+from rubric_ci.system import processes
+from rubric_ci.system.git.committed import first_tracked
+from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
+from rubric_ci.system.shell import shell_quote
+from rubric_ci.values.config import RunnerTarget
+from rubric_ci.values.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool by the name of `--from`."""
+
+    name: str
+    read: Callable[[str], Iterator[Sample]]  # raises Mismatch for other files
+    suffixes: tuple[str, ...] = (".json",)
+    made_by: str  # how its results come to be, for a message
+    settings: tuple[str, ...] = ()  # globs of the files that it reads where none is named
+
+
+TOOLS: Final[Mapping[str, Tool]] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            name="promptfoo",
+            read=promptfoo.read,
+            made_by="promptfoo eval -o results.json",
+            settings=UNNAMED["promptfoo"],
+        ),
+        Tool(name="inspect", read=inspect_ai.read, made_by="inspect log dump LOG > results.json"),
+        Tool(name="deepeval", read=deepeval.read, made_by="DEEPEVAL_RESULTS_FOLDER=results"),
+        Tool(
+            name="pydantic-evals",
+            read=pydantic_evals.read,
+            made_by="TypeAdapter(EvaluationReport).dump_json(report)",
+        ),
+        Tool(
+            name="agent-skills",
+            read=agent_skills.read,
+            made_by="a grading of skill-creator",
+            settings=("evals/evals.json",),
+        ),
+        Tool(
+            name="junit",
+            read=junit.read,
+            suffixes=(".xml",),
+            made_by="pytest --junitxml results.xml",
+            settings=UNNAMED["pytest"],
+        ),
+        Tool(
+            name="csv",
+            read=marks_table.read,
+            suffixes=SUFFIXES,
+            made_by="a table with `id` and `passed`",
+        ),
+    )
+}
+
+
+def recognise(texts: Mapping[str, str]) -> Tool | None:
+    """Return the one tool that reads these texts by their names; None: none does, or several do."""
+    found = texts.items()
+    fitting = [tool for tool in TOOLS.values() if all(_reads(tool, *each) for each in found)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _reads(tool: Tool, name: str, text: str) -> bool:
+    try:
+        return Path(name).suffix in tool.suffixes and any(True for _ in tool.read(text))
+    except Mismatch:
+        return False
+
+
+_PATH: Final = re.compile(r"[\w./-]+")
+_SPECIAL: Final = re.compile(r"[.*+?^${}()|\[\]\\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a tool runs: the checkout or the worktree of a base."""
+
+    root: Path
+    target: RunnerTarget
+    environment: Mapping[str, str]
+    trial: int = 0
+
+
+async def samples(place: Place, only: Iterable[str] = ()) -> list[Sample]:
+    """Return the results of one run of the tool, of the cases with these selectors; empty: all.
+
+    Raises CannotRunTool if it wrote none; its exit status says only that some case failed.
+    """
+    target = place.target
+    with TemporaryDirectory(prefix="rubric-ci-") as folder:
+        try:
+            line = Command(
+                script=_script(target, folder, tuple(only)),
+                cwd=place.root / target.cwd,
+                environment=clean_environment(place.environment, target.env),
+                known=place.environment,
+                timeout_seconds=target.timeout_seconds,
+            )
+            finished = await processes.run(line)
+        except CannotRunScript as error:
+            raise CannotRunTool(f"target {target.name}: {error}") from None
+        return _read(target, Path(folder), finished)
+
+
+def committed_results(place: Place) -> tuple[str, ...]:
+    """Return the files that the command names and git tracks, and that are results already.
+
+    Raises CannotUseGit if git cannot be asked.
+    """
+    tool, home = TOOLS[place.target.reads], place.root / place.target.cwd
+    words = dict.fromkeys(_PATH.findall(place.target.command_template))
+    named = [home / word for word in words if Path(word).suffix in tool.suffixes]
+    found = (first_tracked(path, place.environment) for path in named if _holds(path, tool))
+    return tuple(path for path in found if path is not None)
+
+
+def _holds(path: Path, tool: Tool) -> bool:
+    try:
+        return path.is_file() and _reads(tool, path.name, discovery.read_text(path))
+    except CannotReadFile:
+        return False
+
+
+def _script(target: RunnerTarget, folder: str, only: tuple[str, ...]) -> str:
+    """Return the command line for these cases."""
+    chosen = ""
+    if only:
+        regex = "^(" + "|".join(_SPECIAL.sub(r"\\\g<0>", name) for name in only) + ")$"
+        values = {"{CASE_REGEX}": shell_quote(regex), "{CASE_IDS}": shell_quote(",".join(only))}
+        chosen = re.sub(r"\{CASE_(?:REGEX|IDS)\}", lambda found: values[found[0]], target.only)
+    template = target.command_template
+    template = template if "{ONLY}" in template else f"{template} {{ONLY}}"
+    places = {"{RESULTS}": shell_quote(folder), "{ONLY}": chosen}
+    return re.sub(r"\{(?:RESULTS|ONLY)\}", lambda found: places[found[0]], template).rstrip()
+
+
+def _read(target: RunnerTarget, folder: Path, finished: Finished) -> list[Sample]:
+    """Return the samples of every file that the tool wrote."""
+    tool = TOOLS[target.reads]
+    found: list[Sample] = []
+    for path in sorted(each for each in folder.rglob("*") if each.suffix in tool.suffixes):
+        try:
+            found += tool.read(discovery.read_text(path))
+        except (Mismatch, CannotReadFile) as error:
+            raise CannotRunTool(
+                f"target {target.name}: {path.relative_to(folder)}: not results of {tool.name}: "
+                f"{error}"
+            ) from None
+    if not found:
+        raise CannotRunTool(
+            f"target {target.name}: no results in {{RESULTS}}: {describe_exit(finished)}",
+            f"let the command write them there: {tool.made_by}",
+        )
+    return list(_named(found, target))
+
+
+def _named(found: list[Sample], target: RunnerTarget) -> Iterator[Sample]:
+    try:
+        yield from counting(found, frozenset(target.graders))
+    except Mismatch as error:
+        raise CannotRunTool(f"target {target.name}: graders: {error}") from None

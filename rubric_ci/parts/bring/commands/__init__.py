@@ -1,0 +1,1 @@
+"""`import` and `adopt`: load, translate, write."""

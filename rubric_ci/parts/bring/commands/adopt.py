@@ -1,0 +1,144 @@
+"""`rubric-ci adopt`: the results of another tool as a report, gated, compared and published."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rubric_ci.errors import CannotReadReport, CannotUseGit, ExitCode
+from rubric_ci.files.parsing.typed_json import Mismatch
+from rubric_ci.files.project import discovery
+from rubric_ci.files.project.change import BaseOptions, Change, open_change
+from rubric_ci.files.project.loaded_project import open_project as open_checkout
+from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
+from rubric_ci.gate.comparison.reference import Baseline
+from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
+from rubric_ci.gate.policy.checkout import under_policy
+from rubric_ci.gate.report.decision import exit_code
+from rubric_ci.gate.report.redaction import without_secrets
+from rubric_ci.gate.waivers.file import waivers_of
+from rubric_ci.github.actions import run_metadata
+from rubric_ci.parts.bring.adoption.adopted_report import (
+    Adopted,
+    Facts,
+    as_cases,
+    note,
+    report_of,
+    results,
+    tool_cases,
+    tool_cases_of,
+)
+from rubric_ci.parts.bring.adoption.samples import Sample, counting
+from rubric_ci.parts.bring.adoption.tools import TOOLS, Tool, recognise
+from rubric_ci.parts.bring.eval_tool_results import check_is_known, check_tracked, results_changes
+from rubric_ci.services.publish.files import check_folder, write_and_show
+from rubric_ci.services.publish.workflow import publish
+from rubric_ci.system import masking
+from rubric_ci.system.git.committed import first_tracked
+from rubric_ci.values.command_settings import AdoptSettings
+from rubric_ci.values.config import Config
+
+
+def adopt(settings: AdoptSettings) -> ExitCode:
+    """Read, gate, compare, write, print and publish."""
+    now = datetime.now(UTC)
+    settings = settings if settings.tool else replace(settings, tool=_recognised(settings.results))
+    options = settings.report
+    project = open_checkout(options.config)
+    change = open_change(project.root, BaseOptions(policy_from=options.policy_from), os.environ)
+    project = under_policy(project, options.policy_from, change)
+    config = project.config_for("")
+    check_folder(options)
+    files = [path.as_posix() for path in settings.results]
+    samples = list(_samples(settings))
+    about = Adopted(
+        tool=settings.tool,
+        file=settings.suite or files[0],
+        least=config.gate.thresholds.passing,
+    )
+    waivers = waivers_of(project, as_cases(samples, about), now.date(), tool=settings.tool)
+    baseline = open_baseline(options)
+    tracked, no_git = _tracked(settings.results)
+    said = (
+        note(settings.tool, files, settings.graders),
+        check_tracked(config, settings.tool, tracked),
+        check_is_known(config, no_git, "check that git can read the checkout"),
+        _unknown(settings, change, config, baseline),
+    )
+    known = tool_cases_of(baseline.report) if baseline and _tells(baseline, change) else None
+    facts = Facts(
+        started_at=now.isoformat(timespec="seconds"),
+        metadata=run_metadata(os.environ),
+        notes=tuple(filter(None, said)),
+        grading_changes=ordered(
+            (
+                *find_tool_changes(project, change, tracked=tracked),
+                *(results_changes(tool_cases(samples, about), known) if known else ()),
+            )
+        ),
+    )
+    report = report_of(results(samples, about, waivers), config, options.fail_on, waivers, facts)
+    report = without_secrets(report, masking.redactor())
+    report = with_comparison(report, baseline, options, os.environ)
+    written = write_and_show(report, options)
+    publish(report, written, options, os.environ)
+    return exit_code(report)
+
+
+def _tracked(results: Sequence[Path]) -> tuple[tuple[str, ...], str]:
+    """Return the files of results that git tracks, or why that is not known."""
+    try:
+        found = [first_tracked(path, os.environ) for path in results]
+    except CannotUseGit as error:
+        return (), f"whether git tracks the results: {error.message}"
+    return tuple(path for path in found if path is not None), ""
+
+
+def _tells(baseline: Baseline, change: Change) -> bool:
+    """Return True if the baseline is what a change began with, and not a reference of nights."""
+    return baseline.log is None or change.grading is not None
+
+
+def _unknown(
+    settings: AdoptSettings, change: Change, config: Config, baseline: Baseline | None
+) -> str:
+    """Return the note on results that are compared with none of the base."""
+    if baseline or change.grading is None:
+        return ""
+    why_not = f"what the change does to the tests of {settings.tool}: there is no baseline"
+    return check_is_known(config, why_not, "pass `--baseline` with a report of the base")
+
+
+def _recognised(results: Sequence[Path]) -> str:
+    """Return the tool that wrote files; raises CannotReadReport where that is not clear."""
+    tool = recognise({path.as_posix(): discovery.read_text(path) for path in results})
+    if tool is None:
+        named = ", ".join(path.as_posix() for path in results)
+        raise CannotReadReport(
+            f"{named}: not recognised as the results of one tool", f"use --from: {', '.join(TOOLS)}"
+        )
+    return tool.name
+
+
+def _samples(settings: AdoptSettings) -> Iterator[Sample]:
+    """Yield the samples of all files; raises CannotReadReport for a file without any."""
+    tool = TOOLS[settings.tool]
+    every = [sample for path in settings.results for sample in _of_file(path, tool, settings)]
+    try:
+        yield from counting(every, frozenset(settings.graders))
+    except Mismatch as error:
+        raise CannotReadReport(f"--grader: {error}") from error
+
+
+def _of_file(path: Path, tool: Tool, settings: AdoptSettings) -> Iterator[Sample]:
+    name = path.as_posix()
+    hint = f"pass the files that the tool wrote: {tool.made_by}"
+    try:
+        found = list(tool.read(discovery.read_text(path, written_by=tool.name)))
+    except Mismatch as error:
+        raise CannotReadReport(f"{name}: not results of {tool.name}: {error}", hint) from error
+    if not found:
+        raise CannotReadReport(f"{name}: no case in these results of {tool.name}", hint)
+    for sample in found:
+        yield replace(sample, suite=settings.suite or sample.suite or name)

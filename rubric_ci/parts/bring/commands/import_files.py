@@ -1,0 +1,331 @@
+"""`rubric-ci import`: eval files of other tools, translated."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+from posixpath import join, normpath
+from typing import Any, Final, NamedTuple
+
+import click
+
+from rubric_ci.errors import (
+    CannotConfigure,
+    CannotReadFile,
+    CannotWriteFile,
+    ExitCode,
+    InvalidInput,
+    MissingExtra,
+)
+from rubric_ci.files.project import discovery
+from rubric_ci.files.project.loader import load
+from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.working_tree import WorkingTree
+from rubric_ci.files.validation import schema
+from rubric_ci.files.validation.located_problems import diagnose
+from rubric_ci.files.validation.other_tools import has_our_keys, recognise, recognise_lines
+from rubric_ci.files.validation.output.plain_text import headline
+from rubric_ci.files.yaml_text import csv_cases, golden_records
+from rubric_ci.files.yaml_text.csv_cases import Cell
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.source import STOPPED, Source
+from rubric_ci.parts.bring.commands.import_targets import TARGETS, as_yaml, write_targets
+from rubric_ci.parts.bring.commands.import_traces import (
+    Output,
+    TraceChoice,
+    check_readable,
+    form_of,
+    import_traces,
+    say_ungraded,
+)
+from rubric_ci.parts.bring.dialects import (
+    github_models,
+    golden_sets,
+    open_source,
+    openai_evals,
+    promptfoo,
+    table_source,
+    workbook,
+)
+from rubric_ci.parts.bring.dialects.promptfoo_code import VARIABLES
+from rubric_ci.parts.bring.dialects.translation import (
+    CASE_NOT_SUPPORTED,
+    FIXTURE_MISSING,
+    Beside,
+    TranslatedSource,
+    Translation,
+)
+from rubric_ci.system import file_io
+from rubric_ci.system.installation import install_command
+from rubric_ci.text import numbers
+from rubric_ci.text.escape import log_line
+from rubric_ci.values.diagnostics import Severity
+from rubric_ci.values.option_values import TRACE_FORMATS
+from rubric_ci.values.references import Found, Lookup
+
+
+class ImportSettings(NamedTuple):
+    """Options of `rubric-ci import`."""
+
+    files: tuple[Path, ...]
+    output_dir: Path | None = None  # None: next to each file
+    traces: TraceChoice = TraceChoice()
+
+
+def import_files(settings: ImportSettings) -> ExitCode:
+    """Write a file for each; return 1 if something of them was lost, after saying what.
+
+    Files of traces are read together, as one export in several files, and become one eval file.
+    """
+    for file in settings.files:
+        check_readable(file)
+    form = settings.traces.form or form_of(settings.files[0])
+    if form:
+        return import_traces(settings.files, _output(settings), settings.traces._replace(form=form))
+    if settings.traces != TraceChoice():
+        raise CannotConfigure(
+            f"{settings.files[0].as_posix()} has no traces that are recognised, and --where, "
+            "--sample, --seed, --dedupe and --mask are for traces",
+            f"name their format: --from {' | '.join(TRACE_FORMATS)}",
+        )
+    root = discovery.find_root(Path.cwd())
+    lost = [line for file in settings.files for line in _import(file, settings, root)]
+    for line in lost:
+        click.echo(log_line(line))
+    if lost:
+        click.echo(f"{numbers.plural(len(lost), 'part')} of the files not imported, see above")
+    return ExitCode.GATE if lost else ExitCode.OK
+
+
+def _output(settings: ImportSettings) -> Output:
+    """Return the files of an import of traces: named as the first one."""
+    first = settings.files[0]
+    folder = settings.output_dir or first.parent
+    stem = _stem(first)
+    return Output(folder / f"{stem}.eval.yaml", folder / f"{stem}.answers.jsonl", folder / TARGETS)
+
+
+def _import(file: Path, settings: ImportSettings, root: Path) -> list[str]:
+    """Write our file of one file; return what it lacks, each with its line."""
+    folder = settings.output_dir or file.parent
+    source = _translated(file, folder)
+    said = diagnose(source, [])
+    lost = [each for each in said if each.severity is Severity.ERROR or each.rule in _OF_STOPPED]
+    theirs = [headline(replace(each, severity=Severity.ERROR)) for each in lost]
+    for each in said:
+        if each.severity is Severity.WARNING and each not in lost:
+            click.echo(log_line(headline(each)))
+    source.data["evalcases"] = [each for each in source.data["evalcases"] if STOPPED not in each]
+    if not source.data["evalcases"]:
+        click.echo(log_line(f"no case of {file.as_posix()} is imported"))
+        return theirs or [f"{file.as_posix()}:1:1: there is no case"]
+    target = folder / f"{_stem(file)}.eval.yaml"
+    variables = [folder / name for name, _ in _variables(source.found, _stem(file))]
+    for path in (target, *variables):
+        if path.exists():
+            raise CannotWriteFile(f"{path} exists already", "remove it, or set --output-dir")
+    theirs += _beside(source.found, file, folder)
+    lookup = discovery.lookup(root, target)
+    _keep_files(source.data, discovery.lookup(root, file), lookup)
+    ungraded = _ungraded(source.data)
+    for case in ungraded:
+        known = golden_records.outcome(has_reference=not _REFERENCE.isdisjoint(case))
+        case.setdefault("expected_outcome", known)
+    text = as_yaml(source.data)
+    checked = load(discovery.from_root(target, root), text, lookup)
+    discovery.write_text(target, text)
+    cases = numbers.plural(len(source.data["evalcases"]), "case")
+    click.echo(log_line(f"wrote {target.as_posix()}: {cases}"))
+    if len(ungraded) == len(source.data["evalcases"]):
+        say_ungraded(target)
+    errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
+    return [*theirs, *map(headline, errors)]
+
+
+_GRADE: Final = frozenset(("rubrics", "evaluators", "execution", "turns"))
+_REFERENCE: Final = frozenset(("expected_output", "expected_messages"))
+_OF_STOPPED: Final = (FIXTURE_MISSING.id, CASE_NOT_SUPPORTED.id)
+"""Problems of a case that gets no verdict where it is: it is not imported."""
+
+
+def _ungraded(data: Any) -> list[dict[str, Any]]:
+    """Return the cases that nothing grades."""
+    cases = [] if _GRADE & data.keys() else data["evalcases"]
+    return [each for each in cases if _GRADE.isdisjoint(each)]
+
+
+def _keep_files(data: Any, theirs: Lookup, ours: Lookup) -> None:
+    """Name files of messages and prompts from the root where the new file would not find them."""
+    for each in list(_mappings(data)):
+        key = {"file": "value", "image": "value", "llm_judge": "prompt"}.get(
+            str(each.get("type")), ""
+        )
+        written = each.get(key)
+        found = theirs(written) if isinstance(written, str) else None
+        named = found if found is None or isinstance(found, Found) else found.media
+        if named and isinstance(written, str) and ours(written) != found:
+            each[key] = f"/{named.path}"
+
+
+def _moved(data: Any, base: str) -> None:
+    """Let the folders of workspaces and scripts count from the folder of the new file."""
+    workspace = data.get("workspace", {})
+    if "copy" in workspace:
+        workspace["copy"] = normpath(join(base, workspace["copy"]))
+    for hook in workspace.get("hooks", {}).values():
+        hook["cwd"] = normpath(join(base, hook.get("cwd", ".")))
+    for each in list(_mappings(data)):
+        if "script" in each and "container" not in each and base != ".":
+            each["cwd"] = normpath(join(base, each.get("cwd", ".")))
+
+
+def _mappings(data: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(data, dict):
+        yield data
+    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    for each in inner:
+        yield from _mappings(each)
+
+
+def _beside(found: Translation, file: Path, folder: Path) -> list[str]:
+    """Write the scripts, images and targets of the cases; return the targets that are not."""
+    for name in sorted(found.shims):
+        shim = resources.files("rubric_ci.parts.bring.dialects") / "shims" / name
+        discovery.write_text(folder / name, shim.read_text(encoding="utf-8"))
+        click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
+    for name, data in (*found.images.items(), *_variables(found, _stem(file))):
+        file_io.write(folder / name, data)
+        click.echo(log_line(f"wrote {(folder / name).as_posix()}"))
+    lost = write_targets(found.targets, folder / TARGETS) if found.targets else []
+    return [f"{file.as_posix()}: {line}" for line in lost]
+
+
+def _variables(found: Translation, stem: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the file with the variables of each case, if a program reads them."""
+    name = f"{stem}{VARIABLES}"
+    if any(name in each.get("command_template", "") for each in found.targets):
+        cases = {each["id"]: found.variables[each["id"]] for each in found.data["evalcases"]}
+        yield name, json.dumps(cases, ensure_ascii=False, indent=1, default=str).encode()
+
+
+def _translated(file: Path, folder: Path) -> TranslatedSource:
+    if file.is_dir():
+        raise CannotReadFile(
+            "an empty name, or a folder, is not a file", "name the files to import"
+        )
+    book = workbook.split(file.name)
+    text = "" if book else discovery.read_text(file)
+    base = Path(os.path.relpath(file.parent, folder)).as_posix()
+    root = discovery.find_root(file.parent.absolute())
+    beside = Beside(
+        lambda name: _text(file.parent / name, root),
+        base,
+        lambda name: _fitting(file.parent, name),
+        _stem(file),
+    )
+    if (rows := _rows(file, text)) is not None:
+        table = table_source.Table(file.as_posix(), rows, text)
+        asked = _question(table.columns)
+        return TranslatedSource(table, golden_sets.translate_table(table.data, beside, asked))
+    finder = Project(WorkingTree(root=root)).case_finder(discovery.from_root(file, root))
+    beside_lines = discovery.sidecar_of(file)
+    sidecar = discovery.read_text(beside_lines) if beside_lines else None
+    document = open_source(file.as_posix(), text, sidecar, finder)
+    if isinstance(document, TranslatedSource):
+        _moved(document.data, base)
+        return document
+    if not document.readable:
+        raise InvalidInput(f"{file.as_posix()} is not YAML or JSON", "see `rubric-ci validate`")
+    data = document.data
+    if promptfoo.matches(data):
+        document = Document(file.as_posix(), text, core=True)
+        found = promptfoo.translate(document.data, beside)
+        for path in document.ambiguous_paths("date"):
+            promptfoo.refuse_date(found, path)
+        return TranslatedSource(document, found)
+    for each in (github_models, openai_evals):
+        if each.matches(data):
+            return TranslatedSource(document, each.translate(data, beside, file.name))
+    if golden_records.list_of(data) is not None and not _is_ours(document):
+        return TranslatedSource(document, golden_sets.translate_json(data, beside))
+    _signpost(file, data)
+    raise CannotConfigure(
+        f"{file.as_posix()} is not a file of Agent Skills, AgentV 2.7 to 5, promptfoo, OpenAI "
+        "Evals or GitHub Models, no table and no golden set",
+        "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
+    )
+
+
+def _question(columns: Sequence[str]) -> str:
+    """Return the column with the questions, which a person names; empty: its name says it."""
+    known = not columns or golden_records.has_question(columns)
+    if known or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return ""
+    choices = click.Choice([each for each in columns if each])
+    asked: str = click.prompt("Which column is the question?", type=choices)
+    return asked
+
+
+def _rows(file: Path, text: str) -> Iterable[list[Cell]] | None:
+    """Return the rows of a table or of the sheet of a workbook; None: the file is neither."""
+    if book := workbook.split(file.name):
+        place = file.with_name(book[0])
+        try:
+            return list(workbook.rows(place.as_posix(), discovery.read_bytes(place), book[1]))
+        except ImportError as error:
+            message = f"reading {place.as_posix()} needs python-calamine, which is missing"
+            raise MissingExtra(message, install_command("xlsx")) from error
+    return csv_cases.table(text) if file.suffix in csv_cases.SUFFIXES else None
+
+
+def _is_ours(source: Source) -> bool:
+    """Return True for cases as an eval file has them, with their ids."""
+    cases = source.data if isinstance(source.data, list) else source.data.get("evalcases")
+    return isinstance(cases, list) and schema.fits("eval", {"evalcases": cases})
+
+
+def _signpost(file: Path, data: Any) -> None:
+    """Raise CannotConfigure with a hint for a file that needs no import, or has no cases."""
+    name = file.as_posix()
+    lines = data["evalcases"] if isinstance(data, dict) and file.suffix == ".jsonl" else []
+    if found := recognise_lines(lines, name):
+        raise CannotConfigure(f"{name}: {found.message}", found.hint)
+    if isinstance(data, dict) and "evalcases" in data and (not lines or has_our_keys(lines)):
+        ours = f"{name} is an eval file of rubric-ci already"
+        raise CannotConfigure(ours, f"run `rubric-ci run {name}`")
+    if isinstance(data, list):
+        message = f"{name} is a list of cases, which needs no import"
+        raise CannotConfigure(message, f"name it in an eval file: `evalcases: {name}`")
+    if found := recognise(data, name):
+        raise CannotConfigure(f"{name}: {found.message}", found.hint)
+
+
+def _fitting(folder: Path, glob: str) -> list[str]:
+    """Return the files below a folder that fit a glob, by their names from it."""
+    if Path(glob).is_absolute() or ".." in Path(glob).parts:
+        return []
+    try:
+        return sorted(each.relative_to(folder).as_posix() for each in folder.glob(glob))
+    except ValueError:  # a text with `**` in a word is not a glob
+        return []
+
+
+def _text(path: Path, root: Path) -> str | None:
+    """Return the text of a file of the repository, if it can be read."""
+    if not file_io.is_inside(os.path.realpath(path), os.path.realpath(root)):
+        return None
+    try:
+        return discovery.read_text(path)
+    except CannotReadFile:
+        return None
+
+
+def _stem(file: Path) -> str:
+    """Return the name without what says that it is an eval file."""
+    stem = file.name.partition(".xlsx#")[0] if ".xlsx#" in file.name else file.stem
+    for end in (".eval", ".EVAL", ".prompt"):
+        stem = stem.removesuffix(end)
+    return stem

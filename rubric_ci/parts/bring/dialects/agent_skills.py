@@ -1,0 +1,323 @@
+"""Agent Skills' `evals/evals.json`: prompts with expectations, next to `SKILL.md`.
+
+`expectations` is skill-creator's name, `assertions` agentskills.io's; both are criteria. A
+case without any is graded by `expected_output`, which describes success. `should_trigger` says
+whether the skill is used; lists of queries with it (`trigger-eval.json`) do not name their skill.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.parts.bring.dialects.translation import ReadText, Translation
+from rubric_ci.text.numbers import listed
+from rubric_ci.values.problems import Path
+from rubric_ci.values.references import Found, NotFound
+
+NAME: Final = "Agent Skills"
+CASES: Final = "evals"
+
+_LISTS: Final = ("evals", "cases", "test_cases", "queries")
+_CRITERIA: Final = ("expectations", "assertions", "expected_behavior", "checks")
+_PROMPTS: Final = ("prompt", "query", "input")
+_TEXTS: Final = ("description", "text", "check", "assertion", "expectation")
+_ABOUT: Final = frozenset(
+    (
+        *("name", "title", "description", "category", "difficulty", "notes", "note", "intent"),
+        *("kind", "version", "type", "priority", "source", "metadata", "command", "role"),
+        *("standard", "method", "execution_notes", "description_version", "_readme", "slug"),
+        *("eval_name", "group", "scenario", "tier", "area", "topic", "label", "labels", "author"),
+        *("comment", "comments", "created", "updated", "date", "$schema", "schema_version"),
+        *("language", "level", "rationale", "benchmark_summary", "benchmark_history"),
+        *("results_layout", "timeout", "timeout_seconds"),
+    )
+)
+"""Keys that only describe a case, a file or a runner of it: no reader grades by them."""
+_OF_CASE: Final = frozenset(
+    (
+        "id",
+        *_PROMPTS,
+        "expected_output",
+        "files",
+        "tags",
+        *_CRITERIA,
+        "should_trigger",
+        "negative_expectations",
+    ),
+)
+
+
+def matches(data: Any) -> bool:
+    """Return True if a file holds prompts as Agent Skills does."""
+    if isinstance(data, list):
+        return bool(data) and all(isinstance(c, dict) and _is_of_a_list(c) for c in data)
+    name = _list_of(data)
+    cases = data.get(name) if name else None
+    return isinstance(cases, list) and any(
+        isinstance(case, dict) and case.keys() & {*_PROMPTS} for case in cases
+    )
+
+
+_OF_A_LIST: Final = frozenset((*_CRITERIA, "should_trigger"))
+_GRADED: Final = frozenset((*_CRITERIA, "expected_output"))
+
+
+def _is_of_a_list(case: dict[str, Any]) -> bool:
+    """Return True for a case of a list without a name."""
+    return bool(_OF_A_LIST & case.keys()) or ("prompt" in case and "expected_output" in case)
+
+
+def _list_of(data: Any) -> str:
+    """Return the key of the cases; one that others use too needs the name of a skill or a case."""
+    if not isinstance(data, dict) or "evalcases" in data:
+        return ""
+    known = next((name for name in _LISTS if name in data), "")
+    if known in {"", "evals"} or data.keys() & {"skill_name", "skill"}:
+        return known
+    cases = data[known] if isinstance(data[known], list) else []
+    alike = all(isinstance(c, dict) and "prompt" in c and c.keys() & _GRADED for c in cases)
+    return known if cases and alike else ""
+
+
+def edited(data: Any) -> tuple[str, str]:
+    """Return the keys of the cases and of the criteria to add; of a bare list none."""
+    name = _list_of(data)
+    cases = data[name] if name else []
+    used = (key for case in cases if isinstance(case, dict) for key in _CRITERIA if key in case)
+    return name, next(used, _CRITERIA[0])
+
+
+def drafted(rubrics: Any, _: str) -> list[str]:
+    """Return drafted criteria as the texts that they are there."""
+    return [each["expected_outcome"] for each in rubrics]
+
+
+Below: TypeAlias = Callable[[str], Sequence[Found | NotFound]]
+"""The files below a folder that a file names; none: it is not a folder, or an empty one."""
+
+
+class _Files(NamedTuple):
+    """Facts about the files that cases name."""
+
+    below: Below
+    is_missing: Callable[[str], bool]
+
+
+MAX_FILES: Final = 100
+MAX_CHARACTERS: Final = 1_000_000
+"""Of one folder that a case names: more is not a message."""
+
+
+def translate(
+    data: Any,
+    below: Below = lambda _: (),
+    read: ReadText = lambda _: None,
+    is_missing: Callable[[str], bool] = lambda _: False,
+) -> Translation:
+    """Return the file as ours; a file of a case `is_missing` if nothing is there."""
+    found = Translation(read=read)
+    files = _Files(below, is_missing)
+    if isinstance(data, list):
+        _cases(found, data, (), files)
+        _triggers(found, data, (), "")
+        found.keep_braces()
+        return found
+    name = _list_of(data)
+    if isinstance(data.get("skill_name"), str):
+        found.put(("dataset",), data["skill_name"], ("skill_name",))
+    if isinstance(data.get("description"), str):
+        found.put(("description",), data["description"], ("description",))
+    found.refuse_keys(data, (name, "skill_name", "skill", *_ABOUT), ())
+    _cases(found, data[name], (name,), files)
+    _triggers(found, data[name], (name,), data.get("skill_name", data.get("skill")))
+    found.keep_braces()
+    return found
+
+
+_NAME: Final = re.compile(r"^name:[ \t]*[\"']?([A-Za-z0-9._:-]+)", re.MULTILINE)
+
+
+def _triggers(found: Translation, cases: list[Any], place: Path, skill: Any) -> None:
+    """Add to cases with `should_trigger` that the skill is used, or that it is not."""
+    of_list = [case for case in cases if isinstance(case, dict) and "should_trigger" in case]
+    if of_list and not skill:  # the nearest skill above the file
+        front = (found.read("SKILL.md") or "").removeprefix("---").partition("\n---")[0]
+        named = _NAME.search(front)
+        skill = named[1] if named else None
+    for index, case in enumerate(cases):
+        if not isinstance(case, dict) or "should_trigger" not in case:
+            continue
+        where = (*place, index, "should_trigger")
+        if not isinstance(case["should_trigger"], bool):
+            found.refuse(where, "`should_trigger` is neither `true` nor `false`")
+        elif not isinstance(skill, str) or not skill:
+            message = "`should_trigger` needs `skill_name`, or a `SKILL.md` with a `name` above"
+            found.refuse(where, message)
+            break  # so do the others
+        else:
+            rubrics = ("evalcases", index, "rubrics")
+            criteria = found.data["evalcases"][index].setdefault("rubrics", [])
+            check = {"skill_used": skill, **({} if case["should_trigger"] else {"not": True})}
+            found.paths.setdefault(rubrics, where)
+            found.put((*rubrics, len(criteria)), check, where)
+
+
+def _cases(found: Translation, cases: list[Any], place: Path, files: _Files) -> None:
+    found.put(("evalcases",), [], place)
+    for index, case in enumerate(cases):
+        _case(found, case, index, (*place, index), files)
+    about = {
+        key: (*place, index, key)
+        for index, case in enumerate(cases)
+        for key in (case if isinstance(case, dict) else ())
+        if key in _ABOUT
+    }
+    if about:
+        names = listed([f"`{key}`" for key in about])
+        message = f"{names} of the cases: kept as metadata, and not graded"
+        found.describe(next(iter(about.values())), message)
+
+
+def _case(found: Translation, case: Any, index: int, theirs: Path, files: _Files) -> None:
+    ours: Path = ("evalcases", index)
+    if not isinstance(case, dict):
+        found.put(ours, case, theirs)
+        return
+    found.put(ours, {}, theirs)
+    found.put((*ours, "id"), _id(case.get("id"), index), (*theirs, "id"))
+    _input(found, case, ours, theirs, files)
+    if "expected_output" in case:
+        outcome = case["expected_output"]
+        found.put((*ours, "expected_outcome"), outcome, (*theirs, "expected_output"))
+    if "tags" in case:
+        found.put((*ours, "tags"), case["tags"], (*theirs, "tags"))
+    if about := {key: case[key] for key in case if key in _ABOUT}:
+        found.put((*ours, "metadata"), about, theirs)
+    found.refuse_keys(case, _OF_CASE | _ABOUT, theirs)
+    _rubrics(found, case, ours, theirs)
+
+
+def _id(written: Any, index: int) -> Any:
+    """Return the id as a text: a number is one there."""
+    if isinstance(written, int) and not isinstance(written, bool):
+        return str(written)
+    return str(index + 1) if written is None else written
+
+
+def _input(
+    found: Translation, case: dict[str, Any], ours: Path, theirs: Path, known: _Files
+) -> None:
+    """Add the prompt; files count from the skill's folder, which is above `evals`."""
+    files = case.get("files") or []
+    key = next((name for name in _PROMPTS if name in case), _PROMPTS[0])
+    prompt, place = case.get(key), (*theirs, key)
+    if not files or not isinstance(files, list):
+        found.put((*ours, "input"), prompt, place)
+        return
+    message = (*ours, "input_messages")
+    found.put(message, [], place)
+    found.put((*message, 0), {"role": "user"}, place)
+    content = (*message, 0, "content")
+    found.put(content, [], place)
+    parts = [({"type": "text", "value": prompt}, place)]
+    for index, file in enumerate(files):
+        path = file.get("path") if isinstance(file, dict) else file
+        where = (*theirs, "files", index)
+        if isinstance(path, str) and known.is_missing(path) and not known.below(path):
+            found.stop(ours, where, f"`{path}`: no such file")
+        else:
+            parts += [(part, where) for part in _parts(found, path, where, known.below)]
+    for number, (part, where) in enumerate(parts):
+        found.put((*content, number), {"type": part["type"]}, where)
+        found.put((*content, number, "value"), part["value"], where)
+
+
+def _parts(found: Translation, path: Any, where: Path, below: Below) -> list[dict[str, Any]]:
+    """Return a file as a part; of a folder each file below it, under its name."""
+    files = below(path) if isinstance(path, str) else ()
+    if not files:
+        return [{"type": "file", "value": path}]
+    for unread in (each for each in files if isinstance(each, NotFound)):
+        found.refuse(where, f"a file in the folder `{path}` {unread.reason}")
+    texts = [each for each in files if isinstance(each, Found)]
+    size = sum(len(each.text) for each in texts)
+    if len(texts) > MAX_FILES or size > MAX_CHARACTERS:
+        limits = f"at most {MAX_FILES:,} files with {MAX_CHARACTERS:,} characters are read"
+        found.refuse(where, f"`{path}` has {len(texts):,} files with {size:,} characters; {limits}")
+        return []
+    return [
+        part
+        for each in texts
+        for part in (
+            {"type": "text", "value": f"{each.path}:"},
+            {"type": "file", "value": f"/{each.path}"},
+        )
+    ]
+
+
+def _rubrics(found: Translation, case: dict[str, Any], ours: Path, theirs: Path) -> None:
+    names = [name for name in _CRITERIA if case.get(name)]
+    place = (*ours, "rubrics")
+    negative = case.get("negative_expectations")
+    if not names and case.get("expected_output"):
+        found.put(place, [], (*theirs, "expected_output"))
+        found.put((*place, 0), case["expected_output"], (*theirs, "expected_output"))
+    elif names or negative:
+        found.put(place, [], (*theirs, next(iter(names), "negative_expectations")))
+    every = [(name, index, each) for name in names for index, each in enumerate(_items(case, name))]
+    for number, (name, index, each) in enumerate(every):
+        _criterion(found, each, (*place, number), (*theirs, name, index))
+    for index, each in enumerate(negative if isinstance(negative, list) else []):
+        where = (*theirs, "negative_expectations", index)
+        if isinstance(each, str):
+            number = len(found.data["evalcases"][ours[-1]]["rubrics"])
+            found.put((*place, number), _negated(each), where)
+        else:
+            found.refuse(where, "a negative expectation is a text")
+
+
+_NEGATION: Final = re.compile(
+    r"(?i)(?:never|no|not|do not|does not|don't|doesn't|must not|avoid|without)\b"
+)
+
+
+def _negated(text: str) -> str:
+    """Return a forbidden thing as a criterion; a text that forbids it is one already."""
+    return text if _NEGATION.match(text.strip()) else f"Does not hold: {text}"
+
+
+def _items(case: dict[str, Any], name: str) -> list[Any]:
+    written = case[name]
+    return written if isinstance(written, list) else [written]
+
+
+_REQUIRED: Final = {"must_pass": True, "should_pass": False, "nice_to_have": False}
+_CHECKS: Final = {"contains": "contains", "not_contains": "contains", "regex": "matches"}
+_JUDGED: Final = frozenset(("output", "qualitative", *_REQUIRED))
+_SEEN: Final = ("name", "id", "category", "rationale", "weight", "type")
+
+
+def _criterion(found: Translation, written: Any, ours: Path, theirs: Path) -> None:
+    """Add a text, or an object by its text; its name is not an id, as names repeat."""
+    if not isinstance(written, dict):
+        found.put(ours, written, theirs)
+        return
+    key = next((key for key in _TEXTS if isinstance(written.get(key), str)), "")
+    kind = written.get("type")
+    check = {}
+    if isinstance(kind, str) and kind in _CHECKS and isinstance(written.get("value"), str):
+        check = {_CHECKS[kind]: written["value"], **({"not": True} if "not" in kind else {})}
+    elif kind is not None and kind not in _JUDGED:
+        found.refuse((*theirs, "type"), f"`type: {kind}` has no counterpart")
+    if not key and not check:
+        found.refuse(theirs, f"no text of the assertion: none of {', '.join(_TEXTS)}")
+        return
+    named = ("text",) if key == "description" else ()  # a short name next to it
+    known = (key, *named, *_SEEN, *(("value",) if check else ()))
+    found.refuse_keys(written, known, theirs)
+    required = {} if _REQUIRED.get(str(kind), True) else {"required": False}
+    text = {"expected_outcome": written[key]} if key else {}
+    found.put(ours, {**text, **check, **required}, theirs)
+    found.paths[*ours, "expected_outcome"] = (*theirs, key) if key else theirs
+    if "weight" in written:
+        found.put((*ours, "weight"), written["weight"], (*theirs, "weight"))

@@ -1,0 +1,341 @@
+"""AgentV's graders as criteria and evaluators.
+
+A case's score is the weighted mean of its graders there, and a missed criterion fails its grader
+only: criteria are not required here. Texts are one grader that weighs as many as they are, so that
+texts, checks and rubrics are one list of criteria with the same mean. A required grader that is
+more than one criterion is a composite with a minimum score.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from rubric_ci.evaluators.assertions.keys import KEYS
+from rubric_ci.parts.bring.dialects.agentv_calls import CALLS, OPTIONS, Parts, named
+from rubric_ci.parts.bring.dialects.agentv_evaluators import (
+    CHECKS,
+    EVALUATORS,
+    discovered,
+    evaluator_of,
+    prompted,
+)
+from rubric_ci.parts.bring.dialects.agentv_rubrics import (
+    GATES,
+    RUBRICS,
+    Placed,
+    criteria_of,
+    is_one_text,
+    weight_of,
+)
+from rubric_ci.parts.bring.dialects.translation import VARIABLE, Translation
+from rubric_ci.values.problems import Path
+
+GRADERS: Final = ("assertions", "assert", "assertion")
+"""The keys of a list of graders, of which a test or a suite has one."""
+
+_LIMIT: Final = 0.8  # from which a grader, and a test, passes
+_GATE: Final = ("required", "min_score")
+_SETS: Final = {"assert-set": GRADERS, "composite": ("assertions", "assert", "evaluators")}
+
+
+def add_graders(
+    found: Translation,
+    suite: dict[str, Any],
+    test: dict[str, Any],
+    ours: Path,
+    theirs: Path,
+    seen: Sequence[str] = (),
+) -> None:
+    """Add the criteria as one evaluator, and one more for each measurement.
+
+    `seen` is what judges see besides the answer.
+    """
+    criteria, evaluators = _collected(found, suite, test, theirs)
+    sees = _sees(seen) if _is_judged([each for each, _ in criteria]) else {}
+    owner = (*ours, "rubrics")
+    if evaluators:
+        found.put((*ours, "execution"), {"evaluators": []}, theirs)
+        place = (*ours, "execution", "evaluators")
+        if criteria:
+            weight = round(sum(each.get("weight", 1.0) for each, _ in criteria), 6)
+            rubric = {"name": "rubric", "type": "rubric", "weight": weight, **sees, "rubrics": []}
+            found.put((*place, 0), rubric, theirs)
+            owner = (*place, 0, "rubrics")
+        taken = ("rubric",) if criteria else ()
+        for number, (each, where) in enumerate(_unique(evaluators, taken), len(taken)):
+            found.put((*place, number), _seeing(each, _sees(seen)), where)
+    elif criteria and sees:
+        found.put(owner, {**sees, "criteria": []}, theirs)
+        owner = (*owner, "criteria")
+    elif criteria:
+        found.put(owner, [], theirs)
+    for number, (criterion, place) in enumerate(criteria):
+        found.put((*owner, number), criterion, place)
+
+
+def _sees(seen: Sequence[str]) -> dict[str, list[str]]:
+    """Return the setting of a rubric whose judge sees more than the answer; empty: it does not."""
+    return {"sees": ["answer", *seen]} if seen else {}
+
+
+def _is_judged(criteria: Sequence[Any]) -> bool:
+    return any(isinstance(c, str) or not c.keys() & {*KEYS} for c in criteria)
+
+
+def _seeing(evaluator: dict[str, Any], sees: dict[str, list[str]]) -> dict[str, Any]:
+    """Return an evaluator with the parts that its judges see, in members too."""
+    if "evaluators" in evaluator:
+        return {**evaluator, "evaluators": [_seeing(e, sees) for e in evaluator["evaluators"]]}
+    judged = evaluator["type"] == "rubric" and _is_judged(evaluator["rubrics"])
+    return {**evaluator, **sees} if judged else evaluator
+
+
+def _collected(
+    found: Translation, suite: dict[str, Any], test: dict[str, Any], theirs: Path
+) -> tuple[list[Placed], list[Placed]]:
+    """Return the criteria and the evaluators of a test and of its suite."""
+    written = _listed(test, theirs)
+    if not _skips_defaults(test):
+        default = suite.get("default_test")
+        written += _listed(default, ("default_test",)) if isinstance(default, dict) else []
+        written += _listed(suite, ())
+    if isinstance(test.get("rubrics"), list):
+        path = (*theirs, "rubrics")
+        written += [(each, (*path, at)) for at, each in enumerate(test["rubrics"])]
+    criteria: list[Placed] = []
+    evaluators: list[Placed] = []
+    for grader, place in written:
+        _collect(found, test, grader, place, 1.0, criteria, evaluators)
+    if not written and isinstance(test.get("criteria"), str):
+        criteria = [(test["criteria"], (*theirs, "criteria"))]
+    return _identified(criteria), evaluators
+
+
+def _identified(criteria: list[Placed]) -> list[Placed]:
+    """Return the criteria without the ids that several graders give, or that numbers may be."""
+    named = [each for each, _ in criteria if isinstance(each, dict) and "id" in each]
+    ids = Counter(each["id"] for each in named)
+    for each in named:
+        if ids[each["id"]] > 1 or each["id"].startswith("rubric-"):
+            del each["id"]
+    return criteria
+
+
+def turn_criteria(
+    found: Translation, test: dict[str, Any], turn: dict[str, Any], place: Path
+) -> list[Placed]:
+    """Return the criteria of a turn, whose texts are one grader of weight 1."""
+    criteria: list[Placed] = []
+    evaluators: list[Placed] = []
+    written = _listed(turn, place)
+    texts = sum(isinstance(each, str) for each, _ in written)
+    for grader, where in written:
+        share = 1 / texts if isinstance(grader, str) else 1.0
+        _collect(found, test, grader, where, share, criteria, evaluators)
+    for _, where in evaluators:
+        found.refuse(where, "only criteria can mark a turn")
+    return _identified(criteria)
+
+
+def _skips_defaults(test: dict[str, Any]) -> bool:
+    execution = test.get("execution")
+    return isinstance(execution, dict) and execution.get("skip_defaults") is True
+
+
+def _listed(owner: dict[str, Any], path: Path, keys: tuple[str, ...] = GRADERS) -> list[Placed]:
+    """Return the graders of a test, a suite or a set with their paths."""
+    key = next((key for key in keys if isinstance(owner.get(key), list)), "")
+    return [(each, (*path, key, index)) for index, each in enumerate(owner.get(key) or [])]
+
+
+def _unique(evaluators: list[Placed], taken: Iterable[str] = ()) -> list[Placed]:
+    """Return the evaluators with names that differ, also from those that are taken."""
+    used = Counter(taken)
+    for each, _ in evaluators:
+        used[each["name"]] += 1
+        if used[each["name"]] > 1:
+            each["name"] += f"-{used[each['name']]}"
+    return evaluators
+
+
+def _collect(
+    found: Translation,
+    test: dict[str, Any],
+    grader: Any,
+    place: Path,
+    share: float,
+    criteria: list[Placed],
+    evaluators: list[Placed],
+) -> None:
+    """Add the evaluators of a grader, with its share of the weight of the case."""
+    kind = str(grader.get("type", "")).replace("_", "-") if isinstance(grader, dict) else ""
+    texts = {**grader, "prompt": ""} if isinstance(grader, dict) else grader
+    if kind not in _SETS and (unknown := VARIABLE.search(json.dumps(texts))):
+        found.refuse(place, f"`{{{{ {unknown[1]} }}}}` is not replaced: no variable of the test")
+    if not isinstance(grader, dict):
+        text = {"expected_outcome": grader, "required": False}
+        criteria.append((_weighed(text, share), place))
+        return
+    if own := _settings(found, grader, kind, place):
+        free = {key: each for key, each in grader.items() if key not in _GATE}
+        evaluators.append((_composite(found, test, free, place, share, own), place))
+        return
+    if kind in _SETS:
+        for member, where, part in _members(found, grader, kind, place):
+            _collect(found, test, member, where, share * part, criteria, evaluators)
+        return
+    share *= weight_of(grader)
+    grader = {**grader, "required": bool(grader.get("required"))}
+    if parts := _parts(found, grader, kind, place):
+        criteria += [(_weighed(each, share), place) for each in parts.criteria]
+        evaluators += [(_weighed(each, share), place) for each in parts.evaluators]
+        return
+    criteria += [
+        (_weighed(e, share), at) for e, at in criteria_of(found, test, grader, kind, place)
+    ]
+
+
+def _settings(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
+    """Return the settings of a grader that is a composite: a gate, or members that pass or not."""
+    least = _minimum(found, grader, place)
+    of_criterion = kind in CHECKS or kind in CALLS or (kind in RUBRICS and is_one_text(grader))
+    gate = {"required_min_score": least} if least and not of_criterion else {}
+    by_passes = {"aggregator": {"type": "passed"}} if kind in _SETS and _by_passes(grader) else {}
+    return {**by_passes, **gate}
+
+
+def _minimum(found: Translation, grader: dict[str, Any], place: Path) -> float:
+    """Return the least score of a required grader; 0: it is not required."""
+    required = grader.get("required")
+    if not required:
+        return 0.0
+    least = grader.get("min_score", _LIMIT if required is True else required)
+    if isinstance(least, bool) or not isinstance(least, int | float) or not 0 < least <= 1:
+        found.refuse((*place, "required"), "the least score of a grader is above 0, and at most 1")
+        return _LIMIT
+    return float(least)
+
+
+def _by_passes(grader: dict[str, Any]) -> bool:
+    aggregator = grader.get("aggregator")
+    return isinstance(aggregator, dict) and aggregator.get("type") == "threshold"
+
+
+def _composite(
+    found: Translation,
+    test: dict[str, Any],
+    grader: dict[str, Any],
+    place: Path,
+    share: float,
+    settings: dict[str, Any],
+) -> dict[str, Any]:
+    """Return a grader as a composite of its criteria and evaluators."""
+    own = named({"name": grader.get("type", "rubric"), **grader}, "composite", **settings)
+    if "aggregator" not in settings:
+        members = _alone(found, test, {**grader, "weight": 1.0}, place)
+    else:
+        inner = _each_passes(found, grader, place)
+        each = [(_alone(found, test, member, where), _name(member)) for member, where in inner]
+        members = [_one_of(parts, name) for parts, name in each if parts]
+    unique = [each for each, _ in _unique([(each, place) for each in members])]
+    return _weighed({**own, "evaluators": unique}, share * weight_of(grader))
+
+
+def _alone(
+    found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
+) -> list[dict[str, Any]]:
+    """Return a grader as evaluators."""
+    criteria: list[Placed] = []
+    evaluators: list[Placed] = []
+    _collect(found, test, grader, place, 1.0, criteria, evaluators)
+    if not criteria:
+        return [each for each, _ in _unique(evaluators)]
+    rubrics = [criterion for criterion, _ in _identified(criteria)]
+    weight = round(sum(each.get("weight", 1.0) for each in rubrics), 6)
+    rubric = {"name": _name(grader) or "rubric", "type": "rubric", "rubrics": rubrics}
+    members = [(each, place) for each in (_weighed(rubric, weight), *(e for e, _ in evaluators))]
+    return [each for each, _ in _unique(members)]
+
+
+def _one_of(parts: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    """Return the parts of a grader as one evaluator, which passes or not."""
+    if len(parts) == 1:
+        return parts[0]
+    return {"name": name or "parts", "type": "composite", "evaluators": parts}
+
+
+def _each_passes(found: Translation, grader: dict[str, Any], place: Path) -> list[Placed]:
+    """Return the members of a set of which each passes or not, also by its required criteria."""
+    keys = _SETS[str(grader["type"]).replace("_", "-")]
+    found.refuse_keys(grader, (*OPTIONS, *keys, "threshold", "aggregator"), place)
+    return [
+        ({**_gating(member), "weight": 1.0}, where)
+        for member, where in _without_gates(found, _listed(grader, place, keys))
+    ]
+
+
+def _without_gates(found: Translation, members: list[Placed]) -> list[Placed]:
+    """Return the members of a set, of which AgentV ignores `required`."""
+    kept: list[Placed] = []
+    for member, where in members:
+        if isinstance(member, dict) and member.get("required"):
+            found.skip((*where, "required"), "AgentV ignores `required` of a member of a set")
+            kept.append(({k: v for k, v in member.items() if k not in _GATE}, where))
+        else:
+            kept.append((member, where))
+    return kept
+
+
+def _gating(member: Any) -> dict[str, Any]:
+    if not isinstance(member, dict):
+        return {"type": "rubrics", "criteria": [member], GATES: True}
+    kind = str(member.get("type", "")).replace("_", "-")
+    return {**member, GATES: True} if kind in RUBRICS else member
+
+
+def _parts(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts | None:
+    """Return the parts of a grader that is neither check nor list of criteria; None: it is one."""
+    if kind in EVALUATORS:
+        return evaluator_of(found, grader, kind, place)
+    if kind in RUBRICS:
+        return prompted(found, grader, place) if "prompt" in grader else None
+    return None if kind in CHECKS else discovered(found, grader, place)
+
+
+def _weighed(part: dict[str, Any], share: float) -> dict[str, Any]:
+    weight = round(part.get("weight", 1.0) * share, 6)
+    return part if weight == part.get("weight", 1.0) else {**part, "weight": weight}
+
+
+def _members(
+    found: Translation, grader: dict[str, Any], kind: str, place: Path
+) -> list[tuple[Any, Path, float]]:
+    """Return the members of a set, each with its share of the set's own weight.
+
+    A threshold decides there whether the set passes, which counts for `required` only.
+    """
+    keys = _SETS[kind]
+    found.refuse_keys(grader, (*OPTIONS, *keys, "threshold", "aggregator"), place)
+    aggregator = grader.get("aggregator", {"type": "weighted_average"})
+    mean = isinstance(aggregator, dict) and aggregator.get("type") == "weighted_average"
+    members = _without_gates(found, _listed(grader, place, keys))
+    if not mean or not members:
+        message = "only the mean of a set, and how many of it pass, have a counterpart"
+        found.refuse(place, message)
+        return []
+    if kind == "composite":  # its weights are by name; its members' weights are not used
+        given = aggregator.get("weights")
+        named = given if isinstance(given, dict) else {}
+        weights = [weight_of({"weight": named.get(_name(each), 1.0)}) for each, _ in members]
+    else:
+        weights = [weight_of(each) for each, _ in members]
+    total, own = sum(weights) or 1.0, weight_of(grader)
+    return [
+        ({**each, "weight": 1.0} if isinstance(each, dict) else each, where, own * weight / total)
+        for (each, where), weight in zip(members, weights, strict=True)
+    ]
+
+
+def _name(member: Any) -> str:
+    return str(member.get("name", "")) if isinstance(member, dict) else ""

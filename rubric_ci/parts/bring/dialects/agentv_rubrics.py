@@ -1,0 +1,114 @@
+"""AgentV's checks and rubrics as criteria, each with its share of the weight of its grader."""
+
+from typing import Any, Final, TypeAlias
+
+from rubric_ci.parts.bring.dialects.agentv_calls import OPTIONS
+from rubric_ci.parts.bring.dialects.agentv_evaluators import CHECKS, check_of
+from rubric_ci.parts.bring.dialects.translation import Translation, renamed
+from rubric_ci.values.problems import Path
+
+RUBRICS: Final = frozenset(("llm-rubric", "rubrics", "rubric", "llm-grader", "llm-judge"))
+GATES: Final = "x-gates"
+"""Set in a rubric whose required criteria decide whether it passes, as a member that counts so."""
+
+Placed: TypeAlias = tuple[Any, Path]
+
+_ITEMS: Final = ("criteria", "value", "rubrics")
+
+
+def is_one_text(grader: dict[str, Any]) -> bool:
+    """Return True for a rubric of one text, whose gate is the criterion's."""
+    written = next((grader[key] for key in _ITEMS if grader.get(key)), None)
+    items = written if isinstance(written, list) else [written]
+    only = items[0] if len(items) == 1 else None
+    return isinstance(only, str) or (isinstance(only, dict) and "score_ranges" not in only)
+
+
+def weight_of(grader: Any) -> float:
+    """Return the weight of a grader or of a criterion."""
+    weight = grader.get("weight", 1.0) if isinstance(grader, dict) else 1.0
+    known = isinstance(weight, int | float) and not isinstance(weight, bool)
+    return float(weight) if known else 1.0
+
+
+def criteria_of(
+    found: Translation, test: dict[str, Any], grader: dict[str, Any], kind: str, place: Path
+) -> list[Placed]:
+    """Return the criteria of a check or of a rubric, with weights as if the grader had 1."""
+    if kind in CHECKS:
+        return [(check_of(found, grader, kind, place), place)]
+    if kind in RUBRICS or (not kind and "criteria" in grader):
+        return _rubric(found, test, grader, place)
+    if not kind and ("outcome" in grader or "expected_outcome" in grader):
+        own = {key: value for key, value in grader.items() if key != "weight"}
+        return [(_criterion(found, own, 1.0, place), place)]
+    inverted = "; AgentV inverts by `negate: true`" if kind.removeprefix("not-") in CHECKS else ""
+    message = f"the grader `{kind}` has no counterpart{inverted}"
+    found.refuse((*place, "type") if kind else place, message)
+    return []
+
+
+def _rubric(
+    found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
+) -> list[Placed]:
+    """Return the criteria of a rubric, which share the weight of their grader."""
+    key = next((key for key in _ITEMS if grader.get(key)), "")
+    written = grader.get(key)
+    if not key:
+        return _without_criteria(found, test, grader, place)
+    found.refuse_keys(grader, (*OPTIONS, *_ITEMS), place)
+    items = written if isinstance(written, list) else [written]
+    if isinstance(written, str) and written.startswith("file://"):
+        found.refuse((*place, key), "criteria in another file have no counterpart")
+        return []
+    share = 1 / (sum(map(weight_of, items)) or 1.0)
+    placed: list[Placed] = []
+    for index, item in enumerate(items):
+        where = (*place, key, index) if isinstance(written, list) else (*place, key)
+        criterion = _criterion(found, item, share, where, gates=grader.get(GATES) is True)
+        if grader.get("required") is True and len(items) == 1:
+            criterion["required"] = True
+        placed.append((criterion, where))
+    return placed
+
+
+def _without_criteria(
+    found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
+) -> list[Placed]:
+    """Return the criterion of the test; `llm-rubric` has none, and AgentV skips it."""
+    if grader["type"] in {"llm-grader", "llm_grader", "llm-judge", "llm_judge"}:
+        if isinstance(test.get("criteria"), str):
+            return [({"expected_outcome": test["criteria"], "required": False}, place)]
+    elif grader["type"] in {"llm-rubric", "llm_rubric"}:
+        found.skip(place, "`llm-rubric` without `value` and `prompt` grades nothing")
+        return []
+    found.refuse(place, "a grader without criteria has no counterpart")
+    return []
+
+
+_CONTRADICTION: Final = "Makes no claim that contradicts this, or does not mention it: "
+
+
+def _criterion(
+    found: Translation, item: Any, share: float, place: Path, *, gates: bool = False
+) -> dict[str, Any]:
+    """Return a criterion with its share of the grader's weight."""
+    if not isinstance(item, dict):
+        return {"expected_outcome": item, "weight": round(share, 6), "required": gates}
+    known = ("id", "outcome", "expected_outcome", "description", "weight", "required", "min_score")
+    found.refuse_keys(item, (*known, "score_ranges", "operator"), place)
+    text = next((item[key] for key in ("outcome", "expected_outcome") if key in item), None)
+    match item.get("operator", "correctness"):
+        case "correctness":
+            pass
+        case "contradiction" if isinstance(text, str):
+            text = f"{_CONTRADICTION}{text}"
+        case other:
+            found.refuse((*place, "operator"), f"`operator: {other}` has no counterpart")
+    named = {"id": item["id"]} if item.get("id") and isinstance(item["id"], str) else {}
+    texts = {} if text is None else {"expected_outcome": text}
+    criterion = {**named, "weight": round(weight_of(item) * share, 6), **texts}
+    if "score_ranges" not in item:
+        return {**criterion, "required": gates and item.get("required", True) is not False}
+    ranges = renamed(item["score_ranges"], "outcome", "expected_outcome")
+    return {**criterion, "score_ranges": ranges}

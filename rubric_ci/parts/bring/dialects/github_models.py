@@ -1,0 +1,134 @@
+"""GitHub Models' `.prompt.yml`, for `import`: a case a row of `testData`, evaluators as criteria.
+
+The target keeps the file as its prompt, with the model and the parameters that it names.
+"""
+
+import re
+from posixpath import basename, join
+from typing import Any, Final
+
+from rubric_ci.parts.bring.dialects.translation import Beside, Translation, filled
+from rubric_ci.values.problems import Path
+
+NAME: Final = "GitHub Models"
+
+_STRINGS: Final = {
+    "equals": "equals",
+    "contains": "contains",
+    "startsWith": "starts_with",
+    "endsWith": "ends_with",
+}
+
+
+def matches(data: Any) -> bool:
+    """Return True for a prompt file with data to test it."""
+    return isinstance(data, dict) and isinstance(data.get("testData"), list) and "messages" in data
+
+
+def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
+    """Return the rows as cases."""
+    found = Translation()
+    stem = basename(file).partition(".")[0]
+    found.targets.append({"name": stem, "prompt": join(beside.base, basename(file))})
+    found.put(("target",), stem, ())
+    found.put(("evalcases",), [], ("testData",))
+    evaluators = data.get("evaluators") or []
+    if not isinstance(evaluators, list):
+        found.refuse(("evaluators",), "`evaluators` is a list")
+        evaluators = []
+    for index, row in enumerate(data["testData"]):
+        place: Path = ("testData", index)
+        if not isinstance(row, dict):
+            found.refuse(place, "a row that is not a mapping is not imported")
+            continue
+        ours: Path = ("evalcases", len(found.data["evalcases"]))
+        found.put(ours, {"id": str(row.get("id", f"{stem}-{index + 1}"))}, place)
+        for key, theirs in (("input", "input"), ("expected_output", "expected")):
+            if theirs in row:
+                found.put((*ours, key), str(row[theirs]), (*place, theirs))
+        if "input" not in row:
+            found.put((*ours, "input"), "-", place)
+        rest = {key: str(row[key]) for key in row if key not in {"id", "input", "expected"}}
+        if rest:
+            found.put((*ours, "vars"), rest, place)
+        _criteria(found, evaluators, row, ours)
+    return found
+
+
+def _criteria(found: Translation, evaluators: list[Any], row: dict[str, Any], ours: Path) -> None:
+    criteria: list[tuple[dict[str, Any], Path]] = []
+    for index, evaluator in enumerate(evaluators):
+        criteria += _of_evaluator(found, evaluator, row, ("evaluators", index))
+    if criteria:
+        found.put((*ours, "rubrics"), [], ("evaluators",))
+    for number, (criterion, place) in enumerate(criteria):
+        found.put((*ours, "rubrics", number), criterion, place)
+
+
+def _of_evaluator(
+    found: Translation, evaluator: Any, row: dict[str, Any], place: Path
+) -> list[tuple[dict[str, Any], Path]]:
+    """Return the criteria of an evaluator; none, and a report, without a counterpart."""
+    written = evaluator if isinstance(evaluator, dict) else {}
+    string, model, named = (written.get(key) for key in ("string", "llm", "uses"))
+    if isinstance(string, dict) and not string.keys() - _STRINGS.keys():
+        return [
+            (
+                {
+                    _STRINGS[key]: filled(value, row),
+                    **({} if key == "equals" else {"ignore_case": True}),
+                },
+                (*place, "string", key),
+            )
+            for key, value in string.items()
+        ]
+    if isinstance(named, str) and (question := _QUESTIONS.get(named)):
+        text = filled(question, row)
+        if "{{" not in text:
+            return [({"expected_outcome": text, "levels": dict(_LEVELS)}, (*place, "uses"))]
+        found.refuse((*place, "uses"), f"`{named}` needs `expected` in each row")
+        return []
+    if isinstance(model, dict) and (criterion := _of_model(model, row)):
+        if "modelId" in model:
+            found.skip((*place, "llm", "modelId"), "the judge of the run is asked")
+        return [(criterion, (*place, "llm"))]
+    found.refuse(
+        place, "only evaluators with `string`, `llm` or `uses: github/…` have a counterpart"
+    )
+    return []
+
+
+_QUESTIONS: Final = {
+    "github/similarity": "Means the same as this reference: {{expected}}",
+    "github/coherence": "Reads as one text: its sentences follow from each other",
+    "github/fluency": "Is written in correct and natural language",
+    "github/relevance": "Answers what is asked, and nothing else",
+    "github/groundedness": "States only what the question and its context say",
+}
+_LEVELS: Final = {
+    1: "not at all",
+    2: "in small part",
+    3: "in part",
+    4: "for the most part",
+    5: "in full",
+}
+_COMPLETION: Final = re.compile(r"\{\{\s*completion\s*\}\}")
+
+
+def _of_model(model: dict[str, Any], row: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a question to a model as a criterion with a level for each score; None: it is none."""
+    choices, prompt = model.get("choices"), model.get("prompt")
+    if not isinstance(prompt, str) or not isinstance(choices, list):
+        return None
+    levels: dict[int, str] = {}
+    for each in choices:
+        score = each.get("score") if isinstance(each, dict) else None
+        if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+            return None
+        level, choice = round(score * 10), each.get("choice")
+        said = {True: "yes", False: "no"}.get(choice, str(choice))
+        levels[level] = f"{levels[level]}, or {said}" if level in levels else said
+    texts = [model.get("systemPrompt"), prompt]
+    question = "\n".join(text.strip() for text in texts if isinstance(text, str))
+    question = filled(_COMPLETION.sub("the answer", question), row)
+    return {"expected_outcome": question, "levels": levels} if len(levels) > 1 else None

@@ -1,0 +1,136 @@
+"""Exports of OpenAI Evals, for `import`: a case an item, graders as criteria.
+
+An export is an eval (`testing_criteria`) with the `data_source` of a run or its `items`; its items
+may be in a file of the same name with the ending `.jsonl`.
+"""
+
+import json
+import re
+from typing import Any, Final
+
+from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
+from rubric_ci.parts.bring.dialects.translation import Beside, Translation, filled, text_of
+from rubric_ci.values.problems import Path
+
+NAME: Final = "OpenAI Evals"
+
+_OPERATIONS: Final[dict[str, dict[str, Any]]] = {
+    "eq": {"key": "equals"},
+    "ne": {"key": "equals", "not": True},
+    "like": {"key": "contains"},
+    "ilike": {"key": "contains", "ignore_case": True},
+}
+_ANSWER: Final = re.compile(r"\{\{\s*+sample\.output_text\s*+\}\}")
+_KNOWN: Final = frozenset(
+    (
+        *("id", "object", "name", "created_at", "metadata", "data_source_config", "data_source"),
+        *("testing_criteria", "items", "model", "status", "share_with_openai"),
+    )
+)
+
+
+def matches(data: Any) -> bool:
+    """Return True for an eval with its graders."""
+    return isinstance(data, dict) and isinstance(data.get("testing_criteria"), list)
+
+
+def translate(data: dict[str, Any], beside: Beside, file: str) -> Translation:
+    """Return the items as cases."""
+    found = Translation()
+    if isinstance(data.get("name"), str):
+        found.put(("dataset",), data["name"], ("name",))
+    found.refuse_keys(data, _KNOWN, ())
+    found.put(("evalcases",), [], ("testing_criteria",))
+    items, place = _items(data, beside, file)
+    if not items:
+        found.refuse(("testing_criteria",), "there are no items: `data_source`, or a `.jsonl` file")
+    for index, written in enumerate(items):
+        item = written.get("item", written) if isinstance(written, dict) else None
+        where: Path = (*place, index) if place else ("testing_criteria",)
+        if not isinstance(item, dict):
+            found.refuse(where, "an item that is not a mapping is not imported")
+            continue
+        ours: Path = ("evalcases", len(found.data["evalcases"]))
+        found.put(ours, {"id": str(item.get("id", f"item-{index + 1}"))}, where)
+        _input(found, data, item, ours, where)
+        _criteria(found, data["testing_criteria"], item, ours)
+    return found
+
+
+def _items(data: dict[str, Any], beside: Beside, file: str) -> tuple[list[Any], Path]:
+    if isinstance(data.get("items"), list):
+        return data["items"], ("items",)
+    source = data.get("data_source")
+    source = source.get("source") if isinstance(source, dict) else None
+    if isinstance(source, dict) and isinstance(source.get("content"), list):
+        return source["content"], ("data_source", "source", "content")
+    text = beside.read(f"{file.rpartition('.')[0]}.jsonl")
+    lines = [line for line in (text or "").splitlines() if line.strip()]
+    try:
+        return [json.loads(line) for line in lines], ()
+    except ValueError:
+        return [], ()
+
+
+def _input(
+    found: Translation, data: dict[str, Any], item: dict[str, Any], ours: Path, where: Path
+) -> None:
+    """Add the messages of the run's template, else the item's own input."""
+    source = data.get("data_source")
+    written = source.get("input_messages") if isinstance(source, dict) else None
+    template = written.get("template") if isinstance(written, dict) else None
+    if isinstance(template, list):
+        place: Path = ("data_source", "input_messages", "template")
+        messages = _messages(found, _rendered(template, item), place)
+        found.put((*ours, "input_messages"), messages, place)
+        return
+    key = next((name for name in ("input", "question", "prompt", "query") if name in item), "")
+    if not key:
+        found.refuse(where, "the item has no `input`, and the run no template of messages")
+    asked = item.get(key, "-")
+    if isinstance(asked, list) and asked and all(map(is_message, asked)):
+        found.put((*ours, "input_messages"), _messages(found, asked, where), where)
+    else:
+        found.put((*ours, "input"), text_of(asked), where)
+
+
+_ROLES: Final = {"developer": "system", "system": "system", "assistant": "assistant"}
+
+
+def _messages(found: Translation, written: list[Any], place: Path) -> list[dict[str, Any]]:
+    """Return messages as ours, without those that have no counterpart."""
+    messages = []
+    for each in filter(is_message, written):
+        role = _ROLES.get(str(each["role"]), "user")
+        try:
+            messages.append(our_message({**each, "role": role}, found.images))
+        except NoPart as error:
+            found.refuse(place, f"a message of the input: {error}")
+    return messages
+
+
+def _rendered(value: Any, item: dict[str, Any]) -> Any:
+    return filled(value, {"item": item})
+
+
+def _criteria(found: Translation, graders: list[Any], item: dict[str, Any], ours: Path) -> None:
+    """Add the comparisons of texts; a label or a score by a model has no counterpart."""
+    criteria: list[tuple[dict[str, Any], Path]] = []
+    for index, grader in enumerate(graders):
+        place: Path = ("testing_criteria", index)
+        kind = grader.get("type") if isinstance(grader, dict) else None
+        operation = (
+            _OPERATIONS.get(str(grader.get("operation"))) if kind == "string_check" else None
+        )
+        if operation is None or not _ANSWER.fullmatch(str(grader.get("input", "")).strip()):
+            found.refuse(place, f"the grader `{kind}` has no counterpart in this form")
+            continue
+        options: dict[str, Any] = {
+            key: operation[key] for key in ("not", "ignore_case") if key in operation
+        }
+        reference = text_of(_rendered(grader.get("reference", ""), item))
+        criteria.append(({operation["key"]: reference, **options}, place))
+    if criteria:
+        found.put((*ours, "rubrics"), [], ("testing_criteria",))
+    for number, (criterion, place) in enumerate(criteria):
+        found.put((*ours, "rubrics", number), criterion, place)

@@ -1,0 +1,257 @@
+"""promptfoo's configurations, for `import`: a case per test and prompt, assertions as criteria.
+
+They are not read in place: real ones run code. `promptfoo_tests.py` has the tests,
+`promptfoo_prompts.py` the prompts, `promptfoo_checks.py` the assertions, `promptfoo_providers.py`
+providers and judges, `promptfoo_services.py` HTTP services, and `promptfoo_code.py` what the shims
+run.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any, Final
+
+from rubric_ci.parts.bring.dialects.message_parts import NoPart
+from rubric_ci.parts.bring.dialects.nunjucks import NotSame, is_template, js_text, resolved
+from rubric_ci.parts.bring.dialects.promptfoo_checks import add_checks
+from rubric_ci.parts.bring.dialects.promptfoo_code import (
+    PROMPT,
+    SHIMS,
+    VARIABLES,
+    Setting,
+    transform_of,
+)
+from rubric_ci.parts.bring.dialects.promptfoo_prompts import (
+    SEVERAL,
+    Prompt,
+    add_input,
+    prompts_of,
+    write_out,
+)
+from rubric_ci.parts.bring.dialects.promptfoo_providers import (
+    Providers,
+    add_judge,
+    add_options,
+    add_targets,
+    ask_as_programs,
+    runs_programs,
+    target_of_test,
+)
+from rubric_ci.parts.bring.dialects.promptfoo_tests import DATE, Test, is_named, is_value, tests_of
+from rubric_ci.parts.bring.dialects.translation import Beside, Translation
+from rubric_ci.values.problems import Path
+
+NAME: Final = "promptfoo"
+
+_SUITE: Final = frozenset(("prompts", "providers", "targets", "tests", "defaultTest", "scenarios"))
+_IDLE: Final = frozenset(
+    (
+        *("description", "$schema", "tags", "metadata", "outputPath", "sharing", "derivedMetrics"),
+        *("commandLineOptions", "assertionTemplates", "writeLatestResults", "version", "tracing"),
+    )
+)
+"""Keys that decide about no answer and no verdict."""
+
+_DECIDING: Final = ("extensions", "nunjucksFilters", "redteam")
+_DECIDING_OPTIONS: Final = ("repeat", "generateSuggestions")
+_ALONE: Final = Beside()
+
+
+def matches(data: Any) -> bool:
+    """Return True for a configuration with tests or scenarios in it."""
+    known = isinstance(data, dict) and bool({"prompts", "providers", "targets"} & data.keys())
+    return known and ("tests" in data or "scenarios" in data)
+
+
+def translate(data: dict[str, Any], beside: Beside = _ALONE) -> Translation:
+    """Return the file as ours."""
+    found = Translation()
+    data = _dereferenced(found, data)
+    if isinstance(data.get("description"), str):
+        found.put(("description",), data["description"], ("description",))
+    _other_keys(found, data)
+    providers = add_targets(found, data, beside)
+    programs = runs_programs(found.targets)
+    written = data.get("prompts") or ["{{prompt}}"]
+    prompts = list(prompts_of(found, written, beside, programs))
+    found.put(("evalcases",), [], ("tests",))
+    taken: Counter[str] = Counter()
+    options = []
+    for test in tests_of(found, data, beside):
+        options.append(test.settings)
+        own = transform_of(found, *test.transform, beside.base)
+        setting = Setting(
+            {}, beside.base, test.threshold, (*providers.transforms, *own), beside.read, test.judge
+        )
+        targets = _targets(found, test, providers, beside)
+        chosen = _prompts(found, test, prompts)
+        every = [
+            each
+            for each in product(chosen, test.variants, targets)
+            if each[2] not in providers.prompts
+            or is_named(each[0].names, providers.prompts[each[2]])
+        ]
+        for number, (prompt, variables, target) in enumerate(every):
+            name = test.name + (f"-{number + 1}" if len(every) > 1 else "")
+            taken[name] += 1
+            unique = name if taken[name] == 1 else f"{name}-{taken[name]}"
+            case = _add_case(found, test, prompt, setting._replace(variables=variables), unique)
+            if case and target:
+                case["target"] = target
+    _complete(found, providers, any(prompt.data is not None for prompt in prompts), programs)
+    add_options(found, options)
+    add_judge(found, providers.names)
+    return found
+
+
+def refuse_date(found: Translation, path: Path) -> None:
+    """Report a date where it is a value: promptfoo has it as an object with a time zone."""
+    if is_value(path):
+        found.refuse(path, DATE)
+
+
+def _complete(
+    found: Translation, providers: Providers, has_data: bool, programs: bool | None
+) -> None:
+    """Let the shim ask services where it has to, and report targets that a chat prompt divides."""
+    inputs = [each.get("input") for each in found.data["evalcases"]]
+    values = [each for known in found.variables.values() for each in known.values()]
+    looks_like_data = any(_DATA.match(each) for each in (*inputs, *values) if isinstance(each, str))
+    if found.shims or has_data or looks_like_data:
+        ask_as_programs(found, providers.services)
+    if SHIMS["javascript"] in json.dumps(found.targets):
+        found.shims.add(SHIMS["javascript"])
+    if has_data and programs is not None and runs_programs(found.targets) is None:
+        found.refuse(("prompts",), f"{SEVERAL}: one target of a test is of another kind")
+
+
+_DATA: Final = re.compile(r"\s*+(?:\[|\{(?![{%#]))")
+"""A text that promptfoo sends as data in the body of a request, if it is JSON."""
+
+
+def _prompts(found: Translation, test: Test, prompts: Sequence[Prompt]) -> list[Prompt]:
+    """Return the prompts of a test: those that it names by their labels, or all."""
+    names, place = test.prompts
+    if names is None:
+        return list(prompts)
+    if not isinstance(names, list):
+        found.refuse(place, "`prompts` of a test is a list of labels")
+        return []
+    chosen = [each for each in prompts if is_named(each.names, names)]
+    if not chosen:
+        found.refuse(place, "`prompts` of a test names no prompt that is imported")
+    return chosen
+
+
+def _read_variables(targets: Sequence[Mapping[str, Any]]) -> bool:
+    """Return True if each target is a program that gets the variables of a test."""
+    commands = [each.get("command_template", "") for each in targets]
+    return bool(commands) and all(VARIABLES in each and "{EVAL_ID}" in each for each in commands)
+
+
+def _targets(found: Translation, test: Test, providers: Providers, beside: Beside) -> list[str]:
+    """Return the targets of a test that chooses some; "": it asks all of them."""
+    if test.provider[0] is not None:
+        target = target_of_test(found, providers, test.provider, beside)
+        return [target] if target else []
+    names, place = test.providers
+    if names is None:
+        return list(providers.names) if providers.prompts else [""]
+    wanted = names if isinstance(names, list) else [names]
+    chosen = [target for target, known in providers.names.items() if is_named(known, wanted)]
+    if not chosen:
+        found.refuse(place, "`providers` of a test names no provider that is imported")
+    is_all = len(chosen) == len(providers.names) > 0
+    return [""] if is_all and not providers.prompts else chosen
+
+
+def _add_case(
+    found: Translation, test: Test, prompt: Prompt, setting: Setting, name: str
+) -> dict[str, Any] | None:
+    """Add a case; one that asserts nothing, or of which nothing is imported, is left out."""
+    ours: Path = ("evalcases", len(found.data["evalcases"]))
+    found.put(ours, {}, test.place)
+    found.put((*ours, "id"), name, (*test.place, "description"))
+    case: dict[str, Any] = found.data["evalcases"][-1]
+    try:
+        known = resolved(setting.variables)
+        text = add_input(found, prompt, known, ours, test.place)
+    except NotSame as error:
+        found.refuse((*test.place, "vars"), f"a template is not filled in as in promptfoo: {error}")
+        found.data["evalcases"].pop()
+        return None
+    except NoPart as error:
+        found.refuse(prompt.place, f"a message of the prompt: {error}")
+        found.data["evalcases"].pop()
+        return None
+    found.variables[name] = known
+    if isinstance(text, str) and not text.strip():
+        if not (known and _read_variables(found.targets)):
+            found.refuse(test.place, f"the prompt of the test `{name}` is empty")
+            found.data["evalcases"].pop()
+            return None
+        found.variables[name] = {**known, PROMPT: text}
+        text = "\n".join(f"{key}: {js_text(value)}" for key, value in known.items())
+        write_out(case, text)
+    add_checks(found, test.assertions, ours, setting._replace(variables=known))
+    if not {"rubrics", "evaluators"} & case.keys():
+        found.data["evalcases"].pop()
+        case = {}
+        why = "nothing of it is imported" if test.assertions else "promptfoo passes any answer"
+        found.skip(test.place, f"the test `{name}` is left out, as it checks nothing: {why}")
+    elif is_template(json.dumps([case.get("rubrics"), case.get("evaluators")])):
+        write_out(case, text)
+    return case
+
+
+def _other_keys(found: Translation, data: dict[str, Any]) -> None:
+    """Report keys that decide about answers or verdicts, and keys that promptfoo ignores."""
+    options = data.get("evaluateOptions")
+    for key, value in options.items() if isinstance(options, dict) else ():
+        if key in _DECIDING_OPTIONS and value not in (1, False, None):
+            found.refuse(("evaluateOptions", key), f"`{key}` has no counterpart")
+    for key in data:
+        if key in _DECIDING:
+            found.refuse((key,), f"`{key}` has no counterpart")
+        elif key == "env":
+            found.skip((key,), "set its variables in the environment: values are not copied")
+        elif key not in _SUITE | _IDLE | {"evaluateOptions"}:
+            found.skip((key,), f"`{key}` is not a key of a configuration: promptfoo ignores it")
+
+
+def _dereferenced(found: Translation, data: dict[str, Any]) -> dict[str, Any]:
+    """Return data with each `$ref` into the file replaced by the value that it names."""
+    left = _MOST_REFERENCES
+
+    def walked(value: Any, path: Path) -> Any:
+        nonlocal left
+        if isinstance(value, list):
+            return [walked(each, (*path, at)) for at, each in enumerate(value)]
+        if not isinstance(value, dict):
+            return value
+        reference = value.get("$ref")
+        if not isinstance(reference, str) or len(value) > 1 or "value" in path:
+            return {key: walked(each, (*path, key)) for key, each in value.items()}
+        left -= 1
+        named = _named(data, reference)
+        if named is None or left < 0 or len(path) > _DEEPEST:
+            why = "is not in the file" if named is None else "is one of too many references"
+            found.refuse(path, f"`{reference}` {why}")
+            return {}
+        return walked(named, (*path, "$ref"))
+
+    made: dict[str, Any] = walked(data, ())
+    return made
+
+
+_MOST_REFERENCES: Final = 500
+_DEEPEST: Final = 100  # steps, also of a reference that names itself
+
+
+def _named(root: Any, reference: str) -> Any:
+    steps = reference.removeprefix("#/").split("/") if reference.startswith("#/") else [""]
+    for step in steps:
+        root = root.get(step) if isinstance(root, dict) else None
+    return root

@@ -1,0 +1,336 @@
+"""promptfoo's tests: lists, files, tables and scenarios, each merged with `defaultTest`."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, product
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
+from rubric_ci.parts.bring.dialects.promptfoo_checks import KINDS, Placed
+from rubric_ci.parts.bring.dialects.promptfoo_models import SETTINGS
+from rubric_ci.parts.bring.dialects.translation import Beside, Translation
+from rubric_ci.values.problems import Path
+
+_KEYS: Final = ("description", "vars", "assert", "metadata", "threshold", "options")
+_CHOOSING: Final = ("prompts", "providers", "provider")
+_DECIDING: Final = (*("assertScoringFunction", "providerOutput", "repeat"),)
+_OPTIONS: Final = (
+    *("transform", "postprocess", "disableDefaultAsserts", "provider", "transformVars"),
+    *("disableVarExpansion", "cache", "runSerially", "timeout", "disableConversationVar"),
+)
+
+_Parts: TypeAlias = list[tuple[dict[str, Any], Path]]  # the later one wins
+
+
+class Test(NamedTuple):
+    """A test as promptfoo runs it, with the parts of `defaultTest` and of its scenario."""
+
+    name: str
+    place: Path
+    variants: list[dict[str, Any]]  # of its variables: a list in them stands for several tests
+    assertions: list[Placed]
+    threshold: float | None
+    transform: Placed  # None: without one
+    judge: Placed  # None: the judge of the run
+    settings: Mapping[str, Placed]  # of requests
+    prompts: Placed = (None, ())  # labels; None: every prompt
+    providers: Placed = (None, ())  # labels or ids; None: every provider
+    provider: Placed = (None, ())  # in place of all providers
+
+
+def tests_of(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[Test]:
+    """Yield the tests of a configuration."""
+    default = data.get("defaultTest") or {}
+    if isinstance(default, str):
+        default = _data(default.removeprefix("file://"), beside)
+    if not isinstance(default, dict):
+        found.refuse(("defaultTest",), "`defaultTest` is in a file that is not read")
+        default = {}
+    written = data.get("tests") or ([] if data.get("scenarios") else [{}])
+    alone = ([each] for each in _listed(found, written, ("tests",), beside))
+    for index, parts in enumerate(chain(alone, _scenarios(found, data, beside))):
+        yield _merged(found, (default, ("defaultTest",)), parts, index, beside)
+
+
+def _listed(
+    found: Translation, written: Any, place: Path, beside: Beside
+) -> Iterator[tuple[dict[str, Any], Path]]:
+    """Yield the tests of a list, those in files included."""
+    items = written if isinstance(written, list) else [written]
+    for index, item in enumerate(items):
+        where: Path = (*place, index) if isinstance(written, list) else place
+        if isinstance(item, dict):
+            yield item, where
+            continue
+        names = beside.matching(str(item).removeprefix("file://"))
+        listed = [_in_file(found, name, where, beside) for name in names]
+        if None in listed or not listed:
+            found.refuse(where, "tests in this file are not imported")
+        rows = [row for each in listed for row in each or ()]
+        for row in rows:
+            if isinstance(row, dict):
+                is_test = bool({"vars", "assert"} & row.keys())
+                yield row if is_test else test_of_row(found, row, where), where
+            else:
+                found.refuse(where, "a test in this file is not a mapping")
+
+
+def _in_file(found: Translation, name: str, place: Path, beside: Beside) -> list[Any] | None:
+    """Return the rows of a table, lines or list; None without a counterpart."""
+    known = (".csv", ".json", ".jsonl", ".yaml", ".yml")
+    text = beside.read(name) if name.endswith(known) else None
+    if text is None:
+        return None
+    try:
+        if name.endswith(".csv"):
+            read = header_and_rows(rows(text))
+            return None if read.problems else list(read.texts)
+        if name.endswith(".jsonl"):
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (Broken, ValueError):
+        return None
+    document = Document(name, text, core=True)
+    if any(is_value(path) for path in document.ambiguous_paths("date")):
+        found.refuse(place, f"`{name}`: {DATE}")
+    data = document.data
+    return data if isinstance(data, list) else [data] if isinstance(data, dict) else None
+
+
+DATE: Final = "promptfoo does not read a date without quotes as text"
+
+
+def is_value(path: Path) -> bool:
+    """Return True for a value in a test."""
+    return bool({"vars", "assert"} & {*path})
+
+
+def _data(name: str, beside: Beside) -> Any:
+    """Return the data of a file of YAML or JSON; None: it is not read."""
+    text = beside.read(name) if name.endswith((".yaml", ".yml", ".json")) else None
+    return None if text is None else Document(name, text, core=True).data
+
+
+def _scenarios(found: Translation, data: Mapping[str, Any], beside: Beside) -> Iterator[_Parts]:
+    """Yield each `config` of a scenario with each of its tests."""
+    for scenario, place in _mappings(found, data.get("scenarios"), ("scenarios",)):
+        found.refuse_keys(scenario, ("config", "tests", "description"), place)
+        written = [{}] if scenario.get("tests") is None else scenario["tests"]
+        tests = list(_listed(found, written, (*place, "tests"), beside))
+        configurations = _mappings(found, scenario.get("config"), (*place, "config"))
+        yield from ([each, test] for each, test in product(configurations, tests))
+
+
+def _mappings(found: Translation, written: Any, place: Path) -> _Parts:
+    """Return the mappings of a list."""
+    if written is not None and not isinstance(written, list):
+        found.refuse(place, f"`{place[-1]}` in another file is not imported")
+    items = list(enumerate(written)) if isinstance(written, list) else []
+    for index, item in items:
+        if not isinstance(item, dict):
+            found.refuse((*place, index), f"a part of `{place[-1]}` is not a mapping")
+    return [(item, (*place, index)) for index, item in items if isinstance(item, dict)]
+
+
+def _merged(
+    found: Translation,
+    default: tuple[dict[str, Any], Path],
+    parts: _Parts,
+    index: int,
+    beside: Beside,
+) -> Test:
+    """Return a test of its parts: assertions add up, of everything else the later one wins."""
+    options: dict[str, Placed] = {}
+    values: dict[str, Any] = {}
+    threshold = None
+    chosen: dict[str, Placed] = {}
+    for test, place in (default, *parts):
+        _other_keys(found, test, place)
+        options |= _options(found, test, place)
+        values |= _vars(found, test, place, beside)
+        threshold = _number(found, test, (*place, "threshold"), threshold)
+        named = (key for key in _CHOOSING if test.get(key) is not None)
+        chosen |= {key: (test[key], (*place, key)) for key in named}
+    without = options.get("disableDefaultAsserts", (False, ()))[0] is True
+    asserting = parts if without else [default, *parts]
+    added = _added(found, *options.get("transformVars", (None, ())), values)
+    single = options.get("disableVarExpansion", (False, ()))[0]
+    lists = [[each] if single else _several(each) for each in (values | added).values()]
+    written = (options[key] for key in ("transform", "postprocess") if options.get(key, ("",))[0])
+    return Test(
+        name=_name([test for test, _ in reversed(parts)], index),
+        place=parts[-1][1],
+        variants=[dict(zip(values | added, chosen, strict=True)) for chosen in product(*lists)],
+        assertions=[each for part in asserting for each in _asserts(found, *part)],
+        threshold=threshold,
+        transform=next(written, (None, ())),
+        judge=options.get("provider", (None, ())),
+        settings={key: each for key, each in options.items() if key in SETTINGS},
+        **chosen,
+    )
+
+
+_VALUE: Final = r"""(?:'[^'\\{}]*'|"[^"\\{}]*"|\d{1,9})"""
+_ADDED: Final = re.compile(
+    rf"(\w++)\s*+:\s*+(?:vars\.(\w++)\s*+\|\|\s*+)?+({_VALUE})\s*+(?:,\s*+|$)"
+)
+
+
+def _added(found: Translation, code: Any, place: Path, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the texts and numbers that `{...vars, name: 'text'}` adds; other code is reported.
+
+    With `vars.name || 'text'` the value of a variable comes first, if it has one.
+    """
+    if code is None:
+        return {}
+    body = str(code).strip()
+    inner = body[1:-1].strip() if body.startswith("{") and body.endswith("}") else ""
+    rest, position, values = inner.removeprefix("...vars").lstrip(" \t\r\n,"), 0, {}
+    while match := _ADDED.match(rest, position):
+        text = match[3]
+        otherwise = int(text) if text.isdigit() else text[1:-1]
+        first = known.get(match[2] or "")
+        values[match[1]] = first if first or isinstance(first, list | dict) else otherwise
+        position = match.end()
+    if not inner.startswith("...vars") or position < len(rest):
+        found.refuse(place, "code that changes variables has no counterpart")
+        return {}
+    return values
+
+
+def _several(value: Any) -> list[Any]:
+    """Return the values of a variable, of which each gives a test: a list of texts has several."""
+    several = isinstance(value, list) and value and isinstance(value[0], str)
+    return list(value) if several else [value]
+
+
+def is_named(names: Iterable[str], chosen: Iterable[Any]) -> bool:
+    """Return True for a prompt or provider with a name that is chosen, also by `start*`."""
+    return any(
+        name == each
+        or name.startswith(f"{each}:")
+        or (each[-1:] == "*" and name.startswith(each[:-1]))
+        for name, each in product(names, map(str, chosen))
+    )
+
+
+def _other_keys(found: Translation, test: Mapping[str, Any], place: Path) -> None:
+    """Report keys that decide about answers or verdicts, and keys that promptfoo ignores."""
+    for key in test:
+        if key in _DECIDING:
+            found.refuse((*place, key), f"`{key}` of a test has no counterpart")
+        elif key not in (*_KEYS, *_CHOOSING) and not str(key).startswith("x-"):
+            found.skip((*place, key), f"`{key}` is not a key of a test: promptfoo ignores it")
+
+
+def _options(found: Translation, test: Mapping[str, Any], place: Path) -> dict[str, Placed]:
+    options = test.get("options") or {}
+    if not isinstance(options, dict):
+        found.refuse((*place, "options"), "`options` is a mapping")
+        return {}
+    found.refuse_keys(options, (*_OPTIONS, *SETTINGS, "threshold"), (*place, "options"))
+    if "threshold" in options:
+        message = "promptfoo ignores `threshold` in `options`: it is a key of the test"
+        found.skip((*place, "options", "threshold"), message)
+    return {str(key): (value, (*place, "options", key)) for key, value in options.items()}
+
+
+def _number(
+    found: Translation, test: Mapping[str, Any], place: Path, otherwise: float | None
+) -> float | None:
+    value = test.get("threshold")
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
+        if value is not None:
+            found.refuse(place, "a threshold is a number")
+        return otherwise
+    return value
+
+
+def _name(tests: Iterable[Mapping[str, Any]], index: int) -> str:
+    """Return an id from the first description, else from the position."""
+    described = next((test["description"] for test in tests if test.get("description")), None)
+    words = re.findall(r"\w+", described.lower()) if isinstance(described, str) else []
+    return "-".join(words)[:60] or f"test-{index + 1}"
+
+
+def _vars(
+    found: Translation, test: Mapping[str, Any], place: Path, beside: Beside
+) -> dict[str, Any]:
+    written = test.get("vars") or {}
+    if not isinstance(written, dict):
+        found.refuse((*place, "vars"), "variables in another file are not imported")
+        return {}
+    values = {str(key): value for key, value in written.items()}
+    for key, value in values.items():
+        if isinstance(value, str) and value.startswith("file://"):
+            values[key] = _of_file(found, value, (*place, "vars", key), beside)
+    return values
+
+
+def _of_file(found: Translation, value: str, place: Path, beside: Beside) -> Any:
+    """Return the texts of the files that a variable names; data is its JSON, an image its name."""
+    texts = []
+    for name in beside.matching(value.removeprefix("file://")):
+        if is_image_name(f"{FILE}{name}"):
+            texts.append(f"{FILE}{name}")
+            continue
+        if name.endswith((".yaml", ".yml")):
+            data = _data(name, beside)
+            text = None if data is None else json.dumps(data, ensure_ascii=False, separators=_SHORT)
+        else:
+            text = None if name.endswith(_NOT_TEXT) else beside.read(name)
+        if text is None:
+            found.refuse(place, f"`{place[-1]}` is a file that is not read")
+            return value
+        texts.append(text.strip())
+    return texts if len(texts) != 1 else texts[0]
+
+
+_SHORT: Final = (",", ":")
+_NOT_TEXT: Final = (
+    *(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".pdf"),
+    *(".mp3", ".wav", ".mp4", ".webm", ".mov"),
+)
+"""The ends of names whose files promptfoo runs, or reads as something else than a text."""
+
+
+def _asserts(found: Translation, test: Mapping[str, Any], place: Path) -> list[Placed]:
+    written = test.get("assert")
+    if written is not None and not isinstance(written, list):
+        found.refuse((*place, "assert"), "assertions in another file are not imported")
+    items = written if isinstance(written, list) else []
+    return [(each, (*place, "assert", index)) for index, each in enumerate(items)]
+
+
+_COLUMN: Final = re.compile(r"(not-)?([a-z][a-z-]*)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?", re.DOTALL)
+_SHORT_KINDS: Final = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
+
+
+def test_of_row(found: Translation, row: Mapping[str, str], place: Path) -> dict[str, Any]:
+    """Return a row of a table as a test: columns that start with `__` have a meaning."""
+    test: dict[str, Any] = {"vars": {}, "assert": []}
+    for column, text in row.items():
+        if not column.startswith("__"):
+            test["vars"][column] = text
+        elif re.fullmatch(r"__expected\d*", column):
+            test["assert"] += [_expected(text.strip())] if text.strip() else []
+        elif column == "__description":
+            test["description"] = text
+        elif text.strip() and not column.startswith("__metadata"):
+            found.refuse(place, f"the column `{column}` has no counterpart")
+    return test
+
+
+def _expected(text: str) -> dict[str, Any]:
+    """Return the assertion that a cell writes as `type(0.8):value`; equality without a type."""
+    if text.startswith("file://"):
+        return {"type": "python" if ".py" in text else "javascript", "value": text}
+    written = _COLUMN.fullmatch(text)
+    plain = _SHORT_KINDS.get(written[2], written[2]) if written else ""
+    if written is None or plain not in KINDS:
+        return {"type": "equals", "value": text}
+    limit = {"threshold": float(written[3])} if written[3] else {}
+    value = {} if written[4] is None else {"value": written[4].strip()}
+    return {"type": f"{written[1] or ''}{plain}", **value, **limit}

@@ -1,0 +1,302 @@
+"""The data of another tool's file in our format, and the place of each value in that file."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.files.yaml_text.source import STOPPED, Source
+from rubric_ci.text.suggestions import slip
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.problems import GOOD_FILE, LocatedProblem, Location, Path, Place, Rule
+
+_MOST_COMPARED: Final = 100  # problems of a file, of which a key names the nearest known one
+VARIABLE: Final = re.compile(r"\{\{-?\s*+(?:vars\.)?([A-Za-z_]\w*+(?:\.\w++)*+)\s*+-?\}\}")
+"""A variable in a text of AgentV or promptfoo, also below another one."""
+
+NOT_SUPPORTED: Final = Rule(
+    id="not-supported",
+    meaning=(
+        "The file is written for another tool and is read as it is, but this part of it has no "
+        "counterpart here. The file is not graded as if it were whole."
+    ),
+    hint="remove it, or write the file for rubric-ci (docs/evals.md)",
+    bad="tests:\n  - {id: a, input: Hi, criteria: Greets, workspace: {repos: []}}\n",
+    good=GOOD_FILE,
+)
+
+SKIPPED_THERE: Final = Rule(
+    id="skipped-there",
+    meaning=(
+        "The tool that the file is written for skips this part, or it decides about no score, so "
+        "it counts for nothing here either, unless the message says what it is here."
+    ),
+    hint="complete it, or remove it",
+    severity="warning",
+    bad=(
+        "prompts: ['{{ input }}']\ntests:\n"
+        "- {id: a, vars: {input: Hi}, assert: [Greets, {type: llm-rubric}]}\n"
+    ),
+    good=GOOD_FILE,
+)
+
+TARGET_NOT_SUPPORTED: Final = Rule(
+    id="target-not-supported",
+    severity="warning",
+    meaning=(
+        "A targets file that is written for another tool has a target without a counterpart here. "
+        "Other targets of the file are used; a case that names this one gets no verdict."
+    ),
+    hint="a case that uses it gets no verdict",
+)
+
+FIXTURE_MISSING: Final = Rule(
+    id="fixture-missing",
+    severity="warning",
+    meaning=(
+        "A file that a case of another tool gives to the agent is not there. The case gets no "
+        "verdict; the other cases of its file are graded."
+    ),
+    hint="add it, or remove it from the case",
+)
+
+CASE_NOT_SUPPORTED: Final = Rule(
+    id="case-not-supported",
+    severity="warning",
+    meaning=(
+        "A case of another tool's file has a part without a counterpart here. The case gets no "
+        "verdict; the other cases of its file are graded. If every case has such a part, each is "
+        "the error `not-supported`."
+    ),
+    hint="the case gets no verdict; remove this part, or write the case for rubric-ci",
+)
+
+KEPT_AS_METADATA: Final = Rule(
+    id="kept-as-metadata",
+    meaning=(
+        "The file is written for another tool. No reader of its format grades by these keys, so "
+        "they are kept as metadata of the case."
+    ),
+    severity="notice",
+    bad="evals:\n  - {prompt: Hi, expected_output: Greets., slug: greet}\n",
+    good="evals:\n  - {prompt: Hi, expected_output: Greets.}\n",
+)
+
+
+ReadText: TypeAlias = Callable[[str], str | None]
+"""The name of a file, as the file of a tool has it, to its text; None: there is no such file."""
+
+
+class Beside(NamedTuple):
+    """The files that an import may read and name: those from the folder of the tool's file."""
+
+    read: ReadText = lambda _: None
+    base: str = "."  # that folder, from the folder of the new file
+    glob: Callable[[str], Sequence[str]] = lambda _: ()
+    stem: str = "cases"  # of the new file
+
+    def matching(self, name: str) -> Sequence[str]:
+        """Return a name, or the files that fit it as a glob."""
+        return self.glob(name) if any(sign in name for sign in "*?[") else (name,)
+
+
+@dataclass(slots=True)
+class Translation:
+    """Our data of a file; `paths` has the path in the file of each value that moved."""
+
+    data: dict[str, Any] = field(default_factory=dict)
+    paths: dict[Path, Path] = field(default_factory=dict)
+    problems: dict[tuple[Rule, Path, str], None] = field(default_factory=dict)  # each once
+    slips: set[Path] = field(default_factory=set)  # of problems: misspelt keys
+    targets: list[dict[str, Any]] = field(default_factory=list)  # of an import
+    judges: dict[str, Path] = field(default_factory=dict)  # of an import: each as JSON
+    read: ReadText = lambda _: None
+    place: ReadText = lambda _: None  # of a file, from the root
+    variables: dict[str, Any] = field(default_factory=dict)  # of an import: by case, for programs
+    shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
+    images: dict[str, bytes] = field(default_factory=dict)  # that an import writes, by their names
+    of_scripts: dict[str, Any] = field(default_factory=dict)  # settings of each script that grades
+
+    def put(self, place: Path, value: Any, theirs: Path) -> None:
+        """Add a value at a path of our data, which is at a path of the file."""
+        owner: Any = self.data
+        for step in place[:-1]:
+            owner = owner[step]
+        last = place[-1]
+        if isinstance(owner, list):
+            owner.append(value)
+        else:
+            owner[last] = value
+        self.paths[place] = theirs
+
+    def refuse(self, path: Path, message: str) -> None:
+        """Report a part of the file that has no counterpart."""
+        self.problems[NOT_SUPPORTED, path, message] = None
+
+    def skip(self, path: Path, message: str) -> None:
+        """Report a part of the file that counts for no score there."""
+        self.problems[SKIPPED_THERE, path, message] = None
+
+    def stop(self, case: Path, path: Path, message: str) -> None:
+        """Report that a case gets no verdict, and why; the others of its file do."""
+        self.problems[FIXTURE_MISSING, path, message] = None
+        self.put((*case, STOPPED), message, path)
+
+    def stop_unsupported(self, cases: Iterable[Path]) -> None:
+        """Let cases with a part that has no counterpart get no verdict, if others have none.
+
+        A misspelt key stays an error. A case whose graders are such parts has one criterion, which
+        nothing marks.
+        """
+        of_case: dict[Path, list[tuple[Path, str]]] = {case: [] for case in cases}
+        ours = {self.paths[case]: case for case in of_case}
+        for rule, path, message in self.problems:
+            if rule is NOT_SUPPORTED and path not in self.slips and path[:2] in ours:
+                of_case[ours[path[:2]]].append((path, message))
+        if all(of_case.values()):
+            return
+        for case, refused in of_case.items():
+            for path, message in refused:
+                del self.problems[NOT_SUPPORTED, path, message]
+                self.problems[CASE_NOT_SUPPORTED, path, message] = None
+            for path, message in refused[:1]:
+                self.put((*case, STOPPED), message, path)
+                if {"rubrics", "execution"}.isdisjoint(self.data["evalcases"][case[-1]]):
+                    self.put((*case, "rubrics"), [message], path)
+
+    def leave(self, path: Path, message: str) -> None:
+        """Report a target that is not started; the others of its file are."""
+        self.problems[TARGET_NOT_SUPPORTED, path, message] = None
+
+    def describe(self, path: Path, message: str) -> None:
+        """Report a part of the file that is kept and grades nothing."""
+        self.problems[KEPT_AS_METADATA, path, message] = None
+
+    def refuse_keys(self, owner: Mapping[str, Any], known: Iterable[str], path: Path) -> None:
+        """Report the keys of a mapping that are not known."""
+        names = dict.fromkeys(known)
+        for key in owner:
+            if key not in names and not str(key).startswith("x-"):
+                free = [name for name in names if name not in owner]
+                few = len(self.problems) < _MOST_COMPARED
+                meant = slip(str(key), free) if few else ""
+                if meant:
+                    self.slips.add((*path, key))
+                other = f", `{meant}` has one" if meant else ""
+                self.refuse((*path, key), f"`{key}` has no counterpart{other}")
+
+    def keep_braces(self) -> None:
+        """Let braces in texts be text, as they are for a tool that has no templates, or no more."""
+        if any(sign in json.dumps(self.data, default=str) for sign in ("{{", "{%")):
+            self.put(("raw",), True, ())
+
+    def skip_keys(
+        self, owner: Mapping[str, Any], known: Iterable[str], deciding: Iterable[str], path: Path
+    ) -> None:
+        """Report the keys that the tool ignores; those that decide, and slips, are refused."""
+        names = dict.fromkeys(known)
+        kept = {key: each for key, each in owner.items() if not self._is_ignored(key, names)}
+        self.slips |= {(*path, key) for key in kept if key not in {*names, *deciding}}
+        self.refuse_keys(
+            {k: v for k, v in owner.items() if k in kept or k in deciding}, names, path
+        )
+        for key in (each for each in owner if each not in kept and each not in deciding):
+            self.skip((*path, key), f"`{key}` has no effect: the tool ignores it")
+
+    @staticmethod
+    def _is_ignored(key: Any, known: Mapping[str, None]) -> bool:
+        read = key in known or str(key).startswith(("x-", "__"))
+        return not (read or slip(str(key), list(known)))
+
+    def theirs(self, path: Path) -> Path:
+        """Return the place in the file of a value of our data."""
+        for length in range(len(path), 0, -1):
+            if (found := self.paths.get(path[:length])) is not None:
+                return (*found, *path[length:])
+        return ()
+
+
+def renamed(value: Any, old: str, new: str) -> Any:
+    """Return data with one key renamed at every depth."""
+    if isinstance(value, list):
+        return [renamed(each, old, new) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {new if key == old else key: renamed(each, old, new) for key, each in value.items()}
+
+
+def filled(value: Any, variables: Mapping[str, Any], *, keep: frozenset[str] = frozenset()) -> Any:
+    """Return a value with variables in its texts, but for those that are not known.
+
+    A text that is one variable becomes its value; texts under the keys of `keep` stay.
+    """
+    if isinstance(value, dict):
+        return {
+            key: each if key in keep else filled(each, variables, keep=keep)
+            for key, each in value.items()
+        }
+    if isinstance(value, list):
+        return [filled(each, variables, keep=keep) for each in value]
+    if not isinstance(value, str) or "{{" not in value:
+        return value
+    if whole := VARIABLE.fullmatch(value.strip()):
+        return _value_of(whole, variables)
+    return VARIABLE.sub(lambda match: text_of(_value_of(match, variables)), value)
+
+
+def text_of(value: Any) -> str:
+    """Return a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _value_of(match: re.Match[str], variables: Mapping[str, Any]) -> Any:
+    owner: Any = variables
+    for step in match[1].split("."):
+        if not isinstance(owner, dict) or step not in owner:
+            return match[0]
+        owner = owner[step]
+    return owner
+
+
+class TranslatedSource:
+    """Implements `Source` with a file of another tool."""
+
+    def __init__(self, document: Source, found: Translation) -> None:
+        self.read, self.found = document, found
+        self.file = document.file
+        self.data: Any = found.data
+        self.ambiguous: list[Any] = []
+        self.text_problems = [
+            *document.text_problems,
+            *(self._located(*problem) for problem in found.problems),
+        ]
+
+    def _located(self, rule: Rule, path: Path, message: str) -> tuple[str, LocatedProblem]:
+        found = self.read.location(path, at_key=True)
+        return found.file, LocatedProblem(rule, *found.place, message, rule.hint)
+
+    @property
+    def readable(self) -> bool:
+        """Return True if there is data to check."""
+        return self.read.readable
+
+    def texts(self) -> dict[str, str]:
+        """Return the text by its file."""
+        return self.read.texts()
+
+    def location(self, path: Path, *, at_key: bool = False) -> Location:
+        """Return file and place of the value at a path of our data."""
+        return self.read.location(self.found.theirs(path), at_key=at_key)
+
+    def locate(self, path: Path, *, at_key: bool = False) -> Place:
+        """Return the place of the value at a path of our data."""
+        return self.read.locate(self.found.theirs(path), at_key=at_key)
+
+    def written(self, path: Path) -> str | None:
+        """Return the scalar at a path of our data as it is written."""
+        return self.read.written(self.found.theirs(path))
+
+    def paths_of(self, nodes: Iterable[Any], leave_out: Any) -> dict[int, Path]:  # noqa: ARG002
+        """Return no path: ambiguous scalars are not looked for."""
+        return {}

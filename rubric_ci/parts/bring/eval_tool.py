@@ -1,0 +1,358 @@
+"""A run of another eval tool: head and base of a change, and suspects run again."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from time import monotonic
+from typing import Final
+
+from rubric_ci.errors import CannotConfigure, CannotRunTool
+from rubric_ci.files.parsing.env_vars import Variables, substitute
+from rubric_ci.files.project.change import AGAINST, BaseOptions, Change, open_change
+from rubric_ci.files.project.loaded_project import open_project
+from rubric_ci.files.project.project import Project
+from rubric_ci.gate.comparison import verdicts
+from rubric_ci.gate.comparison.verdicts import Compared
+from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
+from rubric_ci.gate.policy.checkout import under_policy
+from rubric_ci.gate.report.redaction import without_secrets
+from rubric_ci.gate.waivers.file import waivers_of
+from rubric_ci.github.actions import run_metadata
+from rubric_ci.grading.resolve import Task
+from rubric_ci.parts.bring.adoption import tools
+from rubric_ci.parts.bring.adoption.adopted_report import (
+    Adopted,
+    Facts,
+    as_cases,
+    note,
+    report_of,
+    results,
+    tool_cases,
+)
+from rubric_ci.parts.bring.adoption.samples import Sample
+from rubric_ci.parts.bring.adoption.tools import TOOLS, Place
+from rubric_ci.parts.bring.eval_tool_results import (
+    ToolCase,
+    check_is_known,
+    check_tracked,
+    results_changes,
+)
+from rubric_ci.services.run.base_comparison import Outcome
+from rubric_ci.services.run.confirmation import confirm
+from rubric_ci.services.run.sides import Key
+from rubric_ci.services.run.suspect import Pair
+from rubric_ci.system import masking
+from rubric_ci.system.ci_advice import how_to_set
+from rubric_ci.system.git import plumbing
+from rubric_ci.system.git.worktree import worktree
+from rubric_ci.values.changes import Base, GradingChange, NoBase
+from rubric_ci.values.command_settings import RunSettings
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.config import Config, RunnerTarget
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.report import Against, RemovedCase, RunReport
+from rubric_ci.values.results import CaseResult, Errored, Graded
+from rubric_ci.values.results import Change as Kind
+from rubric_ci.values.waivers import WaiverResult
+
+_MOVED: Final = "its graders have other criteria at the base"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """The results of a tool on one side."""
+
+    results: Mapping[Key, CaseResult]
+    cases: Mapping[Key, EvalCase]  # their questions and graders
+    selectors: Mapping[Key, str]  # what the tool chooses a case by
+    known: Mapping[Key, ToolCase]  # what a change of the tool's tests shows in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSides:
+    """Base and head, where the tool runs the suspects again."""
+
+    context: Place
+    base_context: Place
+    about: Adopted
+    config: RegressionConfig
+    selectors: Mapping[Key, str]
+    waivers: Sequence[WaiverResult] = ()
+    trials: int = 1
+    gate: GateConfig = GateConfig()  # the tool's cases have no tags and one target
+
+    @property
+    def can_ask(self) -> bool:
+        """False if the tool cannot run some cases only."""
+        return bool(self.context.target.only and self.base_context.target.only)
+
+    def kept_trials(self, task: Task, first: int, most: int) -> int:  # noqa: ARG002 - of `Sides`
+        """Return 0: the results of another tool are not in the cache."""
+        return 0
+
+    async def graded(
+        self,
+        tasks: Sequence[Task],
+        context: Place,
+        trials: int = 1,  # noqa: ARG002 - one, as asked
+    ) -> Mapping[Key, CaseResult]:
+        """Return the results of these cases; each errored if the tool wrote none."""
+        keys = [task.case.key for task in tasks]
+        try:
+            found = await tools.samples(context, [self.selectors[key] for key in keys])
+        except CannotRunTool as error:
+            return {key: _lost(key, error.message) for key in keys}
+        return ran(found, self.about, self.waivers).results
+
+
+def ran(found: Sequence[Sample], about: Adopted, waivers: Sequence[WaiverResult] = ()) -> Ran:
+    """Return samples as results by file and id."""
+    cases = results(found, about, waivers)
+    return Ran(
+        results={case.key: case for case in cases},
+        cases={case.key: case for case in as_cases(found, about)},
+        selectors={(s.suite or about.file, s.id): s.selector or s.id for s in found},
+        known=tool_cases(found, about),
+    )
+
+
+def tool_report(
+    settings: RunSettings, target: RunnerTarget, environment: Mapping[str, str], now: datetime
+) -> RunReport:
+    """Run the tool at the head, and for `--against` at the base; return the report.
+
+    Raises CannotRunTool if it wrote no results at the head.
+    """
+    _check_options(settings, target)
+    clock = monotonic()
+    project = open_project(settings.config)
+    options = BaseOptions(policy_from=settings.policy_from, against=settings.against)
+    change = open_change(project.root, options, environment)
+    project = under_policy(project, settings.policy_from, change)
+    config = project.config_for("")
+    advice = partial(how_to_set, environment=environment)
+    variables = Variables(environment=environment, listed=config.env_allow, advice=advice)
+    place = Place(root=project.root, target=_filled(target, variables), environment=environment)
+    about = Adopted(tool=target.reads, file=target.name, least=config.gate.thresholds.passing)
+    tracked = tools.committed_results(place)
+    forged = check_tracked(config, target.reads, tracked)
+    base: Ran | str = f"it did not run at the base without `{AGAINST}`"
+    if not settings.against:
+        _unknown(change, config, target, base)  # raises before the tool runs
+    found = asyncio.run(tools.samples(place))
+    waivers = waivers_of(project, as_cases(found, about), now.date(), tool=target.reads)
+    head = ran(found, about, waivers)
+    outcome = Outcome(results=tuple(head.results.values()))
+    if settings.against:
+        sides = ToolSides(
+            context=place,
+            base_context=place,
+            about=about,
+            config=config.regression,
+            selectors=head.selectors,
+            waivers=waivers,
+        )
+        outcome, base = compared(head, sides, change, settings.against)
+    said = note(target.reads, [f"target {target.name}"], target.graders)
+    facts = Facts(
+        started_at=now.isoformat(timespec="seconds"),
+        metadata=run_metadata(environment, settings.page),
+        seconds=monotonic() - clock,
+        notes=tuple(
+            filter(None, (said, forged, _unknown(change, config, target, base), _caps(settings)))
+        ),
+        grading_changes=_grading_changes(project, change, target, tracked, head.known, base),
+    )
+    report = report_of(outcome.results, config, settings.fail_on, waivers, facts)
+    report = replace(report, against=outcome.against, removed=outcome.removed)
+    return without_secrets(report, masking.redactor())
+
+
+def _grading_changes(
+    project: Project,
+    change: Change,
+    target: RunnerTarget,
+    tracked: Sequence[str],
+    head: Mapping[Key, ToolCase],
+    base: Ran | str,
+) -> tuple[GradingChange, ...]:
+    known = TOOLS[target.reads].settings
+    changes = find_tool_changes(project, change, target=target, settings=known, tracked=tracked)
+    if isinstance(base, str) or change.grading is None:
+        return changes
+    return ordered((*changes, *results_changes(head, base.known)))
+
+
+def _caps(settings: RunSettings) -> str:
+    """Return the note on caps, which hold for rubric-ci's requests only."""
+    given = {
+        "--max-calls": settings.requests.max_calls,
+        "--max-cost-usd": settings.requests.max_cost_usd,
+    }
+    named = [option for option, most in given.items() if most is not None]
+    if not named:
+        return ""
+    return f"{' and '.join(named)} did not limit the tool, which sends its own requests."
+
+
+def _unknown(change: Change, config: Config, target: RunnerTarget, base: Ran | str) -> str:
+    """Return the note on a base without results; a runner that the base lacks is new."""
+    if not isinstance(base, str) or change.grading is None:
+        return ""
+    then = Project(change.at(change.grading).committed).policy_for("any").targets.get(target.name)
+    if not isinstance(then, RunnerTarget):
+        return ""
+    why_not = f"what the change does to the tests of {target.reads}: {base}"
+    return check_is_known(config, why_not, f"run with `{AGAINST} auto`, where the base has results")
+
+
+def _filled(target: RunnerTarget, variables: Variables) -> RunnerTarget:
+    texts = (target.command_template, target.only, target.cwd)
+    command, only, cwd = (substitute(text, variables) for text in texts)
+    return replace(target, command_template=command, only=only, cwd=cwd)
+
+
+_UNSUPPORTED: Final = {
+    "paths": "PATHS",
+    "cases": "--case",
+    "tags": "--tag",
+    "changed_since": "--changed-since",
+    "last_failed": "--last-failed",
+    "list_only": "--list",
+    "max_failures": "--max-failures",
+    "shard": "--shard",
+    "judge": "--judge",
+    "votes": "--votes",
+    "offline": "--offline",
+    "batch": "--batch",
+}
+
+
+def _check_options(settings: RunSettings, target: RunnerTarget) -> None:
+    """Raise CannotConfigure for an option that the tool would not follow."""
+    named = [option for field, option in _UNSUPPORTED.items() if getattr(settings, field)]
+    named += ["--trials"] if settings.trials > 1 else []
+    named += ["--replay"] if settings.requests.replay else []
+    named += ["--record"] if settings.requests.record else []
+    if named:
+        raise CannotConfigure(
+            f"{named[0]} has no effect on the target {target.name}: {target.reads} chooses its "
+            "cases and judges",
+            "set it in the configuration of the tool, or in the target's `command_template`",
+        )
+
+
+def compared(head: Ran, sides: ToolSides, change: Change, ref: str) -> tuple[Outcome, Ran | str]:
+    """Run the tool at the base and its suspects again on both sides; return how cases differ.
+
+    The second value is the results of the base, or why there are none.
+    """
+    base = change.against
+    if not isinstance(base, Base):
+        reason = base.reason if isinstance(base, NoBase) else "not asked for"
+        return _incomparable(head, f"no base: {reason}", Against(ref=ref, commit=""))
+    against = Against(
+        ref=ref,
+        commit=base.commit,
+        committed_at=plumbing.committed_at(change.repository, base.commit),
+        origin=base.origin,
+    )
+    with ExitStack() as held:
+        checkout = held.enter_context(worktree(change.repository, base.commit))
+        there = replace(
+            sides.context,
+            root=checkout.root(),
+            target=_target_of_base(change, base, sides.context.target),
+        )
+        try:
+            before = ran(asyncio.run(tools.samples(there)), sides.about)
+        except CannotRunTool as error:
+            return _incomparable(head, f"no results at the base: {error.message}", against)
+        both = {**before.selectors, **head.selectors}
+        sides = replace(sides, base_context=there, selectors=both)
+        changes: Sequence[Kind] = ("broken", "fixed") if base.merged else ("broken",)
+        return asyncio.run(_confirmed(sides, head, before, against, changes)), before
+
+
+def _target_of_base(change: Change, base: Base, target: RunnerTarget) -> RunnerTarget:
+    """Return the runner as the base configures it; the head's, if that has none."""
+    then = Project(change.at(base).committed).policy_for("any").targets.get(target.name)
+    return then if isinstance(then, RunnerTarget) and then.reads == target.reads else target
+
+
+def _incomparable(head: Ran, reason: str, against: Against) -> tuple[Outcome, str]:
+    found = Compared(change="not-comparable", reason=reason)
+    changed = tuple(verdicts.changed(case, found) for case in head.results.values())
+    return Outcome(results=changed, against=against), reason
+
+
+async def _confirmed(
+    sides: ToolSides, head: Ran, base: Ran, against: Against, changes: Sequence[Kind]
+) -> Outcome:
+    pairs = {
+        key: Pair(
+            head_task=Task(case=head.cases[key], target=sides.context.target),
+            base_task=Task(case=base.cases[key], target=sides.base_context.target),
+            head=case,
+            base=base.results[key],
+        )
+        for key, case in head.results.items()
+        if key in base.results and _same_ruler(key, head, base)
+    }
+    drop = verdicts.drop_of(
+        [
+            (pair.head, pair.base)
+            for pair in pairs.values()
+            if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
+        ],
+        sides.config,
+    )  # both sides ran now: the base need not be asked again
+    single = replace(sides, config=verdicts.for_cases(sides.config))
+    found = await confirm(single, pairs, changes, drop)
+    changed = []
+    for key, case in head.results.items():
+        if key in found.pairs:
+            pair = found.pairs[key]
+            before = verdicts.base_result(pair.base)
+            changed.append(verdicts.changed(pair.head, found.compared[key], before))
+        elif key in base.results:
+            moved = Compared(change="not-comparable", reason=_MOVED)
+            changed.append(verdicts.changed(case, moved))
+        else:
+            changed.append(verdicts.changed(case, Compared(change="new")))
+    gone = [key for key in base.results if key not in head.results]
+    return Outcome(
+        results=tuple(changed),
+        against=replace(
+            against,
+            asked=sum(key in base.results for key in head.results),
+            further_trials=found.further_trials,
+            drop=found.drop,
+        ),
+        removed=tuple(RemovedCase(file=file, id=name) for file, name in gone),
+    )
+
+
+def _same_ruler(key: Key, head: Ran, base: Ran) -> bool:
+    """Return True if question and graders are the same; a case without marks shows no graders."""
+    if not all(isinstance(side.results[key], Graded) for side in (head, base)):
+        return True
+    now, then = head.cases[key], base.cases[key]
+    return now.question == then.question and _criteria(now) == _criteria(then)
+
+
+def _criteria(case: EvalCase) -> list[tuple[str, str]]:
+    return [
+        (criterion.id, criterion.text)
+        for spec in case.evaluators
+        for criterion in getattr(spec, "rubric", ())
+    ]
+
+
+def _lost(key: Key, reason: str) -> Errored:
+    return Errored(file=key[0], line=1, id=key[1], reason=reason)

@@ -1,0 +1,142 @@
+"""Traces, observations, scores and dataset items of Langfuse: downloads, API and blob storage."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from rubric_ci.files.yaml_text.csv_cases import spelt
+from rubric_ci.parts.agents.program import as_text, items, mapping, milliseconds, number
+from rubric_ci.parts.bring.traces import chat_messages as chat
+from rubric_ci.parts.bring.traces.dataset_item import item_of
+from rubric_ci.parts.bring.traces.span import ROOT, Feedback, Kind, Span, Unreadable
+from rubric_ci.values.trace import Step
+
+_KINDS: Final[Mapping[str, Kind]] = {
+    "GENERATION": "model",
+    "TOOL": "tool",
+    "EVALUATOR": "evaluator",
+}
+_CONTENT: Final = ("input", "output", "observations", "scores", "tool_definitions", "tool_calls")
+_LISTS: Final = ("tags", "trace_tags", "tool_call_names", "comments", *_CONTENT)
+"""Keys of a list that is not a score."""
+
+
+def is_record(record: Mapping[str, Any]) -> bool:
+    """Return True for a trace with its observations, a row of one, and for an observation."""
+    found = _spelt(record)
+    row = {"timestamp", "bookmarked", "input"} <= found.keys()
+    return row or "observations" in found or {"trace_id", "parent_observation_id"} <= found.keys()
+
+
+def read(record: Mapping[str, Any]) -> Iterator[Span]:
+    """Yield the spans of a trace, an observation or a dataset item, or what a score says."""
+    found = _spelt(record)
+    trace = _spelt(mapping(found.get("trace"))) or found
+    if "observations" in found:
+        yield _trace(trace)
+        scores = [
+            *items(found.get("scores")),
+            *items(trace.get("scores") if found != trace else []),
+        ]
+        yield from (_score(_spelt(each), str(trace.get("id"))) for each in map(mapping, scores))
+        for each in map(mapping, items(found["observations"])):
+            yield _observation({"trace_id": trace.get("id"), **_spelt(each)})
+    elif "expected_output" in found:
+        yield item_of(found, "input", "expected_output")
+    elif "trace_id" in found and "type" in found:
+        yield replace(_observation(found), feedback=tuple(_exported(record)))
+    elif "value" in found and "name" in found:
+        yield _score(found, str(found.get("trace_id") or ""))
+    elif "timestamp" in found and "input" in found:
+        yield replace(_trace(found), feedback=tuple(_exported(record)))
+    else:
+        raise Unreadable("it is not a trace, observation, score or dataset item of Langfuse")
+
+
+def _spelt(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with the names of blob storage: `traceId` is `trace_id`."""
+    return {spelt(str(key)): value for key, value in record.items()}
+
+
+def _trace(found: Mapping[str, Any]) -> Span:
+    return _span(found, trace=_id(found, "id"), parent="", kind="")
+
+
+def _observation(found: Mapping[str, Any]) -> Span:
+    trace = _id(found, "trace_id")
+    kind = _KINDS.get(str(found.get("type")), "")
+    return _span(
+        found, trace=trace, parent=str(found.get("parent_observation_id") or trace), kind=kind
+    )
+
+
+def _span(found: Mapping[str, Any], *, trace: str, parent: str, kind: Kind) -> Span:
+    asked, said = chat.question(found.get("input")), chat.answer(found.get("output"))
+    name = str(found.get("name") or "")
+    failed = str(found.get("level", "")) == "ERROR"
+    return Span(
+        trace=trace,
+        id=_id(found, "id"),
+        parent=parent,
+        name=name,
+        kind=kind,
+        started=str(found.get("start_time") or found.get("timestamp") or ""),
+        question=asked.messages,
+        answer=said.messages,
+        tool=_tool(found, name) if kind == "tool" else None,
+        measures=_measures(found),
+        attributes={key: each for key, each in found.items() if each and key not in _CONTENT},
+        tags=tuple(map(str, items(found.get("tags") or found.get("trace_tags")))),
+        error=str(found.get("status_message") or "failed") if failed else "",
+        rest=chat.rest_of(asked, said),
+    )
+
+
+def _id(found: Mapping[str, Any], key: str) -> str:
+    if not (identity := str(found.get(key) or "")):
+        raise Unreadable(f"a trace or an observation of Langfuse has no `{key}`")
+    return identity
+
+
+def _tool(found: Mapping[str, Any], name: str) -> Step:
+    result = as_text(chat.decoded(found.get("output")))
+    return Step(tool=name or "unknown", arguments=chat.decoded(found.get("input")), result=result)
+
+
+def _measures(found: Mapping[str, Any]) -> dict[str, Any]:
+    usage = mapping(found.get("usage_details")) or mapping(found.get("usage"))
+    tokens = {name: usage[name] for name in ("input", "output") if number(usage.get(name))}
+    took = milliseconds(found.get("start_time"), found.get("end_time"))
+    seconds = number(chat.as_number(found.get("latency")))
+    took = seconds * 1000 if took is None and seconds is not None else took
+    facts = {"duration_ms": took, "cost_usd": number(chat.as_number(found.get("total_cost")))}
+    known = {name: fact for name, fact in facts.items() if fact is not None}
+    return {**known, **({"token_usage": tokens} if tokens else {})}
+
+
+def _exported(record: Mapping[str, Any]) -> Iterator[Feedback]:
+    """Yield the scores of a row of an export, each in a column of its name, and its comments."""
+    if "comments" not in record:
+        return
+    for name, values in record.items():
+        if spelt(name) not in _LISTS:
+            found = (each for each in items(values) if isinstance(each, str | int | float))
+            yield from (Feedback(name, each) for each in found)
+    for each in map(mapping, items(record["comments"])):
+        yield Feedback("comment", None, str(each.get("content") or ""))
+
+
+def _score(found: Mapping[str, Any], trace: str) -> Span:
+    label = found.get("string_value")
+    return Span(
+        trace=trace,
+        id=str(found.get("observation_id") or ROOT),
+        is_step=False,
+        feedback=(
+            Feedback(
+                str(found.get("name")),
+                found.get("value") if label in (None, "") else label,
+                str(found.get("comment") or ""),
+            ),
+        ),
+    )

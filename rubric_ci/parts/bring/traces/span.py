@@ -1,0 +1,80 @@
+"""The neutral value of a trace file: one step of a program, or what is known of it later."""
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import Final, Literal, TypeAlias
+
+from rubric_ci.parts.bring.traces.chat_messages import ChatMessage
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.trace import Step
+
+Kind: TypeAlias = Literal["model", "tool", "evaluator", ""]
+
+ROOT: Final = ""
+"""The id of facts about a trace as a whole."""
+
+
+class Unreadable(ValueError):
+    """A record of a trace file cannot be read; the message is a sentence for its line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """One score or label that a person or an evaluator gave."""
+
+    name: str
+    value: JSON
+    comment: str = ""
+
+    @property
+    def tag(self) -> str:
+        """Return the tag of a case; numbers have at most four digits."""
+        number = isinstance(self.value, float)
+        return f"{self.name}={self.value:.4g}" if number else f"{self.name}={self.value}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A step, or a dataset item; facts about it that are in several records are joined."""
+
+    trace: str
+    id: str = ROOT
+    row: str = ""  # another id, by which later records may name it
+    parent: str = ""  # "": it is a root, or its parent is unknown
+    is_step: bool = True  # False: only facts about a step, or about a trace
+    is_item: bool = False  # an item of a dataset
+    file: str = ""
+    line: int = 0
+    name: str = ""
+    kind: Kind = ""
+    started: str = ""  # sorts as text within a trace
+    question: tuple[ChatMessage, ...] = ()
+    answer: tuple[ChatMessage, ...] = ()
+    expected: JSON = None  # the reference answer of a dataset item
+    tool: Step | None = None
+    measures: Mapping[str, JSON] = field(default_factory=dict)  # as in a recorded answer
+    attributes: Mapping[str, JSON] = field(default_factory=dict)  # for `--where`
+    tags: tuple[str, ...] = ()
+    feedback: tuple[Feedback, ...] = ()
+    error: str = ""
+    rest: Mapping[str, JSON] = field(default_factory=dict)  # of question and answer: no text of it
+
+    def with_facts(self, other: "Span") -> "Span":
+        """Return the span with the facts of another record, which may be one message."""
+        step, more = (other, self) if other.is_step and not self.is_step else (self, other)
+        asked, said = step.question or more.question, step.answer or more.answer
+        if not step.is_step:
+            asked, said = (*step.question, *more.question), (*step.answer, *more.answer)
+        return replace(
+            step,
+            parent=step.parent or more.parent,
+            question=asked,
+            answer=said,
+            attributes={**more.attributes, **step.attributes},
+            measures={**more.measures, **step.measures},
+            tags=(*step.tags, *more.tags),
+            feedback=(*step.feedback, *more.feedback),
+            error=step.error or more.error,
+            rest={**more.rest, **step.rest},
+        )

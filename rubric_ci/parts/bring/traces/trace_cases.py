@@ -1,0 +1,192 @@
+"""Cases of traces: one for each root span and each item of a dataset."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, NamedTuple, TypeAlias
+
+from rubric_ci.parts.bring.traces import chat_messages as chat
+from rubric_ci.parts.bring.traces.span import Feedback, Span
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.trace import Step
+
+_Steps: TypeAlias = dict[str, Span]
+"""The spans of one trace, by id."""
+
+
+class LeftOut(NamedTuple):
+    """A root span that is not a case, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceCase:
+    """A question that was asked, with the answer that was given."""
+
+    trace: str
+    span: str
+    file: str
+    line: int
+    name: str
+    started: str
+    question: tuple[chat.ChatMessage, ...]
+    answer: str = ""
+    steps: tuple[Step, ...] = ()
+    expected: JSON = None
+    measures: Mapping[str, JSON] = field(default_factory=dict)
+    attributes: Mapping[str, JSON] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    feedback: tuple[Feedback, ...] = ()
+    error: str = ""
+    rest: Mapping[str, JSON] = field(default_factory=dict)
+    is_item: bool = False
+
+
+class Traces:
+    """The spans of a file by their traces; facts in other records are joined to their span."""
+
+    def __init__(self) -> None:
+        self._traces: dict[str, _Steps] = defaultdict(dict)
+        self._facts: dict[tuple[str, str], Span] = {}  # by trace and span, which may be unknown
+
+    def add(self, span: Span) -> None:
+        """Add a span, or facts about one."""
+        if span.is_step:
+            known = self._traces[span.trace].get(span.id)
+            self._traces[span.trace][span.id] = known.with_facts(span) if known else span
+        else:
+            key = span.trace, span.id
+            known = self._facts.get(key)
+            self._facts[key] = known.with_facts(span) if known else span
+
+    def cases(self) -> Iterator[TraceCase | LeftOut]:
+        """Yield the cases of all traces, in the order of the file."""
+        about = self._join()
+        for trace, steps in self._traces.items():
+            yield from _cases(steps, about.pop(trace, None))
+        for facts in about.values():
+            yield LeftOut(facts.line, "with scores or messages only, and no span")
+
+    def _join(self) -> dict[str, Span]:
+        """Join facts to their spans; return those about a trace as a whole, or an unknown span."""
+        owners = {
+            (trace, name): (steps, span.id)
+            for whole, steps in self._traces.items()
+            for span in steps.values()
+            for name in filter(None, (span.id, span.row))
+            for trace in ("", whole)
+            if self._facts
+        }
+        about: dict[str, Span] = {}
+        for (trace, name), facts in self._facts.items():
+            if found := owners.get((trace, name)):
+                steps, key = found
+                steps[key] = steps[key].with_facts(facts)
+            else:
+                whole = trace or name
+                about[whole] = about[whole].with_facts(facts) if whole in about else facts
+        return about
+
+
+def _cases(steps: _Steps, about: Span | None) -> Iterator[TraceCase | LeftOut]:
+    children: dict[str, list[Span]] = defaultdict(list)
+    for span in steps.values():
+        children[span.parent if span.parent in steps else ""].append(span)
+    roots = sorted(children.pop("", []), key=lambda span: span.started)
+    if not roots:
+        yield LeftOut(next(iter(steps.values())).line, "with spans that are each other's parent")
+    for number, root in enumerate(roots):
+        own = root.with_facts(about) if about and number == 0 else root
+        yield _case(own, [own, *_below(root, children)])
+
+
+def _below(root: Span, children: Mapping[str, Sequence[Span]]) -> list[Span]:
+    """Return the spans below a root in the order of their start, without evaluator spans."""
+    found: list[Span] = []
+    waiting = list(children.get(root.id, ()))
+    while waiting:
+        span = waiting.pop()
+        if span.kind != "evaluator":
+            found.append(span)
+            waiting.extend(children.get(span.id, ()))
+    return sorted(found, key=lambda span: span.started)
+
+
+def _case(root: Span, spans: Sequence[Span]) -> TraceCase | LeftOut:
+    if root.kind == "evaluator":
+        return LeftOut(root.line, "of an evaluator")
+    speaking = [span for span in spans if span.kind != "tool"]
+    asked = next((span for span in speaking if span.question), None)
+    if asked is None:
+        return LeftOut(root.line, "without a question")
+    said = root if root.answer else next((s for s in reversed(speaking) if s.answer), root)
+    head, _ = chat.split(asked.question)
+    return TraceCase(
+        trace=root.trace,
+        span=root.id,
+        file=root.file,
+        line=root.line,
+        name=root.name,
+        started=root.started,
+        question=tuple(head or asked.question),
+        answer=chat.last_text(said.answer),
+        steps=tuple(_steps(spans, speaking)),
+        expected=root.expected,
+        measures=_measures(root, spans),
+        attributes=_attributes(spans),
+        tags=tuple(dict.fromkeys(tag for span in spans for tag in span.tags)),
+        feedback=tuple(given for span in spans for given in span.feedback),
+        error=root.error,
+        rest={**said.rest, **asked.rest, **root.rest},
+        is_item=root.is_item,
+    )
+
+
+def _steps(spans: Sequence[Span], speaking: Sequence[Span]) -> Iterator[Step]:
+    """Yield the calls of tools: their spans, else those in the messages of the last model.
+
+    Programs that do not record content have spans of tools without arguments and results.
+    """
+    made = [
+        replace(span.tool, error=span.error, duration_ms=span.measures.get("duration_ms"))
+        for span in spans
+        if span.tool
+    ]
+    talks = [(*span.question, *span.answer) for span in speaking if span.question]
+    said = list(chat.steps(chat.split(talks[-1])[1])) if talks else []
+    with_content = any(step.arguments or step.result for step in made)
+    yield from made if with_content or not said else said
+
+
+def _measures(root: Span, spans: Sequence[Span]) -> dict[str, JSON]:
+    """Return duration, and tokens and cost: the root's, else the sum of the models'."""
+    models = [span.measures for span in spans if span.kind == "model"]
+    found = dict(root.measures)
+    counts = [each["token_usage"] for each in models if "token_usage" in each]
+    costs = [each["cost_usd"] for each in models if "cost_usd" in each]
+    if counts:
+        names = dict.fromkeys(name for each in counts for name in each)
+        sums = {name: sum(each.get(name, 0) for each in counts) for name in names}
+        found.setdefault("token_usage", sums)
+    if costs:
+        found.setdefault("cost_usd", sum(costs))
+    return {name: value for name, value in found.items() if _is_measure(value)}
+
+
+def _is_measure(value: JSON) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_measure, value.values()))
+    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
+
+
+def _attributes(spans: Iterable[Span]) -> dict[str, Any]:
+    """Return the attributes of all spans; the first one that has a key decides."""
+    found: dict[str, Any] = {}
+    for span in spans:
+        for key, value in span.attributes.items():
+            found.setdefault(key, value)
+    return found

@@ -1,0 +1,1 @@
+"""The judge measured, the criteria probed, and runs over nights."""

@@ -1,0 +1,233 @@
+"""Label files: marks that a person gave to recorded answers, one JSON line per answer.
+
+A line has the keys `{"file", "id", "evaluator", "answer", "marks"}` and may have `"split"`, `"by"`
+and `"draw"`; for criteria about work `"trace"` and `"file_changes"`, and of an answer with images
+`"media"`, as a report has them. It contains the answer, so that labels stay valid when answers are
+recorded again. Missing marks are left out.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, Literal, TypeAlias, get_args
+
+from rubric_ci.files.parsing import typed_json
+from rubric_ci.files.parsing.typed_json import Mismatch
+from rubric_ci.parts.lab.calibration.attack_corpus import allows
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.media import Picture
+from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.trace import CaseTrace, FileChange
+
+_KEYS = ("file", "id", "evaluator", "answer", "marks")
+_SPLIT = "split"
+_WORK = ("trace", "file_changes", "media")
+_OPTIONAL = ("split", "by", "draw", *_WORK)
+
+Split: TypeAlias = Literal["test", "tune"]
+"""The purpose of a label: to measure the judge, or to choose its model and prompt."""
+
+TEST: Split = "test"
+TUNE: Split = "tune"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """How an answer was drawn at random from a report's answers with the same judged verdict."""
+
+    judged: Literal["pass", "fail"]  # of the case, by the judge; borderline is not a pass
+    drawn: int  # number of answers drawn from these
+    of: int  # number of such answers in the report
+    seed: int
+    at: str  # day of the report, YYYY-MM-DD
+    judge: str  # model, prompt version, mode and votes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A person's marks of one answer."""
+
+    file: str  # the eval file, as reports name it
+    id: str  # of the case
+    evaluator: str
+    answer: str
+    marks: Mapping[str, MarkValue]  # by criterion id
+    split: Split | None = None  # None: the line does not have the key, which means "test"
+    by: str | None = None  # the person; None: the line does not have the key
+    draw: Draw | None = None  # None: the answer was not drawn at random
+    trace: CaseTrace | None = None  # None: no criterion is about work
+    file_changes: tuple[FileChange, ...] = ()
+    media: tuple[Picture, ...] = ()  # of the answer
+
+    @property
+    def case(self) -> str:
+        """The case of the answer: answers of one case are not independent."""
+        return f"{self.file}\n{self.id}"
+
+    @property
+    def weight(self) -> float:
+        """The number of answers of the report that this one stands for."""
+        return self.draw.of / self.draw.drawn if self.draw else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledAnswer:
+    """A label with the case and the rubric that it belongs to."""
+
+    label: Label
+    case: EvalCase
+    spec: RubricSpec
+
+
+def dump(labels: Iterable[Label]) -> str:
+    """Write labels as JSON Lines."""
+    return "".join(
+        json.dumps({key: _value(label, key) for key in _keys(label)}, ensure_ascii=False) + "\n"
+        for label in labels
+    )
+
+
+def parse(path: str, text: str) -> tuple[tuple[Label, ...], tuple[Diagnostic, ...]]:
+    """Return the labels and the problems of invalid lines."""
+    labels: list[Label] = []
+    problems: list[Diagnostic] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            label = _label(line)
+            if isinstance(label, str):
+                problems.append(_problem(path, number, label))
+            else:
+                labels.append(label)
+    return tuple(labels), tuple(problems)
+
+
+def match(
+    path: str, labels: Sequence[Label], cases: Sequence[EvalCase]
+) -> tuple[tuple[LabelledAnswer, ...], tuple[Diagnostic, ...]]:
+    """Return each label with its case and rubric, and the problems of labels that do not match."""
+    known = {case.key: case for case in cases}
+    matched: list[LabelledAnswer] = []
+    problems: list[Diagnostic] = []
+    for number, label in enumerate(labels, 1):
+        case = known.get((label.file, label.id))
+        spec = case and rubric_of(case, label.evaluator)
+        if not case or not spec:
+            what = f"evaluator {label.evaluator!r} with rubrics" if case else "such case"
+            text = f"{label.file}: {label.id}: there is no {what}"
+            problems.append(_problem(path, number, text))
+            continue
+        wrong = list(_wrong_marks(label, spec))
+        problems.extend(_problem(path, number, text) for text in wrong)
+        if not wrong:
+            matched.append(LabelledAnswer(label=label, case=case, spec=spec))
+    return tuple(matched), tuple(problems)
+
+
+def of_split(labels: Sequence[Label], split: Split) -> tuple[Label, ...]:
+    """Return the labels of one split."""
+    return tuple(label for label in labels if (label.split or TEST) == split)
+
+
+def rubric_of(case: EvalCase, evaluator: str) -> RubricSpec | None:
+    """Return the evaluator with rubrics of this name."""
+    specs = (spec for spec in case.evaluators if isinstance(spec, RubricSpec))
+    return next((spec for spec in specs if spec.name == evaluator), None)
+
+
+def _keys(label: Label) -> tuple[str, ...]:
+    return (*_KEYS, *(key for key in _OPTIONAL if getattr(label, key) not in (None, ())))
+
+
+def _value(label: Label, key: str) -> JSON:
+    value = getattr(label, key)
+    match value:
+        case Draw() | CaseTrace():
+            return asdict(value)
+        case (FileChange() | Picture(), *_):
+            return [asdict(each) for each in value]
+    return value
+
+
+def _label(line: str) -> Label | str:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return "is not JSON"
+    if problem := next(_problems(value), ""):
+        return problem
+    draw = {"draw": Draw(**value["draw"])} if "draw" in value else {}
+    try:
+        work = _work(value)
+    except Mismatch as error:
+        return f"trace, file_changes and media must have the form of a report: {error}"
+    return Label(**{**value, **draw, **work})
+
+
+def _work(value: Mapping[str, JSON]) -> Mapping[str, Any]:
+    """Return the work of a line; raises Mismatch."""
+    kinds = {
+        "trace": CaseTrace,
+        "file_changes": tuple[FileChange, ...],
+        "media": tuple[Picture, ...],
+    }
+    written = {name: json.dumps(value[name]) for name in _WORK if name in value}
+    return {name: typed_json.value_of(kinds[name], text) for name, text in written.items()}
+
+
+def _problems(value: JSON) -> Iterator[str]:
+    """Yield the problems of a line's data; later checks rely on earlier ones."""
+    if not isinstance(value, dict) or value.keys() - set(_OPTIONAL) != set(_KEYS):
+        yield f"a label has the keys {', '.join(_KEYS)}, and may have {', '.join(_OPTIONAL)}"
+        return
+    if not all(isinstance(value[key], str) for key in _KEYS[:-1]):
+        yield "file, id, evaluator and answer must be texts"
+    if not isinstance(value["marks"], dict):
+        yield "marks must be an object, criterion id to mark"
+    if _SPLIT in value and value[_SPLIT] not in get_args(Split):
+        yield f"split must be {' or '.join(get_args(Split))}"
+    if not isinstance(value.get("by", ""), str):
+        yield "by must be a text"
+    if "draw" in value:
+        yield from _draw_problems(value["draw"])
+
+
+def _draw_problems(value: JSON) -> Iterator[str]:
+    numbers, texts = {"drawn", "of", "seed"}, {"judged", "at", "judge"}
+    if not isinstance(value, dict) or value.keys() != numbers | texts:
+        yield f"draw must have the keys {', '.join(field.name for field in fields(Draw))}"
+    elif any(type(value[name]) is not int for name in numbers):
+        yield "drawn, of and seed of draw must be integers"
+    elif not all(isinstance(value[name], str) for name in texts):
+        yield "judged, at and judge of draw must be texts"
+    elif not 1 <= value["drawn"] <= value["of"]:
+        yield "drawn of draw must be from 1 to of"
+    elif value["judged"] not in {"pass", "fail"}:
+        yield "judged of draw must be pass or fail"
+
+
+def _wrong_marks(label: Label, spec: RubricSpec) -> Iterator[str]:
+    criteria = {criterion.id: criterion for criterion in spec.rubric.judged}
+    for name, value in label.marks.items():
+        place = f"{label.file}: {label.id}: {name}"
+        if name not in criteria:
+            yield f"{place}: there is no such criterion"
+        elif not allows(criteria[name], value):
+            yield f"{place}: {_shown(value)} is not a mark of a {criteria[name].kind}"
+
+
+def _shown(value: JSON) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _problem(path: str, line: int, text: str) -> Diagnostic:
+    return Diagnostic(
+        rule="label",
+        severity=Severity.ERROR,
+        file=path,
+        span=Span(line, 1, line, 1),
+        message=text,
+        hint="fix or remove the line, or mark the answer again with `rubric-ci judge label`",
+    )

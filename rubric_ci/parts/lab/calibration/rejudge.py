@@ -1,0 +1,151 @@
+"""Judge answers that are recorded already, without calling a target."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import click
+
+from rubric_ci.errors import CannotJudge, NoJudge, OverBudget
+from rubric_ci.files.project.loaded_project import LoadedProject
+from rubric_ci.grading.engine import grade
+from rubric_ci.grading.resolve import Task, choose_judge, name_judge, resolve_judge
+from rubric_ci.services.cost.estimate import announce_work, show_spent
+from rubric_ci.services.cost.expected_requests import ExpectedWork
+from rubric_ci.system import coroutines
+from rubric_ci.text.escape import log_line
+from rubric_ci.values.config import JudgeConfig, MockTarget
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, ModelCaller, ModelReply
+from rubric_ci.values.results import Answer, Assessed, CaseResult, CriterionResult, Skipped
+
+REPLAYED = "The judge's replies are from a recording: no model was asked"
+RECORDED_ANSWER_TARGET = MockTarget(name="given", response="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerToJudge:
+    """An answer to mark by a rubric of its case, and the judge that marks it."""
+
+    case: EvalCase
+    spec: RubricSpec
+    answer: Answer  # with the work that the judge sees
+    judge: JudgeConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotJudged:
+    """Why there is no judgement."""
+
+    reason: str
+
+
+Marks = Mapping[str, CriterionResult]
+"""By criterion id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejudgeResult:
+    """Marks per answer, and the reason if the budget ran out."""
+
+    marks: tuple[Marks | NotJudged, ...]
+    over_budget: str  # "": every judge request was sent
+
+
+def given(answer: Answer) -> MockTarget:
+    """Return the target that gives an answer as it was given before."""
+    return replace(RECORDED_ANSWER_TARGET, response=answer.text, did=answer)
+
+
+def configured_judge(loaded: LoadedProject, override: str, *, replayed: bool) -> JudgeConfig:
+    """Return the judge of the command line or the configuration, with its API key resolved."""
+    judge = choose_judge(loaded.config_naming(override), RECORDED_ANSWER_TARGET, override)
+    if judge is None:
+        raise NoJudge
+    return (name_judge if replayed else resolve_judge)(judge, loaded.variables(os.environ))
+
+
+def rejudge(
+    answers: Sequence[AnswerToJudge], context: RunContext, *, concurrency: int, live: bool
+) -> RejudgeResult:
+    """Judge every answer; show the estimate before and the cost after."""
+    tasks = [_task(each) for each in answers]
+    if live:
+        announce_work([ExpectedWork(tasks=tasks, context=context)])
+    refused: list[str] = []
+    before = context.spent()
+    ask = _of_the_judge(_noting_refusals(context.call_model, refused))
+    watched = replace(context, call_model=ask)
+    results = coroutines.run(grade(tasks, watched, concurrency=concurrency))
+    for note in context.notes:
+        click.echo(log_line(note), err=True)
+    if len(results) < len(tasks):
+        raise KeyboardInterrupt
+    used = sum((r.usage for r in results if not isinstance(r, Skipped)), NOTHING_USED)
+    sent = context.spent().beyond(before)
+    show_spent(replace(sent, cache_hits=used.cache_hits, repairs=used.repairs))
+    return RejudgeResult(
+        marks=tuple(_marks(result) for result in results),
+        over_budget=refused[0] if refused else "",
+    )
+
+
+def show_not_judged(answers: Sequence[AnswerToJudge], result: RejudgeResult) -> None:
+    """Show why answers have no marks; an exhausted budget is shown once."""
+    pairs = zip(answers, result.marks, strict=True)
+    unmarked = [(each, marks) for each, marks in pairs if isinstance(marks, NotJudged)]
+    for each, marks in unmarked:
+        if not result.over_budget or result.over_budget not in marks.reason:
+            click.echo(log_line(f"{each.case.id}: no verdict: {marks.reason}"), err=True)
+    if result.over_budget:
+        few = f"{len(unmarked):,} of {len(answers):,} answers have no verdict"
+        click.echo(log_line(f"{result.over_budget}: {few}"), err=True)
+
+
+def _noting_refusals(ask: ModelCaller, refused: list[str]) -> ModelCaller:
+    """Add the reason to `refused` when the budget refuses a request."""
+
+    async def asked(call: ModelCall) -> ModelReply:
+        try:
+            return await ask(call)
+        except OverBudget as error:
+            refused.append(error.cap)
+            raise
+
+    return asked
+
+
+def _of_the_judge(ask: ModelCaller) -> ModelCaller:
+    """Refuse replies of another model: their marks say nothing of the judge."""
+
+    async def asked(call: ModelCall) -> ModelReply:
+        reply = await ask(call)
+        if reply.fallback:
+            model = f"`{reply.model}`" if reply.model else "another model"
+            message = f"{model} replied in place of `{call.endpoint.model}`"
+            raise CannotJudge(f"{message}, which does not count for a calibration", reply.usage)
+        return reply
+
+    return asked
+
+
+def _task(answer: AnswerToJudge) -> Task:
+    # As the only evaluator it needs a weight above 0; its own model must not replace this judge.
+    spec = replace(answer.spec, weight=1.0, model="")
+    return Task(
+        case=replace(answer.case, evaluators=(spec,)),
+        target=given(answer.answer),
+        judge=answer.judge,
+    )
+
+
+def _marks(result: CaseResult) -> Marks | NotJudged:
+    if isinstance(result, Skipped):
+        return NotJudged(reason=result.reason)
+    for each in result.evaluators:
+        if isinstance(each, Assessed):
+            return {criterion.id: criterion for criterion in each.criteria}
+        return NotJudged(reason=each.reason)
+    return NotJudged(reason=result.reason)

@@ -1,0 +1,272 @@
+"""`rubric-ci probe`: mark variants of answers, and say which criteria notice them."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from rubric_ci.errors import CannotAnswer, CannotConfigure, CannotFindEvals, CannotUseGit, ExitCode
+from rubric_ci.files.project import discovery
+from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
+from rubric_ci.gate.policy.checkout import allowed_hosts, show_policy
+from rubric_ci.gate.report.report_file import check_ours_if_any, read_report
+from rubric_ci.gate.selection.changed_cases import open_selected
+from rubric_ci.gate.selection.compare_cases import Selection
+from rubric_ci.grading.resolve import choose_target
+from rubric_ci.grading.setup import build_context, readable_cache
+from rubric_ci.grading.targets import recorded
+from rubric_ci.parts.lab.calibration.rejudge import REPLAYED, configured_judge
+from rubric_ci.parts.lab.history.from_report import rate_interval
+from rubric_ci.parts.lab.probe import probe_output
+from rubric_ci.parts.lab.probe.all_variants import Subject
+from rubric_ci.parts.lab.probe.figures import Measured
+from rubric_ci.parts.lab.probe.probing import Judging, measure
+from rubric_ci.services.cost.estimate import check_prices, show_spent
+from rubric_ci.services.publish.copies import copies_in, shown_again
+from rubric_ci.services.publish.workflow import Workflow, annotate
+from rubric_ci.services.run.announcement import announce
+from rubric_ci.services.run.grade import RunInput, expected_work, grade_run, open_sides
+from rubric_ci.services.run.inputs import open_inputs, select
+from rubric_ci.services.run.sides import Sides
+from rubric_ci.system import file_io, masking
+from rubric_ci.text import numbers
+from rubric_ci.text.escape import log_line
+from rubric_ci.values.answers import answer_of
+from rubric_ci.values.changes import Base, NoBase
+from rubric_ci.values.command_settings import ProbeSettings
+from rubric_ci.values.config import RecordedTarget
+from rubric_ci.values.context import RunContext
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.media import COPIES
+from rubric_ci.values.option_values import PROBE
+from rubric_ci.values.results import Answer, CaseResult, Errored, Graded
+
+HEAD = "HEAD"
+
+
+def probe(settings: ProbeSettings) -> ExitCode:
+    """Print the figures of every examined criterion and write `probe.json`."""
+    loaded, selection = _opened(settings)
+    show_problems(loaded.diagnostics)
+    loaded.check_valid()
+    show_policy(loaded)
+    judging = _judging(loaded, settings)
+    cases = [case for case, _ in selection.chosen if not case.most_turns]
+    if talks := [case.id for case, _ in selection.chosen if case.most_turns]:
+        click.echo(log_line(f"left out, as conversations: {numbers.listed(talks)}"), err=True)
+    answers = _answers(cases, loaded, settings, judging.context)
+    subjects = list(_subjects(cases, loaded, answers))
+    if missing := [case.id for case in cases if not answers.get(case.key)]:
+        click.echo(log_line(f"left out, without an answer: {numbers.listed(missing)}"), err=True)
+    if not subjects:
+        return _nothing(settings, talks)
+    found = measure(subjects, judging)
+    _show(found, judging, settings)
+    return _exit_code(found, settings)
+
+
+def _opened(settings: ProbeSettings) -> tuple[LoadedProject, Selection]:
+    """Return the chosen cases; without an eval file the report says whether a tool judged."""
+    try:
+        return open_selected(settings.as_run())
+    except CannotFindEvals:
+        check_ours_if_any(settings.report)
+        raise
+
+
+def _judging(loaded: LoadedProject, settings: ProbeSettings) -> Judging:
+    requests = settings.requests
+    cache, unread = readable_cache(requests, settings.cache, loaded.config, os.environ)
+    if unread:
+        click.echo(log_line(unread), err=True)
+    return Judging(
+        judge=configured_judge(loaded, settings.judge, replayed=requests.replay is not None),
+        context=build_context(
+            loaded.root,
+            loaded.config,
+            requests,
+            os.environ,
+            cache=cache,
+            hosts=allowed_hosts(loaded, requests.allowed_hosts, os.environ),
+        ),
+        concurrency=requests.concurrency,
+        live=requests.replay is None,
+        with_model=settings.with_model,
+        most=settings.variants,
+    )
+
+
+def _answers(
+    cases: Sequence[EvalCase],
+    loaded: LoadedProject,
+    settings: ProbeSettings,
+    context: RunContext,
+) -> Mapping[tuple[str, str], Answer]:
+    """Return the answers of the report, and recorded ones of cases that it does not have."""
+    found: dict[tuple[str, str], Answer] = {}
+    for case in cases:
+        target = choose_target(case, loaded.config_for(case.file), "")
+        if isinstance(target, RecordedTarget):
+            with suppress(CannotAnswer):  # it is named as left out, unless the report has it
+                found[case.key] = recorded.answer(case, target, context)
+    if settings.report.exists() or not found:
+        graded = [each for each in read_report(settings.report).cases if isinstance(each, Graded)]
+        read = copies_in(settings.report.parent / COPIES)
+        found |= {
+            each.key: answer_of(each, shown_again(each.media, read))
+            for each in graded
+            if each.answer
+        }
+    return found
+
+
+def _subjects(
+    cases: Sequence[EvalCase], loaded: LoadedProject, answers: Mapping[tuple[str, str], Answer]
+) -> Iterator[Subject]:
+    before = _base_criteria(loaded)
+    for case in cases:
+        answer = answers.get(case.key)
+        for spec in case.evaluators if answer else ():
+            if not isinstance(spec, RubricSpec):
+                continue
+            criteria = tuple(
+                each
+                for each in spec.rubric.judged
+                if before is None or (case.id, each.id, each.text) not in before
+            )
+            if criteria and answer:
+                yield Subject(case=case, spec=spec, given=answer, criteria=criteria)
+
+
+def _base_criteria(loaded: LoadedProject) -> frozenset[tuple[str, str, str]] | None:
+    """Return the criteria of the base by case, id and text; None: every criterion is examined."""
+    base = loaded.change.selection
+    if not isinstance(base, Base):
+        return None
+    return frozenset(
+        (case.id, each.id, each.text)
+        for case in loaded.at_base(base).cases
+        for spec in case.evaluators
+        if isinstance(spec, RubricSpec)
+        for each in spec.rubric.judged
+    )
+
+
+def _nothing(settings: ProbeSettings, talks: Sequence[str]) -> ExitCode:
+    if settings.changed_since:
+        click.echo("no criterion with an answer has changed; nothing to probe")
+        return ExitCode.OK
+    if talks:
+        raise CannotFindEvals(
+            "no case is left: variants are made of one answer, and not of a conversation",
+            "choose other cases with PATHS or --case; `rubric-ci judge calibrate` checks the judge",
+        )
+    raise CannotFindEvals(
+        f"{settings.report} has no answer to a case with rubrics of these files",
+        "`rubric-ci run` writes the report whose answers are changed",
+    )
+
+
+def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
+    hide = masking.redactor()
+    path = settings.output_dir / PROBE
+    discovery.check_place(settings.output_dir)
+    content = hide(probe_output.to_json(found, judging.judge.endpoint.model))
+    file_io.write(path, content.encode())
+    workflow = Workflow.of(os.environ)
+    shown = hide(probe_output.text(found))
+    click.echo(workflow.guarded(f"{shown}\n") if workflow else shown, nl=workflow is None)
+    annotate(probe_output.findings(found), workflow)
+    if not judging.live:
+        click.echo(REPLAYED)
+    click.echo(log_line(_file_line(path)), err=True)
+
+
+def _file_line(path: Path) -> str:
+    return f"figures: {path.as_posix()}"
+
+
+def _exit_code(found: Measured, settings: ProbeSettings) -> ExitCode:
+    words = {each.word for each in found.criteria if each.required}
+    if settings.fail_on and settings.fail_on in words:
+        return ExitCode.GATE
+    return ExitCode.NO_VERDICT if found.not_judged else ExitCode.OK
+
+
+def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
+    """Compare HEAD with itself `rounds` times, each with new answers and judgements."""
+    now = replace(settings.as_run(), changed_since="", against=HEAD, fresh=True)
+    loaded, selection = select(now, datetime.now(UTC).date(), os.environ)
+    loaded.check_valid()
+    _check_clean(loaded)
+    inputs = open_inputs(loaded, selection, now, None, environment=os.environ, plain=True)
+    inputs = replace(inputs, context=replace(inputs.context, fresh_judgements=True))
+    with open_sides(inputs) as (inputs, sides):
+        if not isinstance(sides, Sides):
+            raise CannotUseGit(f"{HEAD} has no cases to compare with", "commit the eval files")
+        apart = replace(sides, context=inputs.context, apart=True)
+        _show_cost(inputs, apart, rounds)
+        results = [_round(inputs, apart, n + 1) for n in range(rounds)]
+    show_spent(inputs.context.spent())
+    click.echo(_summary(results))
+    lost = any(isinstance(case, Errored) for found in results for case in found)
+    return ExitCode.NO_VERDICT if lost else ExitCode.OK
+
+
+def _check_clean(loaded: LoadedProject) -> None:
+    """Raise CannotConfigure if the working tree is not the commit."""
+    base = loaded.change.against
+    if base is None or isinstance(base, NoBase):
+        raise CannotUseGit(
+            f"{HEAD} cannot be read{f': {base.reason}' if base else ''}", "commit the eval files"
+        )
+    changed = sorted(_changes(loaded, base))
+    if changed:
+        raise CannotConfigure(
+            f"the working tree differs from {HEAD}: {numbers.listed(changed)}",
+            "commit or stash the changes: a difference would not be noise",
+        )
+
+
+def _changes(loaded: LoadedProject, base: Base) -> frozenset[str]:
+    return loaded.change.at(base).difference.changed
+
+
+def _show_cost(inputs: RunInput, sides: Sides, rounds: int) -> None:
+    work = expected_work(inputs, sides)
+    times = numbers.plural(rounds, "time")
+    click.echo(f"comparing {HEAD} with itself {times}; requests of one time:", err=True)
+    announced = announce(work, sides, inputs)
+    for line in announced.lines:
+        click.echo(log_line(line), err=True)
+    check_prices(work, announced.estimate)
+
+
+def _round(inputs: RunInput, sides: Sides, number: int) -> Sequence[CaseResult]:
+    """Grade both sides once and print which cases the gate would call broken."""
+    found = grade_run(inputs, sides).outcome.results
+    broken = [case.id for case in found if case.change == "broken"]
+    state = f"red: {numbers.listed(broken)}" if broken else "green"
+    click.echo(log_line(f"{number}: {state}"))
+    return found
+
+
+def _summary(results: Sequence[Sequence[CaseResult]]) -> str:
+    red = [any(case.change == "broken" for case in found) for found in results]
+    share = rate_interval([[float(each)] for each in red])
+    times: Mapping[str, int] = Counter(
+        case.id
+        for found in results
+        for case in found
+        if isinstance(case, Graded) and case.change == "broken"
+    )
+    often = ", ".join(f"{name} ({count})" for name, count in times.items())
+    return log_line(
+        f"the gate was red {sum(red)} of {len(red)} times without a change ({share.low:.2f} to "
+        f"{share.high:.2f}){f': {often}' if often else ''}"
+    )

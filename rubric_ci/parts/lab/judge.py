@@ -1,0 +1,231 @@
+"""The commands that measure the judge: `label`, `calibrate` and `attack`, and `probe`."""
+
+from functools import partial
+from typing import Any
+
+import click
+
+from rubric_ci.cli import options, request_options
+from rubric_ci.cli.click_types import FILE, Group, Number, command, examples, option
+from rubric_ci.values import option_values
+
+_calibration = partial(option, heading="Calibration")
+_variants = partial(option, heading="Variants")
+_instead = partial(option, heading="Instead of criteria")
+
+
+def _read_sample(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    passes, plus, fails = text.partition("+")
+    if not (plus and passes.isdecimal() and fails.isdecimal() and int(passes) + int(fails)):
+        raise click.BadParameter(f"invalid sample `{text}`: expected P+F, such as 20+20")
+    return int(passes), int(fails)
+
+
+@click.group(cls=Group)
+def judge() -> None:
+    """Measure the judge against people and attacks."""
+
+
+@judge.command()
+@options.paths
+@options.config
+@option(
+    "--report",
+    type=FILE,
+    metavar="FILE",
+    default=option_values.REPORT,
+    help="Report whose answers are marked.",
+)
+@option(
+    "--labels",
+    type=FILE,
+    metavar="FILE",
+    default=option_values.LABELS,
+    help="File to write the marks to.",
+)
+@option(
+    "--sample",
+    metavar="P+F",
+    callback=_read_sample,
+    help="Draw P answers at random that the judge passes and F that it fails, such as 20+20; "
+    "default: every answer.",
+)
+@option("--seed", default=0, metavar="N", help="Random seed of the draw.")
+@option("--by", default="", metavar="NAME", help="Who labels, if several people do.")
+@option(
+    "--split",
+    type=click.Choice(["test", "tune"]),
+    show_default="test",
+    help="Split of new labels: `test` measures the judge, `tune` chooses its prompt.",
+)
+def label(**options: Any) -> None:
+    """Mark the answers of a report yourself.
+
+    One criterion at a time, in the terminal. Press q to stop; run the same command again to
+    continue.
+    """
+    from rubric_ci.parts.lab.commands.judge_label import label as label_answers
+    from rubric_ci.values.command_settings import LabelSettings
+
+    raise SystemExit(label_answers(LabelSettings(**options)))
+
+
+@judge.command()
+@click.argument("labels", type=FILE)
+@options.paths
+@options.config
+@options.policy_from
+@options.judge
+@_calibration(
+    "--output",
+    type=FILE,
+    metavar="FILE",
+    help="File to write instead of calibration.json at the root of the repository.",
+)
+@_calibration(
+    "--split",
+    type=click.Choice(["test", "tune"]),
+    default="test",
+    help="Which split to measure; `tune` writes no calibration.json.",
+)
+@_calibration(
+    "--cascade",
+    is_flag=True,
+    help="Fit `margin` of a cascade of judges to the labels; writes no calibration.json.",
+)
+@_calibration(
+    "--tolerance",
+    type=Number(min=0, max=1),
+    metavar="SHARE",
+    default=0.05,
+    help="With --cascade, share of verdicts that may be wrong beyond the second judge's.",
+)
+@_calibration("--seed", default=0, metavar="N", help="Random seed for the confidence intervals.")
+@request_options.requests
+def calibrate(**options: Any) -> None:
+    """Measure the agreement between the judge and a person.
+
+    LABELS is the file that `rubric-ci judge label` writes. PATHS are the eval files; default: the
+    files that LABELS names.
+    """
+    from rubric_ci.parts.lab.commands.judge_calibrate import calibrate_judge
+    from rubric_ci.values.command_settings import CalibrateSettings
+
+    raise SystemExit(calibrate_judge(CalibrateSettings(**options)))
+
+
+@judge.command()
+@options.paths
+@options.config
+@options.policy_from
+@options.judge
+@options.judging(
+    "--max-moved",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    help="Maximum number of changed marks that is accepted.",
+)
+@options.judging(
+    "--work",
+    is_flag=True,
+    help="Plant the attacks in tool results, diffs and file names, not in the answers.",
+)
+@request_options.requests
+def attack(**options: Any) -> None:
+    """Count the marks that change under prompt-injection attacks.
+
+    PATHS are eval files whose cases carry answers; default: the built-in corpus.
+    """
+    from rubric_ci.parts.lab.commands.judge_attack import attack as attack_judge
+    from rubric_ci.values.command_settings import AttackSettings
+
+    raise SystemExit(attack_judge(AttackSettings(**options)))
+
+
+@command(
+    epilog=examples(
+        "probe                                 every criterion with an answer",
+        "probe --changed-since origin/main     the criteria that a change touches",
+        "probe --prompt                        rules of prompts that no case depends on",
+        "probe --fail-on never-fails           exit 1 if a required one never fails",
+    ),
+)
+@options.paths
+@options.config
+@options.policy_from
+@options.selection
+@options.select(
+    "--report",
+    type=FILE,
+    metavar="FILE",
+    default=option_values.REPORT,
+    help="Report whose answers are changed; recorded answers need none.",
+)
+@_variants(
+    "--variants",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=option_values.VARIANTS,
+    help="Maximum number of variants of an answer that a criterion must notice, or of mutants of a "
+    "prompt.",
+)
+@_variants(
+    "--with-model",
+    is_flag=True,
+    help="Also ask the judge's model for two paraphrases of each answer, which must not matter.",
+)
+@options.judge
+@options.gate(
+    "--fail-on",
+    type=click.Choice(["never-fails"]),
+    show_default="no finding fails",
+    help="Finding about a required criterion that ends with exit code 1.",
+)
+@_instead(
+    "--aa",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Compare HEAD with itself N times, with new answers, and print how often the "
+    "gate is red without a change.",
+)
+@_instead(
+    "--prompt",
+    is_flag=True,
+    help="Delete, invert or weaken the rules of prompt files, one at a time, and print "
+    "which changes no case fails.",
+)
+@options.gate(
+    "--output-dir",
+    type=FILE,
+    metavar="FOLDER",
+    default=option_values.OUTPUT_DIR,
+    help="Folder to write probe.json or probe-prompt.json to.",
+)
+@request_options.requests
+@request_options.cache
+def probe(aa: int | None, prompt: bool, **options: Any) -> None:
+    """Find criteria that pass wrong answers.
+
+    Answers that pass are changed by rules: without the text that a criterion quotes, with other
+    numbers, negated, cut short. The judge marks the variants; a criterion that still passes them
+    does not find what it was written for. PATHS are eval files, folders or globs; default: `evals`
+    of the configuration.
+    """
+    from rubric_ci.parts.lab.commands.probe import probe as measure
+    from rubric_ci.values.command_settings import ProbeSettings
+
+    settings = ProbeSettings(**options)
+    if aa and prompt:
+        raise click.UsageError("--aa and --prompt are two probes: run one after the other")
+    if prompt:
+        from rubric_ci.parts.lab.commands.probe_prompt import probe_prompt
+
+        raise SystemExit(probe_prompt(settings))
+    if aa:
+        from rubric_ci.parts.lab.commands.probe import probe_aa
+
+        raise SystemExit(probe_aa(settings, aa))
+    raise SystemExit(measure(settings))

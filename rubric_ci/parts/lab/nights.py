@@ -1,0 +1,235 @@
+"""The commands for nights: `baseline` and `history`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from rubric_ci.cli import options, request_options
+from rubric_ci.cli.click_types import FILE, Group, examples, option
+from rubric_ci.values import option_values
+
+
+@click.group(cls=Group)
+def baseline() -> None:
+    """Manage the reference that nightly runs are compared with."""
+
+
+_report = click.argument("report", type=FILE, default=option_values.REPORT)
+_folder = option(
+    "--baseline",
+    type=FILE,
+    metavar="FOLDER",
+    default=option_values.REFERENCE,
+    help="Folder of the reference.",
+)
+
+
+@baseline.command()
+@_report
+@_folder
+def keep(**options: Any) -> None:
+    """Add a run to the log of the reference.
+
+    REPORT is the report.json of a run over all cases. The first run becomes the reference; later
+    ones add trials only to cases that have fewer than `regression.reference_trials`.
+    """
+    from rubric_ci.parts.lab.commands.baseline import keep_run
+    from rubric_ci.values.command_settings import KeepSettings
+
+    raise SystemExit(keep_run(KeepSettings(**options)))
+
+
+@baseline.command(epilog=examples("baseline accept --reason 'shorter answers are wanted, #12'"))
+@_report
+@_folder
+@option("--reason", required=True, metavar="REASON", help="Why these results are the reference.")
+@options.cases
+def accept(**options: Any) -> None:
+    """Make the results of a run the reference.
+
+    REPORT is the report.json of a run over all cases. The changes that are accepted are printed;
+    commit, date and reason are kept in the folder, and later reports show them.
+    """
+    from rubric_ci.parts.lab.commands.baseline import accept_run
+    from rubric_ci.values.command_settings import AcceptSettings
+
+    raise SystemExit(accept_run(AcceptSettings(**options)))
+
+
+@baseline.command("accept-merge")
+@_report
+@_folder
+def accept_merge(**options: Any) -> None:
+    """Move the reference for cases that a merge changed.
+
+    REPORT is the report.json of a run over all cases with `--against`. A case moves if it is fixed
+    and better than its reference, or if a waiver excuses it and it is worse.
+    """
+    from rubric_ci.parts.lab.commands.baseline import accept_merged_run
+    from rubric_ci.values.command_settings import KeepSettings
+
+    raise SystemExit(accept_merged_run(KeepSettings(**options)))
+
+
+@baseline.command()
+@click.argument("report", type=FILE, default=option_values.REFERENCE)
+@options.config
+@options.policy_from
+@options.judge
+@request_options.requests
+def rejudge(**options: Any) -> None:
+    """Judge the stored answers of a reference again.
+
+    REPORT is a report.json, or the folder of a reference, and is written again. No target is asked
+    for an answer, and no judgement is taken from the cache.
+    """
+    from rubric_ci.parts.lab.commands.baseline import rejudge_report
+    from rubric_ci.values.command_settings import RejudgeSettings
+
+    raise SystemExit(rejudge_report(RejudgeSettings(**options)))
+
+
+_history = option(
+    "--history",
+    type=FILE,
+    metavar="FILE",
+    default=option_values.HISTORY,
+    help="History file, an SQLite database.",
+)
+
+_title = option("--title", metavar="WORDS", default="rubric-ci history", help="Title of the page.")
+
+
+def _output(default: str | None, what: str) -> Callable[..., Any]:
+    return option("--output", type=FILE, metavar="FILE", default=default, help=what)
+
+
+def _last(default: int | None, shown: bool | str) -> Callable[..., Any]:
+    return option(
+        "--last",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=default,
+        show_default=shown,
+        help="Number of runs, the newest ones.",
+    )
+
+
+@click.group(cls=Group)
+def history() -> None:
+    """Keep records of runs and show their trends."""
+
+
+@history.command(
+    epilog=examples(
+        "history add .rubric-ci/report.json",
+        "history add report.json --link https://example.com/report.html",
+    )
+)
+@click.argument("report", type=FILE, default=option_values.REPORT)
+@_history
+@option(
+    "--link",
+    default="",
+    metavar="URL",
+    help="Address of the report on the page; default: the workflow run.",
+)
+def add(**options: Any) -> None:
+    """Add a run to the history.
+
+    REPORT is the report.json of a run. A report that was added before is not added twice.
+    """
+    from rubric_ci.parts.lab.commands import history as commands
+
+    raise SystemExit(commands.add(**options))
+
+
+@history.command()
+@_history
+@_last(20, shown=True)
+def show(**options: Any) -> None:
+    """Print changes of score and cost, and unsteady cases."""
+    from rubric_ci.parts.lab.commands import history as commands
+
+    raise SystemExit(commands.show(**options))
+
+
+@history.command(epilog=examples("history criteria nights/*.json"))
+@click.argument("reports", nargs=-1, type=FILE)
+def criteria(**options: Any) -> None:
+    """Print how often each criterion decided a verdict.
+
+    REPORTS are report files, the oldest first; default: the last one. Each past verdict is computed
+    again without the criterion.
+    """
+    from rubric_ci.parts.lab.commands import history as commands
+
+    raise SystemExit(commands.show_criteria(**options))
+
+
+@history.command()
+@_history
+@_output(option_values.HISTORY_PAGE, "HTML file to write.")
+@_title
+@_last(None, shown="all")
+def page(**options: Any) -> None:
+    """Write the history as one HTML page.
+
+    The page refers to no other file.
+    """
+    from rubric_ci.parts.lab.commands import history as commands
+
+    raise SystemExit(commands.write_page(**options))
+
+
+@history.command()
+@_history
+@_output(option_values.BADGE, "SVG file to write.")
+@option("--label", metavar="WORD", default="evals", help="Text on the left of the badge.")
+def badge(**options: Any) -> None:
+    """Write a badge with the latest pass rate.
+
+    It is the pass rate of the latest complete run.
+    """
+    from rubric_ci.parts.lab.commands import history as commands
+
+    raise SystemExit(commands.write_badge(**options))
+
+
+@history.command()
+@_history
+@_output(None, "File to write instead of standard output.")
+def export(**options: Any) -> None:
+    """Write the history as JSON Lines, one run per line."""
+    from rubric_ci.parts.lab.commands import history as commands
+
+    raise SystemExit(commands.export(**options))
+
+
+@history.command("import")
+@click.argument("parts", nargs=-1, required=True, type=FILE)
+@_history
+def import_lines(**options: Any) -> None:
+    """Add the runs of exported files.
+
+    PARTS are files of `rubric-ci history export`. Runs that are known already are skipped.
+    """
+    from rubric_ci.parts.lab.commands import history as commands
+
+    raise SystemExit(commands.import_lines(**options))
+
+
+@history.command(epilog=examples("history publish report.json --site site"))
+@click.argument("report", type=FILE, default=option_values.REPORT)
+@option("--site", type=FILE, metavar="FOLDER", default="site", help="Folder of the site.")
+@_title
+def publish(**options: Any) -> None:
+    """Add a run to a site's history and write its pages.
+
+    The site is history.jsonl, index.html, badge.svg, and report.html with the latest run. A
+    history.jsonl that is there already is continued.
+    """
+    from rubric_ci.parts.lab.commands import history as commands
+
+    raise SystemExit(commands.publish(**options))

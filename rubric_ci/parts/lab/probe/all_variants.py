@@ -1,0 +1,226 @@
+"""The variants of answers that are judged, and the criteria that must notice each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from rubric_ci.parts.lab.calibration.attack_corpus import rank
+from rubric_ci.parts.lab.probe.figures import Mutation
+from rubric_ci.parts.lab.probe.harmless_variants import harmless, minds
+from rubric_ci.parts.lab.probe.passages import around, locate, sentences
+from rubric_ci.parts.lab.probe.quote_variants import (
+    OTHER_ANSWER,
+    Quote,
+    Variant,
+    forbidden,
+    noticeable,
+    planted,
+)
+from rubric_ci.parts.lab.probe.work_variants import WORK, without_quoted
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.results import Answer, CriterionResult
+from rubric_ci.values.rubric import Judged, scale
+
+AS_LONG: Final = 0.9  # of the length of the answer
+NOT_MET: Final = "the judge gives it the lowest mark, so that no variant can be marked lower"
+NO_QUOTE: Final = "the judge quotes nothing of the answer or the work for it"
+NOT_PLANTED: Final = (
+    "it forbids something that no rule can plant; write the forbidden words in quotation marks"
+)
+NOT_QUOTED: Final = "the judge's quote is not in the answer or the work"
+
+Marks: TypeAlias = Mapping[str, CriterionResult]
+"""By criterion id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """An answer, the rubric that marks it, and the criteria that are examined."""
+
+    case: EvalCase
+    spec: RubricSpec
+    given: Answer
+    criteria: tuple[Judged, ...]
+
+    @property
+    def answer(self) -> str:
+        """The text of the answer."""
+        return self.given.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A variant to judge."""
+
+    subject: Subject
+    variant: Variant
+    notice: frozenset[str]  # ids of the criteria that must notice it; empty: it is harmless
+
+    @property
+    def later(self) -> bool:
+        """Return True if only text behind the first sentence differs."""
+        if self.variant.did:
+            return False
+        return self._first(self.subject.answer) == self._first(self.variant.text)
+
+    @property
+    def as_long(self) -> bool:
+        """Return True if the variant is about as long as the answer, or longer."""
+        return not self.variant.did and len(self.variant.text) >= AS_LONG * len(self.subject.answer)
+
+    @staticmethod
+    def _first(text: str) -> str:
+        return next((each.of(text) for each in sentences(text)), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The variants of all answers, and why a criterion of an answer has none."""
+
+    trials: tuple[Trial, ...]
+    untested: Mapping[tuple[str, str, str], str]  # by file, case and criterion
+
+
+def plan(
+    pairs: Sequence[tuple[Subject, Marks]],
+    most: int,
+    paraphrases: Mapping[str, Sequence[Variant]] = MappingProxyType({}),
+) -> Plan:
+    """Return the variants of answers with the marks of the unchanged answer.
+
+    At most `most` variants must be noticed by one criterion of an answer. `paraphrases` are by
+    answer.
+    """
+    trials: list[Trial] = []
+    untested: dict[tuple[str, str, str], str] = {}
+    for n, (subject, marks) in enumerate(pairs):
+        other = _other_answer(subject, [each for each, _ in (*pairs[n + 1 :], *pairs[:n])])
+        found: dict[str, Trial] = {}
+        for criterion in subject.criteria:
+            variants = _to_notice(subject, criterion, marks[criterion.id], other)
+            if isinstance(variants, str):
+                untested[subject.case.file, subject.case.id, criterion.id] = variants
+                continue
+            for variant in _in_turn(variants)[:most]:
+                trial = found.get(variant.key)
+                before = trial.notice if trial else frozenset()
+                found[variant.key] = Trial(
+                    subject=subject, variant=variant, notice=before | {criterion.id}
+                )
+        trials += found.values()
+        trials += _harmless(subject, paraphrases.get(subject.answer, ()))
+    return Plan(trials=tuple(trials), untested=untested)
+
+
+def mutations(
+    plan: Plan, marks: Mapping[int, Marks], controls: Mapping[tuple[str, str, str], Marks]
+) -> Iterator[tuple[Subject, Judged, Mutation]]:
+    """Yield each variant with each criterion that it says something about.
+
+    `marks` are by position in the plan; a variant that was not judged is left out.
+    """
+    for n, given in marks.items():
+        trial = plan.trials[n]
+        subject = trial.subject
+        before = controls[key(subject)]
+        for criterion in subject.criteria:
+            name = criterion.id
+            change = rank(criterion, given[name].mark) - rank(criterion, before[name].mark)
+            if name in trial.notice:
+                right = change < 0
+            elif trial.notice or minds(trial.variant.family, _text(criterion)):
+                continue
+            else:
+                right = change == 0
+            yield (
+                subject,
+                criterion,
+                Mutation(
+                    case=subject.case.id,
+                    family=trial.variant.family,
+                    change=trial.variant.change,
+                    must_notice=bool(trial.notice),
+                    right=right,
+                    later=trial.later,
+                    as_long=trial.as_long,
+                ),
+            )
+
+
+def key(subject: Subject) -> tuple[str, str, str]:
+    """Return the key of a subject: file, case and evaluator."""
+    return subject.case.file, subject.case.id, subject.spec.name
+
+
+def _to_notice(
+    subject: Subject, criterion: Judged, mark: CriterionResult, other: Answer
+) -> list[Variant] | str:
+    """Return the variants that a criterion must notice, or why there are none."""
+    if mark.quoted_from in WORK:
+        if rank(criterion, mark.mark) <= 0:
+            return NOT_MET
+        return [*without_quoted(subject.given, mark.evidence, other)] or NOT_QUOTED
+    sentence = forbidden(criterion.text)
+    if sentence is None:
+        quote = _quote(subject, criterion, mark)
+        return quote if isinstance(quote, str) else _variants(quote, other.text)
+    if rank(criterion, mark.mark) <= 0:
+        return NOT_MET
+    return [*planted(subject.answer, sentence)] if sentence else NOT_PLANTED
+
+
+def _variants(quote: Quote, other: str) -> list[Variant]:
+    """Return the variants to notice; the last one of them is the answer of another case."""
+    found = list(noticeable(quote))
+    if other and not locate(quote.text, other):
+        blank = next((n for n, each in enumerate(found) if each.family == "blank"), len(found))
+        change = "the answer of another case"
+        found.insert(blank, Variant(family=OTHER_ANSWER, text=other, change=change))
+    return found
+
+
+def _in_turn(variants: Sequence[Variant]) -> list[Variant]:
+    """Return the first variant of each family, then the second ones, and so on."""
+    turns: dict[str, int] = {}
+    placed: list[tuple[int, Variant]] = []
+    for each in variants:
+        placed.append((turns.get(each.family, 0), each))
+        turns[each.family] = placed[-1][0] + 1
+    return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
+
+
+def _harmless(subject: Subject, paraphrases: Sequence[Variant]) -> Iterator[Trial]:
+    seed = f"{subject.case.file}\n{subject.case.id}"
+    for variant in (*harmless(subject.answer, seed), *paraphrases):
+        yield Trial(subject=subject, variant=variant, notice=frozenset())
+
+
+def _other_answer(subject: Subject, others: Sequence[Subject]) -> Answer:
+    """Return the answer of the next case that asks something else; empty: there is none."""
+    return next(
+        (
+            each.given
+            for each in others
+            if each.case.question != subject.case.question and each.answer != subject.answer
+        ),
+        Answer(text=""),
+    )
+
+
+def _quote(subject: Subject, criterion: Judged, mark: CriterionResult) -> Quote | str:
+    """Return the quote of a criterion, or why there is none."""
+    if rank(criterion, mark.mark) <= 0:
+        return NOT_MET
+    if not mark.evidence.strip():
+        return NO_QUOTE
+    places = locate(mark.evidence, subject.answer)
+    if not places or not around(places, subject.answer):
+        return NOT_QUOTED
+    case = subject.case
+    wanted = "\n".join((_text(criterion), case.expected_outcome, case.reference_answer))
+    return Quote(answer=subject.answer, text=mark.evidence, places=places, wanted=wanted)
+
+
+def _text(criterion: Judged) -> str:
+    return "\n".join((criterion.text, *scale(criterion)))

@@ -1,0 +1,140 @@
+"""Figures of each criterion from the marks of variants: two shares, and one word."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+from rubric_ci.parts.lab.history.from_report import rate_interval
+from rubric_ci.parts.lab.probe.quote_variants import FACTS
+from rubric_ci.values.dataclass import dataclass
+
+Word: TypeAlias = Literal[
+    "sound",
+    "never-fails",
+    "blind-to-numbers",
+    "blind-to-later-text",
+    "follows-length",
+    "misses-some",
+    "jumpy",
+    "untested",
+]
+"""The property of a criterion that its marks of the variants show, of the worst kind."""
+
+LEAST: Final = 3  # variants from which a share says something
+EXPLAINED: Final = 0.9  # share of the marks that a word must explain
+JUMPY: Final = 0.2  # share of harmless variants, at least two, whose mark changed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """One variant, and whether one criterion marked it as it should."""
+
+    case: str
+    family: str
+    change: str  # in words
+    must_notice: bool  # False: the mark must stay
+    right: bool
+    later: bool = False  # it changes only text behind the first sentence
+    as_long: bool = False  # it is about as long as the answer, or longer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """How many of some variants were marked as they should be, with a 95 % interval."""
+
+    hit: int
+    of: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionFigures:
+    """One criterion of an eval file and its two shares; never one of them alone."""
+
+    file: str
+    line: int
+    case: str  # empty: several cases have this criterion
+    id: str
+    text: str
+    required: bool
+    noticed: Share
+    unmoved: Share
+    word: Word
+    missed: tuple[Mutation, ...]  # variants that were marked wrongly
+    untested: str = ""  # why no variant had to be noticed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The figures of the examined criteria."""
+
+    criteria: tuple[CriterionFigures, ...]
+    mutations: tuple[Mutation, ...]  # of all criteria
+    answers: int
+    variants: int
+    not_judged: int  # answers and variants without a judgement
+
+
+def figures(
+    mutations: Sequence[Mutation],
+) -> tuple[Share, Share, Word]:
+    """Return the shares of noticed and of unmoved variants, and the word for both."""
+    noticed = [each for each in mutations if each.must_notice]
+    harmless = [each for each in mutations if not each.must_notice]
+    return _share(noticed), _share(harmless), word(noticed, harmless)
+
+
+def word(noticed: Sequence[Mutation], harmless: Sequence[Mutation]) -> Word:
+    """Return the word for the marks of a criterion, or of a whole suite.
+
+    Of the faults in `FAULTS`, each of which says which variants it hides, the one that explains
+    the marks best, if it explains nine of ten; a judge that marks at random fits none.
+    """
+    moved = sum(not each.right for each in harmless)
+    if moved >= 2 and moved >= JUMPY * len(harmless):
+        return "jumpy"
+    if len(noticed) < LEAST:
+        return "untested"
+    fits: dict[Word, int] = {}
+    for name, hides in FAULTS.items():
+        hidden = [hides(each) for each in noticed]
+        # A narrower fault shows only next to variants that it does not hide.
+        if name in {"sound", "never-fails"} or LEAST <= sum(hidden) < len(noticed):
+            pairs = zip(hidden, noticed, strict=True)
+            fits[name] = sum(hide != each.right for hide, each in pairs)
+    best = max(fits, key=fits.__getitem__)
+    return best if fits[best] >= EXPLAINED * len(noticed) else "misses-some"
+
+
+def _share(mutations: Sequence[Mutation]) -> Share:
+    by_case: dict[str, list[float]] = {}
+    for each in mutations:
+        by_case.setdefault(each.case, []).append(float(each.right))
+    if not mutations:
+        return Share(hit=0, of=0, low=0.0, high=1.0)
+    # The variants of one answer are all there is of it; several answers are a sample of answers.
+    groups = list(by_case.values())
+    clusters = groups if len(groups) > 1 else [[value] for value in groups[0]]
+    found = rate_interval(clusters)
+    return Share(
+        hit=sum(each.right for each in mutations),
+        of=len(mutations),
+        low=0.0 if found.low is None else found.low,
+        high=1.0 if found.high is None else found.high,
+    )
+
+
+FAULTS: Final[Mapping[Word, Callable[[Mutation], bool]]] = {
+    "sound": lambda _: False,
+    "blind-to-numbers": lambda each: each.family in FACTS,
+    "blind-to-later-text": lambda each: each.later,
+    "follows-length": lambda each: each.as_long,
+    "never-fails": lambda _: True,
+}
+"""The variants that each fault hides; of two that explain as much, the first counts."""
+
+
+def families(mutations: Sequence[Mutation]) -> Iterator[tuple[str, Share]]:
+    """Yield the share of each family, in the order of their first variant."""
+    for name in dict.fromkeys(each.family for each in mutations):
+        yield name, _share([each for each in mutations if each.family == name])

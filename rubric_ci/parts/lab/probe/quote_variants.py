@@ -1,0 +1,261 @@
+"""Variants of an answer that take away, or turn round, the text that a criterion quotes.
+
+They are made by rules, without a model. Each family is one row of a table.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Final, TypeAlias
+
+from rubric_ci.parts.lab.probe.passages import Span, around, locate, replaced, sentences, without
+from rubric_ci.values.answers import identity, kept
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.results import Answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """The evidence of a criterion in an answer, and the texts that say what matters."""
+
+    answer: str
+    text: str  # the quote, as the judge wrote it
+    places: tuple[Span, ...]  # not empty
+    wanted: str = ""  # criterion, expected outcome and reference: a fact in it must be right
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A changed answer, or an answer with changed work."""
+
+    family: str
+    text: str
+    change: str  # in words, for people
+    did: Answer | None = None  # with the changed work; None: the work is as it was
+
+    @property
+    def key(self) -> str:
+        """The name of the answer."""
+        return self.text if self.did is None else identity(kept(self.did))
+
+    def of(self, answer: Answer) -> Answer:
+        """Return the answer with this change."""
+        return self.did or replace(answer, text=self.text)
+
+
+Notice: TypeAlias = Callable[[Quote], Iterator[tuple[str, str]]]
+"""The changed answers, each with the change in words."""
+
+
+def noticeable(quote: Quote) -> tuple[Variant, ...]:
+    """Return the variants that the criterion of a quote must notice, one of each text."""
+    found: dict[str, Variant] = {}
+    for family, make in NOTICED.items():
+        for text, change in make(quote):
+            if text != quote.answer and (family in _KEEPS_QUOTE or not locate(quote.text, text)):
+                found.setdefault(text, Variant(family=family, text=text, change=change))
+    return tuple(found.values())
+
+
+def forbidden(criterion: str) -> str | None:
+    """Return a sentence that a criterion forbids; empty: no rule makes it; None: it is a demand."""
+    found = _FORBIDS.match(criterion.strip())
+    if found is None:
+        return None
+    if quoted := _QUOTED.search(criterion):
+        text = quoted.group(1).strip()
+        return text if text[-1:] in ".!?" else f"{text}."
+    verb, rest = found.group("verb").casefold(), found.group("rest").strip()
+    if verb in _SAYS and rest.casefold().startswith("that "):
+        return f"{rest[5:6].upper()}{rest[6:]}."
+    if verb.endswith("ing"):
+        return f"We are {verb} {rest}."
+    if verb in _SAYS:
+        return f"We also want to mention {rest}."
+    return f"We {verb} {rest}." if verb in _DOES else ""
+
+
+def planted(answer: str, sentence: str) -> tuple[Variant, ...]:
+    """Return the answer with a sentence before, in and after it."""
+    first, *_, last = (0, *(each.end for each in sentences(answer)), len(answer))
+    middle = next(iter(sentences(answer)), Span(0, last)).end
+    texts = dict.fromkeys(
+        f"{answer[:at].rstrip()} {sentence} {answer[at:].lstrip()}".strip()
+        for at in (last, first, middle)
+    )
+    change = f"with {_shown(sentence)}"
+    return tuple(Variant(family=PLANTED, text=text, change=change) for text in texts)
+
+
+def _quote_deleted(quote: Quote) -> Iterator[tuple[str, str]]:
+    yield without(quote.answer, quote.places), f"without {_shown(quote.places[0].of(quote.answer))}"
+
+
+def _sentence_dropped(quote: Quote) -> Iterator[tuple[str, str]]:
+    whole = around(quote.places, quote.answer)
+    yield without(quote.answer, whole), f"without {_shown(whole[0].of(quote.answer))}"
+
+
+def _replaced(quote: Quote) -> Iterator[tuple[str, str]]:
+    whole = around(quote.places, quote.answer)
+    texts = {each: _filler(each.end - each.start) for each in whole}
+    yield (
+        replaced(quote.answer, texts),
+        f"other words in place of {_shown(whole[0].of(quote.answer))}",
+    )
+
+
+def _negated(quote: Quote) -> Iterator[tuple[str, str]]:
+    whole = around(quote.places, quote.answer)
+    texts = {each: _turned(each.of(quote.answer)) for each in whole}
+    first = texts[whole[0]]
+    yield replaced(quote.answer, texts), f"{_shown(first)}"
+
+
+def _turned(sentence: str) -> str:
+    """Return the sentence with its first verb negated, or without its negation."""
+    found = _AUXILIARY.search(sentence)
+    if found is None:
+        return f"It is not true that {sentence[:1].lower()}{sentence[1:]}"
+    word = found.group("negated") or found.group("plain")
+    if found.group("negated"):
+        plain = _POSITIVE.get(word.casefold()) or word[:-3].rstrip()  # "not" or "n't"
+        return sentence[: found.start()] + plain + sentence[found.end() :]
+    return f"{sentence[: found.end()]} not{sentence[found.end() :]}"
+
+
+def _numbers(quote: Quote) -> Iterator[tuple[str, str]]:
+    for step in (1, 4, 7):
+        yield from _facts(quote, _NUMBER, partial(_other_number, step=step))
+
+
+def _words(quote: Quote) -> Iterator[tuple[str, str]]:
+    yield from _facts(quote, _FACT_WORD, lambda word: _FACTS[word.casefold()])
+
+
+def _names(quote: Quote) -> Iterator[tuple[str, str]]:
+    free = next(name for name in _NAMES if name not in quote.answer)
+    yield from _facts(quote, _NAME, lambda _: free)
+
+
+def _facts(
+    quote: Quote, pattern: re.Pattern[str], other: Callable[[str], str]
+) -> Iterator[tuple[str, str]]:
+    """Change the facts of a quote that the case's own texts have too."""
+    wanted = {word.casefold() for word in _WORD.findall(quote.wanted)}
+    texts: dict[Span, str] = {}
+    for place in quote.places:
+        for match in pattern.finditer(quote.answer, place.start, place.end):
+            if match.group().casefold() in wanted:
+                texts[Span(*match.span())] = other(match.group())
+    if texts:
+        first = next(iter(texts))
+        change = f"{_shown(first.of(quote.answer))} became {_shown(texts[first])}"
+        yield replaced(quote.answer, texts), change
+
+
+def _other_number(number: str, step: int) -> str:
+    """Return the number with another first digit that is not 0: as long, and in the same form."""
+    digit = next((n for n, c in enumerate(number) if c in "123456789"), 0)
+    other = (int(number[digit]) - 1 + step) % 9 + 1
+    return f"{number[:digit]}{other}{number[digit + 1 :]}"
+
+
+def _cut(quote: Quote) -> Iterator[tuple[str, str]]:
+    start = around(quote.places, quote.answer)[0].start
+    if text := quote.answer[:start].rstrip():
+        yield text, f"ends after {_shown(text[-60:])}"
+
+
+def _decision(quote: Quote) -> Iterator[tuple[str, str]]:
+    first = sentences(quote.answer)[0]
+    if len(sentences(quote.answer)) > 1:
+        yield first.of(quote.answer), f"only {_shown(first.of(quote.answer))}"
+
+
+def _blank(_: Quote) -> Iterator[tuple[str, str]]:
+    yield "", "an empty answer"
+
+
+def _filler(length: int) -> str:
+    text = _FILLER * (length // len(_FILLER) + 1)
+    return f"{text[: max(0, length - 1)].rstrip()}."
+
+
+def _shown(text: str) -> str:
+    line = " ".join(text.split())
+    return f"“{line if len(line) <= 60 else f'{line[:59]}…'}”"
+
+
+_AUX: Final = "is|are|was|were|can|could|will|would|must|should|does|do|did|has|have|may|might|am"
+_AUXILIARY: Final = re.compile(
+    rf"(?<!\w)(?:(?P<negated>cannot|won['\u2019]t|can['\u2019]t|(?:{_AUX})(?:\s+not\b|n['\u2019]t))"
+    rf"|(?P<plain>{_AUX}))(?!\w)",
+    re.IGNORECASE,
+)
+_POSITIVE: Final = {
+    "cannot": "can",
+    "won't": "will",
+    "won\u2019t": "will",
+    "can't": "can",
+    "can\u2019t": "can",
+}
+_NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:[.,:/-]\d+)*(?!\w)")
+_WORD: Final = re.compile(r"\w+(?:[.,:/-]\d+)*")
+_NAME: Final = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]{2,}(?!\w)")
+_NAMES: Final = ("Brandt", "Okafor", "Lindqvist", "Marlow", "Tanaka", "Ferreira")
+_CYCLES: Final = (
+    ("one", "four", "two", "five", "three", "six", "seven", "nine", "eight", "ten", "twelve"),
+    ("Monday", "Thursday", "Tuesday", "Friday", "Wednesday", "Saturday", "Sunday"),
+    ("January", "April", "February", "May", "March", "June"),
+    ("July", "October", "August", "November", "September", "December"),
+    ("minutes", "hours", "days", "weeks", "months", "years"),
+    ("minute", "hour", "day", "week", "month", "year"),
+    ("euros", "dollars", "pounds"),
+    ("EUR", "USD", "GBP"),
+    ("grams", "kilograms", "tonnes"),
+    ("metres", "kilometres", "miles"),
+)
+_FACTS: Final = {
+    word.casefold(): cycle[(n + 1) % len(cycle)]
+    for cycle in _CYCLES
+    for n, word in enumerate(cycle)
+}
+_FACT_WORD: Final = re.compile(rf"\b(?:{'|'.join(_FACTS)})\b", re.IGNORECASE)
+_FILLER: Final = "the remaining part of this reply deals with another matter and adds nothing here "
+NOTICED: Final[Mapping[str, Notice]] = {
+    "quote-deleted": _quote_deleted,
+    "number-changed": _numbers,
+    "negated": _negated,
+    "replaced": _replaced,
+    "name-changed": _names,
+    "unit-changed": _words,
+    "cut-short": _cut,
+    "sentence-dropped": _sentence_dropped,
+    "unsupported": _decision,
+    "blank": _blank,
+}
+"""Families that a criterion must notice, the most telling ones first."""
+
+_FORBIDS: Final = re.compile(
+    r"(?:(?:does|do|must|should|may) not|(?:doesn|don)['\u2019]t|never|avoids?) "
+    r"(?:\w{2,20}ly )?(?P<verb>\w{2,30}) (?P<rest>[^.;]{2,300})",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(r"[\"\u201c`]([^\"\u201c\u201d`]{2,200})[\"\u201d`]")
+_SAYS: Final = frozenset(
+    ("claim", "claims", "mention", "mentions", "name", "names", "refer", "say", "says", "state")
+)
+_DOES: Final = frozenset(
+    ("ask", "demand", "give", "guarantee", "offer", "promise", "recommend", "request", "tell")
+)
+PLANTED: Final = "planted"
+"""The answer with a text that a criterion forbids."""
+
+OTHER_ANSWER: Final = "other-answer"
+"""The answer of another case; made where the answers of all cases are known."""
+
+_KEEPS_QUOTE: Final = frozenset({"negated"})  # the words of a quote may stay, their meaning not
+
+FACTS: Final = frozenset({"number-changed", "unit-changed"})

@@ -1,0 +1,1 @@
+"""The providers that are asked through litellm, and batches of requests."""

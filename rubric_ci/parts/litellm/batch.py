@@ -1,0 +1,203 @@
+"""Requests of a whole run in batches: half the price, replies within a day."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from rubric_ci.errors import CannotConfigure
+from rubric_ci.models.llm import openai_http
+from rubric_ci.models.llm.budget import Budget, Prices
+from rubric_ci.models.llm.model_info import batch_prices_of, known_mode, prices_of
+from rubric_ci.models.llm.output_modes import OutputModes
+from rubric_ci.models.llm.retry import BACKOFF, RequestError, with_retries
+from rubric_ci.parts.litellm.batch_http import Batch, BatchServer, read_batch
+from rubric_ci.system.backoff import Backoff
+from rubric_ci.system.model_list import model_info
+from rubric_ci.values.config import Endpoint
+from rubric_ci.values.context import JudgementCache
+from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
+
+FIRST_POLL = 1.0  # seconds before the first status request, doubled for each later one
+LONGEST_POLL = 60.0
+FAILED_POLLS = 30  # in a row, after which the status of a batch is unknown
+BATCHES = 3  # maximum number of batches that one call is sent in
+
+_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+
+Notify: TypeAlias = Callable[[str], None]
+"""Report the progress of a batch."""
+
+
+def connect(
+    *, budget: Budget, notify: Notify, add_note: AddNote, cache: JudgementCache | None = None
+) -> ModelCaller:
+    """Return an Ask for a whole run that sends its calls in batches, within the budget."""
+
+    async def send(calls: Sequence[ModelCall]) -> list[ModelReply | RequestError]:
+        return await send_batch(calls, notify=notify, poll=FIRST_POLL)
+
+    # Without a wait, because all retries of one batch belong into the next one.
+    at_once = Backoff(attempts=BATCHES, jitter=lambda: 0.0)
+    modes = OutputModes(lambda call: known_mode(call.endpoint.model), add_note, cache)
+    ask = modes.wrap(budget.wrap(in_batches(send, quiet=QUIET)))
+    return with_retries(ask, backoff=at_once)
+
+
+def prices(endpoint: Endpoint) -> Prices | None:
+    """Return the prices of a model in batches, else its usual ones; None if unknown."""
+    return batch_prices_of(endpoint) or prices_of(endpoint)
+
+
+def check(endpoint: Endpoint) -> None:
+    """Raise `CannotConfigure` for a model without batches."""
+    if endpoint.identity:
+        raise CannotConfigure(
+            "a batch outlives the tokens of `judge.auth`",
+            "run without RUBRIC_CI_BATCH, or give the judge an `api_key`",
+        )
+    if not openai_http.supports(endpoint, model_info(endpoint.model)):
+        raise CannotConfigure(
+            f"`{endpoint.model}` does not support batches",
+            "run without RUBRIC_CI_BATCH, or use an `openai/` chat model; set its `api_base` if "
+            "the server is not OpenAI's",
+        )
+
+
+async def send_batch(
+    calls: Sequence[ModelCall], *, notify: Notify, poll: float, backoff: Backoff = BACKOFF
+) -> list[ModelReply | RequestError]:
+    """Return a reply or an error for each call, in their order.
+
+    Each batch is for one model of one account. Raises `CannotConfigure` for one without batches.
+    """
+    numbers: dict[str, list[int]] = {}
+    for n, call in enumerate(calls):
+        check(call.endpoint)
+        numbers.setdefault(_account(call.endpoint), []).append(n)
+    sent = [_send_one([calls[n] for n in some], notify, poll, backoff) for some in numbers.values()]
+    replies: dict[int, ModelReply | RequestError] = {}
+    for some, outcome in zip(numbers.values(), await asyncio.gather(*sent), strict=True):
+        replies.update(zip(some, outcome, strict=True))
+    return [replies[n] for n in range(len(calls))]
+
+
+def _account(endpoint: Endpoint) -> str:
+    headers = sorted(openai_http.headers_of(endpoint).items())
+    return repr((endpoint.model, openai_http.server_of(endpoint), headers))
+
+
+async def _send_one(
+    calls: Sequence[ModelCall], notify: Notify, poll: float, backoff: Backoff
+) -> Sequence[ModelReply | RequestError]:
+    """Send one batch and wait for its replies; an error of the batch is the error of every call."""
+    server = BatchServer(calls[0].endpoint, backoff)
+    try:
+        batch = await server.begin(calls)
+        many = "1 request" if len(calls) == 1 else f"{len(calls):,} requests"
+        notify(
+            f"batch {batch.id}: {many} to {calls[0].endpoint.model}; "
+            "it may take up to a day, and stopping the run cancels it"
+        )
+        return read_batch(calls, *await _wait_for_result(server, batch, notify, poll))
+    except RequestError as error:  # each step had its retries
+        return [RequestError(f"batch: {error}", retryable=False, billed=error.billed)] * len(calls)
+
+
+async def _wait_for_result(
+    server: BatchServer, batch: Batch, notify: Notify, poll: float
+) -> tuple[Batch, Sequence[str]]:
+    """Return the batch when it has ended, and the texts of its files."""
+    try:
+        batch = await _poll_until_ended(server, batch, notify, poll)
+        try:
+            texts = [await server.read(file) for file in batch.files]
+        except RequestError as error:
+            lost = f"{batch.id} {batch.status}, but its replies cannot be read: {error}"
+            raise RequestError(lost, billed=True) from error
+    except asyncio.CancelledError:  # the replies would be paid for and not used
+        await _cancel(server, batch, notify)
+        raise
+    return batch, texts
+
+
+async def _poll_until_ended(
+    server: BatchServer, batch: Batch, notify: Notify, poll: float
+) -> Batch:
+    """Poll a batch until it has ended; single failures are accepted: its replies are paid for."""
+    lost = 0
+    while batch.status not in _ENDED:
+        await asyncio.sleep(poll)
+        poll = min(LONGEST_POLL, poll * 2)
+        try:
+            seen, lost = await server.look(batch.id), 0
+        except RequestError as error:
+            lost += 1
+            if not error.retryable or lost == FAILED_POLLS:
+                unknown = f"status of batch {batch.id} is unknown; it may still be billed: {error}"
+                raise RequestError(unknown, billed=True) from error
+            continue
+        if seen.status != batch.status:
+            notify(f"batch {batch.id}: {seen.status.replace('_', ' ')}")
+        batch = seen
+    return batch
+
+
+async def _cancel(server: BatchServer, batch: Batch, notify: Notify) -> None:
+    try:
+        await server.cancel(batch.id)
+    except RequestError as error:
+        notify(
+            f"batch {batch.id}: cannot be cancelled: {error}; "
+            f"it continues and is billed unless you cancel it at {server.address}"
+        )
+    else:
+        notify(f"batch {batch.id}: cancelled; requests that were already processed may be billed")
+
+
+QUIET = 1.0  # seconds without a new call after which a batch is complete
+
+Send: TypeAlias = Callable[[Sequence[ModelCall]], Awaitable[Sequence[ModelReply | RequestError]]]
+"""Send calls together; one reply or error for each, in their order."""
+
+
+def in_batches(send: Send, *, quiet: float) -> ModelCaller:
+    """Return an Ask that collects calls into batches; raises RequestError."""
+    return _BatchQueue(send, quiet).ask
+
+
+class _BatchQueue:
+    """The calls that wait for the next batch."""
+
+    def __init__(self, send: Send, quiet: float) -> None:
+        self._send = send
+        self._quiet = quiet
+        self._waiting: list[tuple[ModelCall, asyncio.Future[ModelReply]]] = []
+        self._batches: set[asyncio.Task[None]] = set()
+
+    async def ask(self, call: ModelCall) -> ModelReply:
+        reply: asyncio.Future[ModelReply] = asyncio.get_running_loop().create_future()
+        self._waiting.append((call, reply))
+        batch = asyncio.create_task(self._sent_when_quiet(len(self._waiting)))
+        self._batches.add(batch)  # a loop does not keep a task alive
+        batch.add_done_callback(self._batches.discard)
+        return await reply
+
+    async def _sent_when_quiet(self, seen: int) -> None:
+        await asyncio.sleep(self._quiet)
+        if len(self._waiting) != seen:  # the task of a later call sends the batch
+            return
+        batch, self._waiting = self._waiting, []
+        sent = self._send([call for call, _ in batch])
+        [outcome] = await asyncio.gather(sent, return_exceptions=True)
+        replies = [outcome] * len(batch) if isinstance(outcome, BaseException) else outcome
+        for (_, future), reply in zip(batch, replies, strict=True):
+            _resolve(future, reply)
+
+
+def _resolve(future: asyncio.Future[ModelReply], reply: ModelReply | BaseException) -> None:
+    if future.done():  # the caller was cancelled
+        return
+    if isinstance(reply, BaseException):
+        future.set_exception(reply)
+    else:
+        future.set_result(reply)

@@ -1,0 +1,177 @@
+"""The outcome of a test: its trials, its word in the report, and answers that are judged later."""
+
+from collections.abc import Generator, Sequence
+from typing import Any, Final
+
+import pytest
+from _pytest.runner import runtestprotocol  # as other plugins that hold reports back
+
+from rubric_ci.errors import UserError
+from rubric_ci.parts.pytest.fixture import RULE, TRIAL, Checks, Later
+from rubric_ci.parts.pytest.item_failures import InvalidCheck, Missed, NoVerdict, cut, raise_at
+from rubric_ci.parts.pytest.items import CaseItem, GateItem, failure
+from rubric_ci.parts.pytest.session_run import shown
+from rubric_ci.reports.render import wording
+from rubric_ci.values.evals import TrialRule
+from rubric_ci.values.results import CaseResult, Graded
+
+WORD: Final = pytest.StashKey[str]()
+"""The word for a test that passes: `flaky` or `borderline`."""
+
+
+class OutcomeHooks:
+    """Runs and reports the tests that ask the judge, and the cases."""
+
+    def __init__(self, checks: Checks, *, is_worker: bool) -> None:
+        self.checks, self.is_worker = checks, is_worker
+        self.held: list[tuple[pytest.Item, list[pytest.TestReport]]] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Run a test as often as its mark says."""
+        mark = pyfuncitem.get_closest_marker("rubric")
+        if mark is None or TRIAL in pyfuncitem.stash:
+            return None
+        rule = pyfuncitem.stash[RULE] = _rule(**mark.kwargs)
+        failures: list[BaseException] = []
+        for number in range(rule.count):
+            pyfuncitem.stash[TRIAL] = number
+            try:
+                pyfuncitem.ihook.pytest_pyfunc_call(pyfuncitem=pyfuncitem)
+            except (AssertionError, pytest.fail.Exception) as error:
+                failures.append(error)
+            finally:
+                del pyfuncitem.stash[TRIAL]
+        passed = rule.count - len(failures)
+        counts = f"{passed} of {rule.count} trials pass"
+        if passed < rule.passes:
+            raise Missed(f"{counts}, and {rule.passes} must") from failures[-1]
+        if failures:
+            pyfuncitem.stash[WORD] = f"flaky: {counts}"
+        return True
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Report a missing verdict as an error, and what passes narrowly by its own word."""
+        info = call.excinfo
+        error = info.value if info else None
+        if info and isinstance(error, NoVerdict) and isinstance(item, CaseItem | GateItem):
+            cut(info, item.place)  # before pytest renders each frame of a set-up, which takes long
+            report = yield
+            report.longrepr = item.repr_failure(info)
+        else:
+            report = yield
+        if isinstance(error, NoVerdict | InvalidCheck):
+            _make_error(report)
+        if report.when == "call" and report.passed and (word := self._word(item)):
+            report.user_properties.append(("rubric-ci", word))
+        return report
+
+    def _word(self, item: pytest.Item) -> str:
+        if isinstance(item, CaseItem):
+            return "borderline" if wording.status(item.result) == "borderline" else ""
+        return item.stash.get(WORD, "")
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
+        """Name a test that is flaky or borderline."""
+        if report.when != "call" or not report.passed:
+            return None
+        word = dict(report.user_properties).get("rubric-ci")
+        if word is None:
+            return None
+        category = str(word).partition(":")[0]
+        return category, category[0], (str(word).upper(), {"yellow": True})
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> bool | None:
+        """Hold back the reports of a test whose answers are judged later."""
+        if not asks(item):
+            return None
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        if any(each.item is item for each in self.checks.later):
+            self.held.append((item, reports))
+        else:
+            _log(item, reports)
+        return True
+
+    @pytest.hookimpl(wrapper=True, specname="pytest_runtest_protocol")
+    def pytest_runtest_protocol_end(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, object, object]:
+        """Judge what waits after the last test of a module, and report its tests."""
+        done = yield
+        if self.held and (self._ends(item) or nextitem is None or nextitem.path != item.path):
+            ended = self.checks.judge_later()
+            for held, reports in self.held:
+                for each, result in ended:
+                    if each.item is held:
+                        self._end(each, result, reports)
+                _log(held, reports)
+            self.held.clear()
+        return done
+
+    def _ends(self, item: pytest.Item) -> bool:
+        """Return True if nothing may wait: the session stops, or a worker reports each test."""
+        return bool(self.is_worker or item.session.shouldfail or item.session.shouldstop)
+
+    def _end(
+        self, later: Later, result: CaseResult | UserError, reports: list[pytest.TestReport]
+    ) -> None:
+        """Put the result of an answer that was judged later into the report of its test."""
+        error: Exception | None
+        if isinstance(result, UserError):
+            error = NoVerdict(shown(result))
+        else:
+            self.checks.add(later.item, later.number, result)
+            error = (
+                failure(result, self.checks.run.nothing)
+                if isinstance(result, Graded)
+                else NoVerdict(result.reason)
+            )
+        call = next((each for each in reports if each.when == "call"), None)
+        if error is None or call is None or call.failed:
+            return
+        call.outcome = "failed"
+        call.longrepr = _shown_at(later, error)
+        if isinstance(error, NoVerdict):
+            _make_error(call)
+
+
+def asks(item: pytest.Item) -> bool:
+    """Return True for a test with the fixture `rubric`."""
+    return "rubric" in getattr(item, "fixturenames", ())
+
+
+def _rule(*, trials: int = 1, pass_at_least: int | None = None) -> TrialRule:
+    """Return the trials of a mark; without a number, all must pass."""
+    passes = trials if pass_at_least is None else pass_at_least
+    if not 1 <= passes <= trials:
+        raise InvalidCheck(f"pass_at_least={passes} of trials={trials}: expected 1 to {trials}")
+    return TrialRule(count=trials, passes=passes)
+
+
+def _make_error(report: pytest.TestReport) -> None:
+    # pytest knows an error by its phase: one of the call is a failed test.
+    if report.when == "call":
+        report.when = "setup"
+
+
+def _log(item: pytest.Item, reports: Sequence[pytest.TestReport]) -> None:
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+
+
+def _shown_at(later: Later, error: Exception) -> Any:
+    """Return an error as pytest shows it, at the line that asked for the check."""
+    try:
+        raise_at(later.item.path, later.case.span.line, later.item.name, error)
+    except type(error) as raised:
+        info = pytest.ExceptionInfo.from_exception(raised)
+    cut(info, later.item.path)
+    return info.getrepr(style="short", chain=False)

@@ -1,0 +1,320 @@
+"""The options of each command, one value per command."""
+
+from dataclasses import field
+from datetime import date
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import FailOn
+from rubric_ci.values.option_values import (
+    CACHE_DIR,
+    CONCURRENCY,
+    LABELS,
+    OUTPUT_DIR,
+    REPORT,
+    VARIANTS,
+    ReportFormat,
+)
+from rubric_ci.values.scaffold import TargetKind
+from rubric_ci.values.scope import CasePlace
+
+CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestOptions:
+    """How models are requested: concurrency, recording, and caps (None: no cap)."""
+
+    concurrency: int = CONCURRENCY  # cases in progress
+    record: Path | None = None  # every reply is written to this file
+    replay: Path | None = None  # replies come from this recording
+    allowed_hosts: tuple[str, ...] = ()  # of model servers; empty: the policy's
+    debug: bool = False  # log requests and replies
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    max_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheOptions:
+    """The cache of judgements and answers."""
+
+    folder: Path = Path(CACHE_DIR)
+    enabled: bool = True
+    seal: bytes = field(
+        default=b"", repr=False
+    )  # what vouches for its entries; see models/llm/cache.py
+
+
+_REQUESTS = RequestOptions()
+_CACHE = CacheOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """`rubric-ci run`."""
+
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
+    target: str = ""
+    targets: tuple[str, ...] = ()  # several, which all answer every case; then `target` is empty
+    judge: str = ""  # a model; overrides the configuration
+    cases: tuple[str, ...] = ()  # globs over case ids
+    tags: tuple[str, ...] = ()
+    keyword: str = ""  # an expression over file, id and tags
+    places: tuple[CasePlace, ...] = ()  # FILE::CASE and FILE:LINE of the command line
+    changed_since: str = ""  # a revision, or "auto"; empty: every case
+    against: str = ""  # a revision whose cases are graded too, or "auto"; empty: head only
+    untrusted: str = ""  # a stranger's commit, of which only texts are read; empty: the checkout
+    reuse_answers: bool = False  # also the head's answers come from the cache
+    fresh: bool = False  # no answer comes from the cache
+    last_failed: bool = False  # only cases without a pass in the report of `output_dir`
+    list_only: bool = False  # print the cases and the estimate, and request nothing
+    max_failures: int | None = None  # cases without a pass after which the run stops; None: all run
+    fail_on: FailOn | None = None  # None: from the configuration
+    trials: int = 1  # answers per case
+    baseline: Path | None = None  # an earlier report
+    shard: tuple[int, int] | None = None  # index from 1, count; None: all cases
+    requests: RequestOptions = _REQUESTS
+    output_dir: Path = Path(OUTPUT_DIR)
+    reports: tuple[ReportFormat, ...] = ("json", "markdown")
+    annotations: bool | None = None  # None: on if GITHUB_ACTIONS is set
+    batch: bool = False  # send model requests in batches
+    offline: bool = False  # send no model requests, start no command targets
+    votes: int | Literal["auto"] | None = None  # None: from the configuration
+    cache: CacheOptions = _CACHE
+    quiet: bool = False  # print the verdict only
+    verbose: bool = False  # print question, expected outcome and answer of every case
+    comment: CommentMode = "off"
+    comment_key: str = "default"  # identifies this comment when a pull request has several
+    check_run: str = ""  # name of a check run to create; empty: none
+    page: str = ""  # artifact that the workflow uploads the page as; empty: none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdoptSettings:
+    """`rubric-ci adopt`."""
+
+    results: tuple[Path, ...]
+    tool: str = ""  # whose results they are; empty: as their content shows
+    graders: tuple[str, ...] = ()  # that count; empty: all
+    suite: str = ""  # what reports call the file of the cases; empty: as the results name it
+    report: RunSettings  # gate, comparison, reports and posting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSettings:
+    """`rubric-ci plan`."""
+
+    run: RunSettings  # selects the cases
+    detect: float | None = None  # a drop of the mean score
+    cases_per_shard: int = 25
+    max_shards: int = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareSettings:
+    """`rubric-ci compare`."""
+
+    baseline: Path
+    head: Path
+    format: Literal["text", "markdown", "json"] = "text"
+    issue: str = ""  # title of the issue to keep open while it fails; empty: none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepSettings:
+    """`rubric-ci baseline keep`."""
+
+    report: Path
+    baseline: Path  # the folder of the reference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptSettings:
+    """`rubric-ci baseline accept`."""
+
+    report: Path
+    baseline: Path  # the folder of the reference
+    reason: str
+    cases: tuple[str, ...] = ()  # globs over case ids; empty: all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejudgeSettings:
+    """`rubric-ci baseline rejudge`."""
+
+    report: Path  # a report, or the folder of a reference
+    config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
+    judge: str = ""
+    requests: RequestOptions = _REQUESTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerateSettings:
+    """`rubric-ci generate rubrics`."""
+
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
+    target: str = ""  # target or model that drafts; empty: the judge's model
+    cases: tuple[str, ...] = ()  # globs over case ids
+    kind: Literal["checklist", "score-range", "levels", "auto"] = "checklist"
+    check: bool = False  # judge the reference answers with the drafts
+    report: Path | None = None  # of a run with --against: answers to the cases that it broke
+    diff: bool = False  # print the changes, write nothing
+    interactive: bool = False
+    commit: bool = False
+    fixup: str = ""  # commit to fix up; empty: none
+    pr: bool = False  # commit to the pull request's branch, or open a pull request
+    requests: RequestOptions = _REQUESTS
+    cache: CacheOptions = _CACHE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentSettings:
+    """`rubric-ci report comment`, and the comment of `rubric-ci run`."""
+
+    report: Path = Path(REPORT)
+    mode: CommentMode = "update"
+    key: str = "default"  # identifies this comment when a pull request has several
+    repository: str = ""  # owner/name; empty: the one of the workflow run
+    pull_request: int | None = None  # None: the one of the event
+    check: str = ""  # name of a check run to create; empty: none
+    page: str = ""  # artifact with the page; empty: none
+    sha: str = ""  # commit of the check run and of links; empty: the one of the event
+    failure: str = ""  # why there is no report, which is posted in its place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizeSettings:
+    """`rubric-ci authorize`."""
+
+    allow: tuple[str, ...] = ()  # logins that may ask without the right to push
+    label: str = "rubric-ci"
+    comment: bool = True  # answer in the comment
+    key: str = "default"  # identifies this comment when a pull request has several
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackSettings:
+    """`rubric-ci judge attack`."""
+
+    paths: tuple[str, ...] = ()  # eval files whose cases carry answers; none: the built-in corpus
+    config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
+    judge: str = ""
+    max_moved: int = 0
+    work: bool = False  # attacks are in the work of an agent
+    requests: RequestOptions = _REQUESTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeSettings:
+    """`rubric-ci probe`."""
+
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
+    judge: str = ""
+    cases: tuple[str, ...] = ()  # globs over case ids
+    tags: tuple[str, ...] = ()
+    changed_since: str = ""  # a revision, or "auto"; empty: every criterion
+    report: Path = Path(REPORT)  # its answers are changed
+    variants: int = VARIANTS
+    with_model: bool = False  # the judge's model paraphrases the answers
+    fail_on: str | None = None  # a word of a required criterion
+    output_dir: Path = Path(OUTPUT_DIR)
+    requests: RequestOptions = _REQUESTS
+    cache: CacheOptions = _CACHE
+
+    def as_run(self) -> RunSettings:
+        """Return the settings of a run of the same cases with the same judge."""
+        return RunSettings(
+            paths=self.paths,
+            config=self.config,
+            policy_from=self.policy_from,
+            judge=self.judge,
+            cases=self.cases,
+            tags=self.tags,
+            changed_since=self.changed_since,
+            output_dir=self.output_dir,
+            requests=self.requests,
+            cache=self.cache,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSettings:
+    """`rubric-ci judge label`."""
+
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    report: Path = Path(REPORT)  # its answers are marked
+    labels: Path = Path(LABELS)
+    sample: tuple[int, int] | None = None  # judged passes and fails to draw; None: every answer
+    seed: int = 0  # of the draw
+    by: str = ""  # the person who labels
+    split: Literal["test", "tune"] | None = None  # of new labels; None: test
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrateSettings:
+    """`rubric-ci judge calibrate`."""
+
+    labels: Path
+    paths: tuple[str, ...] = ()
+    config: Path | None = None
+    policy_from: str = ""  # base, head or a file; empty: base where CI knows one, else head
+    judge: str = ""
+    output: Path | None = None  # None: calibration.json at the repository root
+    split: Literal["test", "tune"] = "test"  # of the labels
+    seed: int = 0  # of the intervals
+    cascade: bool = False  # fit the margin of the configured cascade
+    tolerance: float = 0.05  # verdicts of it that may be wrong in addition to its last judge's
+    requests: RequestOptions = _REQUESTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheSettings:
+    """`rubric-ci cache`."""
+
+    folder: Path = Path(CACHE_DIR)
+    unused_days: float | None = None  # delete entries unused for this many days
+    max_megabytes: float | None = None  # then delete least recently used entries
+    clear: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitSettings:
+    """`rubric-ci init`."""
+
+    folder: Path = Path()
+    force: bool = False
+    public: bool = False  # also a workflow for the pull requests of strangers
+    provider: str = "openai"  # a key of PROVIDERS
+    target: TargetKind = "model"
+    command: str = ""  # of the target `command`; empty: the program of the example
+    url: str = ""  # of the target `http`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoSettings:
+    """`rubric-ci demo`."""
+
+    folder: Path = Path("rubric-ci-demo")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaiveSettings:
+    """`rubric-ci waive`."""
+
+    what: str  # CASE/CRITERION
+    until: date  # the last day
+    reason: str
+    owner: str = ""  # empty: the user's email address in git
+    file: str = ""  # eval file, where several have a case of this id
+    config: Path | None = None

@@ -1,0 +1,353 @@
+"""Configuration, parsed from `rubric-ci.yaml` and targets files: judge, targets and gate."""
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import Final, Literal, TypeAlias
+
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.hosts import WorkloadIdentity
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.results import Answer
+
+JudgeMode: TypeAlias = Literal["batched", "isolated", "auto"]
+"""All criteria per request, or one; `auto`: the mode that `calibration.json` was decided for."""
+
+OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
+
+DEFAULT_MARGIN: Final = 1  # of a cascade: marks
+
+CREDENTIALS: Final = frozenset(
+    (
+        *("api_base", "api_key", "aws_access_key_id", "aws_secret_access_key"),
+        *("aws_session_token", "azure_ad_token", "base_url", "client_secret", "extra_headers"),
+        *("headers", "organization", "vertex_credentials"),
+    )
+)
+"""Options of a model that say where it is and who asks, not what it is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCommand:
+    """A command that judges: a known command-line tool, or any program."""
+
+    cli: str = ""  # a name of `values/model_facts.py`; empty: `argv`
+    argv: tuple[str, ...] = ()
+    model: str = ""  # of the command-line tool; empty: the tool decides
+    env: tuple[str, ...] = ()  # further variables that it gets
+    concurrency: int = 4  # processes at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """How a service is asked; its URL and headers are options of the endpoint."""
+
+    method: str = "POST"
+    body: JSON = None  # its texts are templates of case variables; None: no body
+    answer: str = ""  # where the answer is in the reply, as JSON Pointer; empty: the whole text
+    answer_files: str = ""  # where its images and documents are; empty: there are none
+    encode: Literal["", "base64"] = ""  # of `{{ files }}`; empty: their paths and types only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """A litellm model: its name and the options of its calls; or a command that judges."""
+
+    model: str  # a litellm model name: "openai/gpt-6-luna"; of a command the name in reports
+    options: Mapping[str, JSON] = field(default_factory=dict, repr=False)
+    """api_key, api_base, api_version, temperature, max_tokens, …; values may hold `${{ NAME }}`."""
+    timeout_seconds: float = 60.0
+    command: JudgeCommand | None = None  # None: a request to a server
+    identity: WorkloadIdentity | None = None  # in place of an API key
+    http: HttpRequest | None = None  # a service of the user's, not a model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeConfig:
+    """The judge model, or several of them, and how their requests are made."""
+
+    endpoint: Endpoint  # of several judges the first
+    others: tuple[Endpoint, ...] = ()  # further judges: of a panel, or the last of a cascade
+    margin: int | None = None  # of a cascade, `models/judge/panel.py`; None: a panel, or one judge
+    mode: JudgeMode = "batched"  # of a loaded project never `auto`
+    output: OutputMode | None = None  # None: from litellm's model data
+    evidence: Literal["warn", "strict"] = "warn"
+    votes: int | Literal["auto"] = 1
+    canary: bool = False
+    images: Literal["off", "auto", "required"] = "auto"  # whether it is shown them
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Every model or command that may be asked."""
+        return (self.endpoint, *self.others)
+
+    @property
+    def members(self) -> "tuple[JudgeConfig, ...]":
+        """Each judge alone; the last of a cascade keeps the margin."""
+        if not self.others:
+            return (self,)
+        *first, last = map(self.alone, self.endpoints)
+        return *first, replace(last, margin=self.margin)
+
+    @property
+    def name(self) -> str:
+        """The models, as reports and calibrations name the judge."""
+        between = " + " if self.margin is None else f" then (margin {self.margin}) "
+        return between.join(each.model for each in self.endpoints)
+
+    def alone(self, endpoint: Endpoint) -> "JudgeConfig":
+        """Return one judge with these settings."""
+        return replace(self, endpoint=endpoint, others=(), margin=None)
+
+
+def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:
+    """Return the judge with another model; "" keeps its own.
+
+    The host, the key and the headers of the judge are kept for models of the same provider only.
+    """
+    if not model:
+        return judge
+    if judge is None:
+        return JudgeConfig(endpoint=Endpoint(model=model))
+    if judge.endpoint.command:
+        return judge.alone(Endpoint(model=model))
+    options = judge.endpoint.options
+    identity = judge.endpoint.identity
+    if model.partition("/")[0] != judge.endpoint.model.partition("/")[0]:
+        identity = None
+        options = {key: value for key, value in options.items() if not _connects(key, value)}
+    return judge.alone(replace(judge.endpoint, model=model, options=options, identity=identity))
+
+
+def with_named_model(judge: JudgeConfig | None, model: str) -> JudgeConfig:
+    """Return the judge with a model that the command line names, at its provider's own host.
+
+    A host or a key of the configuration was not named with it, and is dropped.
+    """
+    if judge is None:
+        return JudgeConfig(endpoint=Endpoint(model=model))
+    if judge.endpoint.command:
+        return judge.alone(Endpoint(model=model))
+    options = {
+        key: value for key, value in judge.endpoint.options.items() if not _connects(key, value)
+    }
+    return judge.alone(replace(judge.endpoint, model=model, options=options, identity=None))
+
+
+def _connects(key: str, value: JSON) -> bool:
+    """Return True for an option that chooses the server or gives it a key."""
+    named = key in CREDENTIALS or key.startswith("api_") or key == "custom_llm_provider"
+    return named or (isinstance(value, str) and "://" in value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptTemplate:
+    """The messages that a model target gets before a case's messages, or instead of them."""
+
+    path: str  # of the prompt file, relative to the repository root
+    messages: tuple[tuple[Literal["system", "user", "assistant"], str], ...]  # role and template
+    takes_input: bool  # `{{ input }}` stands for the messages of the case, which are not sent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skill:
+    """An Agent Skill that a target is given: a folder with `SKILL.md`."""
+
+    path: str  # relative to the repository root
+    text: str  # of `SKILL.md`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmTarget:
+    """A model answers the case's input messages."""
+
+    name: str
+    endpoint: Endpoint
+    concurrency: int | None = None
+    judge_target: str = ""  # empty: the configured judge
+    depends_on: tuple[str, ...] | None = ()
+    cache: bool = True  # answers may be reused
+    prompt: PromptTemplate | None = None
+    skill: Skill | None = None
+    held: tuple[str, ...] = ()  # options that count after the merge: it is not asked before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitSource:
+    """A commit of another git repository, and where it is in a workspace."""
+
+    url: str = ""
+    path: str = ""  # of a repository or bundle on this machine, relative to the root; or `url`
+    commit: str = ""  # its whole id
+    ref: str = ""  # a branch or a tag, in place of `commit`: what it names may move
+    into: str = ""  # its folder in the workspace; empty: the workspace itself
+    history: bool = True  # the commits before it are there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """A command around the work in a workspace, which starts outside of it."""
+
+    command: tuple[str, ...]
+    cwd: str = "."  # relative to the repository root
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """The commands around the work in a workspace."""
+
+    before_all: Hook | None = None  # once per run
+    before_each: Hook | None = None
+    after_each: Hook | None = None
+
+    @property
+    def every(self) -> tuple[Hook, ...]:
+        """Those that there are."""
+        return tuple(filter(None, (self.before_all, self.before_each, self.after_each)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """The folder that a target works in, fresh for each trial."""
+
+    copy: str = ""  # a folder of the repository, relative to its root; empty: nothing
+    git: GitSource | None = None  # in place of `copy`
+    repos: tuple[GitSource, ...] = ()
+    setup: str | tuple[str, ...] = ""  # a shell command, or argv; run once per run
+    hooks: Hooks = Hooks()
+    keep: tuple[str, ...] = ("diff",)  # "diff", and globs of files whose text is kept
+    of_target: bool = True  # not of a case, whose `setup` gets no variables of the target
+    sandbox: tuple[str, ...] = ()  # a command line in front of the target's
+    container: str = ""  # an image, in place of `sandbox`
+
+    @property
+    def sources(self) -> tuple[GitSource, ...]:
+        """The commits that it has."""
+        return (*filter(None, (self.git,)), *self.repos)
+
+    @property
+    def varies(self) -> bool:
+        """Whether the same settings may give another folder at another time."""
+        return bool(self.hooks.every) or any(source.ref for source in self.sources)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CliTarget:
+    """A command answers; placeholders are shell-quoted."""
+
+    name: str
+    command_template: str = ""  # empty: `agent` has the command
+    agent: AgentProgram | None = None
+    trace: str = (
+        ""  # a format of `parts/agents/`, "none", or the path of a file that the command writes
+    )
+    workspace: Workspace | None = None  # None: the repository; of an agent an empty folder
+    skill: Skill | None = None
+    cwd: str = "."  # relative to the repository root
+    cwd_from_eval_folder: bool = False  # then `cwd` is relative to the eval file's folder
+    files_format: str = "{path}"  # of each file in {FILES}
+    batched: bool = False  # one process answers all cases of an eval file
+    timeout_seconds: float = 120.0
+    cost_per_run: float | None = None  # dollars that a start costs at most; None: not known
+    healthcheck: Mapping[str, JSON] | None = None
+    env: tuple[str, ...] = ()
+    concurrency: int | None = None
+    judge_target: str = ""
+    depends_on: tuple[str, ...] | None = None  # None: every file of the repository
+    cache: bool = True  # answers may be reused
+    held: tuple[str, ...] = ()  # options that count after the merge: it is not started before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTarget:
+    """Answers are read from a JSON Lines file."""
+
+    name: str
+    answers: str  # relative to the repository root
+    judge_target: str = ""
+    depends_on: tuple[str, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MockTarget:
+    """One fixed answer to every case."""
+
+    name: str
+    response: str
+    did: Answer | None = None  # the answer with the work that a judge sees, in place of `response`
+    judge_target: str = ""
+    depends_on: tuple[str, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerTarget:
+    """Another eval tool, which has its own cases; `run --target` reads its results."""
+
+    name: str
+    command_template: str  # writes its results into {RESULTS}
+    reads: str  # the tool, as `adopt --from` names it
+    only: str = ""  # the arguments that choose cases; empty: it runs them all
+    cwd: str = "."  # relative to the repository root
+    timeout_seconds: float = 1800.0
+    env: tuple[str, ...] = ()
+    graders: tuple[str, ...] = ()  # that decide; empty: all
+    judge_target: str = ""
+    depends_on: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsupportedTarget:
+    """A target that is not started: its provider has no counterpart, or it has errors."""
+
+    name: str
+    provider: str
+    reason: str = ""  # empty: this version does not support the provider
+    alias: str = ""  # the variable with the name of the target that it stands for
+    judge_target: str = ""
+    depends_on: tuple[str, ...] | None = None
+
+
+Target: TypeAlias = (
+    LlmTarget | CliTarget | RecordedTarget | MockTarget | RunnerTarget | UnsupportedTarget
+)
+
+
+def assumed_dependencies(target: Target) -> tuple[str, ...] | None:
+    """Return `depends_on` of a target that does not set it; None: every file."""
+    match target:
+        case CliTarget(agent=AgentProgram(), workspace=Workspace(copy=copy), skill=skill):
+            skills = (f"{skill.path}/**",) if skill else ()
+            return None if copy == "." else (*filter(None, (copy,)), *skills)
+        case CliTarget() | RunnerTarget() | UnsupportedTarget():
+            return None
+        case _:
+            return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UntrustedCaps:
+    """How much of a stranger's commit is graded."""
+
+    max_cost_usd: float = 1.0
+    max_cases: int = 50
+    max_characters: int = 200_000  # of the cases, with their rubrics and files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """The configuration of a repository."""
+
+    evals: tuple[str, ...] = ()  # globs, the default of PATHS
+    compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
+    judge: JudgeConfig | None = None
+    targets: Mapping[str, Target] = field(default_factory=dict)  # by name
+    gate: GateConfig = field(default_factory=GateConfig)
+    regression: RegressionConfig = field(default_factory=RegressionConfig)
+    rules: Mapping[str, str] = field(default_factory=dict)  # rule id -> error|warning|notice|off
+    env_allow: tuple[str, ...] = ()  # variables that `${{ NAME }}` may use, as globs
+    untrusted: UntrustedCaps = field(default_factory=UntrustedCaps)
+    auto_mode: bool = False  # `judge.mode` is `auto`: the calibration chose it
+    judges: Mapping[str, Target] | None = None  # targets that may judge; None: all of `targets`

@@ -1,0 +1,366 @@
+"""Eval files, cases, messages and evaluators, with aliases and short forms normalised."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from itertools import chain
+from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
+
+from rubric_ci.values.config import Workspace
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.media import Media
+from rubric_ci.values.rubric import Rubric
+from rubric_ci.values.trace import SeenPart
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+MAX_TURNS: Final = 10
+ScoreFrom: TypeAlias = Literal["output", "exit_status", "output_or_exit_status"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Text as written in the eval file."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """The text of a file of the repository."""
+
+    path: str  # relative to the repository root, forward slashes
+    text: str
+    guideline: bool = False  # matches `guideline_patterns` of `.agentv/config.yaml`
+
+
+@dataclass(frozen=True, slots=True)
+class DataPart:
+    """Structured content: a JSON object or list."""
+
+    data: JSON
+
+    @property
+    def text(self) -> str:
+        """The value as indented JSON, keys in the order of the file."""
+        return json.dumps(self.data, ensure_ascii=False, indent=2)
+
+
+@dataclass(frozen=True, slots=True)
+class MediaPart:
+    """An image, or a document."""
+
+    media: Media
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self.media.path
+
+    @property
+    def text(self) -> str:
+        """The name that stands for it wherever only text can be: `[image: shots/cart.png]`."""
+        return self.media.name
+
+
+Part: TypeAlias = TextPart | FilePart | DataPart | MediaPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Role
+    parts: tuple[Part, ...] = ()  # empty when there are tool calls only
+    name: str = ""
+    tool_calls: tuple[Mapping[str, JSON], ...] = ()
+    in_list: bool = False  # the file lists the parts, even if there is only one
+
+    @property
+    def text(self) -> str:
+        """All parts but guidelines as one text, separated by blank lines."""
+        return "\n\n".join(part.text for part in self.parts if not _is_guideline(part))
+
+    @property
+    def media(self) -> tuple[Media, ...]:
+        """The images and documents, in order."""
+        return media_in(self.parts)
+
+    @property
+    def is_guideline(self) -> bool:
+        """Whether the message has guidelines and nothing else."""
+        return bool(self.parts) and all(map(_is_guideline, self.parts)) and not self.tool_calls
+
+
+def is_input_file(part: Part) -> TypeGuard[FilePart | MediaPart]:
+    """Return True for a file of the question: not for a guideline, nor for written text."""
+    return isinstance(part, MediaPart) or (isinstance(part, FilePart) and not part.guideline)
+
+
+def media_in(parts: Iterable[Part]) -> tuple[Media, ...]:
+    """Return the images and documents among parts, in order."""
+    return tuple([part.media for part in parts if isinstance(part, MediaPart)])
+
+
+def _is_guideline(part: Part) -> bool:
+    return isinstance(part, FilePart) and part.guideline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RubricSpec:
+    """A judge marks the criteria of a rubric; assertions are checked without it."""
+
+    name: str
+    type: str = "rubric"  # or "llm_judge" with rubrics
+    weight: float = 1.0
+    rubric: Rubric
+    sees: tuple[SeenPart, ...] = ("answer",)
+    turn: int = 0  # of a conversation, from 1: marks the answer of this turn only
+    model: str = ""  # replaces the configured judge's model
+    span: Span
+
+    @property
+    def is_about_work(self) -> bool:
+        """True if its judge sees more than the answer."""
+        return self.sees != ("answer",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    """A container that a script runs in, without files of this machine."""
+
+    image: str
+    memory: str = ""  # as the engine has it: 4g
+    cpus: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeJudgeSpec:
+    """A script scores the answer."""
+
+    name: str
+    type: str = "code_judge"
+    weight: float = 1.0
+    script: str | tuple[str, ...]  # a shell string, or argv
+    cwd: str  # relative to the repository root
+    timeout_seconds: float = 60.0
+    env: tuple[str, ...] = ()  # names of environment variables passed to the script
+    config: Mapping[str, JSON] = field(default_factory=dict)  # the user's own keys
+    score_from: ScoreFrom | None = None  # None: exit_status if the script takes a file
+    container: Container | None = None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmJudgeSpec:
+    """A judge gives a free-form score 0..1 on a prompt with {{ variables }}."""
+
+    name: str
+    type: str = "llm_judge"
+    weight: float = 1.0
+    prompt: str = ""  # the template's text; empty: the built-in prompt
+    prompt_path: str = ""  # relative to the repository root, where the prompt is a file
+    prompt_script: CodeJudgeSpec | None = None  # prints the template; replaces `prompt`
+    model: str = ""  # replaces the configured judge's model
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuringSpec:
+    """An evaluator without a judge or a script; `evaluators/` has each type."""
+
+    maximums: ClassVar[tuple[str, ...]] = ()  # settings that are limits; None is no limit
+    of_text: ClassVar[bool] = True  # the text of an answer is enough, as a report keeps it
+    name: str
+    type: str
+    weight: float = 1.0
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedAverage:
+    """The weighted mean of the members' scores."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)  # by name; else the member's own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassedShare:
+    """The share of the members that pass, by weight; a missed gate fails its member only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompositeSpec:
+    """Several evaluators, aggregated by weighted mean, by how many pass, a script or a judge."""
+
+    name: str
+    type: str = "composite"
+    weight: float = 1.0
+    evaluators: tuple["EvaluatorSpec", ...]
+    aggregator: WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec
+    required_min_score: float = 0.0  # 0 to 1; a lower score misses a gate
+    span: Span
+
+
+EvaluatorSpec: TypeAlias = RubricSpec | LlmJudgeSpec | CodeJudgeSpec | MeasuringSpec | CompositeSpec
+
+
+def asks_judge(spec: EvaluatorSpec) -> TypeGuard[RubricSpec | LlmJudgeSpec]:
+    """Return True if an evaluator sends judge requests: a rubric of assertions alone does not."""
+    if isinstance(spec, RubricSpec):
+        return bool(spec.rubric.judged)
+    return isinstance(spec, LlmJudgeSpec)
+
+
+def every_evaluator(specs: Iterable[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
+    """Yield every evaluator, including members and aggregators of composites."""
+    for spec in specs:
+        yield spec
+        if isinstance(spec, LlmJudgeSpec) and spec.prompt_script:
+            yield spec.prompt_script
+        if isinstance(spec, CompositeSpec):
+            yield from every_evaluator(spec.evaluators)
+            if not isinstance(spec.aggregator, WeightedAverage | PassedShare):
+                yield spec.aggregator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRule:
+    """A case passes if `passes` of `count` answers pass, each graded on its own."""
+
+    count: int
+    passes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A message of the scripted user; the rubric of its answer is among the evaluators."""
+
+    text: str
+    expected_outcome: str = ""
+    parts: tuple[Part, ...] = ()  # of a message that is a list of them; `text` is their text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedUser:
+    """A model that writes the messages of a user, after the scripted turns."""
+
+    persona: str
+    goal: str
+    end: str = ""  # when the conversation ends; "": when the goal is reached or out of reach
+    max_turns: int = MAX_TURNS  # of the conversation, with the scripted ones
+    model: str = ""  # replaces the configured judge's model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalCase:
+    """One case, with everything that it inherits from its suite."""
+
+    id: str
+    file: str  # the eval file, as reports name it, forward slashes
+    span: Span  # of the case's `id`
+    expected_outcome: str = ""
+    input_messages: tuple[Message, ...] = ()
+    turns: tuple[Turn, ...] = ()  # of a conversation that begins with the input messages
+    simulated_user: SimulatedUser | None = None
+    expected_messages: tuple[Message, ...] = ()
+    evaluators: tuple[EvaluatorSpec, ...] = ()  # inline rubrics first, named "rubric"
+    target: str = ""  # empty: the default target
+    workspace: Workspace | None = None  # replaces the target's, but for its sandbox
+    written_id: str = ""  # the id in the file, if several targets answer the case
+    vars: Mapping[str, JSON] = field(default_factory=dict)  # of the case and its suite
+    tags: tuple[str, ...] = ()
+    trials: TrialRule | None = None  # None: the trials of the run, and their median
+    conversation_id: str = ""
+    note: str = ""
+    metadata: Mapping[str, JSON] = field(default_factory=dict)
+    depends_on: tuple[str, ...] = ()  # globs relative to the repository root
+    references: tuple[str, ...] = ()  # every file the case refers to, relative to the root
+    stopped: str = ""  # why a case of another tool's file gets no answer; empty: it does
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the id."""
+        return self.file, self.id
+
+    @property
+    def own_id(self) -> str:
+        """The id as the file has it, which recordings and commands know."""
+        return self.written_id or self.id
+
+    @property
+    def looks_in_workspace(self) -> bool:
+        """Whether a script reads the folder that the target worked in."""
+        specs = every_evaluator(self.evaluators)
+        return self.workspace is not None and any(isinstance(s, CodeJudgeSpec) for s in specs)
+
+    @property
+    def gives_metadata(self) -> bool:
+        """Whether a script, or a command around the work in the workspace, reads the metadata."""
+        specs = every_evaluator(self.evaluators)
+        hooks = self.workspace.hooks.every if self.workspace else ()
+        return bool(hooks) or any(isinstance(s, CodeJudgeSpec) for s in specs)
+
+    @property
+    def most_turns(self) -> int:
+        """How many turns a conversation has at most; 0: the case has one answer."""
+        return self.simulated_user.max_turns if self.simulated_user else len(self.turns)
+
+    @property
+    def question(self) -> str:
+        """The input messages as one text; roles are included if there are several messages.
+
+        Guidelines are not part of it. Without messages, it is the variables, one a line. Of a
+        conversation, it has the messages of the scripted user, and the goal of a simulated one.
+        """
+        if not self.input_messages and not self.most_turns:
+            return "\n".join(f"{name}: {_shown(value)}" for name, value in self.vars.items())
+        messages = [message for message in self.input_messages if not message.is_guideline]
+        messages += [Message(role="user", parts=(TextPart(t.text),)) for t in self.turns]
+        user = self.simulated_user
+        if len(messages) == 1 and not user:
+            return messages[0].text
+        texts = [f"[{message.role}]\n{message.text}" for message in messages]
+        return "\n\n".join(
+            [*texts, f"[simulated user]\n{user.persona}\n{user.goal}"] if user else texts
+        )
+
+    @property
+    def guidelines(self) -> tuple[FilePart, ...]:
+        """The guidelines in the input messages, each file once."""
+        parts = (part for message in self.input_messages for part in message.parts)
+        return tuple(dict.fromkeys(p for p in parts if isinstance(p, FilePart) and p.guideline))
+
+    @property
+    def media(self) -> tuple[Media, ...]:
+        """The images and documents of the question, each once, in order."""
+        parts = [m.parts for m in self.input_messages]
+        parts += [turn.parts for turn in self.turns]
+        return tuple(dict.fromkeys(media_in(chain.from_iterable(parts))))
+
+    @property
+    def reference_media(self) -> tuple[Media, ...]:
+        """The images and documents of the last expected message."""
+        return self.expected_messages[-1].media if self.expected_messages else ()
+
+    @property
+    def reference_answer(self) -> str:
+        """The last expected message's text, or ""."""
+        return self.expected_messages[-1].text if self.expected_messages else ""
+
+
+def _shown(value: JSON) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalFile:
+    """The cases of one file, in its order."""
+
+    path: str  # as reports name it
+    dataset: str
+    description: str = ""
+    cases: tuple[EvalCase, ...]
+    in_files: bool = False  # cases are in other files, which `evalcases` names
+    of_other_tool: bool = False  # written for another tool, and read as it is

@@ -1,0 +1,283 @@
+"""The gate: which cases make a run red, and pass rates in exact arithmetic.
+
+`docs/gate.md` defines how the settings combine. Errored and skipped cases count neither way.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import field, replace
+from fractions import Fraction
+from math import ceil
+from typing import Final, Literal, TypeAlias
+
+from rubric_ci.values.changes import GradingChange, added_cases
+from rubric_ci.values.comparison import Comparison
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, standing
+from rubric_ci.values.scoring import DEFAULT_THRESHOLDS, Thresholds
+from rubric_ci.values.waivers import WaiverResult
+
+FailOn: TypeAlias = Literal["fail", "borderline", "regression", "never"]
+"""The cause that fails the gate: a verdict, or a change for the worse; `regression`: only cases
+that the change broke, and new cases that fail."""
+
+OnWeakerGrading: TypeAlias = Literal["note", "fail"]
+OnChangedGrading: TypeAlias = Literal["note", "review", "fail"]
+
+_FORBIDDEN: Final = {"fail": {"fail"}, "borderline": {"fail", "borderline"}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateConfig:
+    """When the gate of a run fails."""
+
+    fail_on: FailOn = "fail"
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
+    min_kappa: float | None = None
+    min_pass_rate: float | None = None  # of all cases
+    groups: Mapping[str, float] = field(default_factory=dict)  # tag -> minimum pass rate
+    max_waivers: int | None = None
+    targets: tuple[str, ...] = ()  # whose cases count; empty: of all
+    tags: tuple[str, ...] = ()  # cases with one of them count; empty: all
+    not_tags: tuple[str, ...] = ()  # cases with one of them do not count
+    better_than: str = ""  # a target that the first of several must be better than; empty: none
+    on_weaker_grading: OnWeakerGrading = "note"
+    on_changed_grading: OnChangedGrading = "note"
+    require_rubrics: bool = False  # a case with nothing to grade is an error
+    require_verdict: bool = False  # a case that is skipped for any reason is an error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassRate:
+    """A minimum share of passing cases, and how many of the run's cases pass."""
+
+    min_pass_rate: float
+    group: str = ""  # the tag of its cases; empty: all cases
+    passed: int = 0
+    counted: int = 0  # graded cases; errored and waived ones count neither way
+    errored: int = 0
+    waived: int = 0
+    new: int = 0  # cases that the change adds, left out: without them the rate is missed
+    required: int = 0  # passes that the rate needs
+
+    @property
+    def holds(self) -> bool:
+        """True if enough cases pass."""
+        return self.passed >= self.required
+
+    def covers(self, case: Graded | Errored) -> bool:
+        """Return True if the case is one of its cases."""
+        return not self.group or self.group in case.tags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetDifference:
+    """The mean difference in score of two targets, over the cases that both answered."""
+
+    target: str
+    than: str
+    cases: int
+    mean: float
+    interval: tuple[float, float] | None = None  # 95 %; None: one case, or equal differences
+    p_value: float  # paired permutation test
+    significant: bool
+    possible: bool = True  # False: the run is narrowed to so few cases that none is significant
+
+    @property
+    def better(self) -> bool:
+        """True if the target is significantly better."""
+        return self.significant and self.mean > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateInfo:
+    """The settings of the gate and whether it passes."""
+
+    fail_on: FailOn
+    passing: float
+    borderline: float
+    rates: tuple[PassRate, ...] = ()
+    on_weaker_grading: OnWeakerGrading = "note"
+    on_changed_grading: OnChangedGrading = "note"
+    max_waivers: int | None = None  # entries of `waivers.yaml`; None: no limit
+    targets: tuple[str, ...] = ()  # whose cases count; empty: of all
+    tags: tuple[str, ...] = ()  # cases with one of them count; empty: all
+    not_tags: tuple[str, ...] = ()  # cases with one of them do not count
+    better_than: str = ""  # a target that the first of several must be better than; empty: none
+    difference: TargetDifference | None = None  # None: no case was answered by several targets
+    holds: bool  # `gate_passes`, and no verdict that it needs is missing
+
+
+def gating(cases: Sequence[CaseResult], gate: GateConfig | GateInfo) -> Sequence[CaseResult]:
+    """Return the cases that the gate is about, which must pass."""
+    if not (gate.targets or gate.tags or gate.not_tags):
+        return cases
+    return [case for case in cases if is_gating(case, gate)]
+
+
+def is_gating(case: CaseResult, gate: GateConfig | GateInfo) -> bool:
+    """Return False for a case of other tags, and for the result of another of several targets."""
+    if isinstance(case, Skipped):
+        return True
+    if gate.tags and not set(case.tags).intersection(gate.tags):
+        return False
+    if not set(case.tags).isdisjoint(gate.not_tags):
+        return False
+    if not gate.targets or case.target in gate.targets:
+        return True
+    return not case.id.endswith(f" [{case.target}]")
+
+
+def required_passes(rate: float, size: int) -> int:
+    """Return how many of `size` cases must pass; 0.95 is 19/20, as it is written."""
+    return ceil(Fraction(repr(rate)) * size)
+
+
+def pass_rates(
+    cases: Iterable[CaseResult], rates: Iterable[PassRate], changes: Iterable[GradingChange] = ()
+) -> tuple[PassRate, ...]:
+    """Return the rates with the counts of these cases.
+
+    Cases that a change adds cannot lift a rate before their merge: where it is missed without
+    them, they are left out.
+    """
+    known = [case for case in cases if isinstance(case, Graded | Errored)]
+    added = added_cases(changes)
+    return tuple(
+        _of_known([case for case in known if rate.covers(case)], rate, added) for rate in rates
+    )
+
+
+def gate_passes(
+    cases: Sequence[CaseResult],
+    gate: GateInfo,
+    waivers: Sequence[WaiverResult] = (),
+    changes: Sequence[GradingChange] = (),
+    comparison: Comparison | None = None,
+) -> bool:
+    """Return True if no case is forbidden, and rates, waivers, grading and mean are in order."""
+    if gate.fail_on == "regression" and comparison is not None and comparison.fell:
+        return False
+    if any(is_forbidden(case, gate) for case in cases):
+        return False
+    if is_weakened(gate, changes) or is_changed(gate, changes) or not is_better(gate):
+        return False
+    if not _is_absolute(gate):
+        return True
+    rates_hold = all(rate.holds for rate in pass_rates(gating(cases, gate), gate.rates, changes))
+    return rates_hold and not too_many_waivers(gate, waivers) and not any(map(is_unneeded, waivers))
+
+
+def is_better(gate: GateInfo) -> bool:
+    """Return False if a target had to be better than another one and is not."""
+    found = gate.difference
+    return not _demands_better(gate) or found is None or found.better or not found.possible
+
+
+def is_drop_open(gate: GateInfo, comparison: Comparison | None) -> bool:
+    """Return True if more cases are worse than chance explains, unless the base is worse today."""
+    drop = comparison.drop if comparison else None
+    return gate.fail_on == "regression" and drop is not None and bool(drop.problem)
+
+
+def lacks_difference(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
+    """Return True if a target had to be better, and no case, or too few, were graded for both."""
+    graded, found = any(isinstance(case, Graded) for case in cases), gate.difference
+    return _demands_better(gate) and graded and (found is None or not found.possible)
+
+
+def _demands_better(gate: GateInfo) -> bool:
+    return bool(gate.better_than) and gate.fail_on != "never"
+
+
+def is_weakened(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:
+    """Return True if the change makes the grading weaker and the gate does not allow it."""
+    enforced = gate.on_weaker_grading == "fail" and gate.fail_on != "never"
+    return enforced and any(change.direction == "weaker" for change in changes)
+
+
+def is_changed(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:
+    """Return True if the change may weaken the grading and the gate does not allow it."""
+    return gate.on_changed_grading == "fail" and _may_weaken(gate, changes)
+
+
+def needs_review(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:
+    """Return True if the change may weaken the grading and a person must look at it."""
+    return gate.on_changed_grading == "review" and _may_weaken(gate, changes)
+
+
+def _may_weaken(gate: GateInfo, changes: Sequence[GradingChange]) -> bool:
+    return gate.fail_on != "never" and any(each.direction != "stronger" for each in changes)
+
+
+def too_many_waivers(gate: GateInfo, waivers: Sequence[WaiverResult]) -> bool:
+    """Return True if there are more waivers than the gate allows."""
+    return gate.max_waivers is not None and len(waivers) > gate.max_waivers
+
+
+def is_unneeded(waiver: WaiverResult) -> bool:
+    """Return True if the criterion of a waiver is met: the waiver hides the next failure."""
+    return waiver.state == "unneeded"
+
+
+def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
+    """Return True if this case alone makes the gate fail."""
+    if not isinstance(case, Graded) or gate.fail_on == "never" or not is_gating(case, gate):
+        return False
+    if gate.fail_on == "regression":
+        if case.change == "broken":
+            return standing(case) != "waived"
+        return case.change in {"new", None} and standing(case) == "fail"
+    return standing(case) in _FORBIDDEN[gate.fail_on] and not any(
+        rate.covers(case) for rate in gate.rates
+    )
+
+
+def is_held_against(case: CaseResult, gate: GateInfo) -> bool:
+    """Return True if the gate fails because of this case, alone or in a pass rate."""
+    if is_forbidden(case, gate):
+        return True
+    missed = [rate for rate in gate.rates if not rate.holds] if _is_absolute(gate) else []
+    return (
+        isinstance(case, Graded)
+        and is_gating(case, gate)
+        and standing(case) not in {"pass", "waived"}
+        and any(rate.covers(case) for rate in missed)
+    )
+
+
+def is_undecided(case: CaseResult, gate: GateInfo) -> bool:
+    """Return True if it is unknown whether the change broke a case that fails."""
+    return (
+        gate.fail_on == "regression"
+        and isinstance(case, Graded)
+        and case.change == "not-comparable"
+        and standing(case) == "fail"
+    )
+
+
+def _is_absolute(gate: GateInfo) -> bool:
+    return gate.fail_on in _FORBIDDEN
+
+
+def _of_known(
+    cases: Sequence[Graded | Errored], rate: PassRate, added: Set[tuple[str, str]]
+) -> PassRate:
+    old = [case for case in cases if case.key not in added]
+    without = _counted(rate, old)
+    if without.holds:
+        return _counted(rate, cases)
+    return replace(without, new=len(cases) - len(old))
+
+
+def _counted(rate: PassRate, cases: Sequence[Graded | Errored]) -> PassRate:
+    graded = [case for case in cases if isinstance(case, Graded)]
+    counted = [case for case in graded if standing(case) != "waived"]
+    return PassRate(
+        min_pass_rate=rate.min_pass_rate,
+        group=rate.group,
+        passed=sum(standing(case) == "pass" for case in counted),
+        counted=len(counted),
+        errored=len(cases) - len(graded),
+        waived=len(graded) - len(counted),
+        required=required_passes(rate.min_pass_rate, len(counted)),
+    )

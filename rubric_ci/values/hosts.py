@@ -1,0 +1,100 @@
+"""The hosts that model requests may go to, and where a job's identity is exchanged for a token."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Final
+from urllib.parse import urlsplit
+
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
+
+_WEB = re.compile("https?://", re.IGNORECASE)
+_AMBIGUOUS = re.compile(r"[\\\s\x00-\x1f\x7f]")
+
+_EXCHANGE: Final = {  # RFC 8693
+    "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+    "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """How a server exchanges tokens."""
+
+    url: str = ""  # empty: the configuration has it
+    subject: str  # name of the field with the identity token
+    fixed: Mapping[str, JSON]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    form: bool = False  # sent as a form; else as JSON
+
+
+EXCHANGES: Final[Mapping[str, Exchange]] = {
+    "openai": Exchange(
+        url="https://auth.openai.com/oauth/token", subject="subject_token", fixed=_EXCHANGE
+    ),
+    "anthropic": Exchange(
+        url="https://api.anthropic.com/v1/oauth/token",
+        subject="assertion",
+        fixed={"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer"},  # RFC 7523
+        headers={"anthropic-beta": "oauth-2025-04-20,oidc-federation-2026-04-01"},
+    ),
+    "openrouter": Exchange(
+        url="https://openrouter.ai/api/v1/oauth/token",
+        subject="subject_token",
+        fixed=_EXCHANGE,
+        form=True,
+    ),
+    "": Exchange(subject="subject_token", fixed=_EXCHANGE, form=True),
+}
+"""By name of the provider; empty: a server of RFC 8693, which the configuration names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowedHosts:
+    """Hosts, each with a port or for every port."""
+
+    hosts: frozenset[str]  # "host" or "host:port"
+    providers: bool  # a model without `api_base` may be asked at its provider
+    checkout: str = ""  # folder of the change, whose files are not started as a judge
+
+    def allows(self, host: str) -> bool:
+        """Return True for a listed host; `host` has a port, or is empty: it is not known."""
+        return bool(host) and (host in self.hosts or host.rpartition(":")[0] in self.hosts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentitySource:
+    """Where the job's identity token is; without any of these, GitHub's of the workflow."""
+
+    variable: str = ""  # environment variable, as GitLab's `id_tokens` sets
+    file: str = ""
+    azure: str = ""  # id of a service connection of Azure DevOps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadIdentity:
+    """The exchange of an identity token, in place of an API key."""
+
+    exchange: str  # of `EXCHANGES`
+    token_url: str = ""  # empty: the provider's
+    audience: str = ""  # of GitHub's token; empty: GitHub's default
+    parameters: Mapping[str, str] = field(default_factory=dict)  # of the exchange request
+    source: IdentitySource = field(default_factory=IdentitySource)
+
+    @property
+    def url(self) -> str:
+        """Where the identity token is sent."""
+        return self.token_url or EXCHANGES[self.exchange].url
+
+
+def host_of(url: str) -> str:
+    """Return `host:port` of a URL; empty if it is not certain, as without `https://`."""
+    if _AMBIGUOUS.search(url) or not _WEB.match(url):  # clients differ in what they take for it
+        return ""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (80 if parts.scheme == "http" else 443)
+    except ValueError:
+        return ""
+    return f"{parts.hostname}:{port}" if parts.hostname else ""

@@ -1,0 +1,260 @@
+"""The report of a run: every output format is generated from it."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Literal, TypeAlias
+
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.comparison import (
+    Comparison,
+    CorrectedPassRate,
+    Drop,
+    RegressionConfig,
+    Sentinel,
+)
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.results import Assessed, CaseResult, Errored, Graded, Skipped, standing
+from rubric_ci.values.scope import WHOLE, Scope
+from rubric_ci.values.trials import CriterionNoise, judge_noise, mean_score
+from rubric_ci.values.usage import NOTHING_USED, Usage
+from rubric_ci.values.used_by import UsedBy
+from rubric_ci.values.waivers import WaiverResult
+
+REPORT_VERSION = 1
+
+
+RunVerdict: TypeAlias = Literal[
+    "pass", "borderline", "fail", "error", "nothing-changed", "nothing-graded"
+]
+"""The worst verdict of the graded cases; `error` when some case has none and no case fails."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Counts over the cases; errored and skipped cases are separate from verdicts."""
+
+    graded: int
+    passed: int
+    borderline: int
+    failed: int
+    errored: int
+    skipped: int
+    calls: int
+    cost_usd: float
+    unpriced_calls: int
+    input_tokens: int
+    output_tokens: int
+    cache_hits: int
+    repairs: int
+    score: float | None  # mean of the graded cases, of first trials; None: no graded case
+    marks: int = 0  # by judges
+    cached_marks: int = 0  # of those, marks with a vote from the cache
+    recorded_answers: int = 0  # cases whose answer is from a file of recorded answers
+    reused_answers: int = 0  # cases whose answer is from the cache
+    waived: int = 0  # graded cases that pass but for waived criteria
+    judge_noise: tuple[CriterionNoise, ...] = ()  # criteria with repeated marks, noisiest first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostEstimate:
+    """Estimated judge requests, tokens and cost, from before the run."""
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None  # None: a price is unknown
+
+    def __add__(self, other: "CostEstimate") -> "CostEstimate":
+        """Sum field by field; one unknown cost makes the sum unknown."""
+        costs = (self.cost_usd, other.cost_usd)
+        return CostEstimate(
+            requests=self.requests + other.requests,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=None if None in costs else round(sum(cost or 0 for cost in costs), 6),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeInfo:
+    """The judge of a run, to reproduce its verdicts."""
+
+    model: str
+    prompt_version: str
+    mode: str = "batched"
+    votes: int | Literal["auto"] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardInfo:
+    """The part of a run that a report covers."""
+
+    index: int  # from 1
+    count: int
+    positions: tuple[int, ...] = ()  # of its cases in the whole run, from 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedCase:
+    """A case that the run is compared with and does not have."""
+
+    file: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Responder:
+    """A model that replied, as its replies name it."""
+
+    requested: str  # the model of the configuration
+    model: str = ""  # empty: the replies do not name one
+    fingerprint: str = ""  # `system_fingerprint`
+    replies: int
+    fallback: bool = False  # a gateway asked another model than the requested one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A file of the repository that the workspaces of the run did not have."""
+
+    file: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbedCriterion:
+    """The finding of `rubric-ci probe` about a criterion, made before the run."""
+
+    file: str
+    line: int  # at the time of the probe
+    case: str  # empty: several cases have this criterion
+    id: str
+    text: str
+    noticed: tuple[int, int, float, float]  # variants to notice: how many of how many, 95 %
+    unmoved: tuple[int, int, float, float]  # variants that must not matter
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Against:
+    """The base of a change, graded in the same run as the head."""
+
+    ref: str  # as the user named it, or "auto"
+    commit: str
+    committed_at: str = ""  # RFC 3339
+    origin: str = ""  # what the commit is: "the pull request's base branch"
+    further_trials: int = 0  # per suspected break and side, at most
+    asked: int = 0  # base answers that were asked for, without further trials
+    reused: int = 0  # base answers from the cache
+    recorded: int = 0  # base answers from a file of recorded answers
+    shared: int = 0  # answers that both sides have, as nothing that determines them differs
+    usage: Usage = NOTHING_USED  # of the base side
+    drop: Drop | None = None  # of all cases together; None: chance explains the difference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """Everything that the report formats need."""
+
+    version: int = REPORT_VERSION
+    tool: str  # "rubric-ci 0.1.0"
+    started_at: str  # RFC 3339, UTC
+    duration_seconds: float
+    verdict: RunVerdict
+    scope: Scope = WHOLE  # the part of the suite that the run covers
+    gate: GateInfo
+    judge: JudgeInfo | None = None
+    totals: Totals
+    forecast: CostEstimate | None = None  # the estimate; None: no judge requests
+    cases: tuple[CaseResult, ...] = ()  # in file order
+    notes: tuple[str, ...] = ()  # one line each
+    responders: tuple[Responder, ...] = ()  # the models that replied; not of cached judgements
+    left_out: tuple[LeftOut, ...] = ()  # of the workspaces, as they grade or give orders
+    metadata: Mapping[str, str] = field(default_factory=dict)  # head sha, event, run URL
+    shard: ShardInfo | None = None  # None: the whole run
+    comparison: Comparison | None = None  # with a commit, a report or a reference
+    against: Against | None = None  # the base of the change; None: head only
+    grading_changes: tuple[GradingChange, ...] = ()  # since the base, weaker ones first
+    waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, in the order of the file
+    removed: tuple[RemovedCase, ...] = ()  # cases that only what it is compared with has
+    beyond_cases: Usage = NOTHING_USED  # of no case: preflight, sentinel, interrupted requests
+    used_by: tuple[UsedBy, ...] = ()  # each target and judge
+    sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
+    corrected_pass_rate: CorrectedPassRate | None = None  # by labels; None: no labels
+    probed: tuple[ProbedCriterion, ...] = ()  # criteria of these cases, from `probe.json`
+    regression: RegressionConfig | None = None  # the budget of false alarms; None: the default
+
+    @property
+    def covers(self) -> str:
+        """The part of the suite that the report covers; empty if it is the whole."""
+        return self.scope.describe(len(self.cases))
+
+
+def case_names(report: RunReport) -> Callable[[CaseResult | RemovedCase], str]:
+    """Return the function that names a case: its id, or `FILE::ID` if several files have the id."""
+    pairs = {(case.id, case.file) for case in (*report.cases, *report.removed)}
+    files = Counter(name for name, _ in pairs)
+
+    def name(case: CaseResult | RemovedCase) -> str:
+        return case.id if files[case.id] < 2 else f"{case.file}::{case.id}"
+
+    return name
+
+
+def usage_of_sides(case: CaseResult) -> Usage:
+    """Return the usage of a case, with its base."""
+    if isinstance(case, Skipped):
+        return NOTHING_USED
+    return case.usage + case.before.usage if case.before else case.usage
+
+
+def totals(cases: tuple[CaseResult, ...], beyond_cases: Usage = NOTHING_USED) -> Totals:
+    """Return the counts of outcomes, and the usage of both sides and beyond the cases."""
+    graded = [case for case in cases if isinstance(case, Graded)]
+    ended = [case for case in cases if not isinstance(case, Skipped)]
+    counts = Counter(map(standing, graded))
+    used = sum(map(usage_of_sides, cases), beyond_cases)
+    assessed = [e for case in ended for e in case.evaluators if isinstance(e, Assessed)]
+    return Totals(
+        graded=len(graded),
+        passed=counts["pass"],
+        borderline=counts["borderline"],
+        failed=counts["fail"],
+        waived=counts["waived"],
+        errored=sum(isinstance(case, Errored) for case in cases),
+        skipped=sum(isinstance(case, Skipped) for case in cases),
+        calls=used.calls,
+        cost_usd=round(used.cost_usd, 6),
+        unpriced_calls=used.unpriced_calls,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cache_hits=used.cache_hits,
+        repairs=used.repairs,
+        score=mean_score(graded),
+        marks=sum(evaluator.marks for evaluator in assessed),
+        cached_marks=sum(evaluator.cached_marks for evaluator in assessed),
+        recorded_answers=sum(case.recorded for case in ended),
+        reused_answers=sum(case.answer_reused for case in ended),
+        judge_noise=judge_noise(cases),
+    )
+
+
+def _lacks_verdict(case: CaseResult) -> bool:
+    return isinstance(case, Errored) or (isinstance(case, Skipped) and case.lacks_verdict)
+
+
+def run_verdict(cases: tuple[CaseResult, ...], *, complete: bool = True) -> RunVerdict:
+    """Return the worst verdict; a failed case outweighs a case without a verdict.
+
+    `complete` is False if some eval files could not be read.
+    """
+    verdicts = {standing(case) for case in cases if isinstance(case, Graded)}
+    if "fail" in verdicts:
+        return "fail"
+    if not complete or any(map(_lacks_verdict, cases)):
+        return "error"
+    if not verdicts:
+        return "nothing-graded" if cases else "nothing-changed"
+    return "borderline" if "borderline" in verdicts else "pass"

@@ -1,0 +1,334 @@
+"""Results of one case: its answer, the result of each evaluator, and its outcome."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, TypeAlias, TypeVar
+
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.media import Media, Picture
+from rubric_ci.values.scoring import MarkValue, Verdict
+from rubric_ci.values.trace import CaseTrace, FileChange, SeenPart, Work
+from rubric_ci.values.usage import NOTHING_USED, Usage
+
+T = TypeVar("T", "Trial", "Graded")
+
+
+AnswerSource: TypeAlias = Literal["asked", "reused", "recorded", "shared", "report"]
+"""`asked`: in this run; `reused`: from the cache; `recorded`: from a file; `report`: of an earlier
+run; `shared`: the head's, because nothing that determines it differs."""
+
+Change: TypeAlias = Literal[
+    "broken",
+    "suspected",
+    "fixed",
+    "failing-before",
+    "unchanged",
+    "flaky",
+    "new",
+    "removed",
+    "not-comparable",
+]
+"""How a case differs from what a run is compared with; a removed case has no result.
+
+`suspected`: it is worse, as others are, and was tested together with them; `flaky`: it differs by
+no more than its own trials do, or by an answer that each trial repeats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The answer of a target to a case, or what it did before it failed.
+
+    What keeps, judges or shows an answer takes this value (`values/answers.py`).
+    """
+
+    text: str
+    messages: tuple[Mapping[str, JSON], ...] = ()  # the whole output, if the target reports it
+    trace_summary: Mapping[str, JSON] | None = None
+    duration_seconds: float | None = None
+    usage: Usage = NOTHING_USED
+    answered_at: str = ""  # RFC 3339, of an answer from the cache; empty: not from the cache
+    work: Work | None = None  # what is left in the workspace; None: the target has none
+    folder: str = ""  # the workspace, for scripts, until the run ends
+    error: str = ""  # why it is not an answer; empty: it is one
+    last_event: str = ""  # of a target without an answer, in one line
+    left_out: int = 0  # calls that the report left out that this was read from
+    shortened: str = ""  # by which rule it did
+    media: tuple[Media, ...] = ()  # images and documents; the text has their names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionResult:
+    """One criterion with its mark and the judge's reasons."""
+
+    id: str
+    kind: str  # checklist | score-range | levels | assertion
+    line: int  # of the criterion in the eval file, from 1
+    text: str  # the criterion in one line
+    weight: float
+    mark: MarkValue
+    normalised: float
+    gated: bool  # the gate of this criterion is missed
+    gate: str = ""  # the requirement: "required", "score >= 7", "level >= 3"; empty: no gate
+    met: str = ""  # the range or level of the mark: "4-6: polite"; empty: none
+    reasoning: str = ""
+    evidence: str = ""
+    quoted_from: SeenPart | Literal[""] = ""  # has the evidence; empty: only the answer is seen
+    votes: tuple[MarkValue, ...] = ()  # each vote, if there are several
+    judges: tuple[str, ...] = ()  # the model of each vote, if they are of several judges
+    template: str = ""  # the text with its variables, if it has any
+
+    @property
+    def written(self) -> str:
+        """The text as the file has it: one criterion over all rows of a table."""
+        return self.template or self.text
+
+    @property
+    def found(self) -> str:
+        """The reasoning without the text of the criterion, with which an assertion's begins."""
+        return self.reasoning.removeprefix(f"{self.text}: ") if self.text else self.reasoning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessed:
+    """An evaluator's score of one answer."""
+
+    outcome: Literal["assessed"] = "assessed"
+    name: str
+    type: str
+    weight: float
+    line: int
+    score: float
+    verdict: Verdict
+    gated_by: tuple[str, ...] = ()
+    reasoning: str = ""
+    criteria: tuple[CriterionResult, ...] = ()
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
+    details: JSON = None
+    warnings: tuple[str, ...] = ()  # such as evidence that is not in the answer
+    judge: str = ""  # the judge model; empty: none
+    marks: int = 0  # by judges, including members of a composite
+    cached_marks: int = 0  # of those, marks with a vote from the cache
+    usage: Usage = NOTHING_USED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unassessed:
+    """An evaluator without a result; never a score of 0."""
+
+    outcome: Literal["unassessed"] = "unassessed"
+    name: str
+    type: str
+    weight: float
+    line: int
+    reason: str
+    judge: str = ""  # the judge model; empty: none
+    usage: Usage = NOTHING_USED
+
+
+EvaluatorResult: TypeAlias = Assessed | Unassessed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """A score with its reasons, as an evaluator returns it; `assessed` adds the verdict."""
+
+    score: float  # 0..1
+    gated_by: tuple[str, ...] = ()
+    reasoning: str = ""
+    criteria: tuple[CriterionResult, ...] = ()
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
+    details: JSON = None
+    warnings: tuple[str, ...] = ()
+    judge: str = ""
+    marks: int = 0
+    cached_marks: int = 0
+    usage: Usage = NOTHING_USED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One of several answers to the same case, graded on its own."""
+
+    verdict: Verdict
+    score: float
+    without_waived: Verdict | None = None  # if the criteria that are not waived give a better
+    answer: str | None = None  # for `baseline rejudge`; None: not kept
+    trace: CaseTrace | None = None
+    file_changes: tuple[FileChange, ...] = ()
+    media: tuple[Picture, ...] = ()  # of the answer
+    marks: tuple[MarkValue, ...] = ()  # of each judged criterion, if another trial has the answer
+
+
+TIERS: tuple[Verdict, ...] = ("fail", "borderline", "pass")  # from the worst to the best
+
+Standing: TypeAlias = Literal["fail", "borderline", "waived", "pass"]
+"""The standing of a graded case; `waived`: it passes but for waived criteria."""
+
+_STANDINGS: tuple[Standing, ...] = ("fail", "borderline", "waived", "pass")
+
+
+def standing(case: "Trial | Graded") -> Standing:
+    """Return the standing of a case: its verdict, or a better one without waived criteria."""
+    if case.without_waived is None:
+        return case.verdict
+    return "waived" if case.without_waived == "pass" else case.without_waived
+
+
+def by_rank(trial: "Trial | Graded") -> tuple[int, float]:
+    """Return the sort key of a trial: its verdict, then its score."""
+    return _STANDINGS.index(standing(trial)), trial.score
+
+
+def kth_best(trials: "Sequence[T]", rank: int) -> "T":
+    """Return the trial of a rank, 1 for the best; the worst if there are fewer."""
+    return sorted(trials, key=by_rank)[-min(rank, len(trials))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseResult:
+    """The same case before: graded at the base, or as a report has it."""
+
+    outcome: Literal["graded", "errored", "skipped"]
+    verdict: Verdict | None = None  # None: not graded
+    score: float | None = None
+    reason: str = ""
+    answer: str = ""
+    trace: CaseTrace | None = None
+    file_changes: tuple[FileChange, ...] = ()
+    media: tuple[Picture, ...] = ()  # of the answer
+    source: AnswerSource = "asked"
+    answered_at: str = ""  # RFC 3339, of a reused answer
+    trials: tuple[Trial, ...] = ()  # each trial, if there are several
+    further_trials: int = 0  # of those, the ones that confirmed or refuted a suspected break
+    marks: tuple[MarkValue, ...] = ()  # of the same answer in a report
+    evaluators: tuple[EvaluatorResult, ...] = ()
+    usage: Usage = NOTHING_USED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """A case with a verdict."""
+
+    outcome: Literal["graded"] = "graded"
+    file: str
+    line: int
+    id: str
+    verdict: Verdict
+    score: float
+    reason: str  # one line
+    gated_by: tuple[str, ...] = ()
+    waived: tuple[str, ...] = ()  # missed criteria that a waiver excuses
+    without_waived: Verdict | None = None  # if the criteria that are not waived give a better
+    why: str = ""  # why the case ran
+    target: str = ""
+    question: str = ""  # the input messages as one text
+    expected_outcome: str = ""
+    answer: str = ""
+    recorded: bool = False  # the answer is from a file of recorded answers
+    answer_reused: bool = False  # the answer is from the cache
+    answered_at: str = ""  # RFC 3339, of a reused answer
+    tags: tuple[str, ...] = ()
+    trials: tuple[Trial, ...] = ()  # each trial, if there are several
+    trials_to_pass: int = 0  # of those, as many must pass; 0: the median decides
+    further_trials: int = 0  # of those, the ones that a suspected regression was given
+    cluster: str = ""  # of cases that are not independent of each other; empty: independent
+    evaluators: tuple[EvaluatorResult, ...] = ()
+    usage: Usage = NOTHING_USED
+    duration_seconds: float | None = None
+    trace: CaseTrace | None = None  # None: the target reports no work
+    file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
+    media: tuple[Picture, ...] = ()  # images and documents of the question and the answer
+    change: Change | None = None  # None: not compared
+    change_reason: str = ""  # why it is not comparable, or what further trials showed
+    suspected: bool = False  # worse before further trials
+    before: BaseResult | None = None  # the case in what it is compared with
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the id."""
+        return self.file, self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errored:
+    """A case that ended without a verdict: target, judge, script or budget failed."""
+
+    outcome: Literal["errored"] = "errored"
+    file: str
+    line: int
+    id: str
+    reason: str
+    why: str = ""
+    tags: tuple[str, ...] = ()
+    target: str = ""
+    question: str = ""
+    expected_outcome: str = ""
+    answer: str = ""
+    recorded: bool = False  # the answer is from a file of recorded answers
+    answer_reused: bool = False  # the answer is from the cache
+    answered_at: str = ""  # RFC 3339, of a reused answer
+    evaluators: tuple[EvaluatorResult, ...] = ()
+    usage: Usage = NOTHING_USED
+    duration_seconds: float | None = None
+    trace: CaseTrace | None = None  # None: the target reports no work
+    file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
+    media: tuple[Picture, ...] = ()  # images and documents of the question and the answer
+    change: Change | None = None  # None: not compared
+    change_reason: str = ""  # why it is not comparable, or what further trials showed
+    suspected: bool = False  # worse before further trials
+    before: BaseResult | None = None  # the case in what it is compared with
+
+    @property
+    def answered(self) -> bool:
+        """True if the target answered, and a judge, a script or the budget failed."""
+        return bool(self.evaluators)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the id."""
+        return self.file, self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A case with nothing to grade."""
+
+    outcome: Literal["skipped"] = "skipped"
+    file: str
+    line: int
+    id: str
+    reason: str
+    why: str = ""
+    question: str = ""
+    expected_outcome: str = ""
+    change: Change | None = None  # None: not compared
+    change_reason: str = ""  # why it is not comparable
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the id."""
+        return self.file, self.id
+
+    @property
+    def lacks_verdict(self) -> bool:
+        """True for a case of a stranger's commit that is not graded, which is not a pass."""
+        return self.reason.startswith(NOT_GRADABLE)
+
+
+NOT_GRADABLE: Final = "not gradable for an untrusted change"
+"""How the reason of such a case begins."""
+
+ADOPTED: Final = "adopted"  # the type of an evaluator with the marks of another tool
+
+
+CaseResult: TypeAlias = Graded | Errored | Skipped
+
+
+def pictures_in(cases: Iterable[CaseResult]) -> tuple[Picture, ...]:
+    """Return the images and documents of cases, of their trials and of the answers of before."""
+    known = [case for case in cases if not isinstance(case, Skipped)]
+    before = [case.before for case in known if case.before]
+    trials = [each for case in known if isinstance(case, Graded) for each in case.trials]
+    return tuple(each for owner in (*known, *trials, *before) for each in owner.media)

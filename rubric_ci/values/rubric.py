@@ -1,0 +1,254 @@
+"""Criteria of four kinds, their marks, the value of each mark, and the score of a rubric."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import compress
+from typing import ClassVar, TypeAlias, assert_never
+
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Span
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.scoring import (
+    ASSERTION,
+    CANNOT_ASSESS,
+    CHECKLIST,
+    DEFAULT_THRESHOLDS,
+    LEVELS,
+    SCORE_RANGE,
+    MarkValue,
+    Score,
+    Thresholds,
+    verdict,
+    weighted_mean,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """The judge's mark of one criterion."""
+
+    value: MarkValue
+    reasoning: str = ""
+    evidence: str = ""  # a quote from the answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Satisfied or not."""
+
+    kind: ClassVar[str] = CHECKLIST
+
+    id: str
+    text: str
+    weight: float = 1.0
+    required: bool = True
+    tags: tuple[str, ...] = ()
+    template: str = ""  # the text with its variables, of which a row has the values; empty: none
+    span: Span
+
+    def normalise(self, mark: Mark) -> float:
+        """Return 1 for satisfied, else 0."""
+        return 1.0 if mark.value is True else 0.0
+
+    def gates(self, mark: Mark) -> bool:
+        """Return True if this mark misses the gate."""
+        return self.required and mark.value is not True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRange:
+    """The meaning of the scores `low..high` (both inclusive, within 0..10)."""
+
+    low: int
+    high: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """Scored 0..10; the ranges define the scores."""
+
+    kind: ClassVar[str] = SCORE_RANGE
+
+    id: str
+    text: str = ""
+    weight: float = 1.0
+    ranges: tuple[ScoreRange, ...]  # ascending, without overlap, covering 0..10
+    required_min_score: int | None = None
+    tags: tuple[str, ...] = ()
+    template: str = ""  # the text with its variables, of which a row has the values; empty: none
+    span: Span
+
+    def normalise(self, mark: Mark) -> float:
+        """Return score / 10; cannot_assess counts 0."""
+        return 0.0 if mark.value == CANNOT_ASSESS else int(mark.value) / 10
+
+    def gates(self, mark: Mark) -> bool:
+        """Return True if this mark misses the gate."""
+        return _below(self.required_min_score, mark)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """One named step of a scale."""
+
+    level: int
+    name: str = ""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Levelled:
+    """One of the declared levels."""
+
+    kind: ClassVar[str] = LEVELS
+
+    id: str
+    text: str = ""
+    weight: float = 1.0
+    levels: tuple[Level, ...]  # ascending, at least two, distinct, not always contiguous
+    required_min_level: int | None = None
+    tags: tuple[str, ...] = ()
+    template: str = ""  # the text with its variables, of which a row has the values; empty: none
+    span: Span
+
+    def normalise(self, mark: Mark) -> float:
+        """Return (level - min) / (max - min); cannot_assess counts 0."""
+        if mark.value == CANNOT_ASSESS:
+            return 0.0
+        low, high = self.levels[0].level, self.levels[-1].level
+        return (int(mark.value) - low) / (high - low)
+
+    def gates(self, mark: Mark) -> bool:
+        """Return True if this mark misses the gate."""
+        return _below(self.required_min_level, mark)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """Holds or not, without a judge; `assertions.table` says what the keys mean."""
+
+    kind: ClassVar[str] = ASSERTION
+
+    id: str
+    text: str
+    weight: float = 1.0
+    required: bool = True
+    key: str  # of the table
+    value: JSON
+    negated: bool = False
+    ignore_case: bool = False
+    exact: bool = False  # white space at the ends counts, and a code fence is not JSON
+    field: str = ""  # of a JSON answer: dotted, or a JSON Pointer
+    tags: tuple[str, ...] = ()
+    template: str = ""  # the text with its variables, of which a row has the values; empty: none
+    span: Span
+
+    @property
+    def rule(self) -> str:
+        """All that decides the mark, as JSON."""
+        options = {
+            "not": self.negated,
+            "ignore_case": self.ignore_case,
+            "exact": self.exact,
+            "field": self.field,
+        }
+        given = {key: value for key, value in options.items() if value}
+        return json.dumps({self.key: self.value, **given}, ensure_ascii=False)
+
+    def normalise(self, mark: Mark) -> float:
+        """Return 1 if it holds, else 0."""
+        return 1.0 if mark.value is True else 0.0
+
+    def gates(self, mark: Mark) -> bool:
+        """Return True if this mark misses the gate."""
+        return self.required and mark.value is not True
+
+
+Judged: TypeAlias = Check | Scored | Levelled
+"""A criterion as a judge marks it."""
+
+Criterion: TypeAlias = Judged | Assertion
+
+
+def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tuple[str, ...]:
+    """Return a text per range or level, such as "0-3: wrong"; the rule of an assertion; or none."""
+    match criterion:
+        case Check():
+            return ()
+        case Assertion():
+            return (criterion.rule,)
+        case Scored():
+            return tuple(f"{r.low}{between}{r.high}: {r.text}" for r in criterion.ranges)
+        case Levelled():
+            return tuple(
+                f"{s.level}{f' ({s.name})' if names and s.name else ''}: {s.text}"
+                for s in criterion.levels
+            )
+        case _:
+            assert_never(criterion)
+
+
+def met(criterion: Criterion, mark: Mark) -> str:
+    """Return the range or level of a mark, such as "4-6: polite"; other kinds have none."""
+    value = mark.value
+    if value == CANNOT_ASSESS:
+        return ""
+    match criterion:
+        case Check() | Assertion():
+            holds = []
+        case Scored():
+            holds = [each.low <= value <= each.high for each in criterion.ranges]
+        case Levelled():
+            holds = [each.level == value for each in criterion.levels]
+        case _:
+            assert_never(criterion)
+    return next(compress(scale(criterion), holds), "")
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """A non-empty list of criteria with unique ids and a total weight above 0."""
+
+    criteria: tuple[Criterion, ...]
+
+    def __iter__(self) -> Iterator[Criterion]:
+        """Iterate in the order of the file."""
+        return iter(self.criteria)
+
+    def __len__(self) -> int:
+        """Count the criteria."""
+        return len(self.criteria)
+
+    @cached_property
+    def judged(self) -> tuple[Judged, ...]:
+        """The criteria that a judge marks."""
+        return tuple([c for c in self.criteria if not isinstance(c, Assertion)])
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Exactly one mark per criterion of a rubric, each in range; built by `judge.reply`."""
+
+    marks: Mapping[str, Mark]  # by criterion id
+    reasoning: str = ""  # about the answer as a whole
+
+    def __getitem__(self, criterion_id: str) -> Mark:
+        """Return the mark of a criterion."""
+        return self.marks[criterion_id]
+
+
+def score(
+    rubric: Rubric, judgement: Judgement, thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> Score:
+    """Return the weighted mean of the marks; a missed gate fails the case at any score."""
+    value = weighted_mean((c.weight, c.normalise(judgement[c.id])) for c in rubric)
+    gated_by = tuple(c.id for c in rubric if c.gates(judgement[c.id]))
+    return Score(value=value, verdict=verdict(value, gated_by, thresholds), gated_by=gated_by)
+
+
+def _below(minimum: int | None, mark: Mark) -> bool:
+    if minimum is None:
+        return False
+    return mark.value == CANNOT_ASSESS or int(mark.value) < minimum

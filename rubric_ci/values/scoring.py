@@ -1,0 +1,92 @@
+"""Marks, scores and verdicts: a weighted mean of marks, rounded once, and gates."""
+
+from collections.abc import Iterable
+from decimal import ROUND_FLOOR, Decimal
+from functools import lru_cache
+from math import fsum
+from typing import Final, Literal, TypeAlias
+
+from rubric_ci.values.dataclass import dataclass
+
+DECIMALS = 6  # 0.1 + 0.7 of 1.0 must reach 0.8
+_SMALLER: Final = 2.0**-64  # a power of two, so that no weight is rounded
+
+Verdict: TypeAlias = Literal["pass", "borderline", "fail"]
+"""The verdict of a score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """The minimum score of each verdict above fail."""
+
+    passing: float = 0.8
+    borderline: float = 0.6
+
+
+DEFAULT_THRESHOLDS = Thresholds()
+
+CHECKLIST: Final = "checklist"
+SCORE_RANGE: Final = "score-range"
+LEVELS: Final = "levels"
+ASSERTION: Final = "assertion"
+YES_OR_NO: Final = frozenset((CHECKLIST, ASSERTION))  # the mark is true or false
+
+CannotAssess: TypeAlias = Literal["cannot_assess"]
+CANNOT_ASSESS: CannotAssess = "cannot_assess"
+
+MarkValue: TypeAlias = bool | int | CannotAssess
+"""Satisfied or not (checklist, assertion), 0..10 (score-range), a level, or cannot_assess."""
+
+
+def verdict(
+    value: float, gated_by: tuple[str, ...] = (), thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> Verdict:
+    """Return the verdict of a rounded value; any missed gate makes it fail."""
+    if gated_by or value < thresholds.borderline:
+        return "fail"
+    return "pass" if value >= thresholds.passing else "borderline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """A value in 0..1, and the verdict that follows from it and from the gates."""
+
+    value: float
+    verdict: Verdict
+    gated_by: tuple[str, ...] = ()  # ids of the criteria whose gate is missed
+
+
+def combine(
+    scores: Iterable[tuple[float, Score]], thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> Score:
+    """Return the weighted mean of evaluators, from (weight, score) pairs of total weight above 0.
+
+    With a weight of 0 neither score nor gate counts.
+    """
+    counted = [(weight, part) for weight, part in scores if weight > 0]
+    value = weighted_mean((weight, part.value) for weight, part in counted)
+    gated_by = tuple(gate for _, part in counted for gate in part.gated_by)
+    return Score(value=value, verdict=verdict(value, gated_by, thresholds), gated_by=gated_by)
+
+
+def weighted_mean(parts: Iterable[tuple[float, float]]) -> float:
+    """Return the mean of (weight, value) pairs, rounded before any comparison."""
+    pairs = list(parts)
+    try:
+        return round(fsum(w * v for w, v in pairs) / fsum(w for w, _ in pairs), DECIMALS)
+    except OverflowError:
+        return weighted_mean((w * _SMALLER, v) for w, v in pairs)
+
+
+@lru_cache(maxsize=1_000)  # most cases of a run have one of a few scores
+def format_score(value: float) -> str:
+    """Return two decimals, rounded down: a score below 0.8 is never shown as 0.80."""
+    exact = Decimal(repr(round(value, 6)))
+    return str(exact.quantize(Decimal("0.01"), rounding=ROUND_FLOOR))
+
+
+def mark_share(value: MarkValue) -> float:
+    """Return a mark of a check or of a score range as 0..1; levels have no scale."""
+    if value == CANNOT_ASSESS:
+        return 0.0
+    return float(value) if isinstance(value, bool) else float(value) / 10

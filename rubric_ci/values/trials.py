@@ -1,0 +1,171 @@
+"""The trials of a case, and judge noise: equal answers and criteria with different marks.
+
+The first trials alone tell the mean of a case: only cases with low scores get further ones, so that
+a mean over all trials rises with them. Judge noise is seen without labels.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import fsum
+
+from rubric_ci.values.answers import identity
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.media import of_answer
+from rubric_ci.values.results import (
+    TIERS,
+    Assessed,
+    CaseResult,
+    CriterionResult,
+    EvaluatorResult,
+    Graded,
+    Trial,
+    kth_best,
+)
+from rubric_ci.values.scoring import ASSERTION, DECIMALS, MarkValue, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionNoise:
+    """How often a criterion has different marks of one answer: by votes, trials or nights."""
+
+    file: str
+    id: str
+    text: str
+    repeated: int  # answers that were marked several times
+    differing: int  # of those, answers with different marks
+
+
+def tier(verdict: Verdict) -> int:
+    """Return the rank of a verdict, from 0; a higher one is better."""
+    return TIERS.index(verdict)
+
+
+def trials_of(case: Graded) -> Sequence[Trial]:
+    """Return the trials of a case; one if it was answered once."""
+    return case.trials or (
+        Trial(
+            verdict=case.verdict,
+            score=case.score,
+            without_waived=case.without_waived,
+            answer=case.answer or None,
+            trace=case.trace,
+            file_changes=case.file_changes,
+            media=of_answer(case.media),
+        ),
+    )
+
+
+def first_trials(case: Graded) -> Sequence[Trial]:
+    """Return the trials of a case without those that a suspected regression was given."""
+    trials = trials_of(case)
+    return trials[: len(trials) - case.further_trials]
+
+
+def without_first_trials(case: Graded) -> Graded:
+    """Return a case with its further trials alone, and their lower median."""
+    new = case.trials[len(case.trials) - case.further_trials :]
+    median = kth_best(new, len(new) - (len(new) - 1) // 2)
+    return replace(
+        case, verdict=median.verdict, score=median.score, trials=tuple(new), further_trials=0
+    )
+
+
+def first_mean(case: Graded, most: int | None = None) -> float:
+    """Return the mean score of the first trials of a case, of `most` at most."""
+    scores = [trial.score for trial in first_trials(case)[:most]]
+    return round(fsum(scores) / len(scores), DECIMALS)
+
+
+def first_result(case: Graded) -> Trial:
+    """Return the verdict and score that a case had before its further trials."""
+    if not case.further_trials:
+        return Trial(verdict=case.verdict, score=case.score, without_waived=case.without_waived)
+    first, every = first_trials(case), len(case.trials)
+    if case.trials_to_pass:
+        return kth_best(first, case.trials_to_pass * len(first) // every)
+    return kth_best(first, len(first) - (len(first) - 1) // 2)
+
+
+def mean_score(cases: Sequence[Graded]) -> float | None:
+    """Return the mean score of cases, each before its further trials; None without a case."""
+    scores = [first_result(case).score for case in cases]
+    return round(sum(scores) / len(scores), DECIMALS) if scores else None
+
+
+def judge_noise(cases: Iterable[CaseResult]) -> tuple[CriterionNoise, ...]:
+    """Return each criterion that was marked several times, the noisiest first."""
+    counts: dict[tuple[str, str, str], list[bool]] = {}
+    for case in cases:
+        for criterion, marks in _repeats(case) if isinstance(case, Graded) else ():
+            differs = len({(type(mark), mark) for mark in marks}) > 1
+            counts.setdefault((case.file, criterion.id, criterion.written), []).append(differs)
+    found = [
+        CriterionNoise(file=file, id=name, text=text, repeated=len(each), differing=sum(each))
+        for (file, name, text), each in counts.items()
+    ]
+    return tuple(sorted(found, key=lambda each: -each.differing / each.repeated))
+
+
+def hidden_marks(cases: Iterable[CaseResult]) -> Mapping[tuple[str, str, str], int]:
+    """Return how many marks of each criterion have no answer: file, id and text to their count."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for case in cases:
+        if isinstance(case, Graded):
+            hidden = sum(trial.answer is None and bool(trial.marks) for trial in case.trials)
+            for each in judged(case.evaluators):
+                counts[case.file, each.id, each.written] += hidden
+    return counts
+
+
+def marks_of(evaluators: Sequence[EvaluatorResult]) -> tuple[MarkValue, ...]:
+    """Return the mark of each criterion that a judge marked, in their order."""
+    return tuple(criterion.mark for criterion in judged(evaluators))
+
+
+def same_marks_again(
+    now: Sequence[EvaluatorResult], was: Sequence[EvaluatorResult]
+) -> tuple[MarkValue, ...]:
+    """Return the earlier marks of equal criteria by the same judge; () if any is not its own.
+
+    A mark with a vote from the cache is the earlier one itself.
+    """
+    asked = [_asked(each) for each in (now, was)]
+    return marks_of(was) if asked[0] == asked[1] and not _is_cached(now) else ()
+
+
+def judged(evaluators: Sequence[EvaluatorResult]) -> Iterator[CriterionResult]:
+    """Yield the criteria that a judge marked."""
+    for each in evaluators:
+        if isinstance(each, Assessed):
+            yield from (one for one in each.criteria if one.kind != ASSERTION)
+
+
+def _repeats(case: Graded) -> Iterator[tuple[CriterionResult, Sequence[MarkValue]]]:
+    criteria = [*judged(case.evaluators)]
+    for criterion in criteria:
+        if len(criterion.votes) > 1 and not criterion.judges:
+            yield criterion, criterion.votes
+    answers: dict[str, list[tuple[MarkValue, ...]]] = {}
+    for trial in case.trials:
+        if trial.answer is not None and len(trial.marks) == len(criteria):
+            answers.setdefault(identity(trial), []).append(trial.marks)
+    if case.before and len(case.before.marks) == len(criteria):
+        answers.setdefault(identity(case), []).extend(
+            [case.before.marks, marks_of(case.evaluators)]
+        )
+    for several in answers.values():
+        if len(several) > 1:
+            yield from zip(criteria, zip(*several, strict=True), strict=True)
+
+
+def _asked(evaluators: Sequence[EvaluatorResult]) -> list[tuple[str, str, str]]:
+    return [
+        (each.judge, criterion.id, criterion.text)
+        for each in evaluators
+        for criterion in judged([each])
+    ]
+
+
+def _is_cached(evaluators: Sequence[EvaluatorResult]) -> bool:
+    return any(isinstance(each, Assessed) and each.cached_marks for each in evaluators)

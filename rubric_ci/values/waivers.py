@@ -1,0 +1,110 @@
+"""Waivers: known failures of single criteria that do not fail the gate, until a date."""
+
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
+from typing import Final, Literal, TypeAlias
+
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.results import TIERS, Assessed, CriterionResult, EvaluatorResult, Graded
+from rubric_ci.values.scoring import Score, Thresholds, combine, verdict, weighted_mean
+
+SAFETY: Final = "safety"
+"""The tag of cases and criteria that cannot be waived."""
+
+WaiverState: TypeAlias = Literal[
+    "applied", "not-run", "unneeded", "expired", "edited", "unmatched", "safety"
+]
+"""`unneeded`: its criterion is met; the last four are not in force."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiver:
+    """An entry of `waivers.yaml`."""
+
+    case: str
+    criterion: str  # id; in a composite `member/id`
+    file: str = ""  # eval file, where case ids repeat; empty: any
+    tool: str = ""  # whose adopted results have the case; empty: it is in an eval file
+    reason: str
+    owner: str
+    until: str  # ISO date, the last day it is in force
+    fingerprint: str  # of the criterion and of the question of its case
+    line: int  # of the entry in `waivers.yaml`
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The excused criterion: entries of base and head with the same key are the same waiver."""
+        return self.tool, self.file, self.case, self.criterion, self.fingerprint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaiverResult:
+    """A waiver in a report, with its outcome."""
+
+    state: WaiverState
+    case: str
+    criterion: str
+    file: str = ""  # eval file of the case; empty: not found
+    line: int  # of the entry in `waivers.yaml`
+    reason: str
+    owner: str
+    until: str
+
+
+def with_waivers(case: Graded, waived: Set[str], thresholds: Thresholds) -> Graded:
+    """Return the case with its missed criteria that are waived, and the verdict without them."""
+    missed = {
+        criterion.id
+        for evaluator in case.evaluators
+        if isinstance(evaluator, Assessed) and evaluator.weight > 0
+        for criterion in evaluator.criteria
+        if criterion.id in waived and is_missed(criterion, thresholds)
+    }
+    if not missed:
+        return case
+    found = verdict_without(case.evaluators, missed, thresholds)
+    better = TIERS.index(found) > TIERS.index(case.verdict)
+    return replace(case, waived=tuple(sorted(missed)), without_waived=found if better else None)
+
+
+def is_missed(criterion: CriterionResult, thresholds: Thresholds) -> bool:
+    """Return True if a criterion misses its gate, or counts and is below the pass threshold."""
+    low = criterion.normalised < thresholds.passing
+    return criterion.gated or (criterion.weight > 0 and low)
+
+
+def verdict_without(
+    evaluators: Iterable[EvaluatorResult], waived: Set[str], thresholds: Thresholds
+) -> Literal["fail", "borderline", "pass"]:
+    """Return the verdict of the criteria that are not waived; `pass` if there are no others."""
+    parts = [
+        (evaluator.weight, part)
+        for evaluator in evaluators
+        if isinstance(evaluator, Assessed) and evaluator.weight > 0
+        if (part := _without(evaluator, waived, thresholds)) is not None
+    ]
+    return combine(parts, thresholds).verdict if parts else "pass"
+
+
+def _without(evaluator: Assessed, waived: Set[str], thresholds: Thresholds) -> Score | None:
+    """Return the score without the waived criteria; None if none is left.
+
+    In a composite only the gate of a criterion is excused: its part of the score is not known.
+    """
+    touched = any(criterion.id in waived for criterion in evaluator.criteria)
+    if not touched or evaluator.type == "composite":
+        gates = tuple(gate for gate in evaluator.gated_by if gate not in waived)
+        return Score(
+            value=evaluator.score,
+            verdict=verdict(evaluator.score, gates, thresholds),
+            gated_by=gates,
+        )
+    return _rescored([c for c in evaluator.criteria if c.id not in waived])
+
+
+def _rescored(kept: Sequence[CriterionResult]) -> Score | None:
+    gates = tuple(criterion.id for criterion in kept if criterion.gated)
+    if sum(criterion.weight for criterion in kept) > 0:
+        value = weighted_mean((criterion.weight, criterion.normalised) for criterion in kept)
+        return Score(value=value, verdict="pass", gated_by=gates)
+    return Score(value=0.0, verdict="fail", gated_by=gates) if gates else None

@@ -1,0 +1,891 @@
+"""Agents in their workspaces: programs on the PATH that stand for them, and hostile ones."""
+
+import asyncio
+import json
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import pytest
+import yaml
+
+from rubric_ci.errors import NoVerdict
+from rubric_ci.grading import targets
+from rubric_ci.grading.targets import answer_cache, answer_format
+from rubric_ci.grading.targets.call_spelling import Spelling
+from rubric_ci.models.llm import judge_command
+from rubric_ci.models.llm.cache import Cache
+from rubric_ci.parts.agents import workspace
+from rubric_ci.parts.agents.workspace import Workspaces
+from rubric_ci.system import scratch
+from rubric_ci.values.agent_program import AgentProgram
+from rubric_ci.values.config import CliTarget, Workspace
+from rubric_ci.values.context import Side
+from rubric_ci.values.evals import EvalCase, RubricSpec
+from rubric_ci.values.results import Answer
+from rubric_ci.values.rubric import Assertion, Rubric
+from rubric_ci.values.trace import FileChange, KeptFile, steps_of
+from rubric_ci.values.usage import Usage
+from tests import platforms
+from tests.cases import ENVIRONMENT, build_case, build_context, span
+from tests.docs.code_blocks import ROOT, code_blocks
+from tests.parts.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, lines, printed
+
+pytestmark = platforms.SHELL
+
+PROGRAM = """\
+#!{python}
+import json, os, sys
+from pathlib import Path
+prompt = sys.stdin.read()
+Path(os.environ["TMPDIR"], "seen.txt").write_text(prompt)
+{body}
+sys.stdout.write({stdout!r})
+"""
+KEYS = {
+    "claude-code": ("claude", "ANTHROPIC_API_KEY"),
+    "codex": ("codex", "CODEX_API_KEY"),
+    "copilot": ("copilot", "COPILOT_GITHUB_TOKEN"),
+    "gemini-cli": ("gemini", "GEMINI_API_KEY"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_temporary_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: Any) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("temporary")))
+    scratch._remove_abandoned.cache_clear()
+
+
+class Bench:
+    """A repository with an agent program."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root, self.programs = root / "repository", root / "programs"
+        self.root.mkdir()
+        self.programs.mkdir()
+        self._monkeypatch = monkeypatch
+        self.cache: Cache | None = None
+        path = f"{self.programs}{os.pathsep}{os.environ['PATH']}"
+        monkeypatch.setenv("PATH", path)
+        self.environment = {**ENVIRONMENT, "PATH": path}
+
+    def program(self, agent: str, stdout: str, body: str = "") -> CliTarget:
+        """Write a program, and return the target that starts it."""
+        name, key = KEYS[agent]
+        place = self.programs / name
+        place.write_text(PROGRAM.format(python=sys.executable, stdout=stdout, body=body))
+        place.chmod(0o755)
+        self.environment[key] = "sk-secret-of-the-agent"
+        self._monkeypatch.setenv(key, self.environment[key])
+        return CliTarget(name="a", agent=AgentProgram(name=agent), timeout_seconds=60)
+
+    def files(self, **texts: str) -> None:
+        """Write files of the repository; `__` in a name is a slash, `_dot_` a dot."""
+        for name, text in texts.items():
+            path = self.root / name.replace("__", "/").replace("_dot_", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def answer(self, target: CliTarget, case: EvalCase | None = None) -> Answer:
+        """Let the target answer once."""
+        return self.answers(target, 1, case)[0]
+
+    def answers(self, target: CliTarget, count: int, case: EvalCase | None = None) -> list[Answer]:
+        """Let the target answer several trials at the same time."""
+
+        async def all_of_them() -> list[Answer]:
+            context = build_context(self.root, environment=self.environment, cache=self.cache)
+            workspaces = Workspaces()
+            try:
+                made = (
+                    targets.answer(case or build_case(), target, context, n, workspaces=workspaces)
+                    for n in range(count)
+                )
+                return await asyncio.gather(*made)
+            finally:
+                workspaces.close()
+
+        return asyncio.run(all_of_them())
+
+    def refusal(self, target: CliTarget) -> str:
+        """Return why the target gives no answer."""
+        with pytest.raises(NoVerdict) as caught:
+            self.answer(target)
+        return str(caught.value)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    yield Bench(tmp_path, monkeypatch)
+    assert [*Path(gettempdir()).glob("rubric-ci-*")] == []
+
+
+def worked(target: CliTarget, **settings: Any) -> CliTarget:
+    return replace(target, workspace=Workspace(**settings))
+
+
+@pytest.mark.parametrize("agent", KEYS)
+def test_an_agent_answers(bench: Bench, agent: str) -> None:
+    target = bench.program(agent, printed(KEYS[agent][0], "42"))
+    found = bench.answer(target)
+    assert found.text == "42"
+    assert found.work is not None
+    assert (found.work.changes, found.work.sandbox) == ((), "")
+
+
+def test_steps_tokens_and_cost(bench: Bench) -> None:
+    call = {"type": "tool_use", "id": "c", "name": "Read", "input": {"path": "a"}}
+    told = {"type": "tool_result", "tool_use_id": "c", "content": "x" * 20_003}
+    stream = lines(
+        {"type": "assistant", "message": {"content": [call]}},
+        {"type": "user", "message": {"content": [told]}},
+        CLAUDE,
+    )
+    found = bench.answer(bench.program("claude-code", stream))
+    (step,) = steps_of(found.messages)
+    assert (step.tool, step.arguments, step.error) == ("Read", {"path": "a"}, "")
+    assert step.result.endswith("x… (3 more characters)")
+    assert found.trace_summary == {
+        "event_count": 1,
+        "tool_names": ["Read"],
+        "tool_calls_by_name": {"Read": 1},
+        "error_count": 0,
+        "duration_ms": 90.0,
+        "cost_usd": 0.001,
+        "token_usage": {"input": 16, "output": 3},
+    }
+    assert (found.usage.cost_usd, found.usage.input_tokens) == (0.001, 16)
+
+
+@pytest.mark.parametrize(
+    ("agent", "stdout", "message"),
+    [
+        ("claude-code", json.dumps({**CLAUDE, "is_error": True, "result": "Overloaded"}), "Overl"),
+        ("claude-code", "You've hit your usage limit.", "You've hit your usage limit."),
+        (
+            "claude-code",
+            json.dumps({**CLAUDE, "usage": {}, "result": "Please run /login"}),
+            "Please run /login",
+        ),
+        ("claude-code", json.dumps({**CLAUDE, "stop_reason": "max_tokens"}), "token limit"),
+        ("codex", lines(CODEX[0], {"type": "turn.failed", "error": {"message": "Quota"}}), "Quota"),
+        ("copilot", lines(COPILOT[0]), "failed"),
+        ("gemini-cli", json.dumps({**GEMINI, "response": ""}), "empty answer"),
+    ],
+)
+def test_a_failure_that_exits_with_0_is_no_answer(
+    bench: Bench, agent: str, stdout: str, message: str
+) -> None:
+    assert message in bench.refusal(bench.program(agent, stdout))
+
+
+CUT = {**CLAUDE, "stop_reason": "max_tokens"}
+WITHOUT_ANSWER = [
+    (CUT, "reached its token limit"),
+    ({**CLAUDE, "stop_reason": "refusal"}, "refused to answer"),
+    ({**CLAUDE, "result": "\n"}, "gave an empty answer"),
+]
+
+
+@pytest.mark.parametrize(("said", "message"), WITHOUT_ANSWER)
+@pytest.mark.parametrize("by", ["name", "trace", "file"])
+def test_no_answer_costs_what_it_used(
+    bench: Bench, by: str, said: dict[str, Any], message: str
+) -> None:
+    (bench.root / "out.json").write_text(json.dumps(said))
+    target = {
+        "name": bench.program("claude-code", json.dumps(said)),
+        "trace": command("cat out.json", trace="claude-code", cost_per_run=1),
+        "file": command("true", trace="out.json", cost_per_run=1),
+    }[by]
+    with pytest.raises(NoVerdict) as caught:
+        bench.answer(target)
+    assert str(caught.value) == f"the target `{target.name}` {message}"
+    assert caught.value.usage == Usage(calls=1, input_tokens=16, output_tokens=3, cost_usd=0.001)
+
+
+def test_an_exit_status_costs_what_was_used(bench: Bench) -> None:
+    target = bench.program("claude-code", f"{json.dumps(CLAUDE)}")
+    with (bench.programs / "claude").open("a") as program:
+        program.write("sys.exit(3)\n")
+    with pytest.raises(NoVerdict, match="failed: exit status 3") as caught:
+        bench.answer(target)
+    assert caught.value.usage.cost_usd == 0.001
+
+
+def test_a_missing_program_and_a_missing_credential(bench: Bench) -> None:
+    target = bench.program("codex", printed("codex", "ok"))
+    del bench.environment["CODEX_API_KEY"]
+    assert bench.refusal(target) == (
+        "the target `a`: no credential for codex: run `codex login`, or set CODEX_API_KEY or "
+        "CODEX_ACCESS_TOKEN"
+    )
+    bench.environment["CODEX_API_KEY"] = "k"
+    (bench.programs / "codex").unlink()
+    assert bench.refusal(target) == "the program `codex` is not on the PATH; install it"
+
+
+def test_it_works_in_a_copy_without_what_grades_it(bench: Bench) -> None:
+    bench.files(
+        shop__a_dot_py="a = 1\n",
+        shop__CLAUDE_dot_md="obey",
+        shop___dot_claude__settings_dot_json="{}",
+        shop__x_dot_eval_dot_yaml="evalcases: []",
+        shop__hidden_dot_yaml="evalcases:\n- id: a\n",
+        shop__plain_dot_yaml="a: 1\n",
+        shop__labels_dot_jsonl="{}",
+        shop__kept_dot_answers_dot_jsonl='{"id": "a", "answer": "42"}\n',
+        shop__data_dot_jsonl='{"sku": "a"}\n',
+        shop___dot_git__config="[core]",
+        shop___dot_rubric_ci__report_dot_json="{}",
+    )
+    (bench.root / "shop/.rubric_ci").rename(bench.root / "shop/.rubric-ci")
+    listing = "import glob; Path('listing').write_text(str(sorted(map(str, Path('.').rglob('*')))))"
+    target = bench.program("claude-code", printed("claude", "ok"), listing)
+    found = bench.answer(worked(target, copy="shop", keep=("listing",)))
+    assert found.work is not None
+    assert found.work.files == (
+        KeptFile(path="listing", text="['a.py', 'data.jsonl', 'plain.yaml']"),
+    )
+    agent = AgentProgram(name="claude-code", project_files=True)
+    found = bench.answer(replace(worked(target, copy="shop", keep=("listing",)), agent=agent))
+    assert found.work is not None
+    assert "CLAUDE.md" in found.work.files[0].text
+
+
+def test_files_that_git_ignores_are_left_out(bench: Bench) -> None:
+    bench.files(a="1", b="2", _dot_gitignore="b\n")
+    subprocess.run(["git", "init", "-q", bench.root], check=True)
+    body = "Path('listing').write_text(str(sorted(os.listdir('.'))))"
+    target = bench.program("codex", printed("codex", "ok"), body)
+    found = bench.answer(worked(target, copy=".", keep=("listing",)))
+    assert found.work is not None
+    assert found.work.files[0].text == "['.gitignore', 'a']"
+
+
+def test_changes_are_found_from_outside(bench: Bench) -> None:
+    bench.files(shop__a="one\ntwo\n", shop__b="b\n", shop__c="c\n", shop__same="s\n")
+    body = """
+Path("a").write_text("one\\nTWO\\n")
+Path("b").unlink()
+Path("d").write_bytes(b"\\0")
+os.utime("c", (0, 0)); Path("c").write_text("C\\n"); os.utime("c", (0, 0))
+os.symlink("/etc/passwd", "e")
+os.mkfifo("f")
+"""
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    found = bench.answer(worked(target, copy="shop"))
+    assert found.work is not None
+    assert found.work.changes == (
+        FileChange(
+            path="a", kind="modified", diff="--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n"
+        ),
+        FileChange(path="b", kind="deleted", diff="--- a/b\n+++ b/b\n@@ -1 +0,0 @@\n-b\n"),
+        FileChange(path="c", kind="modified", diff="--- a/c\n+++ b/c\n@@ -1 +1 @@\n-c\n+C\n"),
+        FileChange(path="d", kind="added"),
+        FileChange(
+            path="e", kind="added", diff="--- a/e\n+++ b/e\n@@ -0,0 +1 @@\n+link to /etc/passwd\n"
+        ),
+        FileChange(path="f", kind="added"),
+    )
+    assert (bench.root / "shop/a").read_text() == "one\ntwo\n"
+
+
+def test_fifty_trials_at_a_time_each_have_their_folder(bench: Bench) -> None:
+    bench.files(shop__a="1\n")
+    target = bench.program("claude-code", "")
+    said = shlex.quote(printed("claude", "ok"))
+    # Fifty starts of Python take 2 s of processor time.
+    script = f"#!/bin/sh\ncat >/dev/null\necho $$ >a\npwd >n\nprintf %s {said}\n"
+    (bench.programs / "claude").write_text(script)
+    started = bench.root / "started"
+    found = bench.answers(
+        worked(target, copy="shop", setup=f"echo x >> {started}", keep=("a", "n")), 50
+    )
+    assert started.read_text() == "x\n"
+    texts = [answer.work.files for answer in found if answer.work]
+    assert len({files[1].text for files in texts}) == 50
+    assert len({files[0].text for files in texts}) == 50
+
+
+def test_a_set_up_prepares_the_folder_and_is_no_change(bench: Bench) -> None:
+    body = "Path('made').write_text('by the agent')"
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    found = bench.answer(worked(target, setup="echo ready > ready"))
+    assert found.work is not None
+    assert [change.path for change in found.work.changes] == ["made"]
+    reason = bench.refusal(worked(target, setup="echo no npm >&2; exit 3"))
+    assert reason == "`setup` of the workspace of the target `a` failed: exit status 3: no npm"
+
+
+def test_a_set_up_is_kept_by_what_it_is_made_of(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.cache = Cache(tmp_path / "cache")
+    bench.files(shop__package="1\n")
+    started = bench.root / "started"
+    script = f"echo x >> {started}; mkdir -p empty; printf '#!/bin/sh\\necho run' > tool; "
+    script += "chmod +x tool; ln -s /bin/sh shell"
+    body = """
+runs = os.access("tool", os.X_OK)
+Path("seen").write_text(f"{sorted(os.listdir())} {os.readlink('shell')} {runs}")
+Path("tool").write_text("changed by the agent")
+"""
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    target = worked(target, copy="shop", setup=script, keep=("diff", "seen"))
+
+    def starts(target: CliTarget) -> int:
+        before = started.read_text() if started.exists() else ""
+        found = bench.answer(target)
+        assert found.work is not None
+        assert [file.text for file in found.work.files] == [
+            "['empty', 'package', 'shell', 'tool'] /bin/sh True"
+        ]
+        assert [change.path for change in found.work.changes] == ["seen", "tool"]
+        return len(started.read_text()) - len(before)
+
+    assert (starts(target), starts(target)) == (2, 0)
+    assert starts(worked(target, copy="shop", setup=f"{script};", keep=("diff", "seen"))) == 2
+    bench.environment["PATH"] += ":/usr/other"
+    assert (starts(target), starts(target)) == (2, 0)
+    bench.files(shop__package="2\n")
+    assert (starts(target), starts(target)) == (2, 0)
+    secret = replace(target, env=("NPM_TOKEN",))
+    bench.environment["NPM_TOKEN"] = "secret"
+    assert (starts(secret), starts(secret)) == (2, 2)
+    assert bench.cache.stats().entries == 4
+    for path in (tmp_path / "cache").glob("*/*.json"):
+        path.write_text(path.read_text().replace('"text": "', '"text": "0'))
+    assert (starts(target), starts(target)) == (2, 0)
+    bench.cache.clear()
+    assert bench.cache.stats().entries == 0
+    monkeypatch.setattr(workspace, "_MOST_KEPT", 10)
+    assert (starts(target), starts(target)) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"copy": ".."}, "`copy: ..` of the workspace leads out of the repository"),
+        ({"copy": "nothing"}, "`copy: nothing` of the workspace is not a folder; fix the path"),
+        ({"copy": "linked"}, "the link out leads out of the workspace; remove it"),
+        (
+            {"sandbox": ("no-such-bwrap",)},
+            "the program `no-such-bwrap` is not on the PATH; install it",
+        ),
+    ],
+)
+def test_settings_that_cannot_work(bench: Bench, settings: Any, message: str) -> None:
+    bench.files(linked__a="1")
+    (bench.root / "linked/out").symlink_to("../../programs")
+    target = bench.program("codex", printed("codex", "ok"))
+    assert bench.refusal(worked(target, **settings)) == message
+
+
+def test_a_link_within_the_copy_stays_one(bench: Bench) -> None:
+    bench.files(shop__a="1")
+    (bench.root / "shop/b").symlink_to("a")
+    target = bench.program("codex", printed("codex", "ok"), "assert os.readlink('b') == 'a'")
+    assert bench.answer(worked(target, copy="shop")).text == "ok"
+
+
+def test_a_sandbox_is_put_before_the_command(bench: Bench) -> None:
+    target = bench.program("codex", printed("codex", "ok"), "Path('m').write_text(os.environ['M'])")
+    found = bench.answer(worked(target, sandbox=("env", "M={WORKSPACE} {HOME}"), keep=("m",)))
+    assert found.work is not None
+    work, home = found.work.files[0].text.split()
+    assert (Path(work).name, Path(home).name, found.work.sandbox) == ("work", "home", "env")
+
+
+DAEMON = """
+import os, signal, socket, sys, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.chdir("/")
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+listening = socket.create_server(("127.0.0.1", 0))
+with open(sys.argv[1] + ".new", "w") as file:
+    file.write(str(listening.getsockname()[1]))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+for descriptor in (0, 1, 2):
+    os.close(descriptor)
+time.sleep(60)
+"""
+
+
+def documented_prefix() -> tuple[str, ...]:
+    """Return the sandbox of the page; skip the test where bwrap cannot run."""
+    blocks = code_blocks(ROOT / "docs/agents.md")
+    (block,) = (block for block in blocks if "sandbox: [bwrap" in block.text)
+    (target,) = yaml.safe_load(block.text)["targets"]
+    if shutil.which("bwrap") is None:
+        pytest.skip("bwrap is not installed (package bubblewrap)")
+    tried = subprocess.run(
+        ["bwrap", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if tried.returncode:
+        pytest.skip(f"bwrap cannot run here: {tried.stderr.strip()}")
+    return tuple(target["workspace"]["sandbox"])
+
+
+def test_the_documented_sandbox(bench: Bench, tmp_path: Path) -> None:
+    outside, port = tmp_path / "outside", "port"
+    daemon = bench.programs / "daemon"
+    daemon.write_text(DAEMON)
+    body = f"""
+import subprocess, time
+for path in ({str(outside)!r}, "../beside", "/etc/outside"):
+    try:
+        Path(path).write_text("x")
+    except OSError as error:
+        print(path, error.strerror, file=open("refused", "a"))
+Path("made").write_text(str(len([name for name in os.listdir("/proc") if name.isdigit()])))
+bare = ["env", "-i", {sys.executable!r}, {str(daemon)!r}, os.path.join(os.getcwd(), {port!r})]
+subprocess.run(bare)
+while not Path({port!r}).exists(): time.sleep(0.02)
+"""
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    keep = ("refused", "made", port)
+    found = bench.answer(worked(target, sandbox=documented_prefix(), keep=keep))
+    assert found.text == "ok"
+    assert found.work is not None
+    assert found.work.sandbox == "bwrap"
+    files = {file.path: file.text for file in found.work.files}
+    assert files["refused"].count("Read-only file system") == 3
+    assert not outside.exists()
+    assert int(files["made"]) <= 3
+    assert refuses(int(files[port]))
+
+
+def test_the_home_is_empty_and_only_named_variables_are_passed(bench: Bench) -> None:
+    body = "Path('env').write_text('\\n'.join(sorted(os.environ)) + os.environ['HOME'])"
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    bench.environment |= {"OTHER_TOKEN": "secret", "MINE": "1"}
+    found = bench.answer(replace(worked(target, keep=("env",)), env=("MINE",)))
+    assert found.work is not None
+    text = found.work.files[0].text
+    assert "OTHER_TOKEN" not in text
+    assert "MINE" in text
+    assert text.endswith("/home")
+
+
+def rubric(*criteria: tuple[str, Any]) -> EvalCase:
+    found = tuple(
+        Assertion(id=f"{key}-{n}", text="t", key=key, value=value, span=span())
+        for n, (key, value) in enumerate(criteria)
+    )
+    spec = RubricSpec(name="rubric", rubric=Rubric(found), span=span())
+    return build_case(evaluators=(spec,))
+
+
+CHECKS = rubric(
+    ("exists", "made"),
+    ("exists", "*.md"),
+    ("file_contains", {"path": "./made", "text": "by"}),
+    ("file_contains", {"path": "../before/a", "text": "1"}),
+    ("unchanged", "a"),
+    ("unchanged", "b"),
+    ("command", "test -f made && touch later"),
+    ("command", "echo $ANTHROPIC_API_KEY; echo why >&2; exit 3"),
+    ("command", "no-such-program"),
+)
+
+
+def test_assertions_about_the_folder_are_checked_while_it_exists(bench: Bench) -> None:
+    bench.files(shop__a="1\n", shop__b="1\n")
+    body = "Path('made').write_text('by the agent'); Path('b').write_text('2')"
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    found = bench.answer(worked(target, copy="shop", keep=()), CHECKS)
+    assert found.work is not None
+    assert found.work.changes == ()
+    assert [(each.name, each.holds, each.found) for each in found.work.checks[:6]] == [
+        ('exists: "made"', True, "there is made"),
+        ('exists: "*.md"', False, "there is none"),
+        ('file_contains: {"path": "./made", "text": "by"}', True, "it is in line 1"),
+        (
+            'file_contains: {"path": "../before/a", "text": "1"}',
+            False,
+            "there is no such file with text",
+        ),
+        ('unchanged: "a"', True, "nothing of it is changed"),
+        ('unchanged: "b"', False, "changed: b"),
+    ]
+    passes, fails, missing = found.work.checks[6:]
+    assert (passes.holds, passes.found) == (True, "exit status 0")
+    assert (fails.holds, fails.found, fails.evidence) == (False, "exit status 3", "why")
+    assert missing.error.startswith("the command could not be run: exit status 127")
+
+
+def test_answers_with_work_are_cached(bench: Bench, tmp_path: Path) -> None:
+    body = "Path('made').write_text('x')"
+    target = worked(bench.program("codex", printed("codex", "ok"), body), keep=("diff", "made"))
+    found = bench.answer(target, CHECKS)
+    side = Side(reuse=True, dependencies=lambda _, __: "")
+    context = build_context(
+        bench.root, environment=bench.environment, cache=Cache(tmp_path / "cache"), side=side
+    )
+    answer_cache.keep(CHECKS, target, context, found)
+    kept = answer_cache.find(CHECKS, target, context)
+    assert answer_cache.find(rubric(("exists", "other")), target, context) is None
+    assert kept is not None
+    assert (kept.work, kept.messages) == (found.work, found.messages)
+
+
+def test_an_answer_is_cached_for_one_version_of_the_program(bench: Bench, tmp_path: Path) -> None:
+    body = "if '--version' in sys.argv: print(Path(__file__).with_name('version').read_text())"
+    target = bench.program("codex", printed("codex", "ok"), body)
+    side = Side(reuse=True, dependencies=lambda _, __: "")
+    context = build_context(bench.root, environment=bench.environment, side=side)
+    keys = []
+    for version in ("0.169.0", "0.169.0", "0.170.0"):
+        (bench.programs / "version").write_text(version)
+        judge_command.version_of_cli.cache_clear()  # as in a process of its own
+        keys.append(answer_cache.key_of(build_case(), target, context))
+    judge_command.version_of_cli.cache_clear()
+    assert keys[0] == keys[1] != keys[2]
+    assert None not in keys
+
+
+# Commands
+
+
+def command(template: str, **settings: Any) -> CliTarget:
+    return CliTarget(name="c", command_template=template, timeout_seconds=20, **settings)
+
+
+def test_a_command_may_have_a_workspace(bench: Bench) -> None:
+    bench.files(shop__sub__a="1\n")
+    target = command("echo x > new; pwd", workspace=Workspace(copy="shop"), cwd="sub")
+    found = bench.answer(target)
+    assert Path(found.text).parts[-2:] == ("work", "sub")
+    assert found.work is not None
+    assert [change.path for change in found.work.changes] == ["sub/new"]
+    assert bench.refusal(replace(target, cwd="..")) == "`cwd: ..` of the target `c` leads out"
+
+
+def test_an_output_that_nobody_declared_is_not_graded_as_it_is(bench: Bench) -> None:
+    (bench.root / "out.json").write_text(json.dumps(CLAUDE))
+    assert bench.refusal(command("cat out.json")) == (
+        "the answer of the target `c` looks like the output of claude-code; set `trace: "
+        "claude-code` to read it, or `trace: none` to grade it as it is"
+    )
+    assert bench.answer(command("cat out.json", trace="claude-code")).text == "ok"
+    assert json.loads(bench.answer(command("cat out.json", trace="none")).text) == CLAUDE
+
+
+def test_a_trace_in_a_file(bench: Bench) -> None:
+    (bench.root / "t.json").write_text(json.dumps(CLAUDE))
+    found = bench.answer(command("echo other", trace="t.json"))
+    assert (found.text, (found.trace_summary or {})["cost_usd"]) == ("other", 0.001)
+    assert bench.refusal(command("echo x", trace="no.json")).startswith("cannot read the trace no")
+    (bench.root / "t.json").write_text("{}")
+    assert bench.refusal(command("echo x", trace="t.json")) == (
+        "the trace t.json has none of the formats claude-code, codex, copilot, gemini-cli, "
+        "opencode, qwen, "
+        "atif, otlp"
+    )
+    (bench.root / "out.json").symlink_to("/etc/hostname")
+    assert "outside the repository" in bench.refusal(command("echo x", trace="out.json"))
+
+
+# Hostile agents
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds", "message"),
+    [
+        pytest.param("import time; time.sleep(60)", 2, "did not end within 2 s", id="hangs"),
+        pytest.param(
+            "f = open('big', 'wb'); f.truncate(2**40)",
+            30,
+            "has more than 20,000 files and 512 MiB",
+            id="a giant sparse file",
+        ),
+        pytest.param(
+            "[os.close(os.open(f'f{n}', os.O_CREAT)) for n in range(20_001)]",
+            30,
+            "has more than 20,000 files",
+            id="many files",
+        ),
+    ],
+)
+def test_too_much(bench: Bench, body: str, seconds: int, message: str) -> None:
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    assert message in bench.refusal(replace(target, timeout_seconds=seconds))
+
+
+RETRY = {
+    "type": "system",
+    "subtype": "api_retry",
+    "max_retries": 10,
+    "error_status": 401,
+    "error": "authentication_failed",
+    "session_id": "s",
+}
+CALL = {
+    "type": "assistant",
+    "message": {"content": [{"type": "tool_use", "id": "1", "name": "Bash", "input": {}}]},
+}
+
+
+def test_an_agent_that_times_out_leaves_its_work_and_its_last_event(bench: Bench) -> None:
+    printed_lines = "".join(f"print({json.dumps(each)!r})\n" for each in (CALL, *[RETRY] * 10))
+    body = f"Path('a.txt').write_text('1')\n{printed_lines}sys.stdout.flush()\n"
+    target = bench.program("claude-code", "", f"{body}import time; time.sleep(60)")
+    with pytest.raises(NoVerdict) as caught:
+        bench.answer(worked(replace(target, timeout_seconds=3)))
+    last = (
+        "system api_retry (10 in a row): max_retries 10, error_status 401, "
+        "error authentication_failed"
+    )
+    assert str(caught.value) == (
+        f"the target `a` did not end within 3 s and was killed; its last event: {last}"
+    )
+    left = caught.value.did
+    assert left is not None
+    assert left.last_event == last
+    assert [step.tool for step in steps_of(left.messages)] == ["Bash"]
+    assert left.work is not None
+    assert [(each.path, each.kind) for each in left.work.changes] == [("a.txt", "added")]
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot", "gemini-cli"])
+def test_an_agent_that_fails_leaves_its_steps(bench: Bench, agent: str) -> None:
+    target = bench.program(agent, STOPPED[agent])
+    with pytest.raises(NoVerdict) as caught:
+        bench.answer(target)
+    left = caught.value.did
+    assert left is not None
+    tools = {"codex": "mcp__s__t"}
+    assert [step.tool for step in steps_of(left.messages)] == [tools.get(agent, "ls")]
+    assert left.last_event == LAST[agent]
+
+
+@pytest.mark.parametrize("levels", [150, 900])
+def test_a_call_with_more_levels_than_a_report_can_hold_is_no_answer(
+    bench: Bench, levels: int
+) -> None:
+    deep = json.dumps(CALL).replace("{}", f'{{"a": {"[" * levels}{"]" * levels}}}')
+    (bench.root / "out.jsonl").write_text(f"{json.dumps(CALL)}\n{deep}\n{json.dumps(CLAUDE)}\n")
+    refused = bench.refusal(command("cat out.jsonl", trace="claude-code"))
+    assert refused == "the answer has JSON of more than 100 levels"
+    left = answer_format.did("claude-code", f"{json.dumps(CALL)}\n{deep}\n", "", Spelling())
+    assert left is not None
+    said = "(JSON of more than 100 levels)"
+    assert [step.arguments for step in steps_of(left.messages)] == [{}, said]
+
+
+TURN = {"type": "assistant.turn_start", "data": {"turnId": "0"}}
+USED = {"type": "tool.execution_start", "data": {"toolCallId": "1", "toolName": "ls"}}
+
+
+def test_an_agent_without_a_limit_of_turns_is_ended_after_the_most(bench: Bench) -> None:
+    said = "".join(f"print({compact(event)!r})\n" for event in (TURN, USED, TURN))
+    body = f"Path('a.txt').write_text('1')\n{said}sys.stdout.flush()\n"
+    target = bench.program("copilot", "", f"{body}import time; time.sleep(60)")
+    limited = replace(target, agent=AgentProgram(name="copilot", max_turns=1))
+    with pytest.raises(NoVerdict) as caught:
+        bench.answer(worked(limited))
+    assert str(caught.value) == "the target `a` was ended after 1 turn, the limit in `max_turns`"
+    left = caught.value.did
+    assert left is not None
+    assert [step.tool for step in steps_of(left.messages)] == ["ls"]
+    assert left.work is not None
+    assert [change.path for change in left.work.changes] == ["a.txt"]
+
+
+def compact(event: Mapping[str, Any]) -> str:
+    """Return an event as the programs print it."""
+    return json.dumps(event, separators=(",", ":"))
+
+
+STOPPED = {
+    "claude-code": lines(
+        {
+            "type": "assistant",
+            "message": {"content": [{"type": "tool_use", "id": "1", "name": "ls", "input": {}}]},
+        },
+        {"type": "result", "subtype": "error_max_turns", "errors": ["too many turns"]},
+    ),
+    "codex": lines(
+        {
+            "type": "item.completed",
+            "item": {"type": "mcp_tool_call", "server": "s", "tool": "t", "arguments": {}},
+        },
+        {"type": "turn.failed", "error": {"message": "status: 500"}},
+    ),
+    "copilot": lines(
+        {"type": "tool.execution_start", "data": {"toolCallId": "1", "toolName": "ls"}},
+        {"type": "session.error", "data": {"errorType": "quota", "message": "none is left"}},
+    ),
+    "gemini-cli": lines(
+        {"type": "init", "session_id": "s", "model": "m"},
+        {"type": "tool_use", "tool_id": "1", "tool_name": "ls"},
+        {"type": "result", "status": "error", "error": {"message": "stopped"}},
+    ),
+}
+LAST = {
+    "claude-code": "result error_max_turns",
+    "codex": "turn.failed",
+    "copilot": "session.error: errorType quota, message none is left",
+    "gemini-cli": "result: status error",
+}
+
+
+def test_a_command_whose_agent_times_out_names_its_last_event(bench: Bench) -> None:
+    target = command(f"echo {json.dumps(json.dumps(RETRY))}; sleep 60", trace="claude-code")
+    said = bench.refusal(replace(target, timeout_seconds=1))
+    assert said == (
+        "the target `c` did not end within 1 s and was killed; its last event: system api_retry: "
+        "max_retries 10, error_status 401, error authentication_failed"
+    )
+
+
+def test_nothing_that_it_leaves_leads_out(bench: Bench, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "key").write_text("secret")
+    body = f"""
+os.symlink({str(outside)!r}, "linked")
+os.symlink({str(outside / "key")!r}, "key")
+os.makedirs("deep/er"); Path("deep/er/x").write_text("x"); os.chmod("deep/er", 0)
+"""
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    found = bench.answer(worked(target, keep=("diff", "**")))
+    assert "secret" not in repr(found)
+    assert (outside / "key").read_text() == "secret"
+
+
+def test_an_open_socket_and_a_child_end_with_it(bench: Bench) -> None:
+    body = """
+import socket, subprocess
+listening = socket.create_server(("127.0.0.1", 0))
+if os.fork() == 0:
+    import time
+    os.close(0); os.close(1); os.close(2)
+    time.sleep(60)
+Path("port").write_text(str(listening.getsockname()[1]))
+"""
+    target = bench.program("claude-code", printed("claude", "ok"), body)
+    found = bench.answer(worked(target, keep=("port",)))
+    assert found.work is not None
+    assert refuses(int(found.work.files[0].text))
+
+
+def refuses(port: int) -> bool:
+    """Return True once nothing listens: a killed process closes its sockets a moment later."""
+    for _ in range(50):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=60).close()
+        except ConnectionRefusedError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_all_its_processes_end_with_it(bench: Bench, tmp_path: Path) -> None:
+    body = f"""
+import time
+for n in range(100):
+    if os.fork() == 0:
+        Path({str(tmp_path)!r}, f"{{os.getpid()}}.pid").touch()
+        time.sleep(60)
+time.sleep(60)
+"""
+    target = bench.program("claude-code", "", body)
+    assert "did not end within 3 s" in bench.refusal(replace(target, timeout_seconds=3))
+    children = [int(path.stem) for path in tmp_path.glob("*.pid")]
+    assert len(children) == 100
+    time.sleep(0.2)
+    alive = subprocess.run(
+        ["ps", "-o", "pid=,stat=", *map(str, children)], capture_output=True, text=True, check=False
+    )
+    assert [line for line in alive.stdout.splitlines() if "Z" not in line] == []
+
+
+@platforms.LINUX
+@pytest.mark.parametrize("starts", ["agent", "command", "setup", "assertion"])
+def test_a_daemon_of_another_session_ends_with_the_workspace(bench: Bench, starts: str) -> None:
+    daemon = bench.programs / "daemon"
+    daemon.write_text(DAEMON)
+    port = bench.root / "port"
+    line = f"{sys.executable} {daemon} {port}; while [ ! -e {port} ]; do sleep 0.02; done"
+    target = command("echo ok", workspace=Workspace())
+    case = None
+    match starts:
+        case "agent":
+            body = f"os.system({line!r})"
+            target = bench.program("claude-code", printed("claude", "ok"), body)
+        case "command":
+            target = command(f"{line}; echo ok", workspace=Workspace())
+        case "setup":
+            target = command("echo ok", workspace=Workspace(setup=line))
+        case _:
+            case = rubric(("command", line))
+    assert bench.answer(target, case).text == "ok"
+    assert refuses(int(port.read_text()))
+
+
+KILLED = """
+import time
+from rubric_ci.system.scratch import scratch_folder
+with scratch_folder() as folder:
+    (folder / "x").write_text("x")
+    print(folder.parent, flush=True)
+    time.sleep(60)
+"""
+
+
+@platforms.LINUX
+def test_the_next_run_ends_what_a_killed_one_started() -> None:
+    argv = [sys.executable, "-c", KILLED]
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": gettempdir()}, text=True
+    ) as process:
+        assert process.stdout is not None
+        left = Path(process.stdout.readline().strip())
+        named = {**os.environ, scratch.VARIABLE: str(left / "folder")}
+        others = {**os.environ, scratch.VARIABLE: f"{left}-another/folder"}
+        started, other = (
+            subprocess.Popen(["sleep", "60"], env=env, start_new_session=True)
+            for env in (named, others)
+        )
+        process.send_signal(signal.SIGKILL)
+    scratch._remove_abandoned.cache_clear()
+    with scratch.scratch_folder():
+        assert started.wait(10) == -signal.SIGKILL
+        assert other.poll() is None
+    other.kill()
+    other.wait(10)
+
+
+def test_the_next_run_removes_what_a_killed_one_left() -> None:
+    environment = {**os.environ, "TMPDIR": gettempdir()}
+    argv = [sys.executable, "-c", KILLED]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        assert process.stdout is not None
+        left = Path(process.stdout.readline().strip())
+        with scratch.scratch_folder():
+            assert left.exists()
+        process.send_signal(signal.SIGKILL)
+    assert left.exists()
+    scratch._remove_abandoned.cache_clear()
+    with scratch.scratch_folder():
+        assert not left.exists()

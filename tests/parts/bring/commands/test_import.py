@@ -1,0 +1,1187 @@
+"""`rubric-ci import`: cases in are cases out, and what is lost is said with its line."""
+
+import json
+import shutil
+import subprocess
+import sys
+from base64 import b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+import yaml
+
+from rubric_ci.files.yaml_text import golden_records
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.parts.bring.dialects import promptfoo
+from rubric_ci.parts.bring.dialects.translation import Beside
+from tests import platforms
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.forked_command import at_a_terminal
+from tests.invoke import invoke
+from tests.parts.bring.dialects.test_table import AGENTV, SKILL
+from tests.peers.tools import SUITES
+from tests.pictures import png, write
+from tests.workbook import workbook
+
+PROMPTFOO = """\
+prompts:
+  - "Answer {{question}} in {{tone}}"
+  - raw: "{{question}}"
+defaultTest:
+  vars: {tone: kind}
+  assert: [{type: not-icontains, value: sorry}]
+tests:
+  - description: Refund period!
+    vars: {question: How long?, days: 30}
+    assert:
+      - {type: contains-any, value: "{{days}} days, a month"}
+      - {type: word-count, value: {max: 20}}
+      - {type: llm-rubric, value: "Is it {{tone}}?", weight: 2}
+      - {type: latency, threshold: 900}
+  - vars: {question: Hi}
+"""
+
+
+def run(checkout: Checkout, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return invoke(checkout.root, ENVIRONMENT, "import", *arguments)
+
+
+def test_a_case_for_each_test_and_prompt(checkout: Checkout) -> None:
+    checkout.write({"promptfooconfig.yaml": PROMPTFOO})
+    done = run(checkout, "promptfooconfig.yaml")
+    assert (done.returncode, done.stdout) == (0, "wrote promptfooconfig.eval.yaml: 4 cases\n")
+    written = yaml.safe_load((checkout.root / "promptfooconfig.eval.yaml").read_text())
+    assert [case["id"] for case in written["evalcases"]] == [
+        "refund-period-1",
+        "refund-period-2",
+        "test-2-1",
+        "test-2-2",
+    ]
+    assert written["evalcases"][0] == {
+        "id": "refund-period-1",
+        "input": "Answer {{question}} in {{tone}}",
+        "vars": {"question": "How long?", "tone": "kind"},
+        "rubrics": [
+            {"contains": "sorry", "ignore_case": True, "not": True},
+            {"contains_any": ["30 days", "a month"]},
+            {"max_words": 20},
+            {"expected_outcome": "Is it kind?", "weight": 2},
+        ],
+        "evaluators": [{"name": "latency", "type": "latency", "threshold": 900}],
+    }
+    done = invoke(checkout.root, ENVIRONMENT, "validate", "promptfooconfig.eval.yaml")
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "cases", "lost"),
+    [
+        ("evals.json", SKILL, 3, []),
+        ("evals.json", SKILL.replace('"id": 1,', '"id": 1, "slug": "a",'), 3, []),
+        ("shop.eval.yaml", AGENTV, 1, []),
+        (
+            "promptfooconfig.yaml",
+            (SUITES / "promptfooconfig.yaml").read_text(),
+            0,
+            [
+                "2:11 `file://prompt.txt` is not there, from the folder of this file; promptfoo",
+            ],
+        ),
+        (
+            "a.yaml",
+            (
+                f"{PROMPTFOO}  - file://more.yaml\n"
+                "  - {vars: {question: Hi}, assert: [{type: similar, value: x}]}\n"
+            ),
+            6,
+            [
+                "16:5 tests in this file are not imported",
+                "17:38 the assertion `similar` has no counterpart",
+            ],
+        ),
+        (
+            "a.yaml",
+            (
+                "prompts: ['{{q}}']\nproviders: [echo]\ndescription: 2024-01-31\ntests:\n"
+                "  - {vars: {q: no}, assert: [{type: equals, value: no}]}\n"
+                "  - {vars: {q: 2024-01-31}, assert: [{type: is-json}]}\n"
+            ),
+            2,
+            ["6:13 promptfoo does not read a date without quotes as text"],
+        ),
+        ("a.yaml", "prompts: [a]\ntests: tests.csv\n", 0, ["2:1 tests in this file are not"]),
+        (
+            "a.yaml",
+            "tests: [{id: a, input: Hi, criteria: Greets, window_size: 2}]\n",
+            1,
+            ["1:46 `window_size` has no counterpart"],
+        ),
+    ],
+    ids=["skill", "metadata", "agentv", "file prompt", "similar", "words", "csv", "window"],
+)
+def test_cases_in_are_cases_out_and_the_rest_is_reported(
+    checkout: Checkout, name: str, text: str, cases: int, lost: list[str]
+) -> None:
+    checkout.write({f"theirs/{name}": text, "theirs/SKILL.md": "# Refunds\n"})
+    done = run(checkout, f"theirs/{name}", "--output-dir", "theirs/ours")
+    written = list((checkout.root / "theirs/ours").glob("*.eval.yaml"))
+    found = [case for path in written for case in yaml.safe_load(path.read_text())["evalcases"]]
+    assert len(found) == cases
+    assert done.returncode == (1 if lost else 0), done.stdout
+    for line in lost:
+        place, _, message = line.partition(" ")
+        assert f"theirs/{name}:{place}: not-supported: {message}" in done.stdout
+    count = done.stdout.count(": not-supported: ")
+    assert count >= len(lost)
+    if lost:
+        parts = "1 part" if count == 1 else f"{count} parts"
+        assert done.stdout.endswith(f"{parts} of the files not imported, see above\n")
+
+
+FOLDERS = """\
+environment: {type: host, workdir: repo}
+tests:
+  - id: a
+    input: Hi
+    assert:
+      - {type: llm-grader, name: style, prompt: file://prompts/style.md}
+      - {type: script, name: length, command: [python3, length.py]}
+      - {type: script, name: words, command: ./words.sh, cwd: checks}
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "copied", "prompt", "places"),
+    [
+        ("theirs", "repo", "prompts/style.md", [None, "checks"]),
+        (
+            "ours/new",
+            "../../theirs/repo",
+            "/theirs/prompts/style.md",
+            ["../../theirs", "../../theirs/checks"],
+        ),
+    ],
+    ids=["beside", "elsewhere"],
+)
+def test_folders_of_a_file_that_moves_stay_the_same(
+    checkout: Checkout, folder: str, copied: str, prompt: str, places: list[str | None]
+) -> None:
+    checkout.write(
+        {
+            "theirs/a.yaml": FOLDERS,
+            "theirs/prompts/style.md": "Kind? {{ output }}\n",
+            "theirs/repo/README.md": "# Shop\n",
+            "theirs/length.py": "",
+            "theirs/checks/words.sh": "",
+        }
+    )
+    done = run(checkout, "theirs/a.yaml", "--output-dir", folder)
+    assert done.returncode == 0, done.stdout
+    written = yaml.safe_load((checkout.root / folder / "a.eval.yaml").read_text())
+    assert written["workspace"] == {"copy": copied}
+    style, *scripts = written["evalcases"][0]["execution"]["evaluators"]
+    assert style["prompt"] == prompt
+    assert [each.get("cwd") for each in scripts] == places
+
+
+CONTAINED = """\
+workspace: {docker: {image: checks}, hooks: {before_all: {command: sh make.sh}}}
+tests: [{id: a, input: Hi, assertions: [{type: script, command: [check]}]}]
+"""
+
+
+def test_a_script_in_a_container_starts_in_no_folder_of_this_machine(checkout: Checkout) -> None:
+    checkout.write({"theirs/a.yaml": CONTAINED, "theirs/make.sh": ""})
+    done = run(checkout, "theirs/a.yaml", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    written = yaml.safe_load((checkout.root / "ours/a.eval.yaml").read_text())
+    assert written["workspace"]["hooks"]["before_all"]["cwd"] == "../theirs"
+    (script,) = written["evalcases"][0]["execution"]["evaluators"]
+    assert (script["container"], script.get("cwd")) == ({"image": "checks"}, None)
+
+
+def test_lines_are_imported_with_the_file_beside_them(checkout: Checkout) -> None:
+    line = '{"id": "a", "input": "Hi", "assert": [{"type": "contains", "value": "a"}]}\n'
+    beside = "name: shop\nexecution: {assert: [{type: contains, value: b}]}\n"
+    checkout.write({"theirs/a.jsonl": line, "theirs/a.yaml": beside})
+    done = run(checkout, "theirs/a.jsonl", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    written = yaml.safe_load((checkout.root / "ours/a.eval.yaml").read_text())
+    assert written["dataset"] == "shop"
+    rubrics = written["evalcases"][0]["rubrics"]
+    assert [each["contains"] for each in rubrics] == ["a", "b"]
+
+
+CODE = """\
+prompts: ["{{question}}"]
+providers: [{id: "python:answer.py", label: ours}]
+tests:
+  - description: all hold
+    vars: {question: "30", most: 5}
+    assert:
+      - {type: contains, value: days}
+      - {type: javascript, value: "output.length > context.vars.most"}
+      - type: javascript
+        value: |
+          const days = parseInt(output)
+          return {pass: days === 30, score: 1, reason: `${days} days`}
+      - {type: javascript, value: "file://checks.js:short", threshold: 0.5}
+      - {type: not-javascript, value: "output.includes('never')"}
+      - {type: python, value: "len(output) > 3 and context['vars']['most'] == 5"}
+      - {type: python, value: "import re\\nreturn bool(re.match(r'\\\\d+', output))"}
+      - {type: python, value: "file://checks.py:has_days"}
+  - description: one check fails
+    vars: {question: "31"}
+    assert: [{type: contains, value: days}, {type: javascript, value: "output === 'x'"}]
+  - description: one raises
+    vars: {question: "31"}
+    assert: [{type: python, value: "nobody"}, {type: javascript, value: "true"}]
+"""
+CODE_FILES = {
+    "theirs/promptfooconfig.yaml": CODE,
+    "theirs/answer.py": (
+        "async def call_api(prompt, options, context):\n    return {'output': f'{prompt} days'}\n"
+    ),
+    "theirs/checks.js": "module.exports.short = async (output) => (output ? 0.9 : 0);\n",
+    "theirs/checks.py": (
+        "def has_days(output):\n"
+        "    return {'pass': 'days' in output, 'score': 1, 'reason': 'It has days'}\n"
+    ),
+}
+
+
+@platforms.SHELL
+def test_code_of_promptfoo_runs_through_a_shim(checkout: Checkout) -> None:
+    checkout.commit({**CODE_FILES, "rubric-ci.yaml": "evals: [ours/*.eval.yaml]\n"})
+    done = run(checkout, "theirs/promptfooconfig.yaml", "--output-dir", "ours")
+    assert (done.returncode, done.stdout.splitlines()) == (
+        0,
+        [
+            "wrote ours/promptfoo_shim.mjs",
+            "wrote ours/promptfoo_shim.py",
+            "wrote ours/targets.yaml: 1 target",
+            "wrote ours/promptfooconfig.eval.yaml: 3 cases",
+        ],
+    )
+    assert yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"] == [
+        {
+            "name": "ours",
+            "provider": "cli",
+            "cwd": ".",
+            "command_template": "python3 promptfoo_shim.py ../theirs/answer.py {PROMPT}",
+        }
+    ]
+    done = invoke(checkout.root, ENVIRONMENT, "run", "--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    verdicts = {case["id"]: (case["verdict"], case["answer"]) for case in report["cases"]}
+    assert verdicts == {
+        "all-hold": ("pass", "30 days"),
+        "one-check-fails": ("fail", "31 days"),
+        "one-raises": ("fail", "31 days"),
+    }
+    graded = {case["id"]: case["evaluators"] for case in report["cases"]}
+    assert [len(each.get("hits", ())) for each in graded["all-hold"]] == [0, 4, 3]
+    (missed,) = graded["one-raises"][0]["misses"]
+    assert missed.startswith("nobody")
+
+
+WITH_VARIABLES = """\
+prompts: ["{{q}}"]
+providers: ["file://lookup.EXTENSION"]
+tests:
+  - vars: {q: How long?, place: Rome, days: 30, of: "{{place}}!"}
+    assert: [{type: equals, value: '["How long?","Rome!",30]'}]
+  - vars: {q: How long?, place: Bern, days: 14, of: "{{place}}?"}
+    assert: [{type: equals, value: '["How long?","Bern?",14]'}]
+"""
+LOOKUP = {
+    "js": (
+        "module.exports = class {\n  id() { return 'lookup'; }\n"
+        "  async callApi(prompt, { vars }) {\n"
+        "    return { output: JSON.stringify([prompt, vars.of, vars.days]) };\n  }\n};\n"
+    ),
+    "py": (
+        "import json\ndef call_api(prompt, options, context):\n    v = context['vars']\n"
+        "    said = [prompt, v['of'], v['days']]\n"
+        "    return {'output': json.dumps(said, separators=(',', ':'))}\n"
+    ),
+}
+
+
+@platforms.SHELL
+@pytest.mark.parametrize("extension", ["js", "py"])
+def test_programs_of_promptfoo_get_the_variables_of_a_test(
+    extension: str, checkout: Checkout
+) -> None:
+    written = WITH_VARIABLES.replace("EXTENSION", extension)
+    checkout.commit(
+        {
+            "theirs/promptfooconfig.yaml": written,
+            f"theirs/lookup.{extension}": LOOKUP[extension],
+            "rubric-ci.yaml": "evals: [ours/*.eval.yaml]\n",
+        }
+    )
+    done = run(checkout, "theirs/promptfooconfig.yaml", "--output-dir", "ours")
+    assert (done.returncode, done.stdout.splitlines()[1]) == (
+        0,
+        "wrote ours/promptfooconfig.vars.json",
+    )
+    done = invoke(checkout.root, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    assert [case["verdict"] for case in report["cases"]] == ["pass", "pass"]
+
+
+def test_a_file_of_variables_is_not_replaced(checkout: Checkout) -> None:
+    written = WITH_VARIABLES.replace("EXTENSION", "py")
+    own = {"promptfooconfig.vars.json": "mine", "lookup.py": LOOKUP["py"]}
+    checkout.commit({"promptfooconfig.yaml": written, **own})
+    done = run(checkout, "promptfooconfig.yaml")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "rubric-ci: promptfooconfig.vars.json exists already\n  remove it, or set --output-dir\n",
+    )
+    assert (checkout.root / "promptfooconfig.vars.json").read_text() == "mine"
+    assert not list(checkout.root.glob("*shim*"))
+
+
+def test_a_text_with_stars_in_a_word_is_no_glob(checkout: Checkout) -> None:
+    text = (
+        "prompts: ['Read **notes**x.md']\nproviders: [echo]\ntests: [{assert: [{type: is-json}]}]"
+    )
+    checkout.commit({"promptfooconfig.yaml": text})
+    done = run(checkout, "promptfooconfig.yaml")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (
+        1,
+        "no case of promptfooconfig.yaml is imported",
+    )
+
+
+def test_a_column_that_occurs_twice(checkout: Checkout) -> None:
+    checkout.commit({"a.csv": "question,answer,question,\na,b,c,\n", "b.csv": "input,,\nHi,,\n"})
+    done = run(checkout, "a.csv")
+    assert (done.returncode, done.stdout.splitlines()[:2]) == (
+        1,
+        [
+            "no case of a.csv is imported",
+            (
+                "a.csv:1:17: case-file: the column `question` occurs twice; correct the file, or "
+                "its name under `evalcases`"
+            ),
+        ],
+    )
+    assert run(checkout, "b.csv").stdout.startswith("wrote b.eval.yaml: 1 case")
+
+
+TABLE = {"notes.csv": "text,gold\nHow long?,30 days\n"}
+
+
+def test_a_table_without_a_known_question_is_not_guessed(checkout: Checkout) -> None:
+    checkout.commit(TABLE)
+    done = run(checkout, "notes.csv")
+    assert (done.returncode, done.stdout.splitlines()[1]) == (
+        1,
+        (
+            "notes.csv:1:1: not-supported: no column is known as the question; rename the right "
+            "one of `text`, `gold` to `input`; remove it, or write the file for rubric-ci "
+            "(docs/evals.md)"
+        ),
+    )
+
+
+@platforms.TERMINALS
+def test_a_person_says_which_column_is_the_question(checkout: Checkout) -> None:
+    checkout.commit(TABLE)
+    command = at_a_terminal(checkout.root, ENVIRONMENT, "import", "notes.csv")
+    command.expect_exact("Which column is the question? (text, gold): ")
+    command.sendline("text")
+    command.expect(pexpect.EOF)
+    (case,) = yaml.safe_load((checkout.root / "notes.eval.yaml").read_text())["evalcases"]
+    assert case == {
+        "id": "row-1",
+        "input": "How long?",
+        "metadata": {"gold": "30 days"},
+        "expected_outcome": "Answers the request correctly and completely",
+    }
+
+
+ANSWERS_IN_JSON = """\
+prompts: ["{{q}}"]
+providers: ["file://echo.EXTENSION"]
+tests:
+  - description: whole
+    vars: {q: '{"text": "hi"}'}
+    assert: [{type: is-json}, {type: equals, value: '{"text": "hi"}'}]
+  - description: the key is there
+    vars: {q: '{"text": "hi"}'}
+    assert: [{type: not-contains, value: '"text"'}]
+  - description: messages
+    vars: {q: '{"output_messages": "none", "text": "hi"}'}
+    assert: [{type: contains, value: output_messages}]
+  - description: an object
+    vars: {q: object}
+    assert: [{type: javascript, value: "output.text === 'hi'"}, {type: contains, value: text}]
+  - description: a number
+    vars: {q: "30"}
+    assert: [{type: equals, value: "30"}]
+"""
+ECHO = {
+    "js": (
+        "module.exports = async (prompt) =>\n"
+        "  ({ output: prompt === 'object' ? { text: 'hi' } : prompt });\n"
+    ),
+    "py": (
+        "def call_api(prompt, options, context):\n"
+        "    return {'output': {'text': 'hi'} if prompt == 'object' else prompt}\n"
+    ),
+}
+
+
+@platforms.SHELL
+@pytest.mark.parametrize("extension", ECHO)
+def test_an_answer_in_json_is_graded_as_it_is(extension: str, checkout: Checkout) -> None:
+    config = ANSWERS_IN_JSON.replace("EXTENSION", extension)
+    checkout.commit({"theirs/a.yaml": config, f"theirs/echo.{extension}": ECHO[extension]})
+    done = run(checkout, "theirs/a.yaml", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    done = invoke(checkout.root, ENVIRONMENT, "run", "ours", "--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    assert {case["id"]: (case["verdict"], case["answer"]) for case in report["cases"]} == {
+        "whole": ("pass", '{"text": "hi"}'),
+        "the-key-is-there": ("fail", '{"text": "hi"}'),
+        "messages": ("pass", '{"output_messages": "none", "text": "hi"}'),
+        "an-object": ("pass", '{"text":"hi"}'),
+        "a-number": ("pass", "30"),
+    }
+
+
+VERDICTS = {
+    "promptfooconfig.yaml": {
+        "all-hold": "pass",
+        "a-text-is-missing": "fail",
+        "the-default-fails": "fail",
+        "a-threshold-is-reached": "pass",
+        "a-threshold-is-missed": "fail",
+        "a-threshold-with-scores-of-code": "pass",
+        "a-threshold-that-code-misses": "fail",
+        "code-that-weighs-nothing": "pass",
+        "code-that-throws": "fail",
+        "one-of-two-languages-fails": "fail",
+        "a-limit-and-two-scripts": "pass",
+        "an-inverted-set": "pass",
+        "a-set-reaches-its-threshold": "pass",
+        "a-set-misses-its-threshold": "fail",
+        "weights-decide-a-set": "pass",
+        "a-set-counts-as-one-where-a-mean-decides": "pass",
+        "a-set-that-weighs-little-where-a-mean-decides": "fail",
+        "code-with-variables-and-declarations": "pass",
+        "a-result-without-a-score": "fail",
+        "an-inverted-range-of-words": "pass",
+        "texts-of-python": "pass",
+        "an-inverted-number": "pass",
+        "a-file-that-throws": "errored",
+    },
+    "transforms.yaml": {
+        "the-order-is-transformed-twice": "pass",
+        "another-transform-of-a-test": "pass",
+        "a-transform-in-python": "pass",
+        "a-named-transform-in-python": "pass",
+        "the-old-name": "pass",
+        "several-lines": "pass",
+        "a-transform-that-misses": "fail",
+        "a-transform-that-fails": "errored",
+        "a-mean-of-transformed-answers": "pass",
+        "large": "pass",
+        "low": "fail",
+        "a-scenario-without-a-name": "fail",
+        "low-2": "pass",
+    },
+}
+"""What promptfoo says of `tests/peers/imported`, as `tests/peers` checks."""
+
+
+@platforms.SHELL
+@pytest.mark.parametrize("file", VERDICTS)
+def test_an_imported_file_decides_as_promptfoo_does(file: str, checkout: Checkout) -> None:
+    shutil.copytree(SUITES.parent / "imported", checkout.root / "theirs")
+    # In the first file the checks are the subject: no process answers.
+    instead = recorded(VERDICTS[file]) if file == "promptfooconfig.yaml" else {}
+    assert graded(checkout, file, instead) == VERDICTS[file]
+
+
+def recorded(cases: Iterable[str]) -> dict[str, str]:
+    """Return a target that answers what `tests/peers/imported/answer.js` does."""
+    said = dict.fromkeys(cases, "Refunds take 30 days.") | {"the-default-fails": "Sorry, no."}
+    lines = ({"id": case, "answer": answer, "duration_ms": 9} for case, answer in said.items())
+    return {
+        "ours/targets.yaml": "targets: [{name: shop, provider: recorded, answers: a.jsonl}]\n",
+        "ours/a.jsonl": "\n".join(json.dumps(line) for line in lines),
+    }
+
+
+def graded(checkout: Checkout, file: str, instead: dict[str, str]) -> dict[str, str]:
+    """Return the verdict of each case of a file that is imported, with some files replaced."""
+    done = run(checkout, f"theirs/{file}", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    checkout.write(instead)
+    done = invoke(checkout.root, ENVIRONMENT, "run", "ours", "--fail-on", "never")
+    assert done.returncode == 3, done.stdout + done.stderr  # a case has no verdict
+    report = json.loads((checkout.root / ".rubric-ci/report.json").read_text())
+    return {case["id"]: case.get("verdict", "errored") for case in report["cases"]}
+
+
+def imported(checkout: Checkout, name: str, **files: str) -> tuple[dict[str, Any], str]:
+    checkout.write({key.replace("__", "."): text for key, text in files.items()})
+    done = run(checkout, name, "--output-dir", "ours")
+    (written,) = (checkout.root / "ours").glob("*.eval.yaml")
+    return yaml.safe_load(written.read_text()), done.stdout
+
+
+def test_prompts_variables_and_tests_in_files(checkout: Checkout) -> None:
+    config = (
+        "prompts: [file://a.txt, file://chat.json]\n"
+        "providers: ['openai:chat:gpt-6-luna', {id: 'anthropic:messages:opus', label: big}]\n"
+        "tests: [tests.csv, {vars: {q: [x, y], shop: {city: Bern}}, assert: [{type: is-json}]}]\n"
+    )
+    table = '\ufeffq,__expected,__expected2\nHi,"contains:days","not-icontains: sorry"\nYo,Same,\n'
+    chat = (
+        '[{"role": "system", "content": "In {{shop.city}}"}, {"role": "user", "content": "{{q}}"}]'
+    )
+    suite, _ = imported(
+        checkout,
+        "p.yaml",
+        p__yaml=config,
+        a__txt="Say {{q}}\n---\nAsk {{q}}",
+        chat__json=chat,
+        tests__csv=table,
+    )
+    assert suite["targets"] == ["openai:chat:gpt-6-luna", "big"]
+    assert len(suite["evalcases"]) == 3 * (1 + 1 + 2)
+    first, *_, last = suite["evalcases"]
+    assert first == {
+        "id": "test-1-1",
+        "input": "Say {{q}}",
+        "vars": {"q": "Hi"},
+        "rubrics": [
+            {"contains": "days"},
+            {"contains": "sorry", "ignore_case": True, "not": True},
+        ],
+    }
+    assert suite["evalcases"][3]["rubrics"] == [{"equals": "Same", "exact": True}]
+    assert last["id"] == "test-3-6"
+    assert [message["content"] for message in last["input_messages"]] == [
+        "In {{shop.city}}",
+        "{{q}}",
+    ]
+    assert last["vars"] == {"q": "y", "shop": {"city": "Bern"}}
+    targets = yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"]
+    assert targets == [
+        {"name": "openai:chat:gpt-6-luna", "model": "openai/gpt-6-luna"},
+        {"name": "big", "model": "anthropic/opus"},
+    ]
+
+
+def test_a_table(checkout: Checkout) -> None:
+    table = (
+        "question,answer,rubrics,plan,__expected\n"
+        'How long?,30 days,"Names 30 days\nIs kind",pro,contains:30\n,x,,,\n'
+    )
+    suite, said = imported(checkout, "a.csv", a__csv=table)
+    assert suite["evalcases"] == [
+        {
+            "id": "row-1",
+            "input": "How long?",
+            "expected_output": "30 days",
+            "metadata": {"plan": "pro"},
+            "rubrics": [
+                {"expected_outcome": "Names 30 days"},
+                {"expected_outcome": "Is kind"},
+                {"contains": "30"},
+            ],
+        }
+    ]
+    assert "a.csv:4:1: not-supported: the row has no text in input, prompt, question" in said
+
+
+def test_an_empty_cell_of_a_usual_name_is_no_metadata(checkout: Checkout) -> None:
+    table = "Question;Criteria;Tags;Plan\nHow long?;;;\n"
+    suite, _ = imported(checkout, "a.csv", a__csv=table)
+    [case] = suite["evalcases"]
+    assert case["metadata"] == {"Plan": ""}
+
+
+AS_REFERENCE = "Answers the request as the reference answer does"
+UNGRADED = "the cases have no rubrics yet: `rubric-ci generate rubrics a.eval.yaml` drafts them\n"
+GOLDEN = [
+    pytest.param(
+        "a.json",
+        '[{"question": "How long?", "answer": "A week", "ground_truth": "30 days", "plan": "pro"}]',
+        [
+            {
+                "id": "row-1",
+                "input": "How long?",
+                "expected_output": "30 days",
+                "metadata": {"answer": "A week", "plan": "pro"},
+                "expected_outcome": AS_REFERENCE,
+            }
+        ],
+        id="ragas",
+    ),
+    pytest.param(
+        "a.jsonl",
+        '{"id": 7, "input": "How long?", "expectedOutput": "30 days", "source_file": null}\n',
+        [
+            {
+                "id": "7",
+                "input": "How long?",
+                "expected_output": "30 days",
+                "metadata": {"source_file": None},
+                "expected_outcome": AS_REFERENCE,
+            }
+        ],
+        id="deepeval",
+    ),
+    pytest.param(
+        "a.jsonl",
+        '{"inputs": {"question": "How long?"}, "outputs": {"answer": "30 days"}}\n'
+        '{"inputs": {"question": "How?", "plan": "pro"}, "outputs": {"answer": {"days": 30}}}\n',
+        [
+            {
+                "id": "row-1",
+                "input": "How long?",
+                "expected_output": "30 days",
+                "expected_outcome": AS_REFERENCE,
+            },
+            {
+                "id": "row-2",
+                "input": '{"question": "How?", "plan": "pro"}',
+                "expected_output": "30",
+                "expected_outcome": AS_REFERENCE,
+            },
+        ],
+        id="langsmith",
+    ),
+    pytest.param(
+        "a.jsonl",
+        '{"input": [{"role": "system", "content": "Be {{kind}}"}, '
+        '{"role": "user", "content": "2+2?"}], "ideal": ["4", "four"]}\n',
+        [
+            {
+                "id": "row-1",
+                "input_messages": [
+                    {"role": "system", "content": "Be {{kind}}"},
+                    {"role": "user", "content": "2+2?"},
+                ],
+                "expected_output": "4\nor\nfour",
+                "expected_outcome": AS_REFERENCE,
+            }
+        ],
+        id="openai-samples",
+    ),
+    pytest.param(
+        "a.json",
+        '{"name": "shop", "examples": [{"Input": "Hi", "Expected output": "Hello", '
+        '"rubrics": ["Greets", "Is kind"], "tags": "smoke, slow", '
+        '"__expected": "contains:Hello"}]}',
+        [
+            {
+                "id": "row-1",
+                "input": "Hi",
+                "expected_output": "Hello",
+                "tags": ["smoke", "slow"],
+                "rubrics": [
+                    {"expected_outcome": "Greets"},
+                    {"expected_outcome": "Is kind"},
+                    {"contains": "Hello"},
+                ],
+            }
+        ],
+        id="in-a-mapping",
+    ),
+    pytest.param(
+        "a.yaml",
+        "name: shop\ntests:\n- {id: greeting, question: Hi, answer: Hello, topic: small}\n",
+        [
+            {
+                "id": "greeting",
+                "input": "Hi",
+                "expected_output": "Hello",
+                "metadata": {"topic": "small"},
+                "expected_outcome": AS_REFERENCE,
+            }
+        ],
+        id="under-tests",
+    ),
+    pytest.param(
+        "a.yaml",
+        "version: 2\nevalcases:\n- {question: Hi, ground_truth: Hello}\n",
+        [
+            {
+                "id": "row-1",
+                "input": "Hi",
+                "expected_output": "Hello",
+                "expected_outcome": AS_REFERENCE,
+            }
+        ],
+        id="under-evalcases",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), GOLDEN)
+def test_a_golden_set(
+    name: str, text: str, expected: list[dict[str, Any]], checkout: Checkout
+) -> None:
+    checkout.write({name: text})
+    done = run(checkout, name)
+    count = f"{len(expected)} case{'s' * (len(expected) > 1)}"
+    said = "" if "rubrics" in text else UNGRADED
+    assert (done.returncode, done.stdout) == (0, f"wrote a.eval.yaml: {count}\n{said}")
+    written = yaml.safe_load((checkout.root / "a.eval.yaml").read_text())
+    assert written["evalcases"] == expected
+    assert written.get("raw", False) == ("{{" in text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        pytest.param(
+            "a.json",
+            '[\n {"question": "Hi", "rubric": ["Greets"], "ideal": "Hello"},\n {"answer": "x"}\n]',
+            "a.json:2:21: not-supported: `rubric` has no counterpart, `rubrics` has one\n"
+            "a.json:3:2: not-supported: the row has no text in input, prompt, question, query, "
+            "user_input, inputs\n",
+            id="misspelt",
+        ),
+        pytest.param(
+            "a.jsonl",
+            '{"input": "Which?", "choices": ["Bern", "Rome"], "target": "A"}\n',
+            "a.jsonl:1:21: not-supported: `choices` has no counterpart\n",
+            id="choices",
+        ),
+        pytest.param(
+            "a.json",
+            '{"data": [{"question": "Hi", "expected": "Hello"}], "judge": "m"}',
+            "a.json:1:53: not-supported: `judge` has no counterpart\n",
+            id="key-of-the-file",
+        ),
+    ],
+)
+def test_a_part_of_a_golden_set_that_is_not_imported(
+    name: str, text: str, said: str, checkout: Checkout
+) -> None:
+    checkout.write({name: text})
+    done = run(checkout, name)
+    parts = said.count("\n")
+    hint = "; remove it, or write the file for rubric-ci (docs/evals.md)\n"
+    hinted = said.replace("\n", hint)
+    ended = f"{parts} part{'s' * (parts > 1)} of the files not imported, see above\n"
+    written = f"wrote a.eval.yaml: 1 case\n{UNGRADED}"
+    assert (done.returncode, done.stdout) == (1, f"{written}{hinted}{ended}")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "known"),
+    [
+        (
+            "a.prompt.yml",
+            (
+                "model: openai/m\nmessages: [{role: user, content: '{{input}}'}]\n"
+                "testData: [{input: Bob, expected: Hi}]\n"
+            ),
+            AS_REFERENCE,
+        ),
+        (
+            "a.json",
+            (
+                '{"testing_criteria": [{"type": "text_similarity", "name": "s"}], "data_source": '
+                '{"type": "completions", "source": {"type": "file_content", "content": '
+                '[{"item": {"question": "Q?"}}]}}}'
+            ),
+            "Answers the request correctly and completely",
+        ),
+    ],
+    ids=["github-models", "openai-evals"],
+)
+def test_cases_that_nothing_grades_can_be_drafted(
+    name: str, text: str, known: str, checkout: Checkout
+) -> None:
+    checkout.write({name: text})
+    done = run(checkout, name)
+    assert UNGRADED in done.stdout
+    (case,) = yaml.safe_load((checkout.root / "a.eval.yaml").read_text())["evalcases"]
+    assert case["expected_outcome"] == known
+
+
+def test_questions_without_reference_answers_get_an_outcome_to_draft_from(
+    checkout: Checkout,
+) -> None:
+    suite, said = imported(checkout, "a.csv", a__csv="question,rubrics\nHi,Greets\nBye,\n")
+    assert [each.get("expected_outcome") for each in suite["evalcases"]] == [
+        None,
+        "Answers the request correctly and completely",
+    ]
+    assert said == "wrote ours/a.eval.yaml: 2 cases\n"
+
+
+def test_a_column_of_a_tracing_tool_makes_no_trace(checkout: Checkout) -> None:
+    suite, _ = imported(checkout, "a.csv", a__csv="node_id,input,expected_output\n7,Hi,Hello\n")
+    (case,) = suite["evalcases"]
+    assert (case["input"], case["expected_output"]) == ("Hi", "Hello")
+    assert case["metadata"] == {"node_id": "7"}
+
+
+def test_lines_without_cases_are_no_eval_file(checkout: Checkout) -> None:
+    checkout.write({"a.jsonl": '{"foo": 1}\n', "ours.jsonl": '{"id": "a", "note": "later"}\n'})
+    done = run(checkout, "a.jsonl")
+    assert done.returncode == 2
+    assert done.stderr.startswith("rubric-ci: a.jsonl is not a file of Agent Skills, ")
+    assert "ours.jsonl is an eval file of rubric-ci already" in run(checkout, "ours.jsonl").stderr
+
+
+@pytest.mark.parametrize("data", [[{1: "a", "input": "Hi"}], [{"input": "Hi"}, "Yo"], [], {"a": 1}])
+def test_what_is_no_golden_set(data: Any) -> None:
+    assert golden_records.list_of(data) is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"tests": [{"input": {"query": "Hi"}, "expected": {"output": "Hello"}}]},
+        {"tests": [{"input": "Hi", "expected_output": "Hello", "criteria": "Greets"}]},
+        {"tests": [{"input": "Hi", "expected_output": "Hello", "assertions": ["Greets"]}]},
+        {"tests": [{"question": "Hi", "expected": "Hello", "vars": {"name": "Bob"}}]},
+        {"tests": [{"input": "Hi"}]},
+        {"tests": [{"input": "Hi", "expected_output": "Hello"}, "file://more.yaml"]},
+        {"tests": "file://tests.yaml"},
+        {"execution": {"target": "a"}},
+        {"defaultTest": {"assert": []}},
+    ],
+    ids=json.dumps,
+)
+def test_tests_of_other_tools_are_no_golden_set(changed: dict[str, Any]) -> None:
+    plain = {"tests": [{"input": "Hi", "expected_output": "Hello"}]}
+    assert golden_records.list_of(plain) == ("tests",)
+    assert golden_records.list_of(plain | changed) is None
+
+
+def test_a_row_with_a_cell_too_many_is_not_cut(checkout: Checkout) -> None:
+    suite, said = imported(checkout, "a.csv", a__csv="input,expected\nHi,Hello, you\nYo,Hey\n")
+    assert [case["input"] for case in suite["evalcases"]] == ["Yo"]
+    assert "a.csv:2:1: case-file: the row has 3 cells, and the header 2" in said
+
+
+SHEETS = workbook(
+    About=[["Cases of the shop"]],
+    Cases=[
+        ["Question", "Ground truth", "rubric", "n"],
+        ["Hi", "Hello", "x", 3],
+        ["", True, "", 1.5],
+    ],
+)
+NO_COUNTERPART = "remove it, or write the file for rubric-ci (docs/evals.md)"
+
+
+def test_a_sheet_of_a_workbook(checkout: Checkout) -> None:
+    pytest.importorskip("python_calamine")
+    (checkout.root / "a.xlsx").write_bytes(SHEETS)
+    done = run(checkout, "a.xlsx#Cases")
+    written = yaml.safe_load((checkout.root / "a.eval.yaml").read_text())
+    assert written["evalcases"] == [
+        {
+            "id": "row-1",
+            "input": "Hi",
+            "expected_output": "Hello",
+            "metadata": {"rubric": "x", "n": "3"},
+            "expected_outcome": AS_REFERENCE,
+        }
+    ]
+    assert done.stdout == (
+        f"wrote a.eval.yaml: 1 case\n{UNGRADED}"
+        "a.xlsx#Cases:2:3: not-supported: `rubric` has no counterpart, `rubrics` has one; "
+        f"{NO_COUNTERPART}\n"
+        "a.xlsx#Cases:3:1: not-supported: the row has no text in input, prompt, question, query, "
+        f"user_input, inputs; {NO_COUNTERPART}\n"
+        "2 parts of the files not imported, see above\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        (
+            "a.xlsx",
+            SHEETS,
+            "a.xlsx has 2 sheets\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n",
+        ),
+        (
+            "a.xlsx#Gone",
+            SHEETS,
+            "a.xlsx has no sheet `Gone`\n  name one of `a.xlsx#About`, `a.xlsx#Cases`\n",
+        ),
+    ],
+)
+def test_a_sheet_that_is_not_there(name: str, data: bytes, said: str, checkout: Checkout) -> None:
+    pytest.importorskip("python_calamine")
+    (checkout.root / "a.xlsx").write_bytes(data)
+    done = run(checkout, name)
+    assert (done.returncode, done.stderr) == (2, f"rubric-ci: {said}")
+
+
+def test_a_workbook_without_its_reader(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    (checkout.root / "a.xlsx").write_bytes(SHEETS)
+    done = run(checkout, "a.xlsx")
+    assert (done.returncode, done.stderr) == (
+        2,
+        (
+            "rubric-ci: reading a.xlsx needs python-calamine, which is missing\n"
+            "  pip install 'rubric-ci[xlsx]'\n"
+        ),
+    )
+
+
+def test_a_list_of_our_cases_needs_no_import(checkout: Checkout) -> None:
+    checkout.write({"a.json": '[{"id": "a", "input": "Hi", "rubrics": ["Greets"]}]'})
+    done = run(checkout, "a.json")
+    assert (done.returncode, done.stderr) == (
+        2,
+        (
+            "rubric-ci: a.json is a list of cases, which needs no import\n"
+            "  name it in an eval file: `evalcases: a.json`\n"
+        ),
+    )
+
+
+def test_a_prompt_file_of_github_models(checkout: Checkout) -> None:
+    prompt = (
+        "model: openai/gpt-6-luna\nmessages: [{role: user, content: 'In {{lang}}: {{input}}'}]\n"
+        "testData:\n  - {input: Hello, lang: German, expected: Hallo}\n"
+        "evaluators:\n  - {name: a, string: {startsWith: '{{expected}}'}}\n"
+        "  - {name: b, uses: github/similarity}\n"
+        "  - {name: c, llm: {modelId: m, prompt: 'Is {{completion}} {{lang}}?', choices: "
+        "[{choice: no, score: 0}, {choice: yes, score: 1}, {choice: fully, score: 1}]}}\n"
+        "  - {name: d, uses: acme/own}\n"
+    )
+    suite, said = imported(checkout, "greet.prompt.yml", greet__prompt__yml=prompt)
+    assert suite == {
+        "target": "greet",
+        "evalcases": [
+            {
+                "id": "greet-1",
+                "input": "Hello",
+                "expected_output": "Hallo",
+                "vars": {"lang": "German"},
+                "rubrics": [
+                    {"starts_with": "Hallo", "ignore_case": True},
+                    {
+                        "expected_outcome": "Means the same as this reference: Hallo",
+                        "levels": {
+                            1: "not at all",
+                            2: "in small part",
+                            3: "in part",
+                            4: "for the most part",
+                            5: "in full",
+                        },
+                    },
+                    {
+                        "expected_outcome": "Is the answer German?",
+                        "levels": {0: "no", 10: "yes, or fully"},
+                    },
+                ],
+            }
+        ],
+    }
+    targets = yaml.safe_load((checkout.root / "ours/targets.yaml").read_text())["targets"]
+    assert targets == [{"name": "greet", "prompt": "../greet.prompt.yml"}]
+    assert "greet.prompt.yml:9:5: not-supported: only evaluators with `string`, `llm`" in said
+    assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
+
+
+def test_an_export_of_openai_evals(checkout: Checkout) -> None:
+    graders = [
+        {
+            "type": "string_check",
+            "name": "same",
+            "operation": "ilike",
+            "input": "{{ sample.output_text }}",
+            "reference": "{{ item.label }}",
+        },
+        {"type": "score_model", "name": "kind", "input": [], "model": "gpt-6-luna"},
+    ]
+    content = [{"item": {"ticket": "It burns", "label": "fire"}}, {"item": {"ticket": "Hm"}}]
+    template = [{"role": "developer", "content": "Sort: {{ item.ticket }}"}]
+    data = {
+        "object": "eval",
+        "name": "tickets",
+        "testing_criteria": graders,
+        "data_source": {
+            "type": "completions",
+            "source": {"type": "file_content", "content": content},
+            "input_messages": {"type": "template", "template": template},
+        },
+    }
+    suite, said = imported(checkout, "eval.json", eval__json=json.dumps(data))
+    assert suite["dataset"] == "tickets"
+    assert suite["evalcases"][0] == {
+        "id": "item-1",
+        "input_messages": [{"role": "system", "content": "Sort: It burns"}],
+        "rubrics": [{"contains": "fire", "ignore_case": True}],
+    }
+    assert "not-supported: the grader `score_model` has no counterpart in this form" in said
+
+
+EXAMPLES = [
+    PROMPTFOO,
+    CODE,
+    (SUITES / "promptfooconfig.yaml").read_text(),
+    (Path(__file__).parents[4] / "examples/promptfoo/promptfooconfig.yaml").read_text(),
+    "prompts: [a, file://b.py]\ntests: [c.csv, {vars: {d: [1, 2]}}, {vars: file://e.yaml}]\n",
+]
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_each_test_and_prompt_is_a_case_or_reported(text: str) -> None:
+    data = Document("", text).data
+    found = promptfoo.translate(data, Beside(lambda name: "A {{q}}" if "prompt" in name else None))
+    reported = {path[:2] for _, path, _ in found.problems}
+    used = {path[:2] for path in found.paths.values()}
+    every = {("tests", n) for n in range(len(data["tests"]))}
+    every |= {("prompts", n) for n in range(len(data["prompts"]))}
+    assert every <= reported | used
+
+
+def test_no_file_is_overwritten_and_no_other_file_is_read(checkout: Checkout) -> None:
+    checkout.write({"a.yaml": PROMPTFOO, "a.eval.yaml": "mine", "b.yaml": "rows: []\n"})
+    assert run(checkout, "a.yaml").stderr.startswith("rubric-ci: a.eval.yaml exists already\n")
+    assert Path(checkout.root / "a.eval.yaml").read_text() == "mine"
+    done = run(checkout, "b.yaml")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "rubric-ci: b.yaml is not a file of Agent Skills, AgentV 2.7 to 5"
+    )
+
+
+VISION = """\
+prompts:
+  - label: describe
+    raw: |
+      [{"role": "user", "content": [
+        {"type": "text", "text": "Describe {{what}}:"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,{{image}}"}}]}]
+  - "Look: {{image}}"
+providers: ["openai:chat:gpt-6-luna"]
+tests:
+  - vars: {image: file://shots/cart.png, what: the page}
+    assert: [{type: llm-rubric, value: Names the cart}]
+"""
+
+
+def test_images_of_promptfoo(checkout: Checkout) -> None:
+    write(checkout.root, {"shots/cart.png": png(4, 3)})
+    suite, said = imported(checkout, "p.yaml", p__yaml=VISION)
+    assert [case["input_messages"] for case in suite["evalcases"]] == [
+        [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "value": "Describe the page:"},
+                    {"type": "image", "value": "shots/cart.png"},
+                ],
+            }
+        ]
+    ]
+    reason = "`image` is an image in a text; write a part of a message for it"
+    assert f"p.yaml:7:5: not-supported: a message of the prompt: {reason}" in said
+    assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
+
+
+def test_an_image_that_the_new_file_would_not_find(checkout: Checkout) -> None:
+    write(checkout.root, {"theirs/shots/cart.png": png(4, 3)})
+    checkout.write({"theirs/p.yaml": VISION})
+    run(checkout, "theirs/p.yaml", "--output-dir", "ours")
+    (case,) = yaml.safe_load((checkout.root / "ours/p.eval.yaml").read_text())["evalcases"]
+    image = {"type": "image", "value": "/theirs/shots/cart.png"}
+    assert case["input_messages"][0]["content"][1] == image
+
+
+SEEN = {
+    "testing_criteria": [
+        {
+            "type": "string_check",
+            "operation": "ilike",
+            "input": "{{ sample.output_text }}",
+            "reference": "red",
+        }
+    ],
+    "data_source": {
+        "type": "responses",
+        "source": {
+            "type": "file_content",
+            "content": [
+                {"item": {"shot": f"data:image/png;base64,{b64encode(png(4, 3)).decode()}"}},
+                {"item": {"shot": "https://a.example/b.png"}},
+            ],
+        },
+        "input_messages": {
+            "type": "template",
+            "template": [
+                {"role": "developer", "content": {"type": "input_text", "text": "Be brief."}},
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "input_text", "text": "What colour?"},
+                        {"type": "input_image", "image_url": "{{ item.shot }}"},
+                    ],
+                },
+            ],
+        },
+    },
+}
+
+
+def test_images_of_openai_evals(checkout: Checkout) -> None:
+    suite, said = imported(checkout, "eval.json", eval__json=json.dumps(SEEN))
+    name = f"images/{sha256(png(4, 3)).hexdigest()[:12]}.png"
+    assert (checkout.root / "ours" / name).read_bytes() == png(4, 3)
+    assert suite["evalcases"][0]["input_messages"] == [
+        {"role": "system", "content": [{"type": "text", "value": "Be brief."}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "value": "What colour?"},
+                {"type": "image", "value": name},
+            ],
+        },
+    ]
+    assert f"wrote ours/{name}" in said
+    assert "not-supported: a message of the input: an image at a URL is not fetched" in said
+    assert invoke(checkout.root, ENVIRONMENT, "validate", "ours").returncode == 0
+
+
+def test_images_of_golden_sets(checkout: Checkout) -> None:
+    url = f"data:image/png;base64,{b64encode(png(4, 3)).decode()}"
+    content = [{"type": "text", "text": "Which?"}, {"type": "image_url", "image_url": {"url": url}}]
+    line = {"input": [{"role": "user", "content": content}], "ideal": "red"}
+    suite, _ = imported(checkout, "samples.jsonl", samples__jsonl=json.dumps(line))
+    assert suite["evalcases"][0]["input_messages"][0]["content"] == [
+        {"type": "text", "value": "Which?"},
+        {"type": "image", "value": f"images/{sha256(png(4, 3)).hexdigest()[:12]}.png"},
+    ]
+
+
+def test_a_long_text_with_a_dash_stays_one_text(checkout: Checkout) -> None:
+    words = "word " * 18 + "- " + "more - words " * 9 + "end"
+    assertion = f"{{type: contains, value: '{words}'}}"
+    text = f"prompts: [Hi]\nproviders: [echo]\ntests: [{{assert: [{assertion}]}}]\n"
+    checkout.write({"theirs/a.yaml": text})
+    done = run(checkout, "theirs/a.yaml", "--output-dir", "ours")
+    assert done.returncode == 0, done.stdout
+    [case] = yaml.safe_load((checkout.root / "ours/a.eval.yaml").read_text())["evalcases"]
+    assert case["rubrics"] == [{"contains": words}]

@@ -1,0 +1,371 @@
+"""The folder that AgentV's agents work in: template, clones, commands, and files that have them."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.parts.bring.dialects import open_source
+from rubric_ci.parts.bring.dialects.agentv import translate
+from rubric_ci.values.references import Found, NotFound
+from tests.sample_project import Project
+
+TEST = {"id": "a", "input": "Hi", "assertions": ["Greets"]}
+COMMIT = "7fd1a60b01f91b314f59955a4e4d4e80d8edf11d"
+HOOK = {"command": ["node", "x.mjs"]}
+OURS = {"command": ["node", "x.mjs"], "timeout_seconds": 60}
+
+
+def hooks(**commands: Any) -> dict[str, Any]:
+    return {"hooks": commands}
+
+
+READ: dict[str, tuple[Any, Any]] = {
+    "a folder": ({"template": "./shop", "mode": "pooled"}, {"copy": "shop"}),
+    "nothing": ({"isolation": "per_test"}, None),
+    "commands that are off": (
+        {"template": "./shop", "hooks": {"enabled": False, "before_all": HOOK}},
+        {"copy": "shop"},
+    ),
+    "commands": (
+        hooks(
+            before_all={"command": ["node", "{{workspace_path}}/x.mjs", "{{other}}"]},
+            before_each={"script": "bash ../y.sh {{test_id}}", "timeout_ms": 900_000, "cwd": "."},
+            after_each={"command": ["z"], "cwd": "../tools"},
+        ),
+        hooks(
+            before_all={
+                "command": ["node", "{WORKSPACE}/x.mjs", "{{other}}"],
+                "timeout_seconds": 60,
+            },
+            before_each={
+                "command": ["bash", "../y.sh", "{EVAL_ID}"],
+                "timeout_seconds": 900,
+                "cwd": ".",
+            },
+            after_each={"command": ["z"], "timeout_seconds": 30, "cwd": "../tools"},
+        ),
+    ),
+    "a command for the folder of a test": (
+        {"isolation": "per_test", **hooks(before_all=HOOK)},
+        hooks(before_each=OURS),
+    ),
+    "clones": (
+        {
+            "template": "../shop",
+            "repos": [
+                {"path": "./a", "repo": "octocat/Hello-World", "commit": "master"},
+                {"path": "b", "repo": "https://a.example/b.git", "base_commit": COMMIT},
+                {"path": "c", "repo": "git@a.example:x/c"},
+            ],
+        },
+        {
+            "copy": "../shop",
+            "repos": [
+                {
+                    "into": "./a",
+                    "url": "https://github.com/octocat/Hello-World.git",
+                    "ref": "master",
+                },
+                {"into": "b", "url": "https://a.example/b.git", "commit": COMMIT},
+                {"into": "c", "url": "ssh://git@a.example/x/c", "ref": "HEAD"},
+            ],
+        },
+    ),
+    "a clone of an older version": (
+        {
+            "repos": [
+                {
+                    "path": "./a",
+                    "source": {"type": "git", "url": "https://a.example/a.git"},
+                    "checkout": {"ref": COMMIT, "resolve": "local"},
+                    "clone": {"depth": 1},
+                }
+            ]
+        },
+        {"repos": [{"into": "./a", "url": "https://a.example/a.git", "commit": COMMIT}]},
+    ),
+}
+
+
+def problems_of(workspace: Any) -> list[tuple[str, str, str]]:
+    found = translate({"tests": [TEST], "workspace": workspace})
+    return [(rule.id, ".".join(map(str, path)), text) for rule, path, text in found.problems]
+
+
+@pytest.mark.parametrize(("workspace", "ours"), READ.values(), ids=READ.keys())
+def test_a_workspace(workspace: Any, ours: Any) -> None:
+    assert translate({"tests": [TEST], "workspace": workspace}).data.get("workspace") == ours
+    assert problems_of(workspace) == []
+
+
+def refused(place: str, message: str) -> list[tuple[str, str, str]]:
+    return [("not-supported", f"workspace{place}", message)]
+
+
+NO_COMMAND = "AgentV ignores a hook without a `command`"
+
+
+def repo(**more: Any) -> dict[str, Any]:
+    return {"repos": [{"path": "a", "repo": "x/a", **more}]}
+
+
+SAID: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
+    "a reset": (
+        hooks(after_each={"reset": "fast"}, before_each={"reset": "none"}),
+        [
+            (
+                "skipped-there",
+                "workspace.hooks.after_each",
+                "each answer has a fresh copy of the folder",
+            )
+        ],
+    ),
+    "programs that must be there": (
+        {"template": "a", "env": {"required_commands": ["git"]}},
+        [
+            (
+                "skipped-there",
+                "workspace.env",
+                "a program that the machine lacks fails where it is used",
+            )
+        ],
+    ),
+    "a folder of the user": (
+        {"mode": "static", "path": "/srv/x"},
+        [
+            *refused(".path", "`path` has no counterpart"),
+            *refused(".mode", "each answer has a copy of one folder"),
+        ],
+    ),
+    "a container without an image": (
+        {"docker": {"memory": "2g"}},
+        refused(".docker", "`docker` has no counterpart unless it has an `image`"),
+    ),
+    "a container whose checkout is reset": (
+        {"docker": {"image": "x"}, "repos": [{"path": "/testbed", "base_commit": COMMIT}]},
+        [
+            *refused(
+                ".docker", "`docker` cannot be combined with `repos`, which reset its checkout"
+            ),
+            *refused(".repos.0", "a clone needs a `path`, and the URL of a repository at a server"),
+        ],
+    ),
+    "a command at the end of all": (
+        hooks(after_all=HOOK),
+        refused(".hooks.after_all", "the command of `after_all` has no counterpart"),
+    ),
+    "two commands before a test with its folder": (
+        {"isolation": "per_test", **hooks(before_all=HOOK, before_each=HOOK)},
+        refused(
+            ".hooks.before_all",
+            "with `isolation: per_test`, `before_all` and `before_each` cannot be combined",
+        ),
+    ),
+    "the input in a command": (
+        hooks(before_each={"command": ["x", "{{case_input}}"]}),
+        refused(
+            ".hooks.before_each.command",
+            "`{{case_input}}` has no counterpart in a command, which reads it on standard input",
+        ),
+    ),
+    "a folder of a machine": (
+        hooks(before_all={"command": ["x"], "cwd": "/srv"}),
+        refused(".hooks.before_all.cwd", "a folder of one machine has no counterpart"),
+    ),
+    "a command of numbers": (
+        hooks(before_all={"command": [1]}),
+        refused(".hooks.before_all.command", "a command is a text, or a list of texts"),
+    ),
+    "an unknown key of a command": (
+        hooks(before_all={"command": ["x"], "shell": True}),
+        refused(".hooks.before_all.shell", "`shell` has no counterpart"),
+    ),
+    "hooks that are no mapping": (
+        {"hooks": ["bash setup.sh"]},
+        [("skipped-there", "workspace.hooks", "AgentV ignores `hooks` that are not a mapping")],
+    ),
+    "a hook that is a text": (
+        hooks(before_all="bash setup.sh"),
+        [("skipped-there", "workspace.hooks.before_all", NO_COMMAND)],
+    ),
+    "a misspelt command": (
+        hooks(before_each={"comand": ["x"]}),
+        [
+            *refused(".hooks.before_each.comand", "`comand` has no counterpart, `command` has one"),
+            ("skipped-there", "workspace.hooks.before_each", NO_COMMAND),
+        ],
+    ),
+    "a misspelt hook": (
+        hooks(after_eahc={"reset": "fast"}),
+        refused(".hooks.after_eahc", "`after_eahc` has no counterpart, `after_each` has one"),
+    ),
+    "no time for a command": (
+        hooks(before_each={"command": ["x"], "timeout_ms": -5}),
+        refused(".hooks.before_each.timeout_ms", "`timeout_ms` is a number above 0"),
+    ),
+    "limits of a container": (
+        {"docker": {"image": "x", "timeout": "5m", "memory": 4, "cpus": "2"}},
+        [
+            *refused(".docker.timeout", "`timeout` is a number of seconds above 0"),
+            *refused(".docker.memory", '`memory` is a text such as "4g"'),
+            *refused(".docker.cpus", "`cpus` is a number above 0"),
+        ],
+    ),
+    "a short id": (
+        repo(commit="7fd1a60"),
+        refused(".repos.0", "`7fd1a60` is neither a whole id of a commit, nor a branch or a tag"),
+    ),
+    "an ancestor": (
+        repo(ancestor=1),
+        refused(".repos.0.ancestor", "`ancestor` has no counterpart"),
+    ),
+    "a folder outside": (
+        repo(path="../a"),
+        refused(".repos.0.path", "`../a` leads out of the workspace"),
+    ),
+    "a repository on this machine": (
+        repo(repo="file:///srv/a"),
+        refused(".repos.0", "a clone needs a `path`, and the URL of a repository at a server"),
+    ),
+    "no list": ({"repos": 3}, refused(".repos", "`repos` is a list of mappings")),
+    "a text": ("a.yaml", refused("", "`workspace` has no counterpart unless it is a mapping")),
+}
+
+
+@pytest.mark.parametrize(("workspace", "problems"), SAID.values(), ids=SAID.keys())
+def test_what_is_said_about_a_workspace(workspace: Any, problems: Any) -> None:
+    assert problems_of(workspace) == problems
+
+
+IN_FILE = """\
+template: ./template
+hooks:
+  before_all: {command: [node, prepare.mjs]}
+  before_each: {command: [node, reset.mjs], cwd: tools, x: 1}
+"""
+
+
+def test_a_workspace_in_a_file_counts_from_its_folder() -> None:
+    text = "workspace: ../shop/workspace.yaml\ntests: [{id: a, input: Hi, assertions: [Greets]}]\n"
+    files = {"../shop/workspace.yaml": Found("shop/workspace.yaml", IN_FILE)}
+    source = open_source(
+        "evals/a.yaml", text, find=lambda name: [files.get(name, NotFound("no such file"))]
+    )
+    assert source.data["workspace"] == {
+        "copy": "../shop/template",
+        "hooks": {
+            "before_all": {
+                "command": ["node", "prepare.mjs"],
+                "timeout_seconds": 60,
+                "cwd": "../shop",
+            },
+            "before_each": {
+                "command": ["node", "reset.mjs"],
+                "timeout_seconds": 60,
+                "cwd": "../shop/tools",
+            },
+        },
+    }
+    assert [(file, each.line, each.message) for file, each in source.text_problems] == [
+        ("shop/workspace.yaml", 4, "`x` has no counterpart")
+    ]
+    place = source.location(("workspace", "hooks", "before_all", "command", 1))
+    assert (place.file, place.place[0]) == ("shop/workspace.yaml", 3)
+
+
+def test_scripts_in_a_container() -> None:
+    grader = {"type": "code-grader", "command": ["pytest"], "cwd": "tools"}
+    docker = {"image": "x", "timeout": 300, "memory": "2g", "cpus": 1}
+    suite = {"tests": [{**TEST, "assertions": [grader]}], "workspace": {"docker": docker}}
+    found = translate(suite)
+    assert found.data["evalcases"][0]["execution"]["evaluators"] == [
+        {
+            "name": "code-judge",
+            "type": "code_judge",
+            "script": ["pytest"],
+            "score_from": "output_or_exit_status",
+            "timeout_seconds": 300,
+            "container": {"image": "x", "memory": "2g", "cpus": 1},
+        }
+    ]
+    assert ("workspace" in found.data, found.problems) == (False, {})
+
+
+def extended(*extensions: Any) -> Any:
+    environment = {"type": "host", "workdir": "../shop"}
+    return translate({"tests": [TEST], "environment": environment, "extensions": [*extensions]})
+
+
+def test_functions_around_the_work_are_hooks() -> None:
+    found = extended("file://../tools/a.mjs:beforeAll", "file://b.cjs:afterEach")
+    called = {
+        name: (hook["command"][0], hook["command"][-2:], hook["timeout_seconds"])
+        for name, hook in found.data["workspace"]["hooks"].items()
+    }
+    assert called == {
+        "before_all": ("node", ["../tools/a.mjs", "beforeAll"], 900),
+        "after_each": ("node", ["b.cjs", "afterEach"], 900),
+    }
+    assert found.problems == {}
+
+
+@pytest.mark.parametrize(
+    ("extensions", "message"),
+    [
+        (["file://a.ts:beforeAll"], "an extension that is no function of a JavaScript file"),
+        ([{"id": "agentv:agent-rules"}], "an extension that is no function of a JavaScript file"),
+        (
+            ["file://a.mjs:afterAll"],
+            "`afterAll` of `a.mjs` has no counterpart",
+        ),
+        (
+            ["file://a.mjs:beforeAll", "file://b.mjs:beforeAll"],
+            "a second `beforeAll` has no counterpart",
+        ),
+    ],
+)
+def test_an_extension_without_a_counterpart(extensions: list[Any], message: str) -> None:
+    assert [text for _, _, text in extended(*extensions).problems] == [message]
+
+
+FUNCTIONS = """\
+import { appendFileSync } from "node:fs";
+export function beforeAll(context) { appendFileSync(`${context.workspace_path}/seen`, "all "); }
+export async function beforeEach({ workspace_path, test_id, case_input, hook_name }, { hookName }) {
+  const facts = [test_id, case_input, hook_name, hookName].join(" ");
+  appendFileSync(`${workspace_path}/seen`, facts);
+  return case_input === "More" ? { metadata: { more: 1 } } : { output: "done" };
+}
+"""
+SUITE = """\
+environment: {type: host, workdir: ../shop}
+extensions: ["file://../tools/a.mjs:beforeAll", "file://../tools/a.mjs:beforeEach"]
+tests:
+  - {id: one, input: Hi, assertions: [{type: equals, value: all one Hi beforeEach beforeEach}]}
+  - {id: two, input: More, assertions: [{type: contains, value: all}]}
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_functions_are_called_with_the_folder_and_the_case(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("tools/a.mjs", FUNCTIONS)
+    project.write("shop/readme", "Shop")
+    target = "{name: default, provider: cli, command_template: cat seen, cwd: .}"
+    project.write("rubric-ci.yaml", f"targets: [{target}]\n")
+    project.write("evals/a.eval.yaml", SUITE)
+    assert project.run().returncode == 3
+    one, two = project.report()["cases"]
+    assert (one["verdict"], two["outcome"]) == ("pass", "errored")
+    failed = "`before_each` of the workspace failed: exit status 1: ../tools/a.mjs: "
+    assert two["reason"].startswith(f"{failed}metadata of beforeEach has no counterpart")
+    (project.root / "tools/a.mjs").write_text("export const beforeAll = 1;\n")
+    project.run()
+    reason = project.report()["cases"][0]["reason"]
+    failed = failed.replace("before_each", "before_all")
+    assert reason.startswith(f"{failed}there is no function beforeAll")
+    (project.root / "tools/a.mjs").unlink()
+    project.run()
+    assert project.report()["cases"][0]["reason"].startswith(f"{failed}Cannot find module ")

@@ -1,0 +1,365 @@
+"""promptfoo's providers as targets: models, services, programs, and the model that judges."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.parts.bring import dialects
+from rubric_ci.parts.bring.dialects import promptfoo
+from rubric_ci.parts.bring.dialects.translation import NOT_SUPPORTED, Beside
+from tests import platforms
+
+TEST = "prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [{type: llm-rubric, value: Kind}]}]\n"
+
+
+def imported(
+    text: str, files: dict[str, str] | None = None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the targets, and what is lost with its path."""
+    data = Document("", f"{TEST}{text}").data
+    found = promptfoo.translate(data, Beside((files or {}).get, ".."))
+    said = [
+        f"{'.'.join(map(str, path))} {message}"
+        for rule, path, message in found.problems
+        if rule is NOT_SUPPORTED
+    ]
+    return found.targets, said
+
+
+def without_name(target: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in target.items() if key != "name"}
+
+
+MODELS: dict[str, dict[str, Any]] = {
+    "openai:gpt-6": {"model": "openai/gpt-6"},
+    "openai:chat:gpt-6": {"model": "openai/gpt-6"},
+    "openai:{{ env.MODEL }}": {"model": "openai/${{ MODEL }}"},
+    "openai:completion:gpt-6": {"model": "openai/gpt-6"},
+    "azure:responses:deployed": {"model": "azure/responses/deployed"},
+    "bedrock:converse:a.claude-next": {"model": "bedrock/a.claude-next"},
+    "openai:responses:gpt-6": {"model": "openai/responses/gpt-6"},
+    "openai:chat:ft:gpt-6:shop::1": {"model": "openai/ft:gpt-6:shop::1"},
+    "azure:chat:deployed": {"model": "azure/deployed"},
+    "anthropic:messages:claude-next": {"model": "anthropic/claude-next"},
+    "google:gemini-3": {"model": "gemini/gemini-3"},
+    "vertex:gemini-3": {"model": "vertex_ai/gemini-3"},
+    "ollama:chat:llama3:8b": {"model": "ollama_chat/llama3:8b"},
+    "ollama:llama3": {"model": "ollama/llama3"},
+    "openrouter:a/b": {"model": "openrouter/a/b"},
+    "bedrock:anthropic.claude-next": {"model": "bedrock/anthropic.claude-next"},
+    "localai:chat:vicuna": {"model": "openai/vicuna", "api_base": "http://localhost:8080/v1"},
+}
+
+
+@pytest.mark.parametrize(("written", "target"), MODELS.items())
+def test_a_model(written: str, target: dict[str, Any]) -> None:
+    targets, said = imported(f"providers: ['{written}']")
+    assert (targets, said) == ([{"name": written, **target}], [])
+
+
+SHARED = {"temperature": 0, "max_tokens": 9}
+TWO = "tests: [{{vars: {{q: a}}}}, {{vars: {{q: b}}, options: {}}}]"
+OF_SOME = "`temperature` of some tests has no counterpart: a target has one"
+SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "of a request": (
+        "{temperature: 0, max_tokens: 9, seed: 1, response_format: {type: json_object}}",
+        {
+            "temperature": 0,
+            "max_tokens": 9,
+            "seed": 1,
+            "response_format": {"type": "json_object"},
+        },
+    ),
+    "of a server": (
+        "{apiBaseUrl: 'http://127.0.0.1:1/v1', apiKeyEnvar: SHOP_KEY}",
+        {"api_base": "http://127.0.0.1:1/v1", "api_key": "${{ SHOP_KEY }}"},
+    ),
+    "variables in texts": (
+        "{headers: {Authorization: 'Bearer {{env.TOKEN}}'}}",
+        {"extra_headers": {"Authorization": "Bearer ${{ TOKEN }}"}},
+    ),
+    "a host": ("{apiHost: proxy.example}", {"api_base": "https://proxy.example/v1"}),
+    "a variable as key": ("{apiKey: '{{env.SHOP_KEY}}'}", {"api_key": "${{ SHOP_KEY }}"}),
+    "of another spelling": ("{maxTokens: 9, topP: 0.5}", {"max_tokens": 9, "top_p": 0.5}),
+    "of generation": (
+        "{generationConfig: {temperature: 0, maxOutputTokens: 9}}",
+        {"temperature": 0, "max_tokens": 9},
+    ),
+    "passed through": ("{passthrough: {reasoning_effort: none}}", {"reasoning_effort": "none"}),
+    "headers": ("{headers: {X-Title: shop}}", {"extra_headers": {"X-Title": "shop"}}),
+    "an effort": ("{reasoning: {effort: low}}", {"reasoning_effort": "low"}),
+    "without effect on answers": ("{maxRetries: 3, showThinking: false}", {}),
+    "of a service, which a model ignores": ("{url: a, method: POST}", {}),
+    "a key, which is not copied": ("{apiKey: sk-1}", {}),
+}
+
+
+@pytest.mark.parametrize(("config", "settings"), SETTINGS.values(), ids=SETTINGS)
+def test_settings(config: str, settings: dict[str, Any]) -> None:
+    [target], said = imported(f"providers: [{{id: 'openai:a', label: shop, config: {config}}}]")
+    assert (target, said) == ({"name": "shop", "model": "openai/a", **settings}, [])
+
+
+def test_the_region_of_vertex_is_a_location() -> None:
+    config = "{projectId: shop, region: europe-west1}"
+    [target], said = imported(f"providers: [{{id: 'vertex:a', config: {config}}}]")
+    assert said == []
+    assert target == {
+        "name": "vertex:a",
+        "model": "vertex_ai/a",
+        "vertex_project": "shop",
+        "vertex_location": "europe-west1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("tests", "settings", "said"),
+    [
+        ("defaultTest: {options: {temperature: 0, max_tokens: 9}}", SHARED, []),
+        (
+            f"defaultTest: {{options: {{temperature: 0}}}}\n{TWO.format('{temperature: 1}')}",
+            {},
+            [
+                f"defaultTest.options.temperature {OF_SOME}",
+                f"tests.1.options.temperature {OF_SOME}",
+            ],
+        ),
+        (TWO.format("{temperature: 1}"), {}, [f"tests.1.options.temperature {OF_SOME}"]),
+    ],
+    ids=["of every test", "of one test another", "of one test"],
+)
+def test_settings_in_the_options_of_tests(
+    tests: str, settings: dict[str, Any], said: list[str]
+) -> None:
+    text = f"prompts: [a]\nproviders: ['openai:a']\n{tests}"
+    found = promptfoo.translate(Document("", text).data)
+    problems = [
+        f"{'.'.join(map(str, path))} {message}"
+        for rule, path, message in found.problems
+        if rule is NOT_SUPPORTED
+    ]
+    assert (found.targets, problems) == (
+        [{"name": "openai:a", "model": "openai/a", **settings}],
+        said,
+    )
+
+
+LOST = {
+    "tools": (
+        "[{id: 'openai:a', config: {tools: []}}]",
+        "providers.0.config.tools `tools` has no counterpart",
+    ),
+    "a schema in a file": (
+        "[{id: 'openai:a', config: {response_format: 'file://a.json'}}]",
+        (
+            "providers.0.config.response_format `response_format` has a template, or is in another "
+            "file"
+        ),
+    ),
+    "a default in a model": (
+        "[\"openai:{{env.MODEL | default('a')}}\"]",
+        (
+            "providers.0 `openai:{{env.MODEL | default('a')}}` has a template that is not an "
+            "environment variable"
+        ),
+    ),
+    "an agent": (
+        "['anthropic:claude-agent-sdk']",
+        (
+            "providers.0 this provider has no counterpart; define a target of the name `default`: "
+            "`- {name: default, provider: claude-code}` in rubric-ci.yaml"
+        ),
+    ),
+    "a template in the settings of a program": (
+        "[{id: 'file://a.js', config: {token: '{{env.TOKEN}}'}}]",
+        "providers.0.config a template in `config` of a program is not filled in",
+    ),
+    "an embedding": (
+        "['openai:embedding:a']",
+        (
+            "providers.0 this provider has no counterpart; define a target of the name `default`: "
+            "`- {name: default, provider: cli, command_template: 'PROGRAM {PROMPT}'}`"
+        ),
+    ),
+    "a filter in a header": (
+        "[{id: 'https://a.example', config: {headers: {a: '{{q | upper}}'}}}]",
+        "providers.0.config templates of a service that are not variables have no counterpart",
+    ),
+    "a file in a body": (
+        "[{id: 'https://a.example', config: {method: POST, body: {a: 'file://a.txt'}}}]",
+        "providers.0.config a file in the request of a service is not read",
+    ),
+    "a session of a service": (
+        "[{id: 'https://a.example', config: {session: {url: 'https://b.example'}}}]",
+        "providers.0.config.session `session` has no counterpart",
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "message"), LOST.values(), ids=LOST)
+def test_what_has_no_counterpart_is_said(written: str, message: str) -> None:
+    assert imported(f"providers: {written}")[1] == [message]
+
+
+def test_a_provider_as_a_mapping_of_its_name() -> None:
+    targets, said = imported("providers: [{'openai:a': {config: {temperature: 0}}}]")
+    assert (targets, said) == ([{"name": "openai:a", "model": "openai/a", "temperature": 0}], [])
+
+
+def test_two_providers_of_one_name() -> None:
+    targets, _ = imported("providers: ['openai:a', {id: 'openai:a', config: {seed: 1}}]")
+    assert [target["name"] for target in targets] == ["openai:a", "openai:a-2"]
+
+
+def test_programs() -> None:
+    targets, said = imported(
+        "providers: [echo, 'exec:node a.js', {id: 'file://b.js', config: {x: '{y}'}}]",
+        {"a.js": "console.log(1)", "b.js": "module.exports = 1"},
+    )
+    assert said == []
+    assert [target["command_template"] for target in targets] == [
+        "python3 promptfoo_shim.py --echo {PROMPT}",
+        "node a.js {PROMPT}",
+        r"""node promptfoo_shim.mjs --config '"\u007b\"x\": \"\u007by}\"}"' ../b.js {PROMPT}""",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("(p, context) => context.vars.q", "--vars cases.vars.json {EVAL_ID} "),
+        ("(p, { vars }) => vars.q", "--vars cases.vars.json {EVAL_ID} "),
+        ("(p, context) => ask(p, context)", "--vars cases.vars.json {EVAL_ID} "),
+        ("(p, context) => p", ""),
+    ],
+    ids=["of the context", "taken apart", "passed on", "not read"],
+)
+def test_a_program_that_reads_the_variables_gets_them(code: str, words: str) -> None:
+    (target,), said = imported("providers: ['file://b.js']", {"b.js": code})
+    assert said == []
+    assert target["command_template"] == f"node promptfoo_shim.mjs {words}../b.js {{PROMPT}}"
+
+
+def test_a_command_that_reads_the_variables_gets_them() -> None:
+    (target,), said = imported(
+        "providers: [{id: 'exec:python a.py', config: {k: 1}}]",
+        {"a.py": "import sys, json\nprint(json.loads(sys.argv[3])['vars'])"},
+    )
+    assert said == []
+    assert target["command_template"] == (
+        "python3 promptfoo_shim.py --vars cases.vars.json {EVAL_ID} --config "
+        r"""'"\u007b\"basePath\": \"..\", \"k\": 1}"' 'exec:python a.py' {PROMPT}"""
+    )
+
+
+def test_the_shim_runs_a_command(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    code = "import json, sys\nprint(sys.argv[1], json.loads(sys.argv[2])['config']['k'], "
+    (tmp_path / "sub/a.py").write_text(f"{code}json.loads(sys.argv[3])['vars'])")
+    (tmp_path / "cases.vars.json").write_text('{"one": {"q": "Why?"}}')
+    config = json.dumps(json.dumps({"basePath": "sub", "k": 1}))
+    command = f"exec:{sys.executable} a.py"
+    words = ["--vars", "cases.vars.json", "one", "--config", config, command, "Hi"]
+    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
+    done = subprocess.run(
+        [sys.executable, str(shim), *words],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stdout == "Hi 1 {'q': 'Why?'}"
+
+
+@platforms.SHELL
+def test_transforms_follow_each_other_in_both_languages(tmp_path: Path) -> None:
+    (tmp_path / "more.py").write_text(
+        "def get_transform(output, context):\n    return output + 1\n"
+    )
+    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
+    sources = ["output.a", "output.b * context.vars.by", "file://more.py", "output * 10"]
+    done = subprocess.run(
+        [sys.executable, str(shim), "--transform", *sources],
+        cwd=tmp_path,
+        input=json.dumps({"output": {"a": {"b": 3}}, "context": {"vars": {"by": 2}}}),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stdout == "70"
+
+
+def test_a_module_of_the_user_hides_none_that_the_shim_needs(tmp_path: Path) -> None:
+    code = "import shop\nasync def call_api(*_):\n    return {'output': shop.NAME}\n"
+    (tmp_path / "answer.py").write_text(code)
+    (tmp_path / "shop.py").write_text("NAME = 'Shop'\n")
+    for hidden in ("inspect", "logging", "token"):  # asyncio and inspect import the two others
+        (tmp_path / f"{hidden}.py").write_text("raise SystemExit(__name__)\n")
+    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
+    done = subprocess.run(
+        [sys.executable, str(shim), "answer.py", "Hi"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("Shop", "")
+
+
+def test_the_shim_starts_without_what_most_calls_do_not_need() -> None:
+    shim = Path(next(iter(dialects.__path__))) / "shims" / "promptfoo_shim.py"
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", str(shim), "--echo", "Hi"],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert (done.stdout, "json" in loaded, loaded & {"asyncio", "inspect"}) == ("Hi", True, set())
+
+
+JUDGES: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "of the defaults": (
+        "providers: ['openai:a']\ndefaultTest: {options: {provider: 'openai:b'}}",
+        [
+            {"model": "openai/a", "judge_target": "judge"},
+            {"model": "openai/b"},
+        ],
+    ),
+    "with settings": (
+        (
+            "providers: ['openai:a']\n"
+            "defaultTest: {options: {provider: {id: 'openai:b', config: {temperature: 0}}}}"
+        ),
+        [
+            {"model": "openai/a", "judge_target": "judge"},
+            {"model": "openai/b", "temperature": 0},
+        ],
+    ),
+    "a provider by its label": (
+        (
+            "providers: ['openai:a', {id: 'openai:b', label: strict}]\n"
+            "defaultTest: {options: {provider: strict}}"
+        ),
+        [
+            {"model": "openai/a", "judge_target": "strict"},
+            {"model": "openai/b", "judge_target": "strict"},
+        ],
+    ),
+    "the model itself": (
+        "providers: ['openai:a']\ndefaultTest: {options: {provider: {text: 'openai:a'}}}",
+        [{"model": "openai/a", "judge_target": "openai:a"}],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "targets"), JUDGES.values(), ids=JUDGES)
+def test_the_judge_is_a_target(text: str, targets: list[dict[str, Any]]) -> None:
+    found, said = imported(text)
+    assert (list(map(without_name, found)), said) == (targets, [])
+    assert json.dumps(found)

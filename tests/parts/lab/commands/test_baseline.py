@@ -1,0 +1,109 @@
+"""`rubric-ci baseline` as a user types it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from rubric_ci.gate.report import json_format
+from rubric_ci.values.report import Against
+from tests.checkout import Checkout
+from tests.cli.commands.test_compare import rubric_ci, written
+from tests.nights import case, night
+
+FULL = night(1, case("a", 15), case("b", 0, 15))
+WORSE = night(2, case("a", 0, 10), case("b", 0, 3))
+
+NEXT = "2026-01-03T00:00:00+00:00"
+
+
+def test_keep_compare_and_accept(tmp_path: Path) -> None:
+    first = written(tmp_path, "first.json", FULL)
+    done = rubric_ci(tmp_path, "baseline", "keep", first)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "2 of 2 cases: added trials to the reference\n"
+        "night 1 in .rubric-ci/reference/reference.json\n"
+    )
+    second = written(tmp_path, "second.json", WORSE)
+    folder = (".rubric-ci/reference", second)
+    assert rubric_ci(tmp_path, "baseline", "keep", second).returncode == 0
+    compared = rubric_ci(tmp_path, "compare", *folder)
+    assert compared.returncode == 0
+    assert compared.stdout.splitlines()[-1] == (
+        "suspected to be worse than the reference: 1 case worse in this night; "
+        "a second one confirms it"
+    )
+    second = written(tmp_path, "second.json", replace(WORSE, started_at=NEXT))
+    folder = (".rubric-ci/reference", second)
+    compared = rubric_ci(tmp_path, "compare", *folder)
+    assert compared.returncode == 1
+    assert compared.stdout.splitlines()[-1] == "worse than the reference: 1 case broken"
+
+    reason = ("--reason", "shorter answers are wanted")
+    accepted = rubric_ci(tmp_path, "baseline", "accept", second, *reason)
+    assert (accepted.returncode, accepted.stderr) == (0, "")
+    assert accepted.stdout.splitlines()[0].startswith("e.yaml: a: ▼ broken: pass 1.00 → fail")
+    assert accepted.stdout.splitlines()[-1] == (
+        "accepted: second.json of 2026-01-03T00:00:00+00:00 (shorter answers are wanted)"
+    )
+    again = rubric_ci(tmp_path, "compare", *folder)
+    assert again.returncode == 0
+    shown = (
+        "Reference: commit `2222222222` of 2026-01-03, 0 days old, 3 trials per case "
+        "(shorter answers are wanted)"
+    )
+    assert shown in again.stdout
+    few = "The reference is provisional: it has 3 of 15 trials per case, so that only large drops "
+    assert few in again.stdout
+
+
+def test_a_merge_is_named_in_the_summary(tmp_path: Path) -> None:
+    first = written(tmp_path, "first.json", night(1, *FULL.cases, case("c", 15)))
+    assert rubric_ci(tmp_path, "baseline", "keep", first).returncode == 0
+    fixed = (case("a", 3), replace(case("b", 5), change="fixed", further_trials=4), case("c", 3))
+    head = replace(night(2, *fixed), against=Against(ref="auto", commit="1" * 40))
+    merged = written(tmp_path, "merged.json", head)
+    summary = tmp_path / "summary.md"
+    at = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
+    done = rubric_ci(tmp_path, "baseline", "accept-merge", merged, **at)
+    assert (done.returncode, done.stderr) == (0, "")
+    moved = "the reference moved to 2222222222 for 1 case (merge: fixed b)"
+    reference = (
+        "Reference: commit `1111111111` of 2026-01-01, 1 day old, 15 trials per case "
+        "(first run); "
+        "1 case since commit `2222222222` of 2026-01-02, 0 days old (merge: fixed b)"
+    )
+    assert done.stdout.splitlines() == [moved, reference]
+    assert summary.read_text() == f"- {moved}\n- {reference}\n"
+    night_after = rubric_ci(tmp_path, "compare", ".rubric-ci/reference", merged, "--format", "json")
+    (move,) = json.loads(night_after.stdout)["comparison"]["reference"]["moves"]
+    assert (move["commit"], move["cases"], move["age_days"]) == ("2" * 40, 1, 0)
+
+
+def test_a_reason_is_required(tmp_path: Path) -> None:
+    report = written(tmp_path, "r.json", FULL)
+    done = rubric_ci(tmp_path, "baseline", "accept", report)
+    assert done.returncode == 2
+    assert "Missing option '--reason'" in done.stderr
+    assert not (tmp_path / ".rubric-ci").exists()
+
+
+def test_a_run_is_compared_with_the_nights_before(tmp_path: Path) -> None:
+    (tmp_path / "rubric-ci.yaml").write_text(
+        "targets: [{name: default, provider: mock, response: hello}]\n"
+    )
+    script = "{name: s, type: code_judge, script: 'grep -qi hello {answer_file}'}"
+    (tmp_path / "a.eval.yaml").write_text(
+        f"evalcases: [{{id: greets, input: Say hello, evaluators: [{script}]}}]\n"
+    )
+    Checkout.create(tmp_path)
+    run = ("run", "--baseline", ".rubric-ci/reference")
+    for trials in ("15", "3"):
+        assert rubric_ci(tmp_path, *run, "--trials", trials).returncode == 0
+        assert rubric_ci(tmp_path, "baseline", "keep").returncode == 0
+    comparison = json_format.read((tmp_path / ".rubric-ci/report.json").read_text()).comparison
+    assert comparison
+    assert comparison.reference
+    assert (comparison.reference.trials, comparison.reference.reason) == (15, "first run")
+    assert comparison.slide
+    assert (comparison.slide.nights, comparison.slide.detected) == (1, False)

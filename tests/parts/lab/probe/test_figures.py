@@ -1,0 +1,83 @@
+"""The word for the marks of variants."""
+
+import pytest
+
+from rubric_ci.parts.lab.probe.figures import Mutation, Share, Word, families, figures
+
+
+def noticed(
+    *right: bool,
+    family: str = "replaced",
+    later: bool = False,
+    as_long: bool = False,
+    case: str = "a",
+) -> list[Mutation]:
+    return [
+        Mutation(
+            case=case,
+            family=family,
+            change="",
+            must_notice=True,
+            right=each,
+            later=later,
+            as_long=as_long,
+        )
+        for each in right
+    ]
+
+
+def unmoved(*right: bool) -> list[Mutation]:
+    return [
+        Mutation(case="a", family="greeting", change="", must_notice=False, right=each)
+        for each in right
+    ]
+
+
+YES, NO = [True] * 4, [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("mutations", "word"),
+    [
+        ([], "untested"),
+        (noticed(True, True), "untested"),
+        (noticed(*YES), "sound"),
+        (noticed(*YES) + unmoved(False), "sound"),
+        (noticed(*YES) + unmoved(False, False, *YES), "jumpy"),
+        (noticed(*YES) + unmoved(False, False, *YES * 3), "sound"),
+        (noticed(*NO), "never-fails"),
+        (noticed(*NO, later=True, as_long=True, family="number-changed"), "never-fails"),
+        (noticed(*NO) + unmoved(False, False), "jumpy"),
+        (noticed(*YES, *NO), "misses-some"),
+        (noticed(*YES * 3, False), "sound"),
+        (noticed(*YES) + noticed(*NO, family="number-changed"), "blind-to-numbers"),
+        (noticed(*YES) + noticed(*NO, family="unit-changed"), "blind-to-numbers"),
+        (noticed(*YES) + noticed(*NO, later=True), "blind-to-later-text"),
+        (noticed(*YES) + noticed(*NO, as_long=True), "follows-length"),
+        (noticed(*NO, family="number-changed", as_long=True) + noticed(*YES, later=True),
+         "blind-to-numbers"),
+        (noticed(*NO, later=True) + noticed(True), "blind-to-later-text"),
+    ],
+)  # fmt: skip
+def test_words(mutations: list[Mutation], word: Word) -> None:
+    assert figures(mutations)[2] == word
+
+
+def test_shares_of_one_answer_are_over_its_variants() -> None:
+    share, other, _ = figures(noticed(True, True, True, False) + unmoved(True))
+    assert share == Share(hit=3, of=4, low=0.3006, high=0.9544)
+    assert other == Share(hit=1, of=1, low=0.2065, high=1.0)
+    assert figures([])[0] == Share(hit=0, of=0, low=0.0, high=1.0)
+
+
+def test_shares_of_several_answers_are_over_the_answers() -> None:
+    both = noticed(*YES, case="a") + noticed(*YES, case="b")
+    assert figures(both)[0] == Share(hit=8, of=8, low=0.0122, high=1.0)
+
+
+def test_families_in_order() -> None:
+    mutations = noticed(True, family="blank") + noticed(False) + noticed(True)
+    assert [(name, share.hit, share.of) for name, share in families(mutations)] == [
+        ("blank", 1, 1),
+        ("replaced", 1, 2),
+    ]

@@ -9,7 +9,7 @@ from rubric_ci.files.project.discovery import lookup
 from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.validator import check_config, check_evals
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.parts.bring.dialects import open_source
+from rubric_ci.files.yaml_text.opened import open_source
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(yaml|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

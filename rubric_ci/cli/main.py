@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from rubric_ci import __version__
 from rubric_ci.cli import completion, options
 from rubric_ci.cli.click_types import Group, option
 from rubric_ci.errors import ExitCode, MissingExtra, UserError
+from rubric_ci.values import parts
 
 SENTENCE: Final = 200  # characters of the first sentence of a command; more than any has
 _EPILOG: Final = """\
@@ -33,51 +35,65 @@ Every option has an environment variable: RUBRIC_CI_RUN_CONCURRENCY=4 means run 
 """
 
 
-COMMANDS: Final = {
-    "Start": {"init": "cli.start", "demo": "cli.start"},
+CORE: Final = {
+    "Start": {"init": "cli.start:init", "demo": "cli.start:demo"},
     "Every day": {
-        "validate": "cli.main",
-        "run": "cli.run_and_plan",
-        "show": "cli.every_day",
-        "generate": "cli.every_day",
-        "compare": "cli.every_day",
-        "waive": "cli.every_day",
-        "probe": "parts.lab.judge",
-        "doctor": "cli.every_day",
+        "validate": "cli.main:validate",
+        "run": "cli.run_and_plan:run",
+        "show": "cli.every_day:show",
+        "generate": "cli.every_day:generate",
+        "compare": "cli.every_day:compare",
+        "waive": "cli.every_day:waive",
+        "doctor": "cli.every_day:doctor",
     },
-    "Bring": {"import": "parts.bring.cli", "adopt": "parts.bring.cli"},
-    "Trust the judge": {"judge": "parts.lab.judge"},
-    "Nights": {"baseline": "parts.lab.nights", "history": "parts.lab.nights"},
-    "CI": {"plan": "cli.run_and_plan", "report": "cli.ci", "authorize": "cli.ci"},
-    "Other": {"cache": "cli.ci"},
+    "Bring": {},
+    "Trust the judge": {},
+    "Nights": {},
+    "CI": {
+        "plan": "cli.run_and_plan:plan",
+        "report": "cli.ci:report",
+        "authorize": "cli.ci:authorize",
+    },
+    "Other": {"cache": "cli.ci:cache"},
 }
-"""Headings of `--help` in the order of use: the commands below each, and the module of each."""
+"""Headings of `--help` in the order of use: the commands below each, and the place of each."""
 
-_NAMES: Final = {"import": "import_files"}  # a word of the language
-_MODULES: Final = {name: module for names in COMMANDS.values() for name, module in names.items()}
+_CORE: Final = {name: place for places in CORE.values() for name, place in places.items()}
+
+
+@cache
+def commands() -> dict[str, dict[str, str]]:
+    """Return the commands by heading; those of parts come before the last one of the core."""
+    found = {heading: dict(places) for heading, places in CORE.items()}
+    for heading, name, place in parts.commands():
+        below = found[heading]
+        last = below.popitem() if CORE[heading] else None
+        below[name] = place
+        below |= dict([last] if last else [])
+    return found
 
 
 class _Commands(Group):
     """Loads commands on demand; turns a UserError into a message and an exit code."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in _MODULES and cmd_name not in self.commands:
-            module = import_module(f"rubric_ci.{_MODULES[cmd_name]}")
-            self.add_command(getattr(module, _NAMES.get(cmd_name, cmd_name)))
+        if cmd_name not in self.commands and (place := _place_of(cmd_name)):
+            module, _, attribute = place.partition(":")
+            self.add_command(getattr(import_module(f"rubric_ci.{module}"), attribute))
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, _: click.Context) -> list[str]:
-        return list(_MODULES)
+        return [name for places in commands().values() for name in places]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, with the commands of groups as they are typed."""
-        for heading, names in COMMANDS.items():
+        for heading, names in commands().items():
             with formatter.section(heading):
                 formatter.write_dl([row for name in names for row in self._rows(ctx, name)])
 
     def _rows(self, ctx: click.Context, name: str) -> Iterator[tuple[str, str]]:
         command = self.get_command(ctx, name)
-        assert command  # noqa: S101 - `name` is in COMMANDS
+        assert command  # noqa: S101 - `name` is in the table
         inner = command.commands.items() if isinstance(command, click.Group) else ()
         for word, each in inner or (("", command),):
             yield f"{name} {word}".rstrip(), each.get_short_help_str(SENTENCE)
@@ -104,6 +120,13 @@ class _Commands(Group):
             ctx.exit(ExitCode.NO_VERDICT)
         finally:
             sys.stdout.flush()  # here, so that a full disk is still reported
+
+
+def _place_of(name: str) -> str:
+    """Return the place of a command; no part is imported for one of the core."""
+    return _CORE.get(name) or next(
+        (places[name] for places in commands().values() if name in places), ""
+    )
 
 
 @click.group(

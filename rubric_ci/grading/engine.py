@@ -27,12 +27,12 @@ from rubric_ci.grading.resolve import Task, needs_work
 from rubric_ci.grading.targets import answer_cache, spending
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
+from rubric_ci.grading.targets.workplace import Workplaces
 from rubric_ci.grading.trial_results import (
     median_trial,
     with_further_trials,
     without_work_of_trials,
 )
-from rubric_ci.parts.agents.workspace import Workspaces
 from rubric_ci.system import coroutines
 from rubric_ci.values.config import CliTarget, JudgeConfig, LlmTarget
 from rubric_ci.values.context import RunContext
@@ -81,7 +81,7 @@ async def grade(
         failures.count(result)
         return result
 
-    with closing(run.workspaces):
+    with closing(run.workplaces):
         results = await coroutines.gather_until_cancelled(one(task) for task in tasks)
     failures.end()
     return results
@@ -122,7 +122,7 @@ class _Run:
     limits: ConcurrencyLimits
     health: HealthChecks = field(default_factory=HealthChecks)
     batches: Batches
-    workspaces: Workspaces = field(default_factory=Workspaces)
+    workplaces: Workplaces = field(default_factory=Workplaces)
     trials: int
     further_trials: Callable[[CaseResult], int]
     deadline: Deadline
@@ -248,7 +248,7 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
     await run.health.check(task.target, own)
     try:
         answer = await targets.answer(
-            case, task.target, own, context.trial, run.batches, run.workspaces
+            case, task.target, own, context.trial, run.batches, run.workplaces
         )
     except (CannotAnswer, CannotRunScript) as error:
         failed = replace(error.did or Answer(text=""), error=str(error))

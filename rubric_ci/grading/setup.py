@@ -17,12 +17,11 @@ from rubric_ci.models.llm import preflight, recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal
 from rubric_ci.models.llm.budget import Budget, Caps
 from rubric_ci.models.llm.cache import Cache
-from rubric_ci.models.llm.client import CircuitBreaker, connect
+from rubric_ci.models.llm.client import CircuitBreaker, batches, connect
 from rubric_ci.models.llm.model_checks import ModelChecks
 from rubric_ci.models.llm.model_info import prices_of
 from rubric_ci.models.llm.recording import log_requests
 from rubric_ci.models.llm.responders import Responders
-from rubric_ci.parts.litellm import batch as batch_module
 from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.committed import first_tracked
@@ -46,7 +45,7 @@ def build_context(
     *,
     cache: CacheOptions | None = None,
     offline: bool = False,
-    batch: batch_module.Notify | None = None,
+    batch: Callable[[str], None] | None = None,
     hosts: AllowedHosts | None = None,
 ) -> RunContext:
     """Build the context that targets and evaluators run with; hosts None: all are allowed."""
@@ -54,9 +53,9 @@ def build_context(
     breaker, responders = CircuitBreaker(), Responders(note)
     live = not (requests.replay or offline or batch)
     kept = build_cache(requests, cache) if cache else None
-    budget = Budget(caps_of(requests), batch_module.prices if batch else prices_of)
+    budget = Budget(caps_of(requests), batches().prices if batch else prices_of)
     if batch:
-        sent = batch_module.connect(budget=budget, notify=batch, add_note=note, cache=kept)
+        sent = batches().connect(budget=budget, notify=batch, add_note=note, cache=kept)
     else:
         sent = connect(
             concurrency=requests.concurrency,

@@ -30,7 +30,7 @@ from rubric_ci.grading.resolve import (
 )
 from rubric_ci.grading.skill_cases import unless_stopped, with_files_seen, without_the_skill
 from rubric_ci.grading.targets.conversation import played_by
-from rubric_ci.parts.litellm import batch
+from rubric_ci.models.llm.client import batches
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.config import (
     Config,
@@ -71,7 +71,7 @@ def build_tasks(
         check_judges(tasks)
     if settings.batch and not (settings.requests.replay or settings.offline):
         for endpoint in _models(tasks):
-            batch.check(endpoint)
+            batches().check(endpoint)
     return tasks
 
 

@@ -8,11 +8,11 @@ import click
 from click.testing import CliRunner
 
 from rubric_ci.cli.click_types import Variable, variable
-from rubric_ci.cli.main import COMMANDS, main
+from rubric_ci.cli.main import commands, main
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "commands"
 MARK: Final = "<!-- made by `make golden`; do not edit -->"
-NAMES: Final = [name for names in COMMANDS.values() for name in names]
+NAMES: Final = [name for names in commands().values() for name in names]
 GUIDES: Final = {
     "authorize": ("Pull requests of strangers", "public-repositories.md"),
     "init": ("The first ten minutes", "first-ten-minutes.md"),

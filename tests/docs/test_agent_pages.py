@@ -10,7 +10,7 @@ import pytest
 from rubric_ci.cli.main import main
 from rubric_ci.files.project.discovery import lookup
 from rubric_ci.files.validation.validator import check_evals
-from rubric_ci.parts.bring.dialects import open_source
+from rubric_ci.files.yaml_text.opened import open_source
 
 ROOT = Path(__file__).parents[2]
 SKILL = (ROOT / "skills/rubric-ci/SKILL.md").read_text(encoding="utf-8")

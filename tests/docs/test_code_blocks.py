@@ -20,7 +20,7 @@ from rubric_ci.files.project.loader import load_targets
 from rubric_ci.files.validation.rules import apply_suppressions
 from rubric_ci.files.validation.validator import check_config, check_evals, check_waivers
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.parts.bring.dialects import open_source
+from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms

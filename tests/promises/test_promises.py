@@ -14,7 +14,7 @@ import pytest
 
 from rubric_ci.files.parsing.program_targets import PROGRAMS
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
-from rubric_ci.parts.agents import AGENTS
+from rubric_ci.models.agents import AGENTS
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.adoption.tools import TOOLS
 from rubric_ci.parts.bring.traces import FORMATS

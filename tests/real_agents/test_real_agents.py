@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from rubric_ci.parts.agents import AGENTS
+from rubric_ci.models.agents import AGENTS
 from tests import aimock as scripted
 from tests import podman
 from tests.aimock import Aimock

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.parts.agents import AGENTS
+from rubric_ci.models.agents import AGENTS
 from tests import aimock as scripted
 from tests.aimock import Aimock
 from tests.http_server import serving

@@ -19,12 +19,12 @@ import pytest
 
 import rubric_ci
 from rubric_ci.files.validation.validator import check_evals
+from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.outline import count_cases
 from rubric_ci.models.judge.injection_scan import scan_for_injection
 from rubric_ci.models.judge.prompt import escaped
 from rubric_ci.models.judge.reply import find_object
 from rubric_ci.models.judge.reply_checks import _is_quoted_in
-from rubric_ci.parts.bring.dialects import open_source
 from rubric_ci.parts.litellm.litellm_client import _without_prefixes
 from rubric_ci.text import code_blocks, escape
 from rubric_ci.text.globs import matcher

@@ -35,6 +35,7 @@ from rubric_ci.system import coroutines
 from rubric_ci.system.actions_runner import can_install
 from rubric_ci.system.output import wrapped
 from rubric_ci.text import escape
+from rubric_ci.values import parts
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.config import RunnerTarget
 from rubric_ci.values.report import RunReport
@@ -111,10 +112,10 @@ def grade_inputs(
 
 def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -> ExitCode:
     """Run another eval tool and report its results."""
-    from rubric_ci.parts.bring.eval_tool import tool_report  # with the readers of all tools
-
+    if (tool_report := parts.offered("run of another tool")) is None:
+        raise CannotConfigure("this installation runs no other eval tools", "remove the runner")
     check_folder(settings)
-    report = tool_report(settings, tool, os.environ, started_at)
+    report: RunReport = tool_report(settings, tool, os.environ, started_at)
     report = with_comparison(report, open_baseline(settings), settings, os.environ)
     written = write_and_show(report, settings)
     publish(report, written, settings, os.environ)

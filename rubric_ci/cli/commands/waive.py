@@ -22,10 +22,10 @@ from rubric_ci.gate.waivers.file import (
     match_waiver,
     targets_of,
 )
-from rubric_ci.parts.bring.adoption.adopted_report import cases_of
 from rubric_ci.system.git import plumbing, process
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest
+from rubric_ci.values import parts
 from rubric_ci.values.command_settings import WaiveSettings
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.option_values import REPORT, WAIVERS
@@ -78,7 +78,9 @@ def _in_eval_files(project: Project) -> list[EvalCase]:
 def _adopted() -> tuple[EvalCase, ...]:
     """Return the adopted cases of the last report."""
     path = Path(REPORT)
-    return cases_of(read_report(path)) if path.exists() else ()
+    cases_of = parts.offered("adopted cases") if path.exists() else None
+    found: tuple[EvalCase, ...] = cases_of(read_report(path)) if cases_of else ()
+    return found
 
 
 def _check_date(settings: WaiveSettings, today: date) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.json_data import schema_problem, validity
 from rubric_ci.evaluators.assertions.row import CALLS, TEXT, TEXTS, Outcome, Row, shown
-from rubric_ci.parts.agents import NAMED
+from rubric_ci.models.agents import named
 from rubric_ci.text.numbers import listed
 from rubric_ci.text.shell_commands import Spellings, commands
 from rubric_ci.values.json_value import JSON
@@ -150,7 +150,7 @@ def _wanted(step: Step, pattern: str, fold: bool) -> str | None:
     if parts is None:
         return None
     tool, name = (text.casefold() if fold else text for text in (step.tool, parts["tool"]))
-    if not _glob(tool, name) and step.tool not in NAMED.get(name, ()):
+    if not _glob(tool, name) and step.tool not in named(name):
         return None
     return parts["arguments"] or ""
 
@@ -165,7 +165,7 @@ def _commands(step: Step) -> list[Spellings]:
     """Return the commands of a call of a shell."""
     given = step.arguments if isinstance(step.arguments, dict) else {}
     line = given.get("command", given.get("cmd"))
-    if step.tool not in NAMED["shell"] or not isinstance(line, str):
+    if step.tool not in named("shell") or not isinstance(line, str):
         return []
     return [tuple(" ".join(text.split()) for text in each) for each in commands(line)]
 

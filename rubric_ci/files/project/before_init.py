@@ -10,8 +10,8 @@ from rubric_ci.errors import CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, targets_candidates
+from rubric_ci.files.yaml_text.opened import is_providers, open_config
 from rubric_ci.files.yaml_text.source import decode, open_source
-from rubric_ci.parts.bring.dialects import is_providers, open_config
 from rubric_ci.system.git import branch, plumbing, process
 from rubric_ci.system.model_list import model_info
 from rubric_ci.values.dataclass import dataclass

@@ -19,8 +19,8 @@ from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTarget
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
 from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.opened import open_config, open_source
 from rubric_ci.files.yaml_text.source import UNREADABLE, decode
-from rubric_ci.parts.bring.dialects import open_config, open_source
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.option_values import WAIVERS
 from rubric_ci.values.problems import LocatedProblem

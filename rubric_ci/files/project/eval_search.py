@@ -12,8 +12,8 @@ from rubric_ci.files.project import discovery
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.gate_rules import CaseName, Sizes
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
+from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import decode
-from rubric_ci.parts.bring.dialects import open_source
 from rubric_ci.system import file_io
 
 

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 from posixpath import basename, dirname, join, splitext
 from typing import Final, Protocol
 
-from rubric_ci.parts.bring.dialects import AGENTV, PROVIDERS_NAMES, is_providers
+from rubric_ci.files.yaml_text.opened import AGENTV, PROVIDERS_NAMES, is_providers
 from rubric_ci.values.references import Lookup
 
 CONFIG_NAMES: Final = ("rubric-ci.yaml", "rubric-ci.yml")
@@ -102,7 +102,7 @@ def yaml_holds_cases(data: bytes) -> bool:
         return named and all(problem.rule != YAML_EMPTY for _, problem in document.text_problems)
     if isinstance(document.data, dict) and "evalcases" in document.data:
         return True
-    from rubric_ci.parts.bring.dialects import dialect_of
+    from rubric_ci.files.yaml_text.opened import dialect_of
 
     return dialect is not None and dialect_of(document.data) is not None
 

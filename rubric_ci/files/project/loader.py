@@ -14,9 +14,9 @@ from rubric_ci.files.validation.located_problems import has_errors, position
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.validation.target_rules import TARGET_NAME_DUPLICATE
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts, switched
+from rubric_ci.files.yaml_text.opened import open_config, open_source
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.parts.bring.dialects import open_config, open_source
-from rubric_ci.parts.bring.dialects.translation import TranslatedSource, Translation
+from rubric_ci.files.yaml_text.translation import TranslatedSource, Translation
 from rubric_ci.values.config import Config, Target, UnsupportedTarget
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.evals import EvalFile

@@ -22,8 +22,8 @@ from rubric_ci.files.project.file_kinds import (
     targets_candidates,
 )
 from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_config
+from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.files.yaml_text.source import UNREADABLE, decode
-from rubric_ci.parts.bring.dialects import open_config
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.option_values import CALIBRATION
 from rubric_ci.values.problems import LocatedProblem

@@ -12,8 +12,8 @@ from rubric_ci.evaluators.assertions.row import CALLS
 from rubric_ci.evaluators.kind import target_names
 from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.reference_rules import missing_file
-from rubric_ci.parts.agents import AGENTS, NAMED
-from rubric_ci.parts.agents.program import KINDS
+from rubric_ci.models.agents import AGENTS, named
+from rubric_ci.models.agents.program import KINDS
 from rubric_ci.text.suggestions import did_you_mean
 from rubric_ci.values.problems import Path, Problem, Rule, mappings, with_rubrics
 from rubric_ci.values.references import Found, Lookup, NearFile
@@ -109,7 +109,7 @@ def _unknown_tools(value: Any, key: str, path: Path, program: str) -> Iterator[P
 
 def _same_kind(tool: str, own: Mapping[str, tuple[str, ...]]) -> str:
     """Return the kind of a tool that another agent has by this name."""
-    return next((kind for kind in KINDS if kind in own and tool in NAMED[kind]), "")
+    return next((kind for kind in KINDS if kind in own and tool in named(kind)), "")
 
 
 def _option(criterion: dict[str, Any], key: str, path: Path) -> Iterator[Problem]:

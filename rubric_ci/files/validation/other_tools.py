@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
 from rubric_ci.text.numbers import shortened
+from rubric_ci.values import parts
 from rubric_ci.values.problems import GOOD_FILE, Path, Problem, Rule
 
 OTHER_TOOL: Final = Rule(
@@ -160,9 +161,8 @@ def _of_traces(records: list[Any], path: Path) -> Problem | None:
     likely = [each for each in records if isinstance(each, dict) and not _TRACE.isdisjoint(each)]
     if not likely:
         return None
-    from rubric_ci.parts.bring.traces import format_of  # few files have traces
-
-    if form := next(filter(None, map(format_of, likely)), ""):
+    format_of = parts.offered("format of a trace")
+    if format_of and (form := next(filter(None, map(format_of, likely)), "")):
         message = f"the file has traces ({form}), and no cases"
         return Problem(OTHER_TOOL, path, message, "`rubric-ci import` makes cases of them")
     return None

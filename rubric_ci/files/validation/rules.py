@@ -43,8 +43,8 @@ from rubric_ci.files.yaml_text import (
     size_limits,
     source,
     syntax_errors,
+    translation,
 )
-from rubric_ci.parts.bring.dialects import translation
 from rubric_ci.values import problems
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.problems import MAX_PROBLEMS, Rule

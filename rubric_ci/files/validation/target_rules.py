@@ -10,8 +10,8 @@ from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED, texts
 from rubric_ci.files.validation.eval_rules import UNKNOWN_TARGET, UNUSED_SETTING
 from rubric_ci.files.validation.provider_rules import agent_meant
 from rubric_ci.files.validation.shape_rules import MISSING_KEY
-from rubric_ci.parts.agents import AGENTS
-from rubric_ci.parts.agents.program import OPTIONS
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.agents.program import OPTIONS
 from rubric_ci.text.suggestions import did_you_mean, known_names, nearest, suggest
 from rubric_ci.values.model_facts import AGENTV_AGENTS
 from rubric_ci.values.problems import Path, Problem, Rule, mappings

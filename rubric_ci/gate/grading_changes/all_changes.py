@@ -14,6 +14,7 @@ from rubric_ci.files.project.difference import Difference
 from rubric_ci.files.project.file_kinds import RepositoryFiles, sidecar_name
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.gate.grading_changes.cases import case_changes, removed_cases
 from rubric_ci.gate.grading_changes.configuration import (
@@ -21,6 +22,7 @@ from rubric_ci.gate.grading_changes.configuration import (
     target_changes,
     target_of,
 )
+from rubric_ci.gate.grading_changes.eval_tool_results import check_is_known
 from rubric_ci.gate.grading_changes.file_changes import (
     ScriptFiles,
     edited_file,
@@ -35,8 +37,6 @@ from rubric_ci.gate.grading_changes.file_changes import (
 from rubric_ci.gate.grading_changes.targets import measures_of
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.waivers.file import load_waivers
-from rubric_ci.parts.bring.dialects import open_config
-from rubric_ci.parts.bring.eval_tool_results import check_is_known
 from rubric_ci.system.git.snapshot import Snapshot
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import Base, GradingChange, by_order

@@ -6,8 +6,7 @@ from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.targets import command, conversation, llm, recorded
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.skill import with_skill
-from rubric_ci.parts.agents import agent
-from rubric_ci.parts.agents.workspace import Workspaces
+from rubric_ci.grading.targets.workplace import Workplaces, at_work, needed
 from rubric_ci.values.config import (
     CliTarget,
     LlmTarget,
@@ -31,14 +30,14 @@ async def answer(
     context: RunContext,
     attempt: int = 0,
     batches: Batches | None = None,
-    workspaces: Workspaces | None = None,
+    workplaces: Workplaces | None = None,
 ) -> Answer:
     """Return the target's answer to the case; each attempt is a new one. Raises NoVerdict.
 
     `batches` has the cases that a batch target answers in one process; without it, only this one.
     """
-    target = agent.at_work(case, target) if isinstance(target, CliTarget) else target
-    shared, case = workspaces or Workspaces(), with_skill(case, target)
+    target = at_work(case, target) if isinstance(target, CliTarget) else target
+    shared, case = workplaces or Workplaces(), with_skill(case, target)
     if isinstance(target, CliTarget) and target.batched:
         _check_batch(case, target)
         batches = batches or Batches([(case, target)])
@@ -52,7 +51,8 @@ async def answer(
     else:
         given = await _answer(case, target, context, attempt, shared)
     if case.workspace and isinstance(target, LlmTarget):
-        given = await agent.beside(given, case, target.name, context, shared)
+        add = needed("answer with a workspace")
+        given = await add(given, case, target.name, context, shared.made())
     if len(given.text) > MOST_ANSWER:
         message = f"has {len(given.text):,} characters; at most {MOST_ANSWER:,} are graded"
         raise CannotAnswer(f"the answer of the target `{target.name}` {message}", given.usage)
@@ -75,7 +75,7 @@ def _works(target: Target) -> bool:
 
 
 async def _answer(
-    case: EvalCase, target: Target, context: RunContext, attempt: int, workspaces: Workspaces
+    case: EvalCase, target: Target, context: RunContext, attempt: int, workplaces: Workplaces
 ) -> Answer:
     match target:
         case LlmTarget():
@@ -83,7 +83,9 @@ async def _answer(
         case CliTarget(agent=None, workspace=None):
             return await command.answer(case, target, context, attempt)
         case CliTarget():
-            return await agent.answer(case, target, context, attempt, workspaces)
+            work = needed("answer in a workspace")
+            given: Answer = await work(case, target, context, attempt, workplaces.made())
+            return given
         case RecordedTarget():
             return recorded.answer(case, target, context)
         case MockTarget():

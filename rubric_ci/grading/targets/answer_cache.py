@@ -15,10 +15,9 @@ from typing import assert_never
 from rubric_ci.errors import CannotAnswer
 from rubric_ci.grading.targets import command, conversation, llm
 from rubric_ci.grading.targets.skill import with_skill
+from rubric_ci.grading.targets.workplace import assertions_of, at_work
 from rubric_ci.models.llm.cache import ANSWER
 from rubric_ci.models.llm.judge_command import version_of_cli
-from rubric_ci.parts.agents.agent import at_work
-from rubric_ci.parts.agents.work import assertions_of
 from rubric_ci.system import masking
 from rubric_ci.text.redact import is_secret_name
 from rubric_ci.values.agent_program import AgentProgram

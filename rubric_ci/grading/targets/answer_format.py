@@ -14,8 +14,8 @@ from typing import Any
 from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut
 from rubric_ci.files.yaml_text.recordings import MEASURES
 from rubric_ci.grading.targets.call_spelling import Spelling, spelled
-from rubric_ci.parts.agents import READERS, format_of, steps_so_far
-from rubric_ci.parts.agents.program import NO_FILES, AgentFailed, Files, last_event
+from rubric_ci.models.agents import READERS, format_of, steps_so_far
+from rubric_ci.models.agents.program import NO_FILES, AgentFailed, Files, last_event
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished, describe_exit
@@ -170,7 +170,7 @@ def _number(measures: Mapping[str, JSON], name: str) -> int | float | None:
 def read(form: str, stdout: str, stderr: str, target: CliTarget, files: Files = NO_FILES) -> Trace:
     """Read a format; raises CannotAnswer for a failure, also one that exits with status 0."""
     try:
-        return READERS[form](stdout, stderr, files)
+        return READERS[form].read(stdout, stderr, files)
     except AgentFailed as error:
         known = target.agent and error.cost_usd is not None
         spent = Usage(calls=1, cost_usd=error.cost_usd or 0.0) if known else None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 
-from rubric_ci.parts.agents import NAMED
+from rubric_ci.models.agents import named
 from rubric_ci.text.shell_commands import unwrapped
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
@@ -66,7 +66,7 @@ def _shortener(places: Mapping[Path, str]) -> Callable[[str], str]:
 
 def _step(step: Step, shorten: Callable[[str], str]) -> Step:
     arguments = step.arguments
-    if step.tool in NAMED["shell"] and isinstance(arguments, dict):
+    if step.tool in named("shell") and isinstance(arguments, dict):
         arguments = {
             key: unwrapped(value) if key in {"command", "cmd"} and isinstance(value, str) else value
             for key, value in arguments.items()

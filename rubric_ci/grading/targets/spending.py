@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from rubric_ci.errors import NoVerdict
-from rubric_ci.parts.agents import AGENTS
+from rubric_ci.models.agents import AGENTS
 from rubric_ci.values.config import CliTarget, LlmTarget, Target
 from rubric_ci.values.context import RunContext, Start, StartPrice
 from rubric_ci.values.results import Answer

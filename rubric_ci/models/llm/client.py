@@ -14,22 +14,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
-from rubric_ci.errors import CannotReachModel
+from rubric_ci.errors import CannotConfigure, CannotReachModel
 from rubric_ci.models.llm import judge_command
 from rubric_ci.models.llm.budget import Budget
 from rubric_ci.models.llm.direct import provider_of
 from rubric_ci.models.llm.model_info import known_mode
 from rubric_ci.models.llm.output_modes import OutputModes
 from rubric_ci.models.llm.retry import RequestError, with_retries
-from rubric_ci.parts.litellm.litellm_client import (
-    ask_litellm,
-    load_litellm,
-    loaded_litellm,
-    output_mode,
-)
-from rubric_ci.parts.litellm.workload_identity import authenticated
+from rubric_ci.values import parts
 from rubric_ci.values.config import Endpoint, OutputMode
 from rubric_ci.values.context import JudgementCache
 from rubric_ci.values.llm_calls import AddNote, ModelCall, ModelCaller, ModelReply
@@ -158,7 +152,9 @@ def output_mode_of(call: ModelCall) -> OutputMode:
     model = call.endpoint.model
     if provider_of(call.endpoint):
         return known_mode(model)
-    return output_mode(load_litellm(), model)
+    client = _litellm()
+    mode: OutputMode = client.output_mode(client.load_litellm(), model)
+    return mode
 
 
 async def complete(call: ModelCall) -> ModelReply:
@@ -170,20 +166,40 @@ async def request(call: ModelCall) -> ModelReply:
     """Send one request; raises RequestError."""
     provider = provider_of(call.endpoint)
     if provider is None:
-        await loaded_litellm(call.endpoint.model)
+        await _litellm().loaded_litellm(call.endpoint.model)
     timeout = call.endpoint.timeout_seconds
     try:
         # NOTE: the libraries' own timeout is between two bytes; a slow server could take for ever.
         async with judge_command.turn(call.endpoint), asyncio.timeout(timeout):
             if call.endpoint.identity:
-                call = replace(call, endpoint=await authenticated(call.endpoint))
-            return await (provider.ask(call) if provider else ask_litellm(call))
+                call = replace(call, endpoint=await _offered("authenticated")(call.endpoint))
+            ask = provider.ask if provider else _litellm().ask_litellm
+            reply: ModelReply = await ask(call)
+            return reply
     except RequestError as error:
         if call.media and _TEXT_ONLY.search(str(error)):
             raise _takes_text_only(error) from error
         raise
     except TimeoutError as error:
         raise RequestError(f"no reply within {timeout:g} s", status=408) from error
+
+
+def batches() -> Any:
+    """Return the module that sends requests in batches; raises CannotConfigure if there is none."""
+    if (found := parts.offered("batch")) is None:
+        raise CannotConfigure("this installation sends no batches", "run without --batch")
+    return found
+
+
+def _litellm() -> Any:
+    return _offered("litellm")
+
+
+def _offered(name: str) -> Any:
+    """Return what the part `litellm` offers; raises RequestError if it was removed."""
+    if (found := parts.offered(name)) is None:
+        raise RequestError("this installation asks OpenAI, Anthropic and Gemini only")
+    return found
 
 
 def _takes_text_only(error: RequestError) -> RequestError:

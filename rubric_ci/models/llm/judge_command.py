@@ -15,12 +15,10 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from rubric_ci.errors import CannotRunScript
-from rubric_ci.models.llm.openai_http import text_of, usage
-from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.parts.agents import AGENTS
-from rubric_ci.parts.agents.home import furnished, kept
-from rubric_ci.parts.agents.logins import Login, NoLogin, login_of
-from rubric_ci.parts.agents.program import (
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.agents.home import furnished, kept
+from rubric_ci.models.agents.logins import Login, NoLogin, login_of
+from rubric_ci.models.agents.program import (
     AgentFailed,
     Files,
     Start,
@@ -29,6 +27,8 @@ from rubric_ci.parts.agents.program import (
     last_object,
     never,
 )
+from rubric_ci.models.llm.openai_http import text_of, usage
+from rubric_ci.models.llm.retry import RequestError
 from rubric_ci.system import processes
 from rubric_ci.system.scratch import outside, program_folder
 from rubric_ci.values.config import Endpoint, JudgeCommand

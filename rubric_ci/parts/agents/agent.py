@@ -12,10 +12,11 @@ from rubric_ci.errors import CannotAnswer, NoVerdict, ScriptTimedOut
 from rubric_ci.grading.targets import command, conversation, spending
 from rubric_ci.grading.targets.answer_format import answer_of, did, read, timed_out
 from rubric_ci.grading.targets.call_spelling import Spelling, of_servers
-from rubric_ci.parts.agents import AGENTS, container, workspace_hooks
-from rubric_ci.parts.agents.home import furnished, kept
-from rubric_ci.parts.agents.logins import Login, NoLogin, login_of
-from rubric_ci.parts.agents.program import Files, Start
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.agents.home import furnished, kept
+from rubric_ci.models.agents.logins import Login, NoLogin, login_of
+from rubric_ci.models.agents.program import Files, Start
+from rubric_ci.parts.agents import container, workspace_hooks
 from rubric_ci.parts.agents.work import (
     DIFF,
     INPUTS,
@@ -113,19 +114,7 @@ async def _contained(
             await container.remove(folders, context.environment)
 
 
-def at_work(case: EvalCase, target: CliTarget) -> CliTarget:
-    """Return the target with the workspace of the case, if it has one; its sandbox stays."""
-    if case.workspace is None:
-        return target
-    own = target.workspace or Workspace()
-    return replace(
-        target,
-        workspace=replace(case.workspace, sandbox=own.sandbox, container=own.container),
-        cwd=target.cwd if target.workspace else ".",
-    )
-
-
-async def beside(
+async def with_workspace(
     given: Answer, case: EvalCase, name: str, context: RunContext, workspaces: Workspaces
 ) -> Answer:
     """Return the answer of a model with the workspace of the case, in which nothing happened."""

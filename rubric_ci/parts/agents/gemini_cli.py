@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.parts.agents.program import (
+from rubric_ci.models.agents.program import (
     NO_COST,
     NO_FILES,
     Agent,

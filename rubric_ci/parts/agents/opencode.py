@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.parts.agents.program import (
+from rubric_ci.models.agents.program import (
     NO_COST,
     NO_FILES,
     Agent,

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.parts.agents import claude_code
-from rubric_ci.parts.agents.program import (
+from rubric_ci.models.agents.program import (
     NO_COST,
     NO_FILES,
     Agent,
@@ -16,6 +15,7 @@ from rubric_ci.parts.agents.program import (
     mapping,
     option,
 )
+from rubric_ci.parts.agents import claude_code
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.trace import Trace

@@ -16,9 +16,9 @@ from typing import Final
 
 from rubric_ci.errors import CannotAnswer, CannotReadFile, CannotRunScript
 from rubric_ci.evaluators.assertions import folder
-from rubric_ci.evaluators.assertions.assertion_table import TABLE
 from rubric_ci.evaluators.assertions.folder import check_name
-from rubric_ci.evaluators.assertions.row import FOLDER, Outcome
+from rubric_ci.evaluators.assertions.row import Outcome
+from rubric_ci.grading.targets.workplace import assertions_of
 from rubric_ci.parts.agents.workspace import MOST_BYTES, MOST_FILES
 from rubric_ci.system import file_io, processes
 from rubric_ci.system.masking import redact
@@ -26,7 +26,7 @@ from rubric_ci.system.processes import Command, clean_environment
 from rubric_ci.system.scratch import variables
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.context import RunContext
-from rubric_ci.values.evals import EvalCase, RubricSpec, every_evaluator
+from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.media import MOST_BYTES as MOST_MEDIA
 from rubric_ci.values.media import MOST_BYTES_OF_CASE, Media
 from rubric_ci.values.references import MEDIA_STARTS
@@ -223,14 +223,6 @@ def _diff(name: str, was: str | None, now: str | None) -> str:
         return ""
     lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
-
-
-def assertions_of(case: EvalCase) -> list[Assertion]:
-    """Return the assertions of a case about a workspace, each once."""
-    specs = (spec for spec in every_evaluator(case.evaluators) if isinstance(spec, RubricSpec))
-    found = (c for spec in specs for c in spec.rubric if isinstance(c, Assertion))
-    by_name = {check_name(c.key, c.value): c for c in found if TABLE[c.key].of == FOLDER}
-    return list(by_name.values())
 
 
 def check_files(

@@ -25,8 +25,9 @@ from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.files.project.discovery import from_root
 from rubric_ci.files.project.grading_files import Graders
 from rubric_ci.grading.targets.skill import place as skill_place
+from rubric_ci.models.agents import AGENTS
 from rubric_ci.models.llm.cache import SETUP
-from rubric_ci.parts.agents import AGENTS, git_source, workspace_hooks
+from rubric_ci.parts.agents import git_source, workspace_hooks
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.scratch import scratch_folder, variables

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from rubric_ci.errors import CannotAnswer, CannotRunScript
+from rubric_ci.grading.targets.workplace import HOOK_FAILED
 from rubric_ci.system import processes
 from rubric_ci.system.processes import Command, clean_environment, describe_exit
 from rubric_ci.system.scratch import variables
@@ -18,7 +19,6 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 
 _PLACEHOLDER: Final = re.compile(r"(?<!\$)\{(?:WORKSPACE|EVAL_ID)\}")  # not a shell's variable
-_FAILED: Final = "`{}` of the workspace failed"
 _BEFORE_ALL: Final = "__before_all__"  # in place of an id, as AgentV has it
 
 
@@ -44,11 +44,6 @@ async def finish(
     return (failed,) if failed else ()
 
 
-def after_answer(note: str) -> bool:
-    """Return True if the note of an answer says that the command after it failed."""
-    return note.startswith(_FAILED.format("after_each"))
-
-
 async def _failure(name: str, hook: Hook, facts: dict[str, object], context: RunContext) -> str:
     """Run a command, and return why it failed; "" if it did not."""
     work, identifier = str(facts["workspace_path"]), str(facts["test_id"])
@@ -60,7 +55,7 @@ async def _failure(name: str, hook: Hook, facts: dict[str, object], context: Run
         timeout_seconds=hook.timeout_seconds,
         stdin=json.dumps(facts),
     )
-    what = _FAILED.format(name)
+    what = HOOK_FAILED.format(name)
     try:
         finished = await processes.run(command)
     except CannotRunScript as error:

@@ -1,1 +1,17 @@
 """Files, traces and results of other eval tools."""
+
+from typing import Final
+
+from rubric_ci.values.parts import Part
+
+PART: Final = Part(
+    commands={"Bring": {"import": "cli:import_files", "adopt": "cli:adopt"}},
+    entries={
+        "translated source": "dialects:translated",
+        "translated configuration": "dialects:translated_config",
+        "dialect of": "dialects:dialect_of",
+        "format of a trace": "traces:format_of",
+        "adopted cases": "adoption.adopted_report:cases_of",
+        "run of another tool": "eval_tool:tool_report",
+    },
+)

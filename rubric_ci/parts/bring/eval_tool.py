@@ -17,6 +17,12 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
+from rubric_ci.gate.grading_changes.eval_tool_results import (
+    ToolCase,
+    check_is_known,
+    check_tracked,
+    results_changes,
+)
 from rubric_ci.gate.policy.checkout import under_policy
 from rubric_ci.gate.report.redaction import without_secrets
 from rubric_ci.gate.waivers.file import waivers_of
@@ -34,12 +40,6 @@ from rubric_ci.parts.bring.adoption.adopted_report import (
 )
 from rubric_ci.parts.bring.adoption.samples import Sample
 from rubric_ci.parts.bring.adoption.tools import TOOLS, Place
-from rubric_ci.parts.bring.eval_tool_results import (
-    ToolCase,
-    check_is_known,
-    check_tracked,
-    results_changes,
-)
 from rubric_ci.services.run.base_comparison import Outcome
 from rubric_ci.services.run.confirmation import confirm
 from rubric_ci.services.run.sides import Key

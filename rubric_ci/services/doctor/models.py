@@ -14,11 +14,11 @@ from rubric_ci.errors import UserError
 from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.grading.resolve import resolved
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.agents.logins import NoLogin, login_of
+from rubric_ci.models.agents.program import Agent
 from rubric_ci.models.llm.direct import named_provider, provider_of, provider_with_entry
 from rubric_ci.models.llm.retry import RequestError
-from rubric_ci.parts.agents import AGENTS
-from rubric_ci.parts.agents.logins import NoLogin, login_of
-from rubric_ci.parts.agents.program import Agent
 from rubric_ci.services.doctor.finding import Check
 from rubric_ci.system.installation import install_command
 from rubric_ci.system.model_list import known_models

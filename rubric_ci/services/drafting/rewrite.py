@@ -12,7 +12,7 @@ from rubric_ci.files.editing.jsonl import insert_rubrics_into_lines
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.parts.bring.dialects import dialect_of
+from rubric_ci.files.yaml_text.opened import dialect_of
 from rubric_ci.services.drafting.drafting_reply import Draft
 from rubric_ci.system import file_io
 from rubric_ci.values.dataclass import dataclass

@@ -25,7 +25,7 @@ from rubric_ci.grading.engine import is_failure
 from rubric_ci.grading.outcome import errored
 from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
 from rubric_ci.grading.targets.answer_cache import varies
-from rubric_ci.parts.agents.workspace_hooks import after_answer
+from rubric_ci.grading.targets.workplace import is_of_hook_after_answer
 from rubric_ci.parts.lab.calibration.correction import with_correction
 from rubric_ci.services.cost.last_run import keep
 from rubric_ci.services.publish.files import HINT
@@ -275,7 +275,7 @@ def _unfinished_work(ended: Sequence[CaseResult]) -> Iterator[str]:
     """Yield a note with the first command after an answer that failed, and the number of others."""
     answered = (case for case in ended if not isinstance(case, Skipped))
     notes = ((case.id, note) for case in answered if case.trace for note in case.trace.notes)
-    failed = [(name, note) for name, note in notes if after_answer(note)]
+    failed = [(name, note) for name, note in notes if is_of_hook_after_answer(note)]
     if failed:
         (name, note), *others = failed
         more = f" and {numbers.plural(len(others), 'more case')}" if others else ""

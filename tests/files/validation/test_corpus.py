@@ -17,8 +17,8 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.schema import read_schema
 from rubric_ci.files.validation.schema_errors import explain
 from rubric_ci.files.validation.validator import check_evals
+from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import decode
-from rubric_ci.parts.bring.dialects import open_source
 from rubric_ci.values.problems import LocatedProblem
 from rubric_ci.values.references import NotFound
 from tests import platforms

@@ -4,7 +4,7 @@ import pytest
 
 from rubric_ci.files.validation.validator import check_config
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.parts.agents import AGENTS
+from rubric_ci.models.agents import AGENTS
 from rubric_ci.system.model_list import known_models
 
 

@@ -12,8 +12,8 @@ from rubric_ci.files.validation.config_summary import KnownTargets
 from rubric_ci.files.validation.rules import RULES, apply_suppressions, meanings, render
 from rubric_ci.files.validation.validator import check_config, check_evals, check_prompts
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.parts.bring import dialects
-from rubric_ci.parts.bring.dialects import open_source
 from rubric_ci.system.model_list import known_models
 from rubric_ci.values.problems import Rule
 from rubric_ci.values.references import Found, NotFound

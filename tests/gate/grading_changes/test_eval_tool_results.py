@@ -3,13 +3,13 @@
 import pytest
 
 from rubric_ci.errors import CannotConfigure
-from rubric_ci.gate.grading_changes.file_changes import ScriptFiles, tool_files
-from rubric_ci.parts.bring.eval_tool_results import (
+from rubric_ci.gate.grading_changes.eval_tool_results import (
     ToolCase,
     check_is_known,
     check_tracked,
     results_changes,
 )
+from rubric_ci.gate.grading_changes.file_changes import ScriptFiles, tool_files
 from rubric_ci.values.config import Config, RunnerTarget
 from rubric_ci.values.gate import FailOn, GateConfig
 from tests.cases import build_case

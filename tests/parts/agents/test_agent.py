@@ -23,10 +23,10 @@ from rubric_ci.errors import NoVerdict
 from rubric_ci.grading import targets
 from rubric_ci.grading.targets import answer_cache, answer_format
 from rubric_ci.grading.targets.call_spelling import Spelling
+from rubric_ci.grading.targets.workplace import Workplaces
 from rubric_ci.models.llm import judge_command
 from rubric_ci.models.llm.cache import Cache
 from rubric_ci.parts.agents import workspace
-from rubric_ci.parts.agents.workspace import Workspaces
 from rubric_ci.system import scratch
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.config import CliTarget, Workspace
@@ -105,15 +105,15 @@ class Bench:
 
         async def all_of_them() -> list[Answer]:
             context = build_context(self.root, environment=self.environment, cache=self.cache)
-            workspaces = Workspaces()
+            workplaces = Workplaces()
             try:
                 made = (
-                    targets.answer(case or build_case(), target, context, n, workspaces=workspaces)
+                    targets.answer(case or build_case(), target, context, n, workplaces=workplaces)
                     for n in range(count)
                 )
                 return await asyncio.gather(*made)
             finally:
-                workspaces.close()
+                workplaces.close()
 
         return asyncio.run(all_of_them())
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.models.agents import AGENTS, READERS, format_of
+from rubric_ci.models.agents.program import AgentFailed, failure
 from rubric_ci.models.llm.judge_command import marks
-from rubric_ci.parts.agents import AGENTS, READERS, format_of
-from rubric_ci.parts.agents.program import AgentFailed, failure
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.trace import Step, Trace
 from tests.parts.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, lines
@@ -64,12 +64,12 @@ from tests.parts.agents.cli_outputs import CLAUDE, CODEX, COPILOT, GEMINI, lines
     ],
 )
 def test_a_reply(read: str, stdout: str, expected: Trace) -> None:
-    assert READERS[read](stdout, "") == expected
+    assert READERS[read].read(stdout, "") == expected
 
 
 def test_a_line_separator_in_a_text_ends_no_event() -> None:
     said = '{"type": "item.completed", "item": {"type": "agent_message", "text": "a\u2028b"}}\r\n'
-    assert READERS["codex"](said + lines(CODEX[-1]), "").answer == "a\u2028b"
+    assert READERS["codex"].read(said + lines(CODEX[-1]), "").answer == "a\u2028b"
 
 
 FAILED = {"type": "turn.failed", "error": {"message": "Quota exceeded. Check your plan."}}
@@ -168,7 +168,7 @@ GEMINI_BUSY = {"error": {"message": "busy", "code": 503}}
 )
 def test_no_reply(read: str, stdout: str, stderr: str, expected: tuple[str, int | None]) -> None:
     with pytest.raises(AgentFailed) as raised:
-        READERS[read](stdout, stderr)
+        READERS[read].read(stdout, stderr)
     error = raised.value
     assert (str(error), error.status) == expected
 
@@ -409,7 +409,7 @@ SESSION = [
     ],
 )
 def test_what_happened(form: str, printed: str, answer: str, steps: list[Step]) -> None:
-    trace = READERS[form](printed, "")
+    trace = READERS[form].read(printed, "")
     assert (trace.answer, [*trace.steps]) == (answer, steps)
 
 
@@ -437,21 +437,21 @@ def test_the_format_of_an_output_is_recognised(text: str, form: str) -> None:
 @pytest.mark.parametrize("text", ["", "x", "[]", "{}", '{"steps": 1}', '[{"type": 1}]', "{" * 5000])
 def test_anything_else_is_no_answer(form: str, text: str) -> None:
     with pytest.raises(AgentFailed):
-        READERS[form](text, "")
+        READERS[form].read(text, "")
 
 
 def test_totals_of_a_trajectory_and_of_spans() -> None:
-    found = READERS["atif"](json.dumps(ATIF), "")
+    found = READERS["atif"].read(json.dumps(ATIF), "")
     assert (found.input_tokens, found.output_tokens, found.cost_usd, found.model) == (
         *(9, 3, 0.001, "m"),
     )
-    found = READERS["otlp"](json.dumps(SPANS), "")
+    found = READERS["otlp"].read(json.dumps(SPANS), "")
     assert (found.input_tokens, found.output_tokens, found.duration_ms) == (9, 3, 90.0)
 
 
 def test_a_cost_that_no_float_holds_is_unknown() -> None:
     beyond = {**ATIF, "final_metrics": {"total_cost_usd": 10**400}}
-    assert READERS["atif"](json.dumps(beyond), "").cost_usd is None
+    assert READERS["atif"].read(json.dumps(beyond), "").cost_usd is None
 
 
 @pytest.mark.parametrize("agent", AGENTS)

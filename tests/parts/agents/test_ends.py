@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.parts.agents import AGENTS
-from rubric_ci.parts.agents.home import furnished, kept
-from rubric_ci.parts.agents.program import AgentFailed
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.agents.home import furnished, kept
+from rubric_ci.models.agents.program import AgentFailed
 from tests import platforms
 from tests.parts.agents.cli_outputs import CLAUDE, CODEX, COPILOT, lines
 

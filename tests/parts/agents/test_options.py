@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.parts.agents import AGENTS
+from rubric_ci.models.agents import AGENTS
+from rubric_ci.models.agents.program import OPTIONS
 from rubric_ci.parts.agents.agent import capped
-from rubric_ci.parts.agents.program import OPTIONS
 from rubric_ci.values.agent_program import AgentProgram
 
 SERVER = {"shop": {"command": "python", "args": ["shop.py"], "env": {"A": "1"}}}

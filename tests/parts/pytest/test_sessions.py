@@ -274,7 +274,9 @@ def test_without_being_asked_nothing_is_collected_or_imported(tests: Suite) -> N
         "test_a.py",
         "import sys\n\n\ndef test_a():\n"
         "    ours = sorted(name for name in sys.modules if name.startswith('rubric_ci'))\n"
-        "    assert ours == ['rubric_ci', 'rubric_ci.cli', 'rubric_ci.parts.pytest']\n\n\n"
+        "    assert ours == ['rubric_ci', 'rubric_ci.parts', 'rubric_ci.parts.pytest',\n"
+        "        'rubric_ci.parts.pytest.plugin',\n"
+        "        'rubric_ci.values', 'rubric_ci.values.parts']\n\n\n"
         "def test_b(rubric):\n    assert False\n",
     )
     session = tests.run("-v", "-rs", option=False, fork=False)

@@ -31,7 +31,15 @@ from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text import csv_cases, golden_records
 from rubric_ci.files.yaml_text.csv_cases import Cell
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import STOPPED, Source
+from rubric_ci.files.yaml_text.translation import (
+    CASE_NOT_SUPPORTED,
+    FIXTURE_MISSING,
+    Beside,
+    TranslatedSource,
+    Translation,
+)
 from rubric_ci.parts.bring.commands.import_targets import TARGETS, as_yaml, write_targets
 from rubric_ci.parts.bring.commands.import_traces import (
     Output,
@@ -44,20 +52,12 @@ from rubric_ci.parts.bring.commands.import_traces import (
 from rubric_ci.parts.bring.dialects import (
     github_models,
     golden_sets,
-    open_source,
     openai_evals,
     promptfoo,
     table_source,
     workbook,
 )
 from rubric_ci.parts.bring.dialects.promptfoo_code import VARIABLES
-from rubric_ci.parts.bring.dialects.translation import (
-    CASE_NOT_SUPPORTED,
-    FIXTURE_MISSING,
-    Beside,
-    TranslatedSource,
-    Translation,
-)
 from rubric_ci.system import file_io
 from rubric_ci.system.installation import install_command
 from rubric_ci.text import numbers

@@ -14,8 +14,8 @@ from rubric_ci.files.project.loader import load
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.files.yaml_text.csv_cases import SUFFIXES
 from rubric_ci.files.yaml_text.size_limits import MAX_CHARACTERS
+from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.parts.bring.commands.import_targets import as_yaml, write_targets
-from rubric_ci.parts.bring.dialects.translation import Translation
 from rubric_ci.parts.bring.traces import trace_choice, trace_file, written_cases
 from rubric_ci.parts.bring.traces.trace_cases import LeftOut, TraceCase, Traces
 from rubric_ci.parts.bring.traces.trace_file import Fault, Record

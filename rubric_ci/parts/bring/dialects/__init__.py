@@ -1,14 +1,12 @@
-"""Eval files of other tools, read in place: their data as ours, with a map of paths.
+"""Eval files of other tools, read in place: their data as ours, with a map of paths."""
 
-NOTE: a file in rubric-ci's format imports no dialect, which keeps the hook fast.
-"""
-
-from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final
 
-from rubric_ci.files.yaml_text import source
+from rubric_ci.files.yaml_text.case_files import CaseFiles
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.opened import is_providers
 from rubric_ci.files.yaml_text.source import Source, names_files
+from rubric_ci.files.yaml_text.translation import TranslatedSource
 from rubric_ci.values.references import NO_SUCH_FILE, Found
 
 if TYPE_CHECKING:
@@ -16,40 +14,28 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rubric_ci.files.yaml_text.csv_cases import OfRow
+    from rubric_ci.files.yaml_text.translation import ReadText
     from rubric_ci.parts.bring.dialects.agent_skills import Below
-    from rubric_ci.parts.bring.dialects.translation import ReadText
     from rubric_ci.values.references import FindFiles, NotFound
-
-PROVIDERS_NAMES: Final = ("providers.yaml", "providers.yml")
-AGENTV: Final = ".agentv"
 
 
 def dialect_of(data: Any) -> "ModuleType | None":
-    """Return the dialect of a file, by its keys; None: ours, or no eval file."""
-    if data is None or (isinstance(data, dict) and "evalcases" in data):
-        return None
+    """Return the dialect of a file, by its keys; None: no eval file."""
     from rubric_ci.parts.bring.dialects import agent_skills, agentv
 
     return next((each for each in (agent_skills, agentv) if each.matches(data)), None)
 
 
-def open_source(
-    path: str, text: str, sidecar: str | None = None, find: "FindFiles | None" = None
-) -> Source:
-    """Parse a text as `source.open_source` does; a file of a dialect has its data as ours."""
-    opened = source.open_source(path, text, sidecar, find)
-    if path.endswith(".jsonl") and _are_of_agentv(opened.data):
+def translated(opened: Source, path: str, find: "FindFiles | None") -> Source:
+    """Return the data of a dialect's file as ours."""
+    if path.endswith(".jsonl"):
         from rubric_ci.parts.bring.dialects.agentv_rows import translate_lines
-        from rubric_ci.parts.bring.dialects.translation import TranslatedSource
 
         readers = _readers(find) if find else {}
         return TranslatedSource(opened, translate_lines(opened.data, **readers))
     dialect = dialect_of(opened.data) if isinstance(opened, Document) else None
     if dialect is None or not isinstance(opened, Document):
         return opened
-    from rubric_ci.files.yaml_text.case_files import CaseFiles
-    from rubric_ci.parts.bring.dialects.translation import TranslatedSource
-
     read: Source = opened
     if find and dialect.CASES in opened.data:
         mappings = getattr(dialect, "MAPPINGS", {})
@@ -68,18 +54,6 @@ def open_source(
     return TranslatedSource(read, dialect.translate(read.data, **reads))
 
 
-def _are_of_agentv(data: Any) -> bool:
-    """Return True for JSON Lines of AgentV 2.7 or later: by their graders, without our keys."""
-    lines = data["evalcases"] if isinstance(data, dict) else []
-    return any(_OF_LINE & line.keys() for line in lines) and all(
-        "id" in line and _OURS.isdisjoint(line) for line in lines
-    )
-
-
-_OF_LINE: Final = frozenset(("criteria", "assert", "assertions"))
-_OURS: Final = frozenset(("rubrics", "expected_outcome", "outcome", "evaluators"))
-
-
 def _of_row(dialect: "ModuleType") -> "OfRow | None":
     if dialect.NAME != "AgentV":
         return None
@@ -88,21 +62,9 @@ def _of_row(dialect: "ModuleType") -> "OfRow | None":
     return of_row
 
 
-def is_providers(file: str) -> bool:
-    """Return True for the name of a file with the providers of AgentV 5."""
-    return basename(file) in PROVIDERS_NAMES and basename(dirname(file)) == AGENTV
-
-
-def open_config(path: str, text: str, place: str = "") -> Source:
-    """Parse the text of a configuration or a targets file; AgentV's are translated.
-
-    `place` is its name with its folder, if `path` may lack it.
-    """
-    document, name = Document(path, text), place or path
-    if basename(dirname(name)) != AGENTV or not document.readable:
-        return document
+def translated_config(document: Document, name: str) -> Source:
+    """Return the data of a configuration or targets file of AgentV as ours."""
     from rubric_ci.parts.bring.dialects import agentv_providers, agentv_targets
-    from rubric_ci.parts.bring.dialects.translation import TranslatedSource
 
     if is_providers(name):
         return TranslatedSource(document, agentv_providers.translate(document.data))

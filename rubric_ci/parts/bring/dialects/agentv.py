@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
+from rubric_ci.files.yaml_text.translation import ReadText, Translation, filled, renamed
 from rubric_ci.parts.bring.dialects.agentv_graders import GRADERS, add_graders, turn_criteria
 from rubric_ci.parts.bring.dialects.agentv_suite import (
     ABOUT,
@@ -20,7 +21,6 @@ from rubric_ci.parts.bring.dialects.agentv_suite import (
     suite_prompt,
 )
 from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
-from rubric_ci.parts.bring.dialects.translation import ReadText, Translation, filled, renamed
 from rubric_ci.values.problems import Path
 
 NAME: Final = "AgentV"

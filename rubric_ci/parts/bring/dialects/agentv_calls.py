@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.parts.bring.dialects.translation import Translation
+from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.values.problems import Path
 
 OPTIONS: Final = ("type", "name", "metric", "id", "weight", "required", "min_score", "description")

@@ -4,6 +4,7 @@ import re
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.text import pattern_problem
+from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.parts.bring.dialects.agentv_calls import (
     CALLS,
     OPTIONS,
@@ -13,7 +14,6 @@ from rubric_ci.parts.bring.dialects.agentv_calls import (
     trajectory,
 )
 from rubric_ci.parts.bring.dialects.js_regex import other_meaning
-from rubric_ci.parts.bring.dialects.translation import Translation
 from rubric_ci.values.problems import Path
 
 CHECKS: Final = {

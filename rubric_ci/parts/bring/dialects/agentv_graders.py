@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
+from rubric_ci.files.yaml_text.translation import VARIABLE, Translation
 from rubric_ci.parts.bring.dialects.agentv_calls import CALLS, OPTIONS, Parts, named
 from rubric_ci.parts.bring.dialects.agentv_evaluators import (
     CHECKS,
@@ -28,7 +29,6 @@ from rubric_ci.parts.bring.dialects.agentv_rubrics import (
     is_one_text,
     weight_of,
 )
-from rubric_ci.parts.bring.dialects.translation import VARIABLE, Translation
 from rubric_ci.values.problems import Path
 
 GRADERS: Final = ("assertions", "assert", "assertion")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.parts.bring.dialects.translation import Translation
+from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.values.model_facts import AGENTV_AGENTS
 from rubric_ci.values.problems import Path
 

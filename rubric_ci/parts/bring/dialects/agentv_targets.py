@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.parts.bring.dialects.agentv_providers import add_healthcheck
-from rubric_ci.parts.bring.dialects.translation import Translation
 from rubric_ci.values.model_facts import ALIAS, NOT_STARTED
 from rubric_ci.values.problems import Path
 

@@ -8,7 +8,7 @@ from posixpath import dirname, isabs, join, normpath
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.case_files import written_in
-from rubric_ci.parts.bring.dialects.translation import Translation
+from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.values.problems import Path
 
 RULES: Final = "agentv:agent-rules"

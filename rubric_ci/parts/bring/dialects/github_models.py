@@ -7,7 +7,7 @@ import re
 from posixpath import basename, join
 from typing import Any, Final
 
-from rubric_ci.parts.bring.dialects.translation import Beside, Translation, filled
+from rubric_ci.files.yaml_text.translation import Beside, Translation, filled
 from rubric_ci.values.problems import Path
 
 NAME: Final = "GitHub Models"

@@ -8,8 +8,8 @@ import json
 import re
 from typing import Any, Final
 
+from rubric_ci.files.yaml_text.translation import Beside, Translation, filled, text_of
 from rubric_ci.parts.bring.dialects.message_parts import NoPart, is_message, our_message
-from rubric_ci.parts.bring.dialects.translation import Beside, Translation, filled, text_of
 from rubric_ci.values.problems import Path
 
 NAME: Final = "OpenAI Evals"

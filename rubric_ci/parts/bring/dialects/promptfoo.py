@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
+from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.message_parts import NoPart
 from rubric_ci.parts.bring.dialects.nunjucks import NotSame, is_template, js_text, resolved
 from rubric_ci.parts.bring.dialects.promptfoo_checks import add_checks
@@ -40,7 +41,6 @@ from rubric_ci.parts.bring.dialects.promptfoo_providers import (
     target_of_test,
 )
 from rubric_ci.parts.bring.dialects.promptfoo_tests import DATE, Test, is_named, is_value, tests_of
-from rubric_ci.parts.bring.dialects.translation import Beside, Translation
 from rubric_ci.values.problems import Path
 
 NAME: Final = "promptfoo"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.parts.bring.dialects.translation import Translation
+from rubric_ci.files.yaml_text.translation import Translation
 from rubric_ci.values.problems import Path
 
 IDLE: Final = ("delay", "maxConcurrency", "apiKeyRequired", "cost", "inputCost", "outputCost")

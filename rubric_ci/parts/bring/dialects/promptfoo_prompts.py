@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.message_parts import (
     NoPart,
     is_image_name,
@@ -21,7 +22,6 @@ from rubric_ci.parts.bring.dialects.nunjucks import (
     js_text,
     of_prompt,
 )
-from rubric_ci.parts.bring.dialects.translation import Beside, Translation
 from rubric_ci.text import template
 from rubric_ci.values.problems import Path
 

@@ -9,6 +9,7 @@ from posixpath import join
 from typing import Any, Final
 
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.promptfoo_checks import Placed
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
@@ -21,7 +22,6 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
 from rubric_ci.parts.bring.dialects.promptfoo_criteria import as_key
 from rubric_ci.parts.bring.dialects.promptfoo_models import IDLE, is_model, model_of, settings_of
 from rubric_ci.parts.bring.dialects.promptfoo_services import Service, service_of
-from rubric_ci.parts.bring.dialects.translation import Beside, Translation
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.problems import Path
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from posixpath import join
 from typing import Any, Final, NamedTuple
 
+from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects.promptfoo_code import (
     COMMANDS,
     SHIMS,
@@ -18,7 +19,6 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     as_argument,
     language_of,
 )
-from rubric_ci.parts.bring.dialects.translation import Beside, Translation
 from rubric_ci.values.problems import Path
 
 _READERS: Final = ("transformResponse", "responseParser")

@@ -12,7 +12,7 @@ from sys import intern  # the instructions of a program are in all of its traces
 from typing import Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.csv_cases import USUAL, spelt
-from rubric_ci.parts.agents.program import as_text, items, mapping, parsed
+from rubric_ci.models.agents.program import as_text, items, mapping, parsed
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.trace import Step

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from rubric_ci.parts.agents.program import as_text, items, mapping, milliseconds, number
+from rubric_ci.models.agents.program import as_text, items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces.dataset_item import item_of
 from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span, Unreadable

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from rubric_ci.parts.agents import otlp
-from rubric_ci.parts.agents.program import items, mapping
+from rubric_ci.models.agents import otlp
+from rubric_ci.models.agents.program import items, mapping
 from rubric_ci.parts.bring.traces import span_attributes
 from rubric_ci.parts.bring.traces.span import Span, Unreadable
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from rubric_ci.parts.agents.program import items, mapping, milliseconds, number
+from rubric_ci.models.agents.program import items, mapping, milliseconds, number
 from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces import span_attributes
 from rubric_ci.parts.bring.traces.dataset_item import item_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from rubric_ci.parts.agents.otlp import decoded
-from rubric_ci.parts.agents.program import as_text, items, mapping
+from rubric_ci.models.agents.otlp import decoded
+from rubric_ci.models.agents.program import as_text, items, mapping
 from rubric_ci.parts.bring.traces import chat_messages as chat
 from rubric_ci.parts.bring.traces.span import Feedback, Kind, Span
 from rubric_ci.values.json_value import JSON

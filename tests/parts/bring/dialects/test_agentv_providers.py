@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.project.loader import LoadedTargets, load_targets
-from rubric_ci.parts.bring.dialects import open_config
+from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.parts.bring.dialects.agentv_providers import translate
 from rubric_ci.values.config import CliTarget, LlmTarget, MockTarget, UnsupportedTarget
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.parts.bring.dialects import open_source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
 from tests import platforms

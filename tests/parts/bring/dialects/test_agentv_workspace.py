@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubric_ci.parts.bring.dialects import open_source
+from rubric_ci.files.yaml_text.opened import open_source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
 from tests.sample_project import Project

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.parts.bring import dialects
-from rubric_ci.parts.bring.dialects import promptfoo
-from rubric_ci.parts.bring.dialects.promptfoo_code import SHIMS
-from rubric_ci.parts.bring.dialects.translation import (
+from rubric_ci.files.yaml_text.translation import (
     NOT_SUPPORTED,
     SKIPPED_THERE,
     Beside,
     Translation,
 )
+from rubric_ci.parts.bring import dialects
+from rubric_ci.parts.bring.dialects import promptfoo
+from rubric_ci.parts.bring.dialects.promptfoo_code import SHIMS
 from tests import platforms
 
 SHIM = Path(next(iter(dialects.__path__))) / "shims"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.translation import NOT_SUPPORTED, Beside
 from rubric_ci.parts.bring import dialects
 from rubric_ci.parts.bring.dialects import promptfoo
-from rubric_ci.parts.bring.dialects.translation import NOT_SUPPORTED, Beside
 from tests import platforms
 
 TEST = "prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [{type: llm-rubric, value: Kind}]}]\n"

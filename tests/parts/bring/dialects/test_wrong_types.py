@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from rubric_ci.files.yaml_text.document import Document
+from rubric_ci.files.yaml_text.translation import Beside, Translation
 from rubric_ci.parts.bring.dialects import (
     agent_skills,
     agentv,
@@ -14,7 +15,6 @@ from rubric_ci.parts.bring.dialects import (
     openai_evals,
     promptfoo,
 )
-from rubric_ci.parts.bring.dialects.translation import Beside, Translation
 from rubric_ci.values.problems import Path
 from tests.files.changed import changed
 from tests.parts.bring.commands.test_import import CODE, PROMPTFOO

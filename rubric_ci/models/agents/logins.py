@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from rubric_ci.parts.agents.program import mapping, parsed
+from rubric_ci.models.agents.program import mapping, parsed
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set, in_a_job
 from rubric_ci.values.dataclass import dataclass

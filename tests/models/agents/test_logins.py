@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.parts.agents.logins import NoLogin, login_of
+from rubric_ci.models.agents.logins import NoLogin, login_of
 from rubric_ci.system.masking import redact
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rubric_ci.parts.agents.program import (
+from rubric_ci.models.agents.program import (
     NO_FILES,
     Files,
     as_text,

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from rubric_ci.parts.agents.program import NO_FILES, Files, Start
+from rubric_ci.models.agents.program import NO_FILES, Files, Start
 from rubric_ci.system.file_io import read_end
 
 _MOST_FILES: Final = 20  # of one glob

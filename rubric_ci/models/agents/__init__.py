@@ -1,0 +1,67 @@
+"""Agent programs and the formats of agents' reports, by name, as parts offer them."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Final, Protocol
+
+from rubric_ci.models.agents import atif, otlp
+from rubric_ci.models.agents.program import Agent, Read, events
+from rubric_ci.values.parts import Offers
+from rubric_ci.values.trace import Step
+
+AGENTS: Final[Mapping[str, Agent]] = Offers("programs")
+
+
+class Format(Protocol):
+    """A format of reports: its reader, and the recognition of one of its objects."""
+
+    @property
+    def read(self) -> Read:
+        """The reader of a whole output."""
+
+    def is_output(self, event: Mapping[str, object], /) -> bool:
+        """Return True for an object that has this format only."""
+
+
+class _Formats(Offers[Format]):
+    """The formats of agent programs, then those that any command can have."""
+
+    def __getitem__(self, name: str) -> Format:
+        """Return the format of a name; raises KeyError."""
+        return _COMMON[name] if name in _COMMON else super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        """Return True for the name of a format."""
+        return name in _COMMON or super().__contains__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names."""
+        yield from super().__iter__()
+        yield from _COMMON
+
+
+_COMMON: Final[Mapping[str, Format]] = {"atif": atif, "otlp": otlp}
+READERS: Final[Mapping[str, Format]] = _Formats("programs")
+
+
+@cache
+def named(kind: str) -> frozenset[str]:
+    """Return the names that the tools of a kind have, of all agents."""
+    return frozenset(name for agent in AGENTS.values() for name in agent.tools.get(kind, ()))
+
+
+def steps_so_far(form: str, stdout: str) -> tuple[Step, ...]:
+    """Return the steps of an agent that gave no answer."""
+    return tuple(AGENTS[form].steps(stdout)) if form in AGENTS else ()
+
+
+def format_of(text: str) -> str:
+    """Return the format that a text shows to have, or ""."""
+    if text.lstrip()[:1] not in {"{", "["}:
+        return ""
+    said = list(events(text))
+    ends = [*said[:1], *said[-1:]]
+    # From the end: the stream of Qwen Code is one of Claude Code that has more.
+    return next(
+        (name for name in reversed([*READERS]) if any(map(READERS[name].is_output, ends))), ""
+    )

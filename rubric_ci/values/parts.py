@@ -1,0 +1,82 @@
+"""The parts: folders of `rubric_ci/parts/` that can be removed, each with its row of `PARTS`.
+
+The core asks here for what a part offers, by name. A part is imported when a file, a command or an
+option needs it, and a removed one offers nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
+
+PARTS: Final = ("agents", "bring", "lab", "litellm", "pytest")
+"""The one table that names the parts."""
+
+Places = Mapping[str, str]
+"""Names, each with its place in the part as `module:attribute`, or `module`."""
+
+
+class Part(NamedTuple):
+    """The offers of a part, each by the name that files, options and the core use."""
+
+    commands: Mapping[str, Places] = MappingProxyType({})  # by their heading in `--help`
+    programs: Places = MappingProxyType({})  # agent programs
+    entries: Places = MappingProxyType({})  # the core calls each at one place
+
+
+Row = TypeVar("Row")
+
+
+class Offers(Mapping[str, Row], Generic[Row]):
+    """The rows that all parts offer in one field; a row is imported when it is asked for."""
+
+    def __init__(self, name: Literal["programs", "entries"]) -> None:
+        self._field = name
+
+    def __getitem__(self, name: str) -> Row:
+        """Import and return a row; raises KeyError."""
+        for part in PARTS:
+            if place := getattr(_part(part), self._field).get(name):
+                found: Row = _loaded(part, place)
+                return found
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        """Return True for an offered name, without an import of its row."""
+        return any(name in getattr(_part(part), self._field) for part in PARTS)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names."""
+        for part in PARTS:
+            yield from getattr(_part(part), self._field)
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return sum(len(getattr(_part(part), self._field)) for part in PARTS)
+
+
+_ENTRIES: Final[Offers[Any]] = Offers("entries")
+
+
+def offered(name: str) -> Any:
+    """Return a function or a module that a part offers; None: the part was removed."""
+    return _ENTRIES.get(name)
+
+
+def commands() -> Iterator[tuple[str, str, str]]:
+    """Yield heading, name and module of each command that parts offer."""
+    for part in PARTS:
+        for heading, places in _part(part).commands.items():
+            for name, place in places.items():
+                yield heading, name, f"parts.{part}.{place}"
+
+
+def _part(name: str) -> Part:
+    found: Part = import_module(f"rubric_ci.parts.{name}").PART
+    return found
+
+
+def _loaded(part: str, place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    found = import_module(f"rubric_ci.parts.{part}.{module}")
+    return getattr(found, attribute) if attribute else found

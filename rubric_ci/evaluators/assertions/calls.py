@@ -4,7 +4,7 @@ A call that failed was tried: it counts where calls are forbidden or limited, an
 where one is required. A call may come several times; one is enough where one is required.
 
 A line of a shell is matched as a whole and by each of its commands: one that fits is a call of it.
-Where nothing else may be called, each of them has to fit.
+Where nothing else may be called, each of them has to fit. So it is with the files of a patch.
 """
 
 import json
@@ -18,6 +18,7 @@ from rubric_ci.evaluators.assertions.json_data import schema_problem, validity
 from rubric_ci.evaluators.assertions.row import CALLS, TEXT, TEXTS, Outcome, Row, shown
 from rubric_ci.models.agents import named
 from rubric_ci.text.numbers import listed
+from rubric_ci.text.patches import patched_files
 from rubric_ci.text.shell_commands import Spellings, commands
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.trace import Step
@@ -26,6 +27,7 @@ _PATTERN: Final = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<arguments>.*)\))?", re
 _SKILL: Final = re.compile(
     r"(?:^|[/\"'\s`(\[{<])skills/([A-Za-z0-9._:-]++)/SKILL\.md(?=$|[)\"'\s,;:`\]}>])"
 )
+_PATCHES: Final = frozenset(("apply_patch", "patch"))
 _SHOWN: Final = 5  # calls in a message
 
 Steps = Sequence[Step]
@@ -126,17 +128,17 @@ def _fits(step: Step, pattern: str, fold: bool) -> bool:
     With `fold` the name fits in any case.
     """
     arguments = _wanted(step, pattern, fold)
-    texts = (*_arguments(step.arguments), *(text for each in _commands(step) for text in each))
+    texts = (*_arguments(step.arguments), *(text for each in _parts(step) for text in each))
     return arguments == "" or (arguments is not None and any(_glob(t, arguments) for t in texts))
 
 
 def _is_only(step: Step, patterns: list[str], fold: bool) -> bool:
-    """Return True if a call fits one of the patterns, and of several commands each of them."""
-    several = _commands(step)
-    if len(several) < 2:
+    """Return True if a call fits one of the patterns, and of several parts each of them."""
+    several, is_patch = _parts(step), step.tool in _PATCHES
+    if len(several) < (1 if is_patch else 2):
         return any(_fits(step, each, fold) for each in patterns)
     wanted = [found for each in patterns if (found := _wanted(step, each, fold)) is not None]
-    whole = [found for found in wanted if not found or len(commands(found)) > 1]
+    whole = [of for of in wanted if not of or (not is_patch and len(commands(of)) > 1)]
     if any(
         not found or any(_glob(t, found) for t in _arguments(step.arguments)) for found in whole
     ):
@@ -161,8 +163,10 @@ def tool_of(pattern: str) -> str:
     return parts["tool"] if parts else ""
 
 
-def _commands(step: Step) -> list[Spellings]:
-    """Return the commands of a call of a shell."""
+def _parts(step: Step) -> list[Spellings]:
+    """Return the commands of a call of a shell, or the files of a patch."""
+    if step.tool in _PATCHES:
+        return patched_files(step.arguments)
     given = step.arguments if isinstance(step.arguments, dict) else {}
     line = given.get("command", given.get("cmd"))
     if step.tool not in named("shell") or not isinstance(line, str):

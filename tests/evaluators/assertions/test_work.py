@@ -200,6 +200,48 @@ def test_calls_of_a_shell_by_each_command(key: str, value: Any, step: Step, hold
     assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is holds
 
 
+def codex_patch(*paths: str) -> Step:
+    changes = [{"path": path, "kind": "update"} for path in paths]
+    return Step(tool="apply_patch", arguments={"changes": changes})
+
+
+def patch(*lines: str) -> str:
+    return "\n".join(("*** Begin Patch", *lines, "@@", "-tests/x.py", "+b", "*** End Patch"))
+
+
+OPENCODE = Step(tool="apply_patch", arguments={"patchText": patch("*** Update File: calc.py")})
+COPILOT = Step(tool="apply_patch", arguments=patch("*** Add File: src/a b.py", "+x"))
+MOVE = patch("*** Update File: a.py", "*** Move to: tests/a.py")
+MOVED = Step(tool="apply_patch", arguments=MOVE)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "step", "holds"),
+    [
+        ("never_called", "edit(calc*)", codex_patch("calc.py"), False),
+        ("never_called", "edit(calc*)", codex_patch("README.md", "./calc.py"), False),
+        ("never_called", "edit(calc*)", OPENCODE, False),
+        ("never_called", "edit(src/a b.py)", COPILOT, False),
+        ("never_called", ["edit(tests/*)"], MOVED, False),
+        ("never_called", "edit(tests/*)", OPENCODE, True),
+        ("never_called", "apply_patch(*.md)", codex_patch("calc.py"), True),
+        ("called", "edit(calc.py)", codex_patch("calc.py"), True),
+        ("called", "edit(calc.py)", OPENCODE, True),
+        ("called", "edit(src/*)", COPILOT, True),
+        ("called", "edit(src/*)", codex_patch("src\\a.py"), True),
+        ("no_other_calls", ["edit(src/*)"], COPILOT, True),
+        ("no_other_calls", ["edit"], MOVED, True),
+        ("no_other_calls", ["edit(a.py)"], MOVED, False),
+        ("no_other_calls", ["edit(*a.py*)"], codex_patch("a.py", "b.py"), False),
+        ("no_other_calls", ["edit(*a.py)", "edit(b.py)"], codex_patch("a.py", "b.py"), True),
+        ("no_other_calls", ["edit(*tests/x*)"], OPENCODE, False),
+        ("calls_exactly", ["edit(calc.py)"], codex_patch("calc.py", "b.py"), False),
+    ],
+)
+def test_edits_by_each_file_of_a_patch(key: str, value: Any, step: Step, holds: bool) -> None:
+    assert mark(an_assertion(key, value), "", Did(steps=(step,))).value is holds
+
+
 def test_the_call_is_the_evidence() -> None:
     found = mark(an_assertion("called", "Edit"), "", Did(steps=ALL))
     assert found.evidence == 'Edit({"path": "a.py", "count": 2})'

@@ -79,6 +79,21 @@ def tool(name: str, arguments: Mapping[str, Any]) -> Reply:
     return aimock.says("I will look.", toolCalls=[called])
 
 
+def edits(agent: str) -> Reply:
+    """Return a reply that writes `made.py`: three of the programs get a patch for it."""
+    patch = "*** Begin Patch\n*** Add File: made.py\n+a = 1\n*** End Patch\n"
+    match agent:
+        case "codex":
+            return calls(agent, f"apply_patch <<'EOF'\n{patch}EOF")
+        case "copilot":
+            return tool("apply_patch", {"input": patch})
+        case "opencode":
+            return tool("apply_patch", {"patchText": patch})
+        case "claude-code":
+            return tool("Write", {"file_path": "made.py", "content": "a = 1\n"})
+    return tool("write_file", {"file_path": "made.py", "content": "a = 1\n"})
+
+
 def script(server: Aimock, replies: Mapping[str, tuple[Reply, Reply]]) -> None:
     """Answer by what the prompt contains: before a tool was called, and after it."""
     fixtures = [

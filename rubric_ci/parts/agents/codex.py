@@ -5,6 +5,7 @@ It reports no cost, no model and no times; a rollout file has times.
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from rubric_ci.models.agents.program import (
@@ -33,6 +34,7 @@ _NO_SEARCH: Final = ("-c", 'web_search="disabled"')
 _OWN_TMP: Final = ("-c", "sandbox_workspace_write.exclude_slash_tmp=true")
 _HOME: Final = {"CODEX_HOME": "{home}"}
 _SERVER_KEYS: Final = {"headers": "http_headers"}
+_KINDS: Final = {"item_started": "item.started", "item_completed": "item.completed"}
 _NO_WORK: Final = frozenset({"agent_message", "reasoning", "todo_list", "error"})
 
 
@@ -106,7 +108,7 @@ def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
             raise failure(str(mapping(event.get("error")).get("message", "")))
         if kind == "item.completed" and item.get("type") == "agent_message":
             text = str(item.get("text", ""))
-        elif kind == "item.completed" and item.get("type") not in _NO_WORK:
+        elif kind in {"item.started", "item.completed"} and item.get("type") not in _NO_WORK:
             text = ""
         if kind in {"turn.completed", "task_complete"}:
             used = mapping(event.get("usage"))
@@ -123,9 +125,14 @@ def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
 
 
 def _steps(stdout: str) -> Iterator[Step]:
-    for event in _unwrapped(stdout):
-        if event.get("type") == "item.completed":
-            yield from _step(mapping(event.get("item")), event)
+    """Yield the steps; one that the turn left behind, such as a command that runs on, is open."""
+    said = [(event.get("type"), mapping(event.get("item")), event) for event in _unwrapped(stdout)]
+    done = {item.get("id") for kind, item, _ in said if kind == "item.completed"}
+    for kind, item, event in said:
+        if kind == "item.completed":
+            yield from _step(item, event)
+        elif kind == "item.started" and item.get("id") not in done:
+            yield from (replace(step, error="no result") for step in _step(item, event))
 
 
 def _unwrapped(text: str) -> Iterator[Mapping[str, Any]]:
@@ -133,11 +140,7 @@ def _unwrapped(text: str) -> Iterator[Mapping[str, Any]]:
     for event in events(text):
         payload = mapping(event.get("payload"))
         kind = str(payload.get("type", ""))
-        yield (
-            {**payload, "type": "item.completed"}
-            if kind == "item_completed"
-            else (payload or event)
-        )
+        yield {**payload, "type": _KINDS.get(kind, kind)} if payload else event
 
 
 def _step(item: Mapping[str, Any], event: Mapping[str, Any]) -> Iterator[Step]:

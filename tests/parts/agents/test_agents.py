@@ -223,6 +223,10 @@ def done(**item: Any) -> dict[str, Any]:
     return {"type": "item.completed", "item": item}
 
 
+def started(**item: Any) -> dict[str, Any]:
+    return {"type": "item.started", "item": item}
+
+
 def span(name: str, *, took: int = 5, code: int = 0, **facts: Any) -> dict[str, Any]:
     def value(fact: Any) -> dict[str, Any]:
         return {"intValue": str(fact)} if isinstance(fact, int) else {"stringValue": fact}
@@ -348,6 +352,22 @@ SESSION = [
                 Step(tool="mcp__s__t", arguments={"q": 1}, result="r"),
             ],
             id="codex",
+        ),
+        pytest.param(
+            "codex",
+            lines(
+                *CODEX[:2],
+                started(id="i1", type="command_execution", command="sleep 9", status="in_progress"),
+                started(id="i2", type="command_execution", command="ls"),
+                done(id="i2", type="command_execution", command="ls", exit_code=0),
+                *CODEX[2:],
+            ),
+            "ok",
+            [
+                Step(tool="shell", arguments={"command": "sleep 9"}, error="no result"),
+                Step(tool="shell", arguments={"command": "ls"}),
+            ],
+            id="codex: a command that runs on when the turn ends",
         ),
         pytest.param(
             "copilot",

@@ -5,12 +5,16 @@ of a machine can create one in the folder of temporary files.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 GIT: Final = ".git"
+MODULES: Final = ".gitmodules"
+NOT_CHECKED_OUT: Final = "the submodule `{}` is not checked out: run `git submodule update --init`"
+_FOLDER: Final = re.compile(r"^\s*path\s*=\s*(.*\S)", re.MULTILINE)
 _ROOT: Final = 0  # the user who may do anything; every file's owner on Windows
 _LONGEST: Final = 4_096  # bytes of a `.git` that is a file
 
@@ -29,6 +33,19 @@ def is_repository(folder: Path) -> bool:
 def around(folder: Path) -> Iterator[Path]:
     """Yield the repositories that a folder is in, the innermost first."""
     yield from filter(is_repository, (folder, *folder.parents))
+
+
+def empty_submodule(root: Path, path: str) -> str:
+    """Return the submodule that a path from the root is in, if it is not checked out, or ""."""
+    try:
+        listed = (root / MODULES).read_text("utf-8", errors="surrogateescape")
+    except OSError:
+        return ""
+    folders = (found.strip('"') for found in _FOLDER.findall(listed))
+    around = next((each for each in folders if f"{path}/".startswith(f"{each}/")), "")
+    with suppress(OSError):
+        return around if around and not any((root / around).iterdir()) else ""
+    return around
 
 
 def _git_folder(path: Path) -> Path:

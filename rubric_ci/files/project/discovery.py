@@ -8,7 +8,7 @@ from typing import Final
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, is_targets_file
 from rubric_ci.system import file_io
-from rubric_ci.system.repository import around
+from rubric_ci.system.repository import NOT_CHECKED_OUT, around, empty_submodule
 from rubric_ci.values.problems import GIT_LFS
 from rubric_ci.values.references import (
     LFS_POINTER,
@@ -131,9 +131,18 @@ def lookup(root: Path, eval_path: Path) -> Lookup:
                 reason = "is outside the repository"
                 continue
             return _found(real, top)
-        return NotFound(reason)
+        return NotFound(_in_submodule(reference, folder, top) or reason)
 
     return find
+
+
+def _in_submodule(reference: str, folder: str, top: str) -> str:
+    """Return that a file is in a submodule that is not checked out; "": it is in none."""
+    root = Path(top)
+    places = (os.path.normpath(each) for each in _candidates(reference, folder, top))
+    inside = (_below(place, top) for place in places if file_io.is_inside(place, top))
+    found = next(filter(None, (empty_submodule(root, place) for place in inside)), "")
+    return f"{NO_SUCH_FILE}; {NOT_CHECKED_OUT.format(found)}" if found else ""
 
 
 def _found(real: str, top: str) -> Found | NotFound:
@@ -254,6 +263,9 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
         if named := _named_like_evals(path):
             known = f"{named} has no `evalcases`; {known}"
         known += foreign_files(walk(path))
+        root = find_root(path)
+        if found := empty_submodule(root, from_root(path, root)):
+            known = NOT_CHECKED_OUT.format(found)
         hint = f"{known}; `rubric-ci init` writes a first one" if written == HERE else known
         return f"{written if written != HERE else 'this folder'} holds no eval file", hint
     if any(sign in written for sign in "*?["):

@@ -161,6 +161,26 @@ def test_a_path_that_does_not_exist_names_the_nearest_file(tree: Path) -> None:
     assert caught.value.hint == "did you mean `evals/refund.eval.yaml`?"
 
 
+def test_a_submodule_that_is_not_checked_out(tmp_path: Path) -> None:
+    library = Checkout.create(tmp_path / "library")
+    library.commit({"p.md": "p"})
+    source = Checkout.create(tmp_path / "source")
+    source.git("submodule", "--quiet", "add", library.root.as_uri(), "my lib")
+    source.commit({"a.eval.yaml": "evalcases: []\n"})
+    root = source.clone(tmp_path / "clone").root
+    advice = "the submodule `my lib` is not checked out: run `git submodule update --init`"
+    find = discovery.lookup(root, root / "a.eval.yaml")
+    assert find("my lib/p.md") == NotFound(f"no such file; {advice}")
+    assert find("my libs/p.md") == NotFound("no such file")
+    with pytest.raises(CannotFindEvals) as caught:
+        discovery.find_evals([str(root / "my lib")], [], root)
+    assert caught.value.hint == advice
+    source.clone(tmp_path / "whole", "--recurse-submodules")
+    find = discovery.lookup(tmp_path / "whole", tmp_path / "whole/a.eval.yaml")
+    assert find("my lib/p.md") == Found("my lib/p.md", "p")
+    assert find("my lib/q.md") == NotFound("no such file")
+
+
 def test_a_missing_file_names_the_command_that_writes_it(tree: Path) -> None:
     with pytest.raises(CannotReadFile) as caught:
         discovery.read_text(Path("labels.jsonl"), written_by="rubric-ci judge label")

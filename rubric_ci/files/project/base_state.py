@@ -20,7 +20,7 @@ from rubric_ci.files.project.file_kinds import (
     sidecar_name,
     yaml_holds_cases,
 )
-from rubric_ci.files.project.links import seen_through
+from rubric_ci.files.project.links import ancestors, seen_through
 from rubric_ci.files.project.loader import Loaded
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.reference_rules import SKILL_FILE
@@ -40,7 +40,7 @@ class BaseState:
     difference: Difference
     cases: tuple[EvalCase, ...]
     files: frozenset[str]  # eval files and their sidecars, then and now
-    unreadable: Mapping[str, str]  # eval file to its error
+    unreadable: Mapping[str, str]  # eval file to why, as a clause
 
     def config_problem(self, eval_file: str) -> str:
         """Return why the configuration of an eval file is unknown; empty: it is known."""
@@ -70,19 +70,32 @@ def load_base_state(
     known = {file.path for file in lost}
     deleted = (change.path for change in difference.changes if _was_eval(change, then))
     gone = [path for path in deleted if path not in known]
-    loaded = {path: each for path in (*differing, *gone) if (each := project.load(path))}
+    moved = {path: of for path in differing if (of := _moved_submodule(path, difference))}
+    others = (path for path in (*differing, *gone) if path not in moved)
+    loaded = {path: each for path in others if (each := project.load(path))}
     kept = [file for file in files if file.path not in set(differing)]
     read = [*lost, *(each.eval_file for each in loaded.values() if each.eval_file)]
     cases = tuple(case for file in (*kept, *read) for case in file.cases)
-    others = {case.file for file in files for case in file.cases} | {case.file for case in cases}
-    names = (*(file.path for file in files), *known, *loaded, *others)
+    own = {case.file for file in files for case in file.cases} | {case.file for case in cases}
+    names = (*(file.path for file in files), *known, *loaded, *own)
     return BaseState(
         project=project,
         difference=difference,
         cases=cases,
         files=frozenset(name for path in names for name in (path, sidecar_name(path))),
-        unreadable={path: _first(each) for path, each in loaded.items() if not each.eval_file},
+        unreadable={
+            **{path: f"the submodule `{of}` moved to another commit" for path, of in moved.items()},
+            **{path: _first(each) for path, each in loaded.items() if not each.eval_file},
+        },
     )
+
+
+def _moved_submodule(path: str, difference: Difference) -> str:
+    """Return the submodule of a file if its commit is another one than at the base."""
+    entries = difference.entries
+    above = (folder for folder in ancestors(path) if folder in entries)
+    of = next((folder for folder in above if entries[folder].mode == SUBMODULE), "")
+    return of if of in difference.changed else ""
 
 
 class _UnchangedFiles:
@@ -127,7 +140,8 @@ def _was_eval(change: Change, then: Snapshot) -> bool:
 
 
 def _first(loaded: Loaded) -> str:
-    return _describe(next(p for p in loaded.diagnostics if p.severity is Severity.ERROR))
+    error = next(each for each in loaded.diagnostics if each.severity is Severity.ERROR)
+    return f"the base does not parse: {_describe(error)}"
 
 
 def _describe(problem: Diagnostic) -> str:

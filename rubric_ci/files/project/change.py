@@ -136,6 +136,12 @@ class Change:
         """The files that git ignores."""
         return plumbing.ignored(self.repository)
 
+    @cached_property
+    def left_out(self) -> Mapping[str, Entry]:
+        """The files of the index that a sparse checkout leaves out; a proposal needs none."""
+        marked = {} if self.proposal else plumbing.skipped(self.repository)
+        return {path: of for path, of in marked.items() if not os.path.lexists(self.root / path)}
+
     @property
     def options(self) -> BaseOptions:
         """The options that name a base."""

@@ -16,6 +16,7 @@ from rubric_ci.files.project import discovery, eval_search
 from rubric_ci.files.project.base_state import BaseState
 from rubric_ci.files.project.change import Change, open_change
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.sparse import check_whole
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.system import masking
@@ -77,8 +78,13 @@ class LoadedProject:
         return frozenset((*(file.path for file in self.files), *self.invalid, *self.unread))
 
     def at_base(self, base: Base) -> BaseState:
-        """Return the project and the cases of a base."""
-        return self.change.at(base).state(self.project, self.files, self.found)
+        """Return the project and the cases of a base.
+
+        Raises CannotFindEvals if a sparse checkout leaves eval files out.
+        """
+        state = self.change.at(base).state(self.project, self.files, self.found)
+        check_whole(self.change, self.project, self.found, was=state.files)
+        return state
 
     def config_naming(self, target: str) -> Config:
         """Return the configuration for a target that serves every eval file.

@@ -61,8 +61,8 @@ def find_grading_changes(loaded: LoadedProject) -> tuple[GradingChange, ...]:
     for path, problem in state.unreadable.items():
         check_is_known(
             loaded.config,
-            f"how the cases of {path} changed, which has problems at the base: {problem}",
-            "fix the file in a separate pull request, which someone merges after a review",
+            f"how the cases of {path} changed: {problem}",
+            "change the file in a separate pull request, which someone merges after a review",
         )
     return ordered(_changes(loaded, loaded.change.at(base), state))
 

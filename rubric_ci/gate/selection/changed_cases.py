@@ -1,12 +1,13 @@
 """Select the cases that a change affects: compare the working tree with git's objects."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from os.path import realpath
 from pathlib import Path
 
-from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile
+from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadFile, CannotUseGit
 from rubric_ci.files.project import discovery, eval_search
 from rubric_ci.files.project.base_state import BaseState
 from rubric_ci.files.project.change import BaseOptions, Change, open_change
@@ -19,6 +20,7 @@ from rubric_ci.files.project.loaded_project import (
 )
 from rubric_ci.files.project.near_files import GlobsOfFiles
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.sparse import check_whole
 from rubric_ci.gate.policy.checkout import policy_notes, under_policy
 from rubric_ci.gate.selection.compare_cases import (
     NoSetup,
@@ -59,6 +61,9 @@ def open_selected(settings: RunSettings) -> tuple[LoadedProject, Selection]:
     if change.proposal:
         return _select_proposed(project, change, change.proposal, settings)
     paths = find_evals(project, settings.paths)
+    if settings.baseline:
+        with suppress(CannotUseGit):  # without git, no checkout is sparse
+            check_whole(change, project, {*map(project.name_of, paths)})
     loaded, selection = _select(project, paths, change, settings)
     selection = replace(selection, scope=_of_suite(selection.scope, loaded, paths, settings))
     names = map(project.name_of, paths)

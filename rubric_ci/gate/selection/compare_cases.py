@@ -46,7 +46,7 @@ class Revision:
     cases: tuple[EvalCase, ...]
     setups: Mapping[Place, Setup | NoSetup]
     answers: Mapping[str, str] = field(default_factory=dict)  # recordings that differ, by path
-    unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to its error
+    unreadable: Mapping[str, str] = field(default_factory=dict)  # eval file to why, as a clause
 
     def setup(self, at: Place) -> Setup:
         """Return the setup that the cases of the head at a place run with."""
@@ -111,7 +111,7 @@ class _Change:
     def reason(self, case: EvalCase, was: EvalCase | None) -> str:
         """Return why a case must run; empty: nothing that it depends on has changed."""
         if case.file in self.base.unreadable and (was is None or _edits(case, was)):
-            return f"the base does not parse: {self.base.unreadable[case.file]}"
+            return self.base.unreadable[case.file]
         if was is None:
             return NEW_CASE
         judged = fingerprint.is_judged(case)

@@ -104,7 +104,7 @@ def _side(
         if task.case.key in known
     }
     unread = {
-        task.case.key: f"the base's eval file has problems: {state.unreadable[task.case.file]}"
+        task.case.key: state.unreadable[task.case.file]
         for task in tasks
         if task.case.key not in known and task.case.file in state.unreadable
     }

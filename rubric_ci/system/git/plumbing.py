@@ -106,6 +106,13 @@ def untracked(repository: Repository) -> tuple[str, ...]:
     return tuple(path for path in listing.split("\0") if path)
 
 
+def skipped(repository: Repository) -> dict[str, Entry]:
+    """Return the files of the index that git takes for unchanged, whether or not they are there."""
+    listing = output(repository, "ls-files", "-v", "-s", "-z")
+    marked = (line[2:] for line in listing.split("\0") if line[:2] in {"S ", "s "})
+    return dict(_staged(line) for line in marked)
+
+
 def ignored(repository: Repository) -> tuple[str, ...]:
     """List ignored files; a folder stands for all of its files."""
     listing = output(
@@ -117,6 +124,12 @@ def ignored(repository: Repository) -> tuple[str, ...]:
 def _entry(line: str) -> tuple[str, Entry]:
     meta, path = line.split("\t", 1)
     mode, _, object_id = meta.split(" ")
+    return path, Entry(mode=mode, object_id=object_id)
+
+
+def _staged(line: str) -> tuple[str, Entry]:
+    meta, path = line.split("\t", 1)
+    mode, object_id, _ = meta.split(" ")
     return path, Entry(mode=mode, object_id=object_id)
 
 

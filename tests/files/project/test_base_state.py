@@ -265,7 +265,7 @@ def test_a_file_that_could_not_be_read() -> None:
     )
     assert base.cases == ()
     assert list(base.unreadable) == ["a.yaml"]
-    assert base.unreadable["a.yaml"].startswith("line 3: ")
+    assert base.unreadable["a.yaml"].startswith("the base does not parse: line 3: ")
     assert "a.yaml" in base.files
 
 

@@ -542,7 +542,7 @@ def test_a_new_module_that_an_unchanged_script_imports(
     ]
 
 
-CUT_SHORT = "line 1: the file ends in the middle of a value"
+CUT_SHORT = "the base does not parse: line 1: the file ends in the middle of a value"
 ONE_CASE = "evalcases:\n  - {id: a, input: q, rubrics: [Greets]}\n"
 
 
@@ -639,7 +639,7 @@ def test_a_file_of_the_base_that_cannot_be_read(
     if not after:
         (checkout.root / "b.yaml").unlink()
     monkeypatch.chdir(checkout.root)
-    problem = "line 3: unknown key `x` in the file"
+    problem = "the base does not parse: line 3: unknown key `x` in the file"
     assert [
         f"{each.direction} {each.kind} {each.about}: {each.before}" for each in changes_of(checkout)
     ] == [f"changed case b.yaml: not known: {problem}"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rubric_ci.gate.grading_changes.all_changes import find_grading_changes
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.values.command_settings import RunSettings
@@ -478,6 +479,28 @@ def test_a_submodule(checkout: Checkout, tmp_path: Path) -> None:
         "prompted": "`lib/system.md` changed",
         "scripted": "`lib` changed",
     }
+
+
+def test_eval_files_in_a_submodule_that_moved(checkout: Checkout, tmp_path: Path) -> None:
+    library = Checkout.create(tmp_path / "library")
+    library.commit({"s.eval.yaml": "evalcases: [{id: s, input: q, rubrics: [polite]}]\n"})
+    checkout.git("submodule", "--quiet", "add", library.root.as_uri(), "evals/lib")
+    base = checkout.commit({"rubric-ci.yaml": CONFIG})
+    assert reasons(chosen(checkout, base)) == {}
+    Checkout(checkout.root / "evals/lib").commit({"README.md": "x"})
+    selection = chosen(checkout, base)
+    assert reasons(selection) == {"s": "the submodule `evals/lib` moved to another commit"}
+    assert selection.notes[0] == (
+        "`evals/lib/s.eval.yaml` cannot be compared with the base, so its cases run: the "
+        "submodule `evals/lib` moved to another commit."
+    )
+    with chdir(checkout.root):
+        loaded, _ = open_selected(settings(base))
+        (change,) = find_grading_changes(loaded)
+    assert (change.about, change.before, change.after) == (
+        *("evals/lib/s.eval.yaml", "not known: the submodule `evals/lib` moved to another commit"),
+        "edited or removed",
+    )
 
 
 def test_a_shallow_clone_without_a_base(checkout: Checkout, tmp_path: Path) -> None:

@@ -433,7 +433,9 @@ def test_several_reasons() -> None:
 
 def test_a_base_that_does_not_parse() -> None:
     other = replace(CASE, file="evals/b.yaml", id="b")
-    base = side(other, unreadable={"evals/a.yaml": "line 3: duplicate key `id`"})
+    base = side(
+        other, unreadable={"evals/a.yaml": "the base does not parse: line 3: duplicate key `id`"}
+    )
     selection = select(side(CASE, other), base, ChangedPaths([]))
     assert selection == Selection(
         chosen=((CASE, "the base does not parse: line 3: duplicate key `id`"),),
@@ -441,7 +443,7 @@ def test_a_base_that_does_not_parse() -> None:
         notes=(
             (
                 "`evals/a.yaml` cannot be compared with the base, so its cases run: "
-                "line 3: duplicate key `id`."
+                "the base does not parse: line 3: duplicate key `id`."
             ),
         ),
     )

@@ -1,0 +1,74 @@
+"""A sparse checkout: cases that are not there are not removed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.invoke import invoke
+
+CONFIG = "targets: [{name: default, provider: mock, response: hello}]\n"
+
+
+def suite(case: str, text: str) -> str:
+    return f"evalcases: [{{id: {case}, input: q, rubrics: [{{contains: {text}}}]}}]\n"
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Checkout:
+    """Two suites; the last commit makes the case of the second one fail."""
+    made = Checkout.create(tmp_path / "origin")
+    made.commit(
+        {
+            "rubric-ci.yaml": CONFIG,
+            "x/x.eval.yaml": suite("x", "hello"),
+            "y/y.eval.yaml": suite("y", "hello"),
+            "z/code.py": "1\n",
+        }
+    )
+    made.commit({"y/y.eval.yaml": suite("y", "nope"), "z/code.py": "2\n"})
+    return made
+
+
+def sparse(origin: Checkout, *folders: str) -> Checkout:
+    made = origin.clone(origin.root.parent / "sparse", "--sparse")
+    made.git("sparse-checkout", "set", *folders)
+    return made
+
+
+REFUSED = """\
+rubric-ci: this checkout is sparse, without y/y.eval.yaml: the cases there would look removed
+check out these folders (`git sparse-checkout add`, `sparse-checkout` of actions/checkout), \
+or pass as PATHS those that are there
+"""
+
+
+@pytest.mark.parametrize(
+    "options", [["--changed-since", "HEAD^"], ["--against", "HEAD^"], ["--baseline", "b.json"]]
+)
+def test_eval_files_that_are_left_out(origin: Checkout, options: list[str]) -> None:
+    made = sparse(origin, "x")
+    (made.root / "b.json").write_text(json.dumps({}))
+    done = invoke(made.root, ENVIRONMENT, "run", *options)
+    assert (done.returncode, " ".join(done.stderr.split())) == (2, " ".join(REFUSED.split()))
+
+
+@pytest.mark.parametrize(
+    ("folders", "paths", "status"),
+    [(["x", "y"], [], 1), (["x"], ["x"], 0)],
+    ids=["others", "paths"],
+)
+def test_what_is_asked_for_is_there(
+    origin: Checkout, folders: list[str], paths: list[str], status: int
+) -> None:
+    made = sparse(origin, *folders)
+    done = invoke(made.root, ENVIRONMENT, "run", "--changed-since", "HEAD^", *paths)
+    assert (done.returncode, "Removed" in done.stdout) == (status, False)
+
+
+def test_a_file_that_is_removed_is_not_left_out(origin: Checkout) -> None:
+    origin.git("rm", "-q", "y/y.eval.yaml")
+    origin.commit()
+    done = invoke(sparse(origin, "x").root, ENVIRONMENT, "run", "--changed-since", "HEAD^")
+    assert (done.returncode, "note: Removed since the base: `y`." in done.stdout) == (0, True)

@@ -14,7 +14,7 @@ from rubric_ci.values.comparison import (
     Sentinel,
 )
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.gate import GateInfo
+from rubric_ci.values.gate import FailOn, GateInfo
 from rubric_ci.values.results import Assessed, CaseResult, Errored, Graded, Skipped, standing
 from rubric_ci.values.scope import WHOLE, Scope
 from rubric_ci.values.trials import CriterionNoise, judge_noise, mean_score
@@ -94,6 +94,7 @@ class ShardInfo:
     index: int  # from 1
     count: int
     positions: tuple[int, ...] = ()  # of its cases in the whole run, from 0
+    fail_on: FailOn | None = None  # of the configuration, for a merge of shards that ran with never
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.report.sharding import merge
 from rubric_ci.parts.lab.calibration.correction import with_merged_correction
+from rubric_ci.parts.lab.calibration.sentinel import with_merged_sentinel
 from rubric_ci.services.publish.comment import post, post_failure
 from rubric_ci.services.publish.copies import copies_in, keep_copies
 from rubric_ci.services.publish.files import HINT, write_and_show
@@ -27,6 +28,7 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     found = list(find_reports(paths))
     shards = [read_report(path) for path in found]
     report = with_merged_correction(merge(shards, settings.fail_on), shards)
+    report = with_merged_sentinel(report, shards)
     report = with_comparison(report, open_baseline(settings), settings, os.environ)
     if pictures := pictures_in(report.cases):
         folders = (path.parent / COPIES for path in found)

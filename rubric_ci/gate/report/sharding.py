@@ -11,6 +11,7 @@ from typing import TypeAlias
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.decision import concluded, settings_of
 from rubric_ci.gate.waivers.waived import merged
+from rubric_ci.values import used_by
 from rubric_ci.values.comparison import Drop
 from rubric_ci.values.config import CliTarget, LlmTarget, Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
@@ -64,8 +65,9 @@ def case_cost(case: EvalCase, target: Target) -> CaseCost:
 def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunReport:
     """Merge the shards of one run into its report; raises CannotMerge.
 
-    `fail_on` replaces the gate of the shards. If a shard is missing, the run counts as interrupted
-    and a note names the shard.
+    `fail_on` replaces the gate of the shards; without it, shards that ran with `never` leave the
+    gate to the merge, which is the configuration's. If a shard is missing, the run counts as
+    interrupted and a note names the shard.
     """
     parts = _by_index(reports)
     shard, first = next(iter(parts.values()))
@@ -75,7 +77,8 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
     scope = scope.narrowed("shard", "interrupted") if missing else scope
     verdict = run_verdict(cases, complete=not (scope.unread or scope.unfinished))
     waivers = merged(report.waivers for report in reports)
-    gate = replace(first.gate, fail_on=fail_on) if fail_on else first.gate
+    configured = shard.fail_on if first.gate.fail_on == "never" else None
+    gate = replace(first.gate, fail_on=fail_on or configured or first.gate.fail_on)
     beyond_cases = sum((report.beyond_cases for report in reports), NOTHING_USED)
     return replace(
         first,
@@ -90,6 +93,7 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         forecast=_forecast(reports),
         cases=cases,
         responders=_responders(reports),
+        used_by=used_by.merged(each for report in reports for each in report.used_by),
         left_out=tuple(dict.fromkeys(each for report in reports for each in report.left_out)),
         against=_against(reports),
         removed=tuple(dict.fromkeys(case for report in reports for case in report.removed)),
@@ -165,6 +169,7 @@ def _check_same_run(reports: Sequence[RunReport]) -> None:
         ("counts of shards", {r.shard.count for r in reports if r.shard}),
         ("versions of rubric-ci", {r.tool for r in reports}),
         ("gates", {settings_of(r.gate) for r in reports}),
+        ("configured gates", {r.shard.fail_on for r in reports if r.shard}),
         ("judges", {r.judge for r in reports}),
         ("commits", {r.metadata.get("head_sha", "") for r in reports}),
         ("sizes of the suite", {r.scope.suite for r in reports if not r.scope.unread}),

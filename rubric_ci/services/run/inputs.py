@@ -90,7 +90,12 @@ def _of_shard(selection: Selection, loaded: LoadedProject, settings: RunSettings
     return replace(
         selection,
         chosen=chosen,
-        shard=ShardInfo(index=index, count=count, positions=positions),
+        shard=ShardInfo(
+            index=index,
+            count=count,
+            positions=positions,
+            fail_on=loaded.config.gate.fail_on,
+        ),
         scope=selection.scope.narrowed(*dropped),
     )
 

@@ -101,10 +101,14 @@ def test_the_gate_may_be_held_by_the_merge_alone(project: Path) -> None:
     for n in (1, 2):
         arguments = ["--shard", f"{n}/2", "--output-dir", f"parts/{n}", "--fail-on", "never"]
         assert command(project, "run", *arguments).returncode == 0
-    assert command(project, "report", "merge", "parts").returncode == 0
-    assert command(project, "report", "merge", "parts", "--fail-on", "fail").returncode == 1
-    gate = report(project / ".rubric-ci")["gate"]
-    assert (gate["fail_on"], gate["holds"]) == ("fail", False)
+    for options, status, fail_on in (
+        ([], 1, "fail"),
+        (["--fail-on", "borderline"], 1, "borderline"),
+        (["--fail-on", "never"], 0, "never"),
+    ):
+        assert command(project, "report", "merge", "parts", *options).returncode == status
+        gate = report(project / ".rubric-ci")["gate"]
+        assert (gate["fail_on"], gate["holds"]) == (fail_on, status == 0)
 
 
 def test_a_plan_is_a_matrix(project: Path) -> None:

@@ -1,10 +1,10 @@
 """The test of a moved judge: remembered marks, asked for again and compared."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from math import comb
-from typing import Final, TypeGuard
+from typing import Final, TypeAlias, TypeGuard
 
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task
@@ -15,8 +15,12 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.media import of_answer
+from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import Answer, Assessed, CaseResult, Graded
 from rubric_ci.values.scoring import ASSERTION, MarkValue
+
+Name: TypeAlias = tuple[str, str, str, str]
+"""File and id of the case, evaluator, criterion."""
 
 ITEMS: Final = 12
 REPEATS: Final = 5
@@ -27,15 +31,16 @@ LEVEL: Final = 0.005
 """Probability per run that a judge that is the same counts as moved."""
 
 
-def choose(cases: Sequence[CaseResult]) -> tuple[SentinelItem, ...]:
+def choose(cases: Sequence[CaseResult], known: Set[Name] | None = None) -> tuple[SentinelItem, ...]:
     """Return at most `ITEMS` marks, spread over kinds of marks, criteria and cases.
 
     Answers with images are left out: a reference keeps no images to show again.
 
     The rarest combination so far is taken first; a digest decides between equal ones, so that the
-    choice depends on the cases only.
+    choice depends on the cases only. With `known`, it is among these.
     """
-    left = sorted(_candidates(cases), key=lambda pair: _digest(pair[1]))
+    every = (pair for pair in _candidates(cases) if known is None or _name(pair[1]) in known)
+    left = sorted(every, key=lambda pair: _digest(pair[1]))
     chosen: list[tuple[str, SentinelItem]] = []
     while left and len(chosen) < ITEMS:
         best = min(left, key=lambda pair: _common(pair, chosen))
@@ -51,12 +56,32 @@ def conclude(items: Sequence[SentinelItem]) -> Sentinel:
     the probability that as many of them are of this run (hypergeometric). Remembered mark, repeats
     and new marks of an item are exchangeable if the judge is the same.
     """
-    found = Sentinel(items=tuple(items))
+    found = Sentinel(items=_in_order(items))
     (before, repeats), (differing, requests) = found.repeated, found.asked
     if not repeats or not requests:
         return found
     p_value = _tail(differing, requests, before + differing, repeats + requests)
     return replace(found, p_value=p_value, moved=p_value <= LEVEL)
+
+
+def with_merged_sentinel(report: RunReport, shards: Sequence[RunReport]) -> RunReport:
+    """Return the report of merged shards with the items of all of them.
+
+    Of items that were remembered, all count; of those that the shards measured, the ones that the
+    whole run would have chosen, as far as a shard measured them.
+    """
+    items = [item for each in shards if each.sentinel for item in each.sentinel.items]
+    if not items:
+        return replace(report, sentinel=None)
+    if any(item.now for item in items):
+        return replace(report, sentinel=conclude(items))
+    known = {_name(item): item for item in items}
+    chosen = choose(report.cases, known.keys())
+    return replace(report, sentinel=Sentinel(items=_in_order(known[_name(i)] for i in chosen)))
+
+
+def _in_order(items: Iterable[SentinelItem]) -> tuple[SentinelItem, ...]:
+    return tuple(sorted(items, key=_name))
 
 
 def _tail(least: int, drawn: int, marked: int, total: int) -> float:
@@ -103,8 +128,11 @@ def _common(
 
 
 def _digest(item: SentinelItem) -> str:
-    name = f"{item.file}\n{item.id}\n{item.evaluator}\n{item.criterion}"
-    return hashlib.sha256(name.encode()).hexdigest()
+    return hashlib.sha256("\n".join(_name(item)).encode()).hexdigest()
+
+
+def _name(item: SentinelItem) -> Name:
+    return item.file, item.id, item.evaluator, item.criterion
 
 
 @dataclass(slots=True, kw_only=True)
@@ -190,7 +218,7 @@ async def measure(
     items = [_with_work(item, results, tasks) for item in choose(results)]
     marks = await _ask(items, tasks, context, concurrency, REPEATS)
     pairs = zip(items, marks, strict=True)
-    return Sentinel(items=tuple(replace(item, repeats=repeats) for item, repeats in pairs))
+    return Sentinel(items=_in_order(replace(item, repeats=repeats) for item, repeats in pairs))
 
 
 async def _ask(

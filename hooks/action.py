@@ -10,11 +10,14 @@ environment of a few listed variables, and `GITHUB_TOKEN` reaches only commands 
 
 from __future__ import annotations  # an old interpreter must get as far as the error message
 
+import contextlib
+import difflib
 import hashlib
 import importlib.util
 import json
 import os
 import platform
+import re
 import shutil
 import stat
 import subprocess
@@ -38,6 +41,9 @@ INSTALLERS_SEE = """
 """
 ADD_PYTHON = "add a step with actions/setup-python before this one"
 ALL, VARIABLES = "judge", "RUBRIC_CI_ENV"
+INPUTS, FOLDER = "RUBRIC_CI_INPUTS", "RUBRIC_CI_WORKING_DIRECTORY"
+NAMES = "RUBRIC_CI_INPUT_NAMES"  # of the variables, for messages
+EVERYWHERE = {"command", "env", "github-token", "working-directory"}  # inputs of every command
 REQUIREMENTS, RESTART = "RUBRIC_CI_REQUIREMENTS", "RUBRIC_CI_RESTART"
 EXPORT = "otel"  # the list that is added where results are sent to a tracing tool
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -69,24 +75,26 @@ class Command(NamedTuple):
 
     requirements: str  # lists, joined by `+`; enough for models of OpenAI, Anthropic and Gemini
     posts_if: tuple[str, ...] = ()  # inputs that make it post, as RUBRIC_CI_ variables
+    shared: tuple[str, ...] = ()  # inputs of several commands that it reads, as such variables
     exports: bool = False  # it sends results to the endpoint that a variable names
 
 
+POSTS = ("COMMENT", "CHECK_RUN")
 COMMANDS = {  # as they are typed on the command line
     "validate": Command("light"),
-    "run": Command("github", ("COMMENT", "CHECK_RUN"), exports=True),
-    "generate rubrics": Command("github", ("GENERATE_RUBRICS_PR",)),
+    "run": Command("github", POSTS, (*POSTS, "COMMENT_KEY", "PAGE", "ALLOWED_HOSTS"), exports=True),
+    "generate rubrics": Command("github", ("GENERATE_RUBRICS_PR",), ("ALLOWED_HOSTS",)),
     "compare": Command("github", ("COMPARE_ISSUE",)),
     "baseline keep": Command("github"),
     "baseline accept": Command("github"),
     "baseline accept-merge": Command("github"),
-    "baseline rejudge": Command("light"),
+    "baseline rejudge": Command("light", (), ("ALLOWED_HOSTS",)),
     "history add": Command("light"),
     "history publish": Command("light"),
     "plan": Command("light"),
-    "report merge": Command("github", ("COMMENT", "CHECK_RUN")),
-    "report comment": Command("github", ("COMMAND",)),
-    "authorize": Command("github", ("COMMAND",)),
+    "report merge": Command("github", POSTS, (*POSTS, "COMMENT_KEY", "PAGE")),
+    "report comment": Command("github", ("COMMAND",), ("COMMENT_KEY", "CHECK_RUN", "PAGE")),
+    "authorize": Command("github", ("COMMAND",), ("COMMENT_KEY",)),
 }
 
 
@@ -97,11 +105,77 @@ class CannotStart(Exception):
 def main(environ: Mapping[str, str]) -> NoReturn:
     """Install the requirements of the command, then run it in place of this process."""
     try:
-        become(prepare(environ), environment_of(environ))
+        check_inputs(environ)
+        names = {v: name for name, every in variables_of_inputs().items() for v in every}
+        arguments = prepare(environ)
+        environment = environment_of(environ) | {NAMES: json.dumps(names)}
+        enter(environ.get(FOLDER, ""))
+        become(arguments, environment)
     except (CannotStart, OSError) as error:
-        data = str(error).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-        print(f"::error title=rubric-ci::{data}", flush=True)
-        sys.exit(USAGE)
+        annotate("error", str(error))
+        end(" ".join(str(error).split()), environ)
+
+
+def annotate(level: str, message: str) -> None:
+    """Print an annotation."""
+    data = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    print(f"::{level} title=rubric-ci::{data}", flush=True)
+
+
+def end(reason: str, environ: Mapping[str, str]) -> NoReturn:
+    """Add the reason to the summary, set the output `failure`, and end."""
+    summary = f"## \u26a0\ufe0f rubric-ci \u00b7 the action could not start\n\n    {reason}\n"
+    texts = {"GITHUB_STEP_SUMMARY": summary, "GITHUB_OUTPUT": f"failure={reason}\n"}
+    for name, text in texts.items():
+        file = Path(environ.get(name, ""))
+        with contextlib.suppress(OSError), file.open("a", encoding="utf-8") as written:
+            written.write(text)
+    sys.exit(USAGE)
+
+
+def check_inputs(environ: Mapping[str, str], host: Host = THIS) -> None:
+    """Warn of inputs that the command does not use; raises CannotStart for an unknown one.
+
+    GitHub passes an unknown input on with a warning, so a misspelt `fail-on` would not hold.
+    """
+    given = [name for name, value in json.loads(environ.get(INPUTS) or "{}").items() if value]
+    variables = variables_of_inputs(host)
+    for name in given:
+        if name.lower() not in variables:
+            near = difflib.get_close_matches(name.lower().replace("_", "-"), variables, 1)
+            fix = f"did you mean `{near[0]}`?" if near else "remove it"
+            raise CannotStart(f"unknown input `{name}`; {fix}")
+    words, command = environ.get("RUBRIC_CI_COMMAND", ""), choose(environ)
+    own, shared = (
+        re.sub(r"\W", "_", words.upper()),
+        {f"RUBRIC_CI_{name}" for name in command.shared},
+    )
+    unused = [
+        f"`{name}`"
+        for name in given
+        if name.lower() not in EVERYWHERE
+        and not any(
+            v in shared or v.startswith(f"RUBRIC_CI_{own}_") for v in variables[name.lower()]
+        )
+    ]
+    if unused:
+        annotate("warning", f"`{words}` does not use the input {', '.join(unused)}; remove it")
+
+
+def variables_of_inputs(host: Host = THIS) -> dict[str, list[str]]:
+    """Return the variables that each input sets, as `action.yml` has them."""
+    text = (host.checkout / "action.yml").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = {}
+    for variable, name in re.findall(r"(?m)^ +(\w+): \$\{\{ inputs\.([\w-]+) \}\}$", text):
+        found.setdefault(name, []).append(variable)
+    return found
+
+
+def enter(folder: str) -> None:
+    """Go to the folder of the input `working-directory`."""
+    if folder and not Path(folder).is_dir():
+        raise CannotStart(f"working-directory: there is no folder {folder} in the workspace")
+    os.chdir(folder or ".")
 
 
 def prepare(environ: Mapping[str, str]) -> list[str]:
@@ -117,7 +191,9 @@ def environment_of(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command: with the token if it posts, and how to start again."""
     inputs = (environ.get(f"RUBRIC_CI_{name}", "") for name in choose(environ).posts_if)
     posts = any(given.lower() not in NOT_POSTING for given in inputs)
-    dropped = {REQUIREMENTS, RESTART, VARIABLES} | (set() if posts else {"GITHUB_TOKEN"})
+    dropped = {REQUIREMENTS, RESTART, VARIABLES, INPUTS, FOLDER} | (
+        set() if posts else {"GITHUB_TOKEN"}
+    )
     known = {name: value for name, value in environ.items() if name not in dropped}
     known |= masked(variables(environ.get(VARIABLES, "")))
     again = json.dumps([sys.executable, "-I", __file__])

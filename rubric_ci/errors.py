@@ -11,6 +11,9 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rubric_ci.values.diagnostics import Diagnostic
     from rubric_ci.values.results import Answer
     from rubric_ci.values.usage import Usage
 
@@ -74,7 +77,13 @@ class ChangedMeanwhile(CannotWriteFile):
 
 
 class InvalidInput(UserError):
-    """Eval files or configuration have problems that were already printed."""
+    """Eval files or configuration have problems that were already printed: `problems`."""
+
+    def __init__(
+        self, message: str, hint: str = "", *, problems: "Sequence[Diagnostic]" = ()
+    ) -> None:
+        super().__init__(message, hint)
+        self.problems = tuple(problems)
 
 
 class CannotConfigure(UserError):

@@ -21,6 +21,8 @@ class _Lines(click.types.StringParamType):
 class Number(click.FloatRange):
     """A number in a range; `nan`, which no limit refuses, and infinity are errors."""
 
+    name = "number"
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:

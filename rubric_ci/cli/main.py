@@ -13,6 +13,7 @@ from rubric_ci import __version__
 from rubric_ci.cli import completion, options
 from rubric_ci.cli.click_types import Group, option
 from rubric_ci.errors import ExitCode, MissingExtra, UserError
+from rubric_ci.system.actions_runner import can_install, in_workflow, restart
 from rubric_ci.values import parts
 
 SENTENCE: Final = 200  # characters of the first sentence of a command; more than any has
@@ -102,10 +103,6 @@ class _Commands(Group):
         try:
             return super().main(*args, **extra)
         except UserError as error:
-            from rubric_ci.system.actions_runner import can_install, restart
-
-            if isinstance(error, MissingExtra) and can_install(os.environ):
-                restart(os.environ)
             from rubric_ci.system.output import wrapped
             from rubric_ci.text.escape import error_text
 
@@ -115,6 +112,14 @@ class _Commands(Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except UserError as error:
+            if isinstance(error, MissingExtra) and can_install(os.environ):
+                restart(os.environ)
+            _show_failure(error, ctx)
+            raise
+        except click.UsageError as error:
+            _show_failure(UserError(error.format_message(), _input_to_fix(error)), ctx)
+            raise
         except KeyboardInterrupt:
             click.echo("rubric-ci: interrupted", err=True)
             ctx.exit(ExitCode.NO_VERDICT)
@@ -127,6 +132,26 @@ def _place_of(name: str) -> str:
     return _CORE.get(name) or next(
         (places[name] for places in commands().values() if name in places), ""
     )
+
+
+def _input_to_fix(error: click.UsageError) -> str:
+    """Return which input of the action has the wrong value; empty: no input."""
+    from json import loads
+
+    parameter = getattr(error, "param", None)
+    variables = parameter.envvar if parameter and isinstance(parameter.envvar, list) else ()
+    inputs = loads(os.environ.get("RUBRIC_CI_INPUT_NAMES") or "{}")  # of hooks/action.py
+    named = next((inputs[name] for name in variables if name in inputs), "")
+    return f"set the input `{named}` of the step" if named else ""
+
+
+def _show_failure(error: UserError, context: click.Context) -> None:
+    """Show in a workflow run why a command ends, whichever it is."""
+    if in_workflow(os.environ):
+        from rubric_ci.services.publish.failure import show_failure
+
+        words = os.environ.get("RUBRIC_CI_COMMAND") or context.invoked_subcommand or ""
+        show_failure(error, words, os.environ)
 
 
 @click.group(

@@ -53,8 +53,22 @@ class CommentResult:
     url: str = ""
 
 
+Renew: TypeAlias = Callable[[str, str], str]
+"""The body that a comment has and the one to write, to the one that replaces it."""
+
+
+def _replace(_: str, body: str) -> str:
+    return body
+
+
 def post(
-    server: Server, place: Place, bodies: Sequence[str], *, mode: Mode, failing: bool
+    server: Server,
+    place: Place,
+    bodies: Sequence[str],
+    *,
+    mode: Mode,
+    failing: bool,
+    renew: Renew = _replace,
 ) -> CommentResult:
     """Write the longest body that GitHub accepts; `bodies` are sorted from the longest.
 
@@ -65,7 +79,7 @@ def post(
     if mode == "new":
         return _write_longest(bodies, lambda body: _add(server, place, body))
     begin = failing or mode == "update"
-    return _write_longest(bodies, lambda body: _keep(server, place, body, begin=begin))
+    return _write_longest(bodies, lambda body: _keep(server, place, body, renew, begin=begin))
 
 
 def _write_longest(bodies: Sequence[str], write: Callable[[str], CommentResult]) -> CommentResult:
@@ -87,13 +101,13 @@ def _add(server: Server, place: Place, body: str) -> CommentResult:
     return with_retries(server, attempt, repeatable=False)
 
 
-def _keep(server: Server, place: Place, body: str, *, begin: bool) -> CommentResult:
+def _keep(server: Server, place: Place, body: str, renew: Renew, *, begin: bool) -> CommentResult:
     def attempt() -> CommentResult:
         with connected(server, place.about) as client:
             issue = _issue(client, place)
             ours = _find_own(client, issue, place)
             if ours:
-                return _update(issue, ours, place, body)
+                return _update(issue, ours, place, renew(ours.body, body))
             return _create(issue, place, body) if begin else CommentResult(done="not needed")
 
     # Each attempt searches first, so it finds a comment whose response was lost.

@@ -1,5 +1,6 @@
 """A small reader of `action.yml`: runs the steps of a composite action as a runner does."""
 
+import json
 import re
 import subprocess
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from typing import Any
 
 import yaml
 
-EXPRESSION = re.compile(r"\$\{\{ ([\w.-]+) \}\}")
+EXPRESSION = re.compile(r"\$\{\{ ([\w.-]+|toJSON\(inputs\)) \}\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,12 @@ class Ran:
     stdout: str
     stderr: str
     outputs: Mapping[str, str]
+    summary: str = ""
+
+    @property
+    def commands(self) -> list[str]:
+        """The workflow commands that annotate."""
+        return re.findall(r"^::(?:error|warning|notice)[ :].*", self.stdout, re.MULTILINE)
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -31,16 +38,21 @@ def read(folder: Path) -> dict[str, Any]:
 def run(
     folder: Path, given: Mapping[str, str], *, workspace: Path, environ: Mapping[str, str]
 ) -> Ran:
-    """Run the action's one step in a workspace, with inputs as `with:` would give them."""
+    """Run the action's one step in a workspace, with inputs as `with:` would give them.
+
+    As on GitHub, `inputs` holds the unknown ones too.
+    """
     data = read(folder)
-    unknown = given.keys() - data["inputs"].keys()
-    assert not unknown, f"no such inputs: {sorted(unknown)}"
     context = {"github.token": environ.get("GITHUB_TOKEN", "")}
     for name, about in data["inputs"].items():
         context[f"inputs.{name}"] = evaluate(given.get(name, about.get("default", "")), context)
+    every = {**given, **{name: context[f"inputs.{name}"] for name in data["inputs"]}}
+    context["toJSON(inputs)"] = json.dumps(every)
     (step,) = data["runs"]["steps"]
     written = workspace.parent / f"{workspace.name}.output"
-    written.write_text("")
+    summary = workspace.parent / f"{workspace.name}.summary"
+    for file in (written, summary):
+        file.write_text("")
     ended = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
         cwd=workspace,
@@ -49,6 +61,7 @@ def run(
             **{name: evaluate(value, context) for name, value in step["env"].items()},
             "GITHUB_ACTION_PATH": str(folder),
             "GITHUB_OUTPUT": str(written),
+            "GITHUB_STEP_SUMMARY": str(summary),
         },
         capture_output=True,
         text=True,
@@ -61,6 +74,7 @@ def run(
         returncode=ended.returncode,
         stdout=ended.stdout,
         stderr=ended.stderr,
+        summary=summary.read_text(encoding="utf-8"),
         outputs={
             name: evaluate(about["value"], context) for name, about in data["outputs"].items()
         },

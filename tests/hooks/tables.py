@@ -12,7 +12,10 @@ from tests.hooks import composite
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "action.md"
-OURS = {"RUBRIC_CI_COMMAND", "RUBRIC_CI_ENV", "GITHUB_TOKEN"}  # read by hooks/action.py or clients
+OURS = {  # read by hooks/action.py or clients
+    *("RUBRIC_CI_COMMAND", "RUBRIC_CI_ENV", "GITHUB_TOKEN"),
+    *("RUBRIC_CI_INPUTS", "RUBRIC_CI_WORKING_DIRECTORY"),
+}
 
 
 def inputs(action: dict[str, Any]) -> str:

@@ -276,8 +276,7 @@ def test_a_shallow_clone_without_the_base(tmp_path: Path, strict: Judge) -> None
     assert unmasked(done.stderr) == (
         "rubric-ci: the policy of the base cannot be read: the pull request's base branch is not "
         "in this shallow clone; check out with `fetch-depth: 2` (0 with a `ref`)\n"
-        "  judge, gate and rules come from the base commit; set `--policy-from head` to use the "
-        "policy of the checkout itself\n"
+        "  judge, gate and rules come from the base commit\n"
     )
     assert pull.run("run", "evals", "--policy-from", "head").returncode == 1
 

@@ -4,14 +4,16 @@ import os
 
 import click
 
-from rubric_ci.errors import ExitCode
+from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.gate.comparison.baseline_files import read_baseline
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.reports.render import comparison_section
+from rubric_ci.services.publish.failure import end
 from rubric_ci.services.publish.issue import Subject, update_issue
 from rubric_ci.services.publish.workflow import Workflow, write_comparison_outputs
 from rubric_ci.text import escape
+from rubric_ci.text.numbers import plural
 from rubric_ci.values.command_settings import CompareSettings
 from rubric_ci.values.report import RunReport
 
@@ -28,12 +30,21 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
         lines.append(update_issue(subject, settings.issue, os.environ))
     for line in lines:
         click.echo(escape.log_line(line), err=True)
-    return _exit_code(compared)
-
-
-def _exit_code(compared: RunReport) -> ExitCode:
     found = compared.comparison
     if found and found.regressed:
         return ExitCode.GATE
-    lost = (found and found.judge_moved) or compared.totals.errored
-    return ExitCode.NO_VERDICT if lost else ExitCode.OK
+    if why := _why_undecided(compared):
+        return end(ExitCode.NO_VERDICT, why, "compare", os.environ)
+    return ExitCode.OK
+
+
+def _why_undecided(compared: RunReport) -> UserError | None:
+    if compared.comparison and compared.comparison.judge_moved:
+        fix = "run `rubric-ci baseline rejudge`, or `rubric-ci baseline accept` with a new run"
+        return UserError(compared.comparison.judge_moved, fix)
+    if errored := compared.totals.errored:
+        cases = (
+            f"{plural(errored, 'case')} of the run errored and {'is' if errored == 1 else 'are'}"
+        )
+        return UserError(f"{cases} not compared", "the report of the run says why")
+    return None

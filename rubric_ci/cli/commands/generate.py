@@ -1,11 +1,11 @@
 """`rubric-ci generate rubrics`: draft rubrics for cases without any and insert them."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rubric_ci.errors import ExitCode
+from rubric_ci.errors import ExitCode, UserError
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.gate.report.report_file import read_report
@@ -32,10 +32,14 @@ from rubric_ci.services.drafting.rewrite import (
     write,
 )
 from rubric_ci.services.drafting.select import choose_drafter, choose_requests, contrasts
+from rubric_ci.services.publish.failure import end
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated
+from rubric_ci.text import numbers
 from rubric_ci.values.command_settings import GenerateSettings
 from rubric_ci.values.usage import NOTHING_USED
+
+MOST_NAMED = 3  # cases without a draft that an annotation names
 
 
 def generate_rubrics(settings: GenerateSettings) -> ExitCode:
@@ -49,7 +53,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     publish = _open_publication(settings, loaded.root, requests)
     if isinstance(publish, NothingToPublish):
         echo(publish.reason)
-        return ExitCode.USAGE if loaded.invalid else ExitCode.OK
+        return _ended(loaded, ())
     drafted, failed = _split(requests, _draft(requests, loaded, settings) if requests else ())
     interrupted = False
     if settings.interactive:
@@ -65,7 +69,7 @@ def generate_rubrics(settings: GenerateSettings) -> ExitCode:
     if interrupted:
         return ExitCode.USAGE if loaded.invalid else ExitCode.NO_VERDICT
     publish(changes)
-    code = _exit_code(loaded, drafted, failed, changes)
+    code = _ended(loaded, [*_unfinished(drafted, failed, changes)])
     if settings.diff and code is ExitCode.OK and any(change.diff for change in changes):
         return ExitCode.GATE  # as `validate --diff`
     return code
@@ -154,15 +158,27 @@ def _split(
     return drafted, failed
 
 
-def _exit_code(
-    loaded: LoadedProject,
-    drafted: Sequence[Drafted],
-    failed: Sequence[SkippedCase],
-    changes: Sequence[Rewrite],
-) -> ExitCode:
+def _ended(loaded: LoadedProject, unfinished: Sequence[str]) -> ExitCode:
     """Return 2 for invalid eval files, else 3 if any case has no checked and inserted draft."""
     if loaded.invalid:
-        return ExitCode.USAGE
-    unchecked = any(made.unchecked for made in drafted)
-    refused = any(change.rejected for change in changes)
-    return ExitCode.NO_VERDICT if failed or unchecked or refused else ExitCode.OK
+        return end(ExitCode.USAGE, loaded.problems, "generate rubrics", os.environ)
+    if not unfinished:
+        return ExitCode.OK
+    cases = f"{numbers.plural(len(unfinished), 'case')} without a usable draft"
+    hint = "run it again, or write these rubrics yourself; the log names every case"
+    why = UserError(f"{cases}: {numbers.listed(unfinished, MOST_NAMED)}", hint)
+    return end(ExitCode.NO_VERDICT, why, "generate rubrics", os.environ)
+
+
+def _unfinished(
+    drafted: Sequence[Drafted], failed: Sequence[SkippedCase], changes: Sequence[Rewrite]
+) -> Iterator[str]:
+    """Yield the cases without a checked and inserted draft, and why."""
+    for one in failed:
+        yield f"{one.case.file}: {one.case.id}: {one.reason}"
+    for made in drafted:
+        if made.unchecked:
+            yield f"{made.case.file}: {made.case.id}: not checked: {made.unchecked}"
+    for change in changes:
+        for name, rejection in change.rejected.items():
+            yield f"{change.name}: {name}: {rejection.reason}"

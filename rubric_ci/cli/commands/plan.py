@@ -13,6 +13,7 @@ from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.resolve import choose_cluster
 from rubric_ci.parts.lab.history.detectable_drop import show_needed
+from rubric_ci.services.publish.failure import end
 from rubric_ci.services.publish.workflow import Workflow
 from rubric_ci.values.command_settings import PlanSettings
 
@@ -35,7 +36,9 @@ def plan(settings: PlanSettings) -> ExitCode:
         )
     if workflow := Workflow.of(os.environ):
         workflow.set_outputs({"matrix": matrix, "shards": str(count), "cases": str(cases)})
-    return ExitCode.USAGE if loaded.invalid else ExitCode.OK
+    if loaded.invalid:
+        return end(ExitCode.USAGE, loaded.problems, "plan", os.environ)
+    return ExitCode.OK
 
 
 def _clusters(selection: Selection, loaded: LoadedProject) -> list[str]:

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
-from rubric_ci.errors import ExitCode
+from rubric_ci.errors import CannotReadReport, ExitCode, UserError
 from rubric_ci.gate.comparison.baseline_files import find_reports, open_baseline, with_comparison
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
@@ -15,16 +16,23 @@ from rubric_ci.parts.lab.calibration.correction import with_merged_correction
 from rubric_ci.parts.lab.calibration.sentinel import with_merged_sentinel
 from rubric_ci.services.publish.comment import post, post_failure
 from rubric_ci.services.publish.copies import copies_in, keep_copies
+from rubric_ci.services.publish.failure import failure_text
 from rubric_ci.services.publish.files import HINT, write_and_show
-from rubric_ci.services.publish.workflow import failure_text, publish
+from rubric_ci.services.publish.workflow import publish
 from rubric_ci.text import escape
 from rubric_ci.values.command_settings import CommentSettings, RunSettings
 from rubric_ci.values.media import COPIES
 from rubric_ci.values.results import pictures_in
 
+_NO_PARTS: Final = (
+    "pass the reports of the shards; a workflow fetches them with actions/download-artifact"
+)
+
 
 def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     """Read, merge, write, print and publish."""
+    if missing := [path for path in paths if not os.path.lexists(path)]:
+        raise CannotReadReport(f"{missing[0].as_posix()} does not exist", _NO_PARTS)
     found = list(find_reports(paths))
     shards = [read_report(path) for path in found]
     report = with_merged_correction(merge(shards, settings.fail_on), shards)
@@ -41,7 +49,7 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
 def comment(settings: CommentSettings, environment: Mapping[str, str]) -> ExitCode:
     """Post the report of a file, or why there is none; a failure to post is an error."""
     if settings.failure:
-        lines = [post_failure(failure_text(settings.failure), settings, environment)]
+        lines = [post_failure(failure_text(UserError(settings.failure)), settings, environment)]
     else:
         lines = post(read_report(settings.report), settings, environment)
     for line in lines:

@@ -8,17 +8,18 @@ from time import monotonic
 import click
 
 from rubric_ci.errors import CannotConfigure, ExitCode, MissingExtra, MissingVariable, UserError
+from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.parts.lab.history.detectable_drop import show_power
 from rubric_ci.services.cost.estimate import check_prices
 from rubric_ci.services.cost.expected_requests import models_to_ask
+from rubric_ci.services.publish.failure import end, post_failure_of_run
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import (
     Workflow,
     annotate_problems,
     publish,
-    publish_failure,
 )
 from rubric_ci.services.run.announcement import Announcement, announce, listing
 from rubric_ci.services.run.finished_report import finish, remember
@@ -55,7 +56,7 @@ def run(settings: RunSettings) -> ExitCode:
         event = workflow.event if workflow and isinstance(error, MissingVariable) else None
         if event and event.without_secrets:
             error.hint = f"{event.without_secrets}; set `offline: true`, as gate.yml does"
-        publish_failure(error, settings, workflow)
+        post_failure_of_run(error, settings, os.environ)
         raise
 
 
@@ -69,10 +70,10 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
             )
         return _run_tool(settings, tool, started_at)
     loaded, selection = select(settings, started_at.date(), os.environ)
-    annotate_problems(loaded.diagnostics, workflow)
     if selection.nothing_to_run:
         click.echo(selection.nothing_to_run)
-        return ExitCode.USAGE if loaded.invalid else ExitCode.OK
+        return _without_report(loaded)
+    annotate_problems(loaded.diagnostics, workflow)
     # NOTE: a runner may provide a terminal; a bar before a workflow command would hide it.
     plain = True if workflow else None
     if settings.untrusted:
@@ -129,6 +130,12 @@ def _list(inputs: RunInput, now: datetime) -> ExitCode:
         announced = announce(work, sides, opened)
         click.echo(listing(work, sides, announced, now), nl=False)
     return ExitCode.USAGE if inputs.loaded.invalid else ExitCode.OK
+
+
+def _without_report(loaded: LoadedProject) -> ExitCode:
+    if loaded.invalid:
+        return end(ExitCode.USAGE, loaded.problems, "run", os.environ)
+    return ExitCode.OK
 
 
 def _show(announced: Announcement, inputs: RunInput) -> None:

@@ -77,10 +77,7 @@ def validate(settings: ValidateSettings) -> ExitCode:
             sys.stdout.write(_fixable(found, project.rules))
             sys.stdout.write(_left_aside(paths, settings, checker))
     if errors:
-        from rubric_ci.text.escape import error_text
-
-        sys.stderr.write("".join(map(error_text, errors)))
-        return ExitCode.USAGE
+        raise errors[0] if len(errors) == 1 else _together(errors)
     failing = {"error", "warning"} if settings.strict else {"error"}
     failed = any(problem.severity.value in failing for problem in found)
     return ExitCode.GATE if failed else ExitCode.OK
@@ -114,6 +111,12 @@ def _may_have_base(policy_from: str) -> bool:
 
 def _do(job: Job) -> "Sequence[Diagnostic]":
     return job()
+
+
+def _together(errors: Sequence[UserError]) -> CannotFindEvals:
+    messages = "; ".join(error.message for error in errors)
+    hints = "; ".join(dict.fromkeys(filter(None, (error.hint for error in errors))))
+    return CannotFindEvals(messages, hints)
 
 
 def _jobs(paths: Sequence[Path], settings: ValidateSettings, checker: Checker) -> list[Job]:

@@ -20,6 +20,7 @@ from rubric_ci.system.git import base_revision, plumbing
 from rubric_ci.system.git.process import Repository, guarded
 from rubric_ci.system.git.proposal import Proposal, open_proposal
 from rubric_ci.system.git.snapshot import Snapshot, of_objects
+from rubric_ci.text.escape import error_line
 from rubric_ci.values.changes import Base, Entry, FoundBase, NoBase
 from rubric_ci.values.dataclass import dataclass
 
@@ -100,7 +101,7 @@ class Change:
                 return self._since(*named)
             return base_revision.of_checkout(self.repository, self._option)
         except CannotUseGit as error:
-            return NoBase(reason=error.message)
+            return NoBase(reason=error_line(error))
 
     @cached_property
     def selection(self) -> FoundBase | None:

@@ -275,7 +275,8 @@ def _nothing(written: str, path: Path) -> tuple[str, str]:
     from rubric_ci.files.project.near_files import near_path  # few paths are misspelt
     from rubric_ci.text.suggestions import did_you_mean
 
-    return f"{written} does not exist", did_you_mean(near_path(written, os.path.realpath(HERE)))
+    near = did_you_mean(near_path(written, os.path.realpath(HERE)))
+    return f"{written} does not exist", near
 
 
 def _named_like_evals(folder: Path) -> str:

@@ -9,7 +9,7 @@ from posixpath import dirname
 
 import click
 
-from rubric_ci.errors import CannotConfigure, InvalidInput
+from rubric_ci.errors import CannotConfigure, CannotReadFile, InvalidInput
 from rubric_ci.files.parsing import env_vars
 from rubric_ci.files.parsing.env_vars import Variables
 from rubric_ci.files.project import discovery, eval_search
@@ -26,7 +26,7 @@ from rubric_ci.text import escape
 from rubric_ci.values.changes import Base
 from rubric_ci.values.config import Config
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.diagnostics import Diagnostic
+from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.evals import EvalCase, EvalFile
 
 
@@ -54,7 +54,14 @@ class LoadedProject:
     def check_valid(self) -> None:
         """Raise InvalidInput if an eval file has errors."""
         if self.invalid:
-            raise InvalidInput(f"{', '.join(self.invalid)}: invalid", "run `rubric-ci validate`")
+            raise self.problems
+
+    @property
+    def problems(self) -> InvalidInput:
+        """The problems of the eval files that are not loaded, as one error."""
+        errors = [each for each in self.diagnostics if each.severity is Severity.ERROR]
+        names = ", ".join(self.invalid)
+        return InvalidInput(f"{names}: invalid", "run `rubric-ci validate`", problems=errors)
 
     @property
     def config(self) -> Config:
@@ -116,14 +123,34 @@ def open_project(config: Path | None, targets: Sequence[str] = ()) -> Project:
     `targets` answer every case. Raises InvalidInput if the files have errors.
     """
     root = discovery.find_root(Path.cwd())
+    if config and not os.path.lexists(config):
+        here = "paths are named from the folder that the command runs in"
+        raise CannotReadFile(f"--config: there is no file {config}", here)
     if config:
-        discovery.read_bytes(config, root)  # raises if there is none
+        discovery.read_bytes(config, root)  # raises if it is no text
     name = discovery.from_root(config, root) if config else ""
     project = Project(WorkingTree(root=root), name, targets=targets)
     show_problems(project.own_config.diagnostics)
     _show_problems_of_targets(project, project.targets_files(""))
-    mask_secrets(project.config_for(""))
+    try:
+        mask_secrets(project.config_for(""))
+    except InvalidInput as error:
+        error.hint = _who_fixes(error, project) or error.hint
+        raise
     return project
+
+
+def _who_fixes(error: InvalidInput, project: Project) -> str:
+    """Return who fixes a file that a change did not touch; empty: its author does."""
+    change = open_change(project.root)
+    base = change.policy
+    if not isinstance(base, Base):
+        return ""
+    before = change.at(base).committed
+    if any(before.read(each.file) != project.files.read(each.file) for each in error.problems):
+        return ""
+    branch = f"{base.origin} ({escape.commit(base.commit)})"
+    return f"it is the same in {branch}: fix it there, then update this branch"
 
 
 def find_evals(project: Project, paths: Sequence[str]) -> tuple[Path, ...]:

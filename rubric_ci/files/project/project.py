@@ -246,12 +246,12 @@ class Project:
 
         config = self.own_config.config
         if config is None:
-            raise _has_problems(self.config_name)
+            raise _has_problems(self.config_name, self.own_config.diagnostics)
         targets = dict(config.targets)
         for name in targets_files:
             loaded = self.load_targets(name)
             if any(_errors(loaded.diagnostics)) and not loaded.targets:
-                raise _has_problems(name)
+                raise _has_problems(name, loaded.diagnostics)
             for target in loaded.targets:
                 targets.setdefault(target.name, target)
         return replace(config, targets=targets)
@@ -299,5 +299,6 @@ def _invalid(name: str, problem: LocatedProblem) -> "Loaded":
     return Loaded(None, (_diagnostic(name, problem),))
 
 
-def _has_problems(name: str) -> InvalidInput:
-    return InvalidInput(f"{name} has problems", "fix them and run again (no case was graded)")
+def _has_problems(name: str, found: "Iterable[Diagnostic]") -> InvalidInput:
+    hint = "fix them and run again (no case was graded)"
+    return InvalidInput(f"{name} has problems", hint, problems=[*_errors(found)])

@@ -15,7 +15,7 @@ from rubric_ci.files.project.loaded_project import open_project as open_checkout
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.output.plain_text import headline
 from rubric_ci.gate.policy.policy_changes import PolicyChange, change_notes, policy_changes
-from rubric_ci.gate.policy.policy_source import OWN, find_policy, under
+from rubric_ci.gate.policy.policy_source import find_policy, under
 from rubric_ci.gate.policy.settings import endpoints
 from rubric_ci.models.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.text.escape import log_line
@@ -109,7 +109,7 @@ def _under(project: Project, policy: Project) -> Project:
     if loaded.config is None:
         raise CannotReadPolicy(
             f"the configuration of {policy.origin} has problems: {headline(loaded.diagnostics[0])}",
-            f"fix it there first; {OWN}",
+            "merge a repair of that file first, without this check",
         )
     return under(project, policy)
 

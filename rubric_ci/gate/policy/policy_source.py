@@ -6,7 +6,7 @@ code for the other events.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rubric_ci.errors import CannotReadFile, CannotReadPolicy
 from rubric_ci.files.project import discovery
@@ -20,8 +20,6 @@ from rubric_ci.values.references import Lookup
 
 if TYPE_CHECKING:
     from rubric_ci.values.config import Config
-
-OWN: Final = "set `--policy-from head` to use the policy of the checkout itself"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +110,7 @@ def _of_base(project: Project, change: Change) -> Project | None:
     if isinstance(base, NoBase):
         raise CannotReadPolicy(
             f"the policy of the base cannot be read: {base.reason}",
-            f"judge, gate and rules come from the base commit; {OWN}",
+            "judge, gate and rules come from the base commit",
         )
     origin = f"{base.origin} ({escape.commit(base.commit)})"
     return Project(change.at(base).committed, project.named_config, origin=origin)

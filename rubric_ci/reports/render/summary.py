@@ -26,6 +26,7 @@ from rubric_ci.values.report import RunReport, Totals, totals
 from rubric_ci.values.results import Skipped
 
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
+COULD_NOT_START: Final = "Gate undecided: the run could not start"
 CHANGES_TITLE: Final = "Changes to the grading"
 LONGEST_VALUE: Final = 160  # characters of a value
 _SHOWN_BEFORE: Final = 40  # characters before the first difference of two long values

@@ -1,6 +1,7 @@
 """Post a report on its pull request: a comment and a check run."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
 from rubric_ci.gate.report.decision import exit_code
@@ -16,6 +17,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import needs_review
 from rubric_ci.values.report import RunReport
 
+STALE: Final = "> [!WARNING]\n> A verdict that was shown here before is out of date."
 SIZES = (
     markdown.COMMENT_LIMIT,
     30_000,
@@ -49,8 +51,18 @@ def post_failure(body: str, settings: CommentSettings, environment: Mapping[str,
     place = posts.Place(
         repository=target.repository, pull_request=target.pull_request, key=settings.key
     )
-    posted = posts.post(target.server, place, [body], mode=settings.mode, failing=True)
+    posted = posts.post(
+        target.server, place, [body], mode=settings.mode, failing=True, renew=_with_warning
+    )
     return f"comment on {place.about} {posted.done}"
+
+
+def _with_warning(before: str, body: str) -> str:
+    """Return the reason why there is no report, with a warning if there was a verdict before."""
+    if summary.COULD_NOT_START in before and STALE not in before:
+        return body
+    title, _, rest = body.partition("\n\n")
+    return f"{title}\n\n{STALE}\n\n{rest}"
 
 
 def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> list[str]:

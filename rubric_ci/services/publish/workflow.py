@@ -2,23 +2,22 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from itertools import chain
 from pathlib import Path
 from secrets import token_hex
-from typing import Final, Self
+from typing import Self
 
 import click
 
-from rubric_ci.errors import CannotReadFile, CannotWriteFile, UserError
+from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.files.validation.output.github import annotation
 from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import Event, add_summary, read_event, set_outputs
 from rubric_ci.reports.render import annotations, markdown
 from rubric_ci.reports.render.markdown_case import Links
 from rubric_ci.services.publish import telemetry
-from rubric_ci.system import masking
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import escape
-from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, error_line
+from rubric_ci.text.escape import PER_LEVEL, disable_workflow_commands
 from rubric_ci.values.command_settings import CommentSettings, RunSettings
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
@@ -26,9 +25,6 @@ from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.gate import needs_review
 from rubric_ci.values.option_values import REPORT_FILES
 from rubric_ci.values.report import RunReport, Totals
-
-TITLE: Final = "## ⚠️ rubric-ci · Gate undecided: the run could not start"
-STALE: Final = "> [!WARNING]\n> A verdict that was shown here before is out of date."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,39 +76,7 @@ def annotate(found: Iterable[Diagnostic], workflow: Workflow | None) -> None:
     if workflow is None:
         return
     for each in list(found)[:PER_LEVEL]:
-        place: Mapping[str, str | int] = {
-            "file": each.file,
-            "line": each.span.line,
-            "title": each.rule,
-        }
-        workflow.annotate(f"{command(each.severity.value, each.message, place)}\n")
-
-
-def publish_failure(error: UserError, settings: RunSettings, workflow: Workflow | None) -> None:
-    """Show an error of the setup in the workflow run and on its pull request."""
-    if workflow is None:
-        return
-    title = {"title": "rubric-ci"}
-    workflow.annotate(f"{command('error', error_line(error), title)}\n")
-    body = failure_text(error.message, error.hint)
-    written = (
-        lambda: workflow.add_summary(body),
-        lambda: workflow.set_outputs({"failure": masking.redact(error_line(error))}),
-    )
-    for line in chain.from_iterable(map(_problems, written)):
-        click.echo(escape.log_line(line), err=True)
-    if settings.comment != "off":
-        from rubric_ci.services.publish.comment import try_to_post_failure  # loads PyGithub
-
-        comment = CommentSettings(mode=settings.comment, key=settings.comment_key)
-        for line in try_to_post_failure(body, comment, workflow.environment):
-            click.echo(escape.log_line(line))
-
-
-def failure_text(message: str, hint: str = "") -> str:
-    """Return an error as Markdown; it replaces the report of an earlier push."""
-    parts = [TITLE, STALE, escape.prose(message), escape.prose(hint)]
-    return "\n\n".join(part for part in parts if part)
+        workflow.annotate(f"{annotation(each)}\n")
 
 
 def publish(
@@ -154,21 +118,21 @@ def write_step_outputs(
         workflow.add_summary(markdown.render(report, links=_links(workflow, page)))
 
     return [
-        *_problems(lambda: workflow.set_outputs(outputs(report, written))),
-        *_problems(add_summary),
+        *write_problems(lambda: workflow.set_outputs(outputs(report, written))),
+        *write_problems(add_summary),
     ]
 
 
 def write_comparison_outputs(compared: RunReport, workflow: Workflow | None) -> list[str]:
     """Write the outputs of `compare`; return one line per failure."""
     values = {"gate": gate_state(compared), "comparison": comparison_word(compared.comparison)}
-    return _problems(lambda: workflow.set_outputs(values)) if workflow else []
+    return write_problems(lambda: workflow.set_outputs(values)) if workflow else []
 
 
 def write_lines_to_summary(lines: Sequence[str], workflow: Workflow | None) -> list[str]:
     """Add a list of plain lines to the step's summary; return one line per failure."""
     text = "\n".join(f"- {escape.prose(line)}" for line in lines)
-    return _problems(lambda: workflow.add_summary(text)) if workflow else []
+    return write_problems(lambda: workflow.add_summary(text)) if workflow else []
 
 
 def comparison_word(comparison: Comparison | None) -> str:
@@ -208,7 +172,8 @@ def _cost(totals: Totals) -> str:
     return "" if totals.unpriced_calls else f"{totals.cost_usd:.6f}"
 
 
-def _problems(write: Callable[[], None]) -> list[str]:
+def write_problems(write: Callable[[], None]) -> list[str]:
+    """Write to a file of the runner; return one line if that fails."""
     try:
         write()
     except (CannotWriteFile, CannotReadFile) as error:

@@ -13,6 +13,7 @@ from tests.contract.fake_github import GitHub, Pull, serving
 from tests.generating import AFTER, CONFIG, EVAL, GOOD, Project
 
 OURS = "rubric-ci/rubrics-main"
+WRITE = "run it again, or write these rubrics yourself; the log names every case"
 MESSAGE = "evals: add rubrics to 1 case\n\nx\n\nRubric-CI: generate rubrics"
 
 
@@ -270,3 +271,40 @@ def test_nothing_to_do_asks_github_nothing(run: Run) -> None:
     done = run.on_pull_request()
     assert (done.exit_code, done.stdout) == (0, "nothing to do: every case has rubrics\n")
     assert run.github.requests == []
+
+
+@pytest.mark.parametrize(
+    ("setup", "code", "line"),
+    [
+        (
+            "protected",
+            2,
+            "--pr: `topic` is protected (Use an unprotected branch, or --commit.)",
+        ),
+        (
+            "no draft",
+            3,
+            f"1 case without a usable draft: evals/a.yaml: refund: no draft: {{}} ({WRITE})",
+        ),
+    ],
+)
+def test_a_workflow_shows_why_nothing_was_drafted(
+    run: Run, setup: str, code: int, line: str, tmp_path: Path
+) -> None:
+    if setup == "protected":
+        run.github.hold(run.remote.root, protected=["topic"])
+    else:
+        run.project.record(refund="I cannot")
+    files = {name: tmp_path / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    known = {name: str(path) for name, path in files.items()}
+    known |= {"GITHUB_ACTIONS": "true", "RUBRIC_CI_GENERATE_RUBRICS_POLICY_FROM": "head"}
+    done = run.on_pull_request(**known)
+    assert done.exit_code == code
+    [annotation] = [each for each in done.stdout.splitlines() if each.startswith("::error")]
+    begin, _, end = line.partition("{}")
+    shown = annotation.removeprefix("::error title=rubric-ci::")
+    assert shown.startswith(begin)
+    assert shown.endswith(end)
+    assert f"\n{shown}\n" in files["GITHUB_OUTPUT"].read_text()
+    summary = files["GITHUB_STEP_SUMMARY"].read_text()
+    assert summary.startswith("## ⚠️ rubric-ci · `generate")

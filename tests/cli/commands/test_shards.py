@@ -144,7 +144,7 @@ def test_invalid_shard(shard: str, project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gone.json"], "rubric-ci: gone.json does not exist\n  `rubric-ci run` writes it\n"),
+        (["gone.json"], "rubric-ci: gone.json does not exist\n  pass the reports of the shards; "),
         (["evals"], "rubric-ci: evals: no report.json found\n  pass the reports of the shards\n"),
         (["answers.jsonl"], "rubric-ci: answers.jsonl: "),
     ],

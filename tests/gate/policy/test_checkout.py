@@ -41,9 +41,7 @@ def test_a_policy_with_errors_is_refused(root: Path) -> None:
         "the configuration of p.yaml has problems: p.yaml:1:17: unknown-value: `fail_on` must be "
         "one of `fail`, `borderline`, `regression`, `never`, not the text `sometimes`"
     )
-    assert raised.value.hint == (
-        "fix it there first; set `--policy-from head` to use the policy of the checkout itself"
-    )
+    assert raised.value.hint == "merge a repair of that file first, without this check"
 
 
 def test_a_base_that_cannot_be_read_is_no_policy(root: Path) -> None:

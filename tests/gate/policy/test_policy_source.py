@@ -75,8 +75,7 @@ def test_a_file_is_the_policy(tmp_path: Path) -> None:
         pytest.param(
             "base",
             "the policy of the base cannot be read: git rev-parse failed in",
-            "judge, gate and rules come from the base commit; set `--policy-from head` to use the "
-            "policy of the checkout itself",
+            "judge, gate and rules come from the base commit",
             id="base",
         ),
     ],

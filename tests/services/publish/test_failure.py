@@ -44,8 +44,10 @@ def test_a_missing_secret_replaces_the_former_verdict(project: Project) -> None:
         project.write("evals/a.eval.yaml", RUBRIC)
         done = project.run(**known)
     assert done.returncode == 2
-    assert done.stdout.startswith("::error title=rubric-ci::")
-    assert "OPENAI_API_KEY" in done.stdout
+    posted, annotation = done.stdout.splitlines()
+    assert posted == "comment on pull request #7 of o/r updated"
+    assert annotation.startswith("::error title=rubric-ci::")
+    assert "OPENAI_API_KEY" in annotation
     [comment] = github.pulls[7].comments
     assert "## ⚠️ rubric-ci · Gate undecided: the run could not start" in comment.body
     assert "A verdict that was shown here before is out of date." in comment.body
@@ -60,7 +62,8 @@ def test_a_bad_eval_file_is_an_annotation_at_its_line(project: Project) -> None:
     with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
         done = project.run(**environment(project, github))
     assert done.returncode == 2
-    assert "::error file=evals/b.eval.yaml,line=4,title=unknown-key::" in done.stdout
+    place = "file=evals/b.eval.yaml,line=4,endLine=4,col=5,endColumn=10"
+    assert f"::error {place},title=unknown-key::" in done.stdout
     [comment] = github.pulls[7].comments
     assert "was not graded because it has problems" in comment.body.replace("\\", "")
 

@@ -25,7 +25,7 @@ def render(found: Sequence[Diagnostic], checked: int, token: str, notes: Sequenc
         of_level = [diagnostic for diagnostic in found if diagnostic.severity is severity]
         noted = bool(notes) and severity is Severity.NOTICE
         shown, beyond = within_cap(of_level, PER_LEVEL - noted)
-        commands += [_command(diagnostic) for diagnostic in shown]
+        commands += [annotation(diagnostic) for diagnostic in shown]
         if beyond:
             rest += beyond
             commands.append(_more(severity, len(beyond)))
@@ -33,7 +33,8 @@ def render(found: Sequence[Diagnostic], checked: int, token: str, notes: Sequenc
     return lines + _log(rest, token) + f"{summary(found, checked)}\n"
 
 
-def _command(diagnostic: Diagnostic) -> str:
+def annotation(diagnostic: Diagnostic) -> str:
+    """Return a diagnostic as a workflow command, with its hint on a second line."""
     hint = f"\n{diagnostic.hint}" if diagnostic.hint else ""
     return command(
         diagnostic.severity.value,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from rubric_ci.errors import CannotReadReport, ExitCode
+from rubric_ci.errors import CannotReadReport, ExitCode, UserError
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.gate.comparison.baseline_files import read_baseline
 from rubric_ci.gate.comparison.merge_decision import accept_merge
@@ -25,9 +25,10 @@ from rubric_ci.parts.lab.calibration.rejudge_report import Rejudged, expected, r
 from rubric_ci.reports.render import comparison_section
 from rubric_ci.services.cost.estimate import announce_work, show_spent
 from rubric_ci.services.publish.copies import copies_in
+from rubric_ci.services.publish.failure import end
 from rubric_ci.services.publish.workflow import Workflow, write_lines_to_summary
 from rubric_ci.system import masking
-from rubric_ci.text import escape
+from rubric_ci.text import escape, numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.command_settings import (
     AcceptSettings,
@@ -94,7 +95,11 @@ def rejudge_report(settings: RejudgeSettings) -> ExitCode:
         click.echo(log_line(line), err=True)
     judge = log_line(report.judge.model) if report.judge else "no judge"
     click.echo(f"{len(rejudged.cases):,} cases marked by {judge}: {log_line(str(settings.report))}")
-    return ExitCode.NO_VERDICT if rejudged.left_out else ExitCode.OK
+    if rejudged.left_out:
+        count = numbers.plural(len(rejudged.left_out), "answer")
+        why = UserError(f"{count} could not be marked: {rejudged.left_out[0]}", "run it again")
+        return end(ExitCode.NO_VERDICT, why, "baseline rejudge", os.environ)
+    return ExitCode.OK
 
 
 def _tasks(opened: LoadedProject, settings: RejudgeSettings) -> Sequence[Task]:

@@ -1,0 +1,81 @@
+"""Why a command ended without a result, shown in the workflow run and on its pull request."""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Final
+
+import click
+
+from rubric_ci.errors import CannotFindEvals, ExitCode, InvalidInput, UserError
+from rubric_ci.reports.render.summary import COULD_NOT_START
+from rubric_ci.services.publish.workflow import Workflow, annotate, write_problems
+from rubric_ci.system import masking
+from rubric_ci.text import escape
+from rubric_ci.text.escape import command, error_line
+from rubric_ci.values.command_settings import CommentSettings, RunSettings
+
+NO_FILES: Final = "paths are named from the folder of the command; is there a step to check out?"
+_NO: Final = frozenset({"0", "false", "f", "no", "n", "off"})  # as click reads them
+
+
+def show_failure(error: UserError, words: str, environment: Mapping[str, str]) -> None:
+    """Show the error that ends a command in its workflow run; `words` are the command's.
+
+    As an annotation, in the summary and as the output `failure`; nothing outside a workflow.
+    """
+    annotated = environment.get("RUBRIC_CI_ANNOTATIONS", "").lower() not in _NO
+    workflow = Workflow.of(environment, annotated)
+    if workflow is None or error.exit_code is ExitCode.OK:
+        return
+    if isinstance(error, CannotFindEvals) and not error.hint:
+        error = UserError(error.message, NO_FILES)
+    problems = error.problems if isinstance(error, InvalidInput) else ()
+    annotate(problems, workflow)
+    if not problems:
+        workflow.annotate(f"{command('error', error_line(error), {'title': 'rubric-ci'})}\n")
+    title = COULD_NOT_START if words == "run" else f"`{words}` could not finish"
+    written = (
+        lambda: workflow.add_summary(failure_text(error, title)),
+        lambda: workflow.set_outputs({"failure": masking.redact(_one_line(error))}),
+    )
+    for line in chain.from_iterable(map(write_problems, written)):
+        click.echo(escape.log_line(line), err=True)
+
+
+def end(code: ExitCode, error: UserError, words: str, environment: Mapping[str, str]) -> ExitCode:
+    """Return the exit code of a command whose output has said why; its workflow shows it too."""
+    show_failure(error, words, environment)
+    return code
+
+
+def post_failure_of_run(
+    error: UserError, settings: RunSettings, environment: Mapping[str, str]
+) -> None:
+    """Replace the run's comment by the error; a failure to post is one line."""
+    if settings.comment == "off" or Workflow.of(environment) is None:
+        return
+    from rubric_ci.services.publish.comment import try_to_post_failure  # loads PyGithub
+
+    comment = CommentSettings(mode=settings.comment, key=settings.comment_key)
+    for line in try_to_post_failure(failure_text(error), comment, environment):
+        click.echo(escape.log_line(line))
+
+
+def failure_text(error: UserError, title: str = COULD_NOT_START) -> str:
+    """Return an error as Markdown, with the places of its problems."""
+    problems = "\n".join(f"- {escape.prose(line)}" for line in _places(error))
+    parts = [f"## ⚠️ rubric-ci · {title}", escape.prose(error.message), problems]
+    return "\n\n".join(part for part in (*parts, escape.prose(error.hint)) if part)
+
+
+def _one_line(error: UserError) -> str:
+    places = "; ".join(_places(error))
+    return error_line(type(error)(": ".join(filter(None, (error.message, places))), error.hint))
+
+
+def _places(error: UserError) -> Iterator[str]:
+    """Yield each problem that the error is about with its place and proposal."""
+    for each in error.problems if isinstance(error, InvalidInput) else ():
+        place = f"{each.file}:{each.span.line}:{each.span.column}"
+        hint = f" ({each.hint})" if each.hint else ""
+        yield f"{place}: {each.message}{hint}"

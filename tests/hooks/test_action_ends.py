@@ -1,0 +1,204 @@
+"""Every end of the action is visible: an annotation, the summary and the output `failure`."""
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests import platforms
+from tests.checkout import ENVIRONMENT, Checkout
+from tests.hooks import composite
+from tests.hooks.conftest import once
+
+pytestmark = [pytest.mark.slow]
+
+GOOD = "evalcases:\n  - id: a\n    input: Hi\n    expected_outcome: Greets\n    rubrics: [Greets]\n"
+PULL = {"pull_request": {"number": 7, "head": {"sha": "1" * 40}, "base": {"sha": "b" * 40}}}
+
+
+@pytest.fixture(scope="session")
+def tool_cache(shared: Path) -> Path:
+    """The tool cache of a runner that keeps it between jobs."""
+    return once(shared / "tools", Path.mkdir)
+
+
+def run(
+    published: Checkout, checkout: Checkout, tool_cache: Path, event: str, given: dict[str, str]
+) -> composite.Ran:
+    """Run the action for an event in the repository acme/app, without a server."""
+    local = ("GITHUB_", "RUBRIC_CI_")
+    payload = checkout.root.parent / "event.json"
+    payload.write_text(json.dumps(PULL if event == "pull_request" else {}))
+    environ = {
+        **{name: value for name, value in ENVIRONMENT.items() if not name.startswith(local)},
+        "PATH": os.pathsep.join([str(platforms.SCRIPTS), os.defpath]),
+        "RUNNER_TOOL_CACHE": str(tool_cache),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_REPOSITORY": "acme/app",
+        "GITHUB_EVENT_NAME": event,
+        "GITHUB_EVENT_PATH": str(payload),
+        "GITHUB_SHA": "1" * 40,
+        "GITHUB_REF": "refs/heads/main",
+        "GITHUB_WORKSPACE": str(checkout.root),
+    }
+    return composite.run(published.root, given, workspace=checkout.root, environ=environ)
+
+
+COULD_NOT_START = "the action could not start"
+UNDECIDED = "Gate undecided: the run could not start"
+EVERY = (
+    "validate, run, generate rubrics, compare, baseline keep, baseline accept, "
+    "baseline accept-merge, baseline rejudge, history add, history publish, plan, report merge, "
+    "report comment, authorize"
+)
+NO_TOKEN = "GITHUB_TOKEN is not set, so nothing can be posted"
+TOKEN = "set it in the step's `env:` to `${{ github.token }}`"
+FOLDER = "paths are named from the folder of the command; is there a step to check out?"
+SHALLOW = (
+    "the policy of the base cannot be read: the pull request's base branch is not in this "
+    "shallow clone; check out with `fetch-depth: 2` (0 with a `ref`)"
+)
+BASE = "judge, gate and rules come from the base commit"
+REPORT = ".rubric-ci/report.json does not exist"
+SET = "set the input `{}` of the step"
+RUN = "`rubric-ci run` writes it"
+DOWNLOAD = "pass the reports of the shards; a workflow fetches them with actions/download-artifact"
+
+
+class End(NamedTuple):
+    """A set-up, and how it is told: message, then what to do."""
+
+    given: dict[str, str]
+    message: str
+    hint: str = ""
+    title: str = ""  # of the summary
+    event: str = "push"
+
+
+ENDS = [
+    End(
+        {"command": "rum"},
+        f"unknown command 'rum': set the input `command` to one of {EVERY}",
+        title=COULD_NOT_START,
+    ),
+    End(
+        {"comand": "run"}, "unknown input `comand`; did you mean `command`?", title=COULD_NOT_START
+    ),
+    End(
+        {"command": "run", "fail_on": "never"},
+        "unknown input `fail_on`; did you mean `fail-on`?",
+        title=COULD_NOT_START,
+    ),
+    End(
+        {"command": "run", "env": "NAME: value"},
+        "the input `env` has a line that is not NAME=VALUE; a value is one line",
+        title=COULD_NOT_START,
+    ),
+    End(
+        {"command": "run", "working-directory": "no"},
+        "working-directory: there is no folder no in the workspace",
+        title=COULD_NOT_START,
+    ),
+    End(
+        {"command": "run", "config": "no.yaml"},
+        "--config: there is no file no.yaml",
+        "paths are named from the folder that the command runs in",
+    ),
+    End(
+        {"command": "run", "config": "empty.yaml"},
+        "no file matches the configured evals: none/here.yaml",
+        "fix `evals` in rubric-ci.yaml, or pass file paths",
+    ),
+    End({"command": "run"}, SHALLOW, BASE, event="pull_request"),
+    End({"command": "validate"}, SHALLOW, BASE, event="pull_request"),
+    End(
+        {"command": "run", "fail-on": "error"},
+        "Invalid value for '--fail-on': 'error' is not one of 'fail', 'borderline', 'regression', "
+        "'never'.",
+        SET.format("fail-on"),
+    ),
+    End(
+        {"command": "run", "max-cost-usd": "five"},
+        "Invalid value for '--max-cost-usd': 'five' is not a valid number.",
+        SET.format("max-cost-usd"),
+    ),
+    End(
+        {"command": "run", "offline": "maybe"},
+        "Invalid value for '--offline': 'maybe' is not a valid boolean. Recognized values: , 0, 1, "
+        "f, false, n, no, off, on, t, true, y, yes",
+        SET.format("offline"),
+    ),
+    End(
+        {"command": "validate", "paths": "no\nneither"},
+        "no does not exist; neither does not exist",
+        FOLDER,
+    ),
+    End({"command": "plan", "paths": "no"}, "no does not exist", FOLDER),
+    End(
+        {"command": "compare"},
+        "Missing argument 'BASELINE'.",
+        SET.format("baseline"),
+    ),
+    End(
+        {"command": "compare", "baseline": "no.json"},
+        "Missing argument 'HEAD'.",
+        SET.format("report"),
+    ),
+    End(
+        {"command": "report merge"},
+        "Missing argument 'PARTS...'.",
+        SET.format("parts"),
+    ),
+    End({"command": "report merge", "parts": "shards"}, "shards does not exist", DOWNLOAD),
+    End({"command": "report comment", "report": "no.json"}, "no.json does not exist", RUN),
+    End({"command": "report comment", "failure": "it rained"}, NO_TOKEN, TOKEN),
+    End({"command": "authorize"}, NO_TOKEN, TOKEN),
+    End({"command": "baseline keep"}, REPORT, RUN),
+    End({"command": "history publish"}, REPORT, RUN),
+    End(
+        {"command": "generate rubrics", "pr": "true"},
+        "--pr: GITHUB_TOKEN is not set",
+        "Set it in the step's `env:` to `${{ github.token }}`.",
+    ),
+]
+
+
+@pytest.mark.parametrize("end", ENDS, ids=lambda end: " ".join([*end.given.values(), end.event]))
+def test_an_end_is_visible(
+    end: End, published: Checkout, checkout: Checkout, tool_cache: Path, tmp_path: Path
+) -> None:
+    generates = end.given.get("command") == "generate rubrics"
+    evals = GOOD.replace("    rubrics: [Greets]\n", "") if generates else GOOD
+    checkout.commit({"evals/a.eval.yaml": evals, "empty.yaml": "evals: [none/here.yaml]\n"})
+    clone = checkout.clone(tmp_path / "clone", "--depth", "1")
+    ran = run(published, clone, tool_cache, end.event, end.given)
+    line = f"{end.message} ({end.hint})" if end.hint else end.message
+    could_not = f"`{end.given.get('command')}` could not finish"
+    title = end.title or (UNDECIDED if end.given["command"] == "run" else could_not)
+    assert ran.returncode == 2
+    assert ran.commands == [f"::error title=rubric-ci::{line}"]
+    assert ran.outputs["failure"] == line
+    shown = ran.summary.replace("\\", "")
+    assert shown.startswith(f"## ⚠️ rubric-ci · {title}\n\n")
+    assert end.message in shown
+    assert end.hint in shown
+
+
+def test_an_input_that_the_command_does_not_use_is_a_warning(
+    published: Checkout, checkout: Checkout, tool_cache: Path
+) -> None:
+    checkout.commit({"evals/a.eval.yaml": GOOD})
+    given = {
+        "command": "validate",
+        "fail-on": "never",
+        "Votes": "3",
+        "paths": "evals",
+        "env": "A=b",
+    }
+    ran = run(published, checkout, tool_cache, "push", given)
+    assert ran.returncode == 0
+    assert ran.commands == [
+        "::warning title=rubric-ci::`validate` does not use the input `fail-on`, `Votes`; remove it"
+    ]

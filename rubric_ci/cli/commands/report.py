@@ -16,7 +16,7 @@ from rubric_ci.parts.lab.calibration.correction import with_merged_correction
 from rubric_ci.parts.lab.calibration.sentinel import with_merged_sentinel
 from rubric_ci.services.publish.comment import post, post_failure
 from rubric_ci.services.publish.copies import copies_in, keep_copies
-from rubric_ci.services.publish.failure import failure_text
+from rubric_ci.services.publish.failure import failure_text, publish_failure_of_run, read_failure
 from rubric_ci.services.publish.files import HINT, write_and_show
 from rubric_ci.services.publish.workflow import publish
 from rubric_ci.text import escape
@@ -30,7 +30,15 @@ _NO_PARTS: Final = (
 
 
 def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
-    """Read, merge, write, print and publish."""
+    """Read, merge, write, print and publish; the comment has an error that ends it."""
+    try:
+        return _merge(paths, settings)
+    except UserError as error:
+        publish_failure_of_run(error, settings, os.environ)
+        raise
+
+
+def _merge(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
     if missing := [path for path in paths if not os.path.lexists(path)]:
         raise CannotReadReport(f"{missing[0].as_posix()} does not exist", _NO_PARTS)
     found = list(find_reports(paths))
@@ -48,8 +56,8 @@ def merge_reports(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
 
 def comment(settings: CommentSettings, environment: Mapping[str, str]) -> ExitCode:
     """Post the report of a file, or why there is none; a failure to post is an error."""
-    if settings.failure:
-        lines = [post_failure(failure_text(UserError(settings.failure)), settings, environment)]
+    if failure := settings.failure or read_failure(settings.report):
+        lines = [post_failure(failure_text(UserError(failure)), settings, environment)]
     else:
         lines = post(read_report(settings.report), settings, environment)
     for line in lines:

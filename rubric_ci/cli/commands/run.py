@@ -14,7 +14,7 @@ from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.parts.lab.history.detectable_drop import show_power
 from rubric_ci.services.cost.estimate import check_prices
 from rubric_ci.services.cost.expected_requests import models_to_ask
-from rubric_ci.services.publish.failure import end, post_failure_of_run
+from rubric_ci.services.publish.failure import end, publish_failure_of_run
 from rubric_ci.services.publish.files import check_folder, write_and_show
 from rubric_ci.services.publish.workflow import (
     Workflow,
@@ -56,7 +56,7 @@ def run(settings: RunSettings) -> ExitCode:
         event = workflow.event if workflow and isinstance(error, MissingVariable) else None
         if event and event.without_secrets:
             error.hint = f"{event.without_secrets}; set `offline: true`, as gate.yml does"
-        post_failure_of_run(error, settings, os.environ)
+        publish_failure_of_run(error, settings, os.environ)
         raise
 
 

@@ -18,6 +18,7 @@ from rubric_ci.values.gate import needs_review
 from rubric_ci.values.report import RunReport
 
 STALE: Final = "> [!WARNING]\n> A verdict that was shown here before is out of date."
+_OWN_RUN: Final = "The pull request's own run says so; it is not verified."
 SIZES = (
     markdown.COMMENT_LIMIT,
     30_000,
@@ -51,6 +52,9 @@ def post_failure(body: str, settings: CommentSettings, environment: Mapping[str,
     place = posts.Place(
         repository=target.repository, pull_request=target.pull_request, key=settings.key
     )
+    if target.distrust:
+        title, _, rest = body.partition("\n\n")
+        body = f"{title}\n\n{_OWN_RUN}\n\n{rest}"
     posted = posts.post(
         target.server, place, [body], mode=settings.mode, failing=True, renew=_with_warning
     )

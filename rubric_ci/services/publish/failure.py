@@ -1,20 +1,28 @@
 """Why a command ended without a result, shown in the workflow run and on its pull request."""
 
+import json
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
 import click
 
-from rubric_ci.errors import CannotFindEvals, ExitCode, InvalidInput, UserError
+from rubric_ci.errors import CannotFindEvals, CannotReadReport, ExitCode, InvalidInput, UserError
+from rubric_ci.files.project.discovery import read_text, write_text
 from rubric_ci.reports.render.summary import COULD_NOT_START
 from rubric_ci.services.publish.workflow import Workflow, annotate, write_problems
-from rubric_ci.system import masking
+from rubric_ci.system import file_io, masking
 from rubric_ci.text import escape
 from rubric_ci.text.escape import command, error_line
+from rubric_ci.text.numbers import shortened
 from rubric_ci.values.command_settings import CommentSettings, RunSettings
+from rubric_ci.values.option_values import FAILURE
 
 NO_FILES: Final = "paths are named from the folder of the command; is there a step to check out?"
+LONGEST: Final = 4_000  # characters of an error in a file, which a fork's run may have written
 _NO: Final = frozenset({"0", "false", "f", "no", "n", "off"})  # as click reads them
 
 
@@ -48,11 +56,17 @@ def end(code: ExitCode, error: UserError, words: str, environment: Mapping[str, 
     return code
 
 
-def post_failure_of_run(
+def publish_failure_of_run(
     error: UserError, settings: RunSettings, environment: Mapping[str, str]
 ) -> None:
-    """Replace the run's comment by the error; a failure to post is one line."""
-    if settings.comment == "off" or Workflow.of(environment) is None:
+    """Write the error in place of a report, and into the run's comment; in a workflow only."""
+    if Workflow.of(environment) is None:
+        return
+    text = json.dumps({"failure": masking.redact(_one_line(error))}, ensure_ascii=False)
+    with suppress(OSError, UserError):  # the error is shown elsewhere, too
+        file_io.create_folder(settings.output_dir)
+        write_text(settings.output_dir / FAILURE, f"{text}\n")
+    if settings.comment == "off":
         return
     from rubric_ci.services.publish.comment import try_to_post_failure  # loads PyGithub
 
@@ -63,19 +77,35 @@ def post_failure_of_run(
 
 def failure_text(error: UserError, title: str = COULD_NOT_START) -> str:
     """Return an error as Markdown, with the places of its problems."""
-    problems = "\n".join(f"- {escape.prose(line)}" for line in _places(error))
+    found = (f"- {escape.code_span(place)}: {escape.prose(why)}" for place, why in _places(error))
+    problems = "\n".join(found)
     parts = [f"## ⚠️ rubric-ci · {title}", escape.prose(error.message), problems]
     return "\n\n".join(part for part in (*parts, escape.prose(error.hint)) if part)
 
 
+def read_failure(report: Path) -> str:
+    """Return why there is no report at a path, as the run wrote it; empty: it wrote nothing."""
+    file = report.with_name(FAILURE)
+    if os.path.lexists(report) or not os.path.lexists(file):
+        return ""
+    try:
+        data = json.loads(read_text(file))
+    except ValueError:
+        data = None
+    failure = data.get("failure") if isinstance(data, dict) else None
+    if not isinstance(failure, str) or not failure:
+        raise CannotReadReport(f"{file.as_posix()} does not say why there is no report")
+    return shortened(failure, LONGEST)
+
+
 def _one_line(error: UserError) -> str:
-    places = "; ".join(_places(error))
+    places = "; ".join(": ".join(each) for each in _places(error))
     return error_line(type(error)(": ".join(filter(None, (error.message, places))), error.hint))
 
 
-def _places(error: UserError) -> Iterator[str]:
-    """Yield each problem that the error is about with its place and proposal."""
+def _places(error: UserError) -> Iterator[tuple[str, str]]:
+    """Yield the place of each problem that the error is about, and the problem with its fix."""
     for each in error.problems if isinstance(error, InvalidInput) else ():
         place = f"{each.file}:{each.span.line}:{each.span.column}"
         hint = f" ({each.hint})" if each.hint else ""
-        yield f"{place}: {each.message}{hint}"
+        yield place, f"{each.message}{hint}"

@@ -82,6 +82,30 @@ def test_why_there_is_no_report(
         comment(why, environment(github, tmp_path, {}, "push"))
 
 
+def test_why_the_run_of_a_fork_left_no_report(
+    github: GitHub, settings: CommentSettings, tmp_path: Path
+) -> None:
+    around = environment(github, tmp_path, RUN_EVENT, "workflow_run")
+    (tmp_path / "failure.json").write_text('{"failure": "c.yaml has problems: <img> @you"}')
+    assert comment(settings, around) is ExitCode.OK
+    (body,) = github.bodies(7)
+    assert body == (
+        "<!-- rubric-ci: default -->\n"
+        "## ⚠️ rubric-ci · Gate undecided: the run could not start\n\n"
+        "The pull request's own run says so; it is not verified.\n\n"
+        "c.yaml has problems: &lt;img&gt; @&#8203;you"
+    )
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"failure": 3}', '{"failure": ""}'])
+def test_a_failure_that_says_nothing(
+    github: GitHub, settings: CommentSettings, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "failure.json").write_text(text)
+    with pytest.raises(CannotReadReport, match="does not say why there is no report"):
+        comment(settings, environment(github, tmp_path, RUN_EVENT, "workflow_run"))
+
+
 def test_on_a_pull_request(
     github: GitHub, settings: CommentSettings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

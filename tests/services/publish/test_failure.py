@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Pull, serving
 from tests.sample_project import CONFIG, Project
 
@@ -66,6 +67,56 @@ def test_a_bad_eval_file_is_an_annotation_at_its_line(project: Project) -> None:
     assert f"::error {place},title=unknown-key::" in done.stdout
     [comment] = github.pulls[7].comments
     assert "was not graded because it has problems" in comment.body.replace("\\", "")
+
+
+BROKEN = f"{CONFIG}gate: {{fail_on: fial}}\n"
+WHY = "`fail_on` must be one of `fail`, `borderline`, `regression`, `never`, not the text `fial`"
+
+
+def test_a_broken_configuration_is_shown_with_its_place(project: Project) -> None:
+    """As an annotation, in the summary, the output and the comment; the first has no warning."""
+    project.write("rubric-ci.yaml", BROKEN)
+    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
+        known = environment(project, github)
+        done = [project.run(**known), project.run(**known)]
+    place = "file=rubric-ci.yaml,line=4,endLine=4,col=17,endColumn=20,title=unknown-value"
+    for each, posted in zip(done, ("created", "unchanged"), strict=True):
+        assert each.returncode == 2
+        assert each.stdout.splitlines() == [
+            f"comment on pull request #7 of o/r {posted}",
+            f"::error {place}::{WHY}%0Adid you mean `fail`?",
+        ]
+    [comment] = github.pulls[7].comments
+    shown = comment.body.replace("\\", "")
+    assert shown.partition("\n")[2] == (
+        "## ⚠️ rubric-ci · Gate undecided: the run could not start\n\n"
+        "rubric-ci.yaml has problems\n\n"
+        f"- `rubric-ci.yaml:4:17`: {WHY} (did you mean `fail`?)\n\n"
+        "fix them and run again (no case was graded)"
+    )
+    assert comment.body.partition("\n")[2] in (project.root / "../summary.md").read_text()
+    assert json.loads((project.root / ".rubric-ci/failure.json").read_text()) == {
+        "failure": f"rubric-ci.yaml has problems: rubric-ci.yaml:4:17: {WHY} (did you mean "
+        "`fail`?) (fix them and run again (no case was graded))"
+    }
+
+
+def test_who_fixes_a_configuration_that_is_broken_in_the_base(project: Project) -> None:
+    project.write("rubric-ci.yaml", BROKEN)
+    checkout = Checkout(project.root)
+    base = checkout.commit()
+    project.write("README.md", "more")
+    head = checkout.commit()
+    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha=head)})) as github:
+        known = environment(project, github) | {"GITHUB_SHA": head}
+        payload = {"number": 7, "head": {"sha": head, "repo": {"full_name": "o/r"}}}
+        event = {"pull_request": payload | {"base": {"sha": base}}}
+        project.write("../event.json", json.dumps(event))
+        done = project.run(**known)
+    assert done.stderr.splitlines()[-1] == (
+        f"  it is the same in the pull request's base branch ({base[:10]}): fix it there, then "
+        "update this branch"
+    )
 
 
 def test_outside_of_a_workflow_the_error_is_on_standard_error_only(project: Project) -> None:

@@ -14,8 +14,9 @@ _key = option(
     "--key",
     variable="RUBRIC_CI_COMMENT_KEY",
     metavar="KEY",
-    default="default",
-    help="Identifies this comment when a pull request has several.",
+    default="",
+    show_default="the configuration or paths of the run, where they are given",
+    help="Identifies this comment when a pull request has several; stands in its heading.",
 )
 
 

@@ -180,8 +180,9 @@ posting = bundle(
     workflow(
         "--comment-key",
         metavar="KEY",
-        default="default",
-        help="Identifies this comment when a pull request has several.",
+        default="",
+        show_default="the configuration or PATHS, where they are given",
+        help="Identifies this comment when a pull request has several; stands in its heading.",
     ),
     workflow("--check-run", default="", metavar="NAME", help="Create a check run with this name."),
     workflow(

@@ -202,10 +202,10 @@ def _append(file: str, text: str) -> None:
         ) from error
 
 
-def run_metadata(environment: Mapping[str, str], page: str = "") -> dict[str, str]:
+def run_metadata(environment: Mapping[str, str], page: str = "", suite: str = "") -> dict[str, str]:
     """Return the subject of a workflow run and its URL; empty outside a workflow.
 
-    `page` is the name of its artifact with the HTML report.
+    `page` is the name of its artifact with the HTML report, `suite` the one of several.
     """
     event = read_event(environment)
     if event is None:
@@ -217,5 +217,6 @@ def run_metadata(environment: Mapping[str, str], page: str = "") -> dict[str, st
         "head_sha": event.head_sha,
         "run_url": event.run_url,
         "page": page,
+        "suite": suite,
     }
     return {name: value for name, value in known.items() if value}

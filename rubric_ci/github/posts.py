@@ -32,7 +32,7 @@ class Place:
 
     repository: str  # owner/name
     pull_request: int
-    key: str = "default"  # identifies this comment when a pull request has several
+    key: str = ""  # identifies this comment when a pull request has several
 
     @property
     def about(self) -> str:
@@ -42,7 +42,7 @@ class Place:
     @property
     def marker(self) -> str:
         """A hidden HTML comment at the start of the body."""
-        return f"<!-- rubric-ci: {re.sub(r'[^A-Za-z0-9._-]', '-', self.key)} -->"
+        return f"<!-- rubric-ci: {re.sub(r'[^A-Za-z0-9._-]', '-', self.key or 'default')} -->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

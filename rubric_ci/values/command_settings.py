@@ -88,7 +88,7 @@ class RunSettings:
     quiet: bool = False  # print the verdict only
     verbose: bool = False  # print question, expected outcome and answer of every case
     comment: CommentMode = "off"
-    comment_key: str = "default"  # identifies this comment when a pull request has several
+    comment_key: str = ""  # identifies this comment when a pull request has several
     check_run: str = ""  # name of a check run to create; empty: none
     page: str = ""  # artifact that the workflow uploads the page as; empty: none
 
@@ -180,7 +180,7 @@ class CommentSettings:
 
     report: Path = Path(REPORT)
     mode: CommentMode = "update"
-    key: str = "default"  # identifies this comment when a pull request has several
+    key: str = ""  # identifies this comment when a pull request has several
     repository: str = ""  # owner/name; empty: the one of the workflow run
     pull_request: int | None = None  # None: the one of the event
     check: str = ""  # name of a check run to create; empty: none

@@ -38,6 +38,7 @@ def run(published: Checkout, checkout: Checkout, tool_cache: Path, **given: str)
         "PATH": os.pathsep.join([UV, os.defpath]),
         "RUNNER_TOOL_CACHE": str(tool_cache),
         "GITHUB_ACTIONS": "true",
+        "GITHUB_WORKSPACE": str(checkout.root),
     }
     return composite.run(published.root, given, workspace=checkout.root, environ=environ)
 
@@ -105,6 +106,27 @@ def test_run_leaves_its_outputs_also_when_the_gate_fails(
     assert "::error file=examples/quickstart/evals/support.eval.yaml,line=" in ran.stdout
     assert "exported 4 spans to 127.0.0.1" in ran.stderr
     assert seen == ["/v1/traces"]
+
+
+def test_a_checkout_in_a_folder_of_the_workspace(
+    published: Checkout, checkout: Checkout, tool_cache: Path
+) -> None:
+    """Annotations name the files as the repository does, outputs as later steps find them."""
+    quickstart = "examples/quickstart"
+    app = Checkout.create(checkout.root / "app")
+    shutil.copytree(published.root / quickstart, app.root / quickstart)
+    app.commit()
+    ran = run(
+        published,
+        checkout,
+        tool_cache,
+        **{"command": "run", "working-directory": "app", "config": f"{quickstart}/rubric-ci.yaml"},
+        replay=f"{quickstart}/judge.replay.jsonl",
+    )
+    assert ran.returncode == 1, ran.stderr
+    assert ran.outputs["report"] == "app/.rubric-ci/report.json"
+    assert (checkout.root / ran.outputs["report"]).is_file()
+    assert "::error file=examples/quickstart/evals/support.eval.yaml,line=" in ran.stdout
 
 
 def test_nothing_of_the_workspace_is_imported(

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -56,8 +57,11 @@ def _merge(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
 
 def comment(settings: CommentSettings, environment: Mapping[str, str]) -> ExitCode:
     """Post the report of a file, or why there is none; a failure to post is an error."""
-    if failure := settings.failure or read_failure(settings.report):
-        lines = [post_failure(failure_text(UserError(failure)), settings, environment)]
+    failure, suite = (settings.failure, "") if settings.failure else read_failure(settings.report)
+    if failure:
+        settings = replace(settings, key=settings.key or suite)
+        text = failure_text(UserError(failure), suite=settings.key)
+        lines = [post_failure(text, settings, environment)]
     else:
         lines = post(read_report(settings.report), settings, environment)
     for line in lines:

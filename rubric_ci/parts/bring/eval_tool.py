@@ -14,6 +14,7 @@ from rubric_ci.files.parsing.env_vars import Variables, substitute
 from rubric_ci.files.project.change import AGAINST, BaseOptions, Change, open_change
 from rubric_ci.files.project.loaded_project import open_project
 from rubric_ci.files.project.project import Project
+from rubric_ci.files.project.suite_name import suite_name
 from rubric_ci.gate.comparison import verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
@@ -161,7 +162,7 @@ def tool_report(
     said = note(target.reads, [f"target {target.name}"], target.graders)
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
-        metadata=run_metadata(environment, settings.page),
+        metadata=run_metadata(environment, settings.page, suite_name(settings)),
         seconds=monotonic() - clock,
         notes=tuple(
             filter(None, (said, forged, _unknown(change, config, target, base), _caps(settings)))

@@ -313,7 +313,9 @@ def _verdict(report: RunReport) -> tuple[str, str]:
     mean = [] if score is None else [f"mean score **{numbers.score(score)}**"]
     settings = summary.gate_settings(report)
     facts = [*counts, *mean, settings, *map(escape.prose, wording.provenance(report))]
-    return f"## {icon} rubric-ci · {escape.prose(summary.heading(report))}", " · ".join(facts)
+    suite = report.metadata.get("suite", "")  # of several in one repository
+    parts = ["rubric-ci", *([suite] if suite else []), summary.heading(report)]
+    return f"## {icon} {' · '.join(map(escape.prose, parts))}", " · ".join(facts)
 
 
 def _list(title: str, lines: list[str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Post a report on its pull request: a comment and a check run."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
@@ -72,8 +73,12 @@ def _with_warning(before: str, body: str) -> str:
 def post(report: RunReport, settings: CommentSettings, environment: Mapping[str, str]) -> list[str]:
     """Write comment and check run; return one line about each.
 
+    A key that is given names the suite, instead of the one that was run.
     Raises `CannotReachGitHub`, `CannotFindPullRequest` or `CannotConfigure`.
     """
+    suite = settings.key or report.metadata.get("suite", "")
+    settings = replace(settings, key=suite)
+    report = replace(report, metadata={**report.metadata, "suite": suite})
     target = _target(report, settings, environment)
     lines = [] if settings.mode == "off" else [_post(report, settings, target)]
     return [*lines, *([_check(report, settings, target)] if settings.check else [])]
@@ -169,7 +174,8 @@ def _post(report: RunReport, settings: CommentSettings, target: _Target) -> str:
     )
     failing, mode = exit_code(report) is not ExitCode.OK, settings.mode
     if _has_nothing_to_say(report):
-        bodies = [f"{escape.one_line(summary.heading(report))}\n"]
+        said = (report.metadata.get("suite", ""), summary.heading(report))
+        bodies = [f"{escape.one_line(' · '.join(filter(None, said)))}\n"]
         mode = "on-failure" if mode == "update" else mode
     else:
         bodies = [_body(report, target, size, most=markdown.COMMENT_CASES) for size in SIZES]

@@ -12,6 +12,7 @@ import click
 
 from rubric_ci.errors import CannotFindEvals, CannotReadReport, ExitCode, InvalidInput, UserError
 from rubric_ci.files.project.discovery import read_text, write_text
+from rubric_ci.files.project.suite_name import suite_name
 from rubric_ci.reports.render.summary import COULD_NOT_START
 from rubric_ci.services.publish.workflow import Workflow, annotate, write_problems
 from rubric_ci.system import file_io, masking
@@ -62,7 +63,9 @@ def publish_failure_of_run(
     """Write the error in place of a report, and into the run's comment; in a workflow only."""
     if Workflow.of(environment) is None:
         return
-    text = json.dumps({"failure": masking.redact(_one_line(error))}, ensure_ascii=False)
+    suite = suite_name(settings)
+    found = {"failure": masking.redact(_one_line(error)), "suite": suite}
+    text = json.dumps(found, ensure_ascii=False)
     with suppress(OSError, UserError):  # the error is shown elsewhere, too
         file_io.create_folder(settings.output_dir)
         write_text(settings.output_dir / FAILURE, f"{text}\n")
@@ -70,32 +73,34 @@ def publish_failure_of_run(
         return
     from rubric_ci.services.publish.comment import try_to_post_failure  # loads PyGithub
 
-    comment = CommentSettings(mode=settings.comment, key=settings.comment_key)
-    for line in try_to_post_failure(failure_text(error), comment, environment):
+    comment = CommentSettings(mode=settings.comment, key=suite)
+    for line in try_to_post_failure(failure_text(error, suite=suite), comment, environment):
         click.echo(escape.log_line(line))
 
 
-def failure_text(error: UserError, title: str = COULD_NOT_START) -> str:
+def failure_text(error: UserError, title: str = COULD_NOT_START, suite: str = "") -> str:
     """Return an error as Markdown, with the places of its problems."""
+    title = f"{escape.prose(suite)} · {title}" if suite else title
     found = (f"- {escape.code_span(place)}: {escape.prose(why)}" for place, why in _places(error))
     problems = "\n".join(found)
     parts = [f"## ⚠️ rubric-ci · {title}", escape.prose(error.message), problems]
     return "\n\n".join(part for part in (*parts, escape.prose(error.hint)) if part)
 
 
-def read_failure(report: Path) -> str:
-    """Return why there is no report at a path, as the run wrote it; empty: it wrote nothing."""
+def read_failure(report: Path) -> tuple[str, str]:
+    """Return why there is no report at a path, and of which suite; empty: the run wrote neither."""
     file = report.with_name(FAILURE)
     if os.path.lexists(report) or not os.path.lexists(file):
-        return ""
+        return "", ""
     try:
         data = json.loads(read_text(file))
     except ValueError:
         data = None
-    failure = data.get("failure") if isinstance(data, dict) else None
-    if not isinstance(failure, str) or not failure:
+    known = data if isinstance(data, dict) else {}
+    failure, suite = known.get("failure"), known.get("suite", "")
+    if not isinstance(failure, str) or not failure or not isinstance(suite, str):
         raise CannotReadReport(f"{file.as_posix()} does not say why there is no report")
-    return shortened(failure, LONGEST)
+    return shortened(failure, LONGEST), shortened(suite, LONGEST)
 
 
 def _one_line(error: UserError) -> str:

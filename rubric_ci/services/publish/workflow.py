@@ -46,6 +46,14 @@ class Workflow:
         """The event that started the run; raises CannotReadFile if it cannot be read."""
         return read_event(self.environment)
 
+    def named(self, path: Path) -> Path:
+        """Return a path as later steps name it: from the workspace, where they start."""
+        workspace = self.environment.get("GITHUB_WORKSPACE")
+        real = path.resolve()
+        if not workspace or not real.is_relative_to(top := Path(workspace).resolve()):
+            return path
+        return real.relative_to(top)
+
     def annotate(self, commands: str) -> None:
         """Print workflow commands, one a line, unless there are to be no annotations."""
         if self.annotations:
@@ -114,11 +122,13 @@ def write_step_outputs(
     if workflow is None:
         return []
 
+    paths = [workflow.named(path) for path in written]
+
     def add_summary() -> None:
         workflow.add_summary(markdown.render(report, links=_links(workflow, page)))
 
     return [
-        *write_problems(lambda: workflow.set_outputs(outputs(report, written))),
+        *write_problems(lambda: workflow.set_outputs(outputs(report, paths))),
         *write_problems(add_summary),
     ]
 

@@ -12,6 +12,7 @@ from rubric_ci import __version__
 from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.files.project.discovery import read_text
 from rubric_ci.files.project.loaded_project import LoadedProject
+from rubric_ci.files.project.suite_name import suite_name
 from rubric_ci.gate.comparison.baseline_files import with_comparison
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
@@ -181,15 +182,16 @@ def build_report(
         grading_changes=changes,
         waivers=waivers,
         notes=(*_notes(loaded), *_ungraded(tasks), *selection.notes, *more),
-        metadata=_metadata(loaded, settings.page),
+        metadata=_metadata(loaded, settings),
         shard=selection.shard,
         regression=loaded.config.regression,
     )
 
 
-def _metadata(loaded: LoadedProject, page: str) -> dict[str, str]:
+def _metadata(loaded: LoadedProject, settings: RunSettings) -> dict[str, str]:
     """Return the subject of a workflow run; of an untrusted change its commit."""
-    known, proposal = run_metadata(os.environ, page), loaded.change.proposal
+    known = run_metadata(os.environ, settings.page, suite_name(settings))
+    proposal = loaded.change.proposal
     return {**known, "head_sha": proposal.commit} if proposal else known
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.checkout import Checkout
 from tests.contract.fake_github import GitHub, Pull, serving
-from tests.sample_project import CONFIG, Project
+from tests.sample_project import CONFIG, EVAL, Project
 
 NO_KEY = f'{CONFIG}judge: {{model: openai/a, api_key: "${{{{ OPENAI_API_KEY }}}}"}}\n'
 RUBRIC = "evalcases:\n  - id: greeting\n    input: Say hello\n    rubrics: [Greets]\n"
@@ -69,6 +69,7 @@ def test_a_bad_eval_file_is_an_annotation_at_its_line(project: Project) -> None:
     assert "was not graded because it has problems" in comment.body.replace("\\", "")
 
 
+STALE = "A verdict that was shown here before is out of date."
 BROKEN = f"{CONFIG}gate: {{fail_on: fial}}\n"
 WHY = "`fail_on` must be one of `fail`, `borderline`, `regression`, `never`, not the text `fial`"
 
@@ -97,8 +98,41 @@ def test_a_broken_configuration_is_shown_with_its_place(project: Project) -> Non
     assert comment.body.partition("\n")[2] in (project.root / "../summary.md").read_text()
     assert json.loads((project.root / ".rubric-ci/failure.json").read_text()) == {
         "failure": f"rubric-ci.yaml has problems: rubric-ci.yaml:4:17: {WHY} (did you mean "
-        "`fail`?) (fix them and run again (no case was graded))"
+        "`fail`?) (fix them and run again (no case was graded))",
+        "suite": "",
     }
+
+
+def test_each_suite_keeps_its_own_comment(project: Project) -> None:
+    """The green suite, which ends last, does not replace the comment of the red one."""
+    for name, answer in (("bot", "Go away"), ("web", "Hello")):
+        folder = f"packages/{name}"
+        project.write(f"{folder}/rubric-ci.yaml", CONFIG)
+        project.write(f"{folder}/evals/a.eval.yaml", EVAL)
+        project.write(f"{folder}/answers.jsonl", json.dumps({"id": "greeting", "answer": answer}))
+    with serving(GitHub(repository="o/r", pulls={7: Pull(7, head_sha="1" * 40)})) as github:
+        known = environment(project, github)
+        for _ in range(2):
+            for name in ("bot", "web"):
+                project.run("--config", f"packages/{name}/rubric-ci.yaml", **known)
+        project.write("packages/web/rubric-ci.yaml", BROKEN)
+        project.run("--config", "packages/web/rubric-ci.yaml", **known)
+    headings = [comment.body.splitlines()[:2] for comment in github.pulls[7].comments]
+    assert headings == [
+        [
+            "<!-- rubric-ci: packages-bot -->",
+            "## ❌ rubric-ci · packages/bot · Gate fails: 1 of 1 graded case fails",
+        ],
+        [
+            "<!-- rubric-ci: packages-web -->",
+            "## ⚠️ rubric-ci · packages/web · Gate undecided: the run could not start",
+        ],
+    ]
+    assert (
+        "A verdict that was shown here before is out of date." in github.pulls[7].comments[1].body
+    )
+    summary = (project.root / "../summary.md").read_text()
+    assert "## ✅ rubric-ci · packages/web · Gate passes" in summary
 
 
 def test_who_fixes_a_configuration_that_is_broken_in_the_base(project: Project) -> None:

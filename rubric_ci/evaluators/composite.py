@@ -37,7 +37,7 @@ from rubric_ci.values.results import (
     EvaluatorResult,
     Unassessed,
 )
-from rubric_ci.values.scoring import ASSERTION, DECIMALS, weighted_mean
+from rubric_ci.values.scoring import ASSERTION, DECIMALS, total_points, weighted_mean
 
 _PROMPT = """\
 Several evaluators have looked at one answer. Decide what the answer is worth as a whole.
@@ -204,11 +204,13 @@ def _criteria(counted: Sequence[Assessed], spec: CompositeSpec) -> Iterator[Crit
     """Yield the members' criteria as `member/criterion`, with their share of its weight."""
     of_members = isinstance(spec.aggregator, PassedShare)
     for member in counted:
-        total = sum(criterion.weight for criterion in member.criteria) or 1.0
+        total = total_points(criterion.weighed for criterion in member.criteria) or 1.0
         for each in member.criteria:
             criterion = replace(each, gate="", gated=False) if of_members else each
             share = round(member.weight * criterion.weight / total, DECIMALS)
-            yield replace(criterion, id=f"{member.name}/{criterion.id}", weight=share)
+            points = round(member.weight * criterion.points / total, DECIMALS)
+            name = f"{member.name}/{criterion.id}"
+            yield replace(criterion, id=name, weight=share, points=points)
 
 
 def _own_gate(spec: CompositeSpec, score: float) -> Iterator[CriterionResult]:

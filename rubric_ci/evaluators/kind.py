@@ -49,6 +49,20 @@ def criteria_at(rubrics: Any, path: Path) -> tuple[Any, Path]:
     return rubrics, path
 
 
+def weight_of(criterion: dict[str, Any]) -> tuple[float, bool]:
+    """Return the weight or the penalty of a criterion, and True for a penalty."""
+    if "penalty" in criterion:
+        return float(criterion["penalty"]), True
+    weight = float(criterion.get("weight", 1.0))
+    return abs(weight), weight < 0
+
+
+def is_penalty(criterion: dict[str, Any]) -> bool:
+    """Return True for a criterion that names a fault; its values may be of any type."""
+    weight = criterion.get("weight", 0)
+    return "penalty" in criterion or (isinstance(weight, int | float) and weight < 0)
+
+
 def execution_of(owner: dict[str, Any]) -> dict[str, Any]:
     """Return `execution` of a suite or a case; empty if it is missing or no mapping."""
     execution = owner.get("execution")

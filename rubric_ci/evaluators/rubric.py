@@ -8,7 +8,14 @@ from typing import Any, Final
 from rubric_ci.evaluators.assertions.assertion_table import assertion_marks, described, did
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.evaluators.judge_choice import judge_of
-from rubric_ci.evaluators.kind import UNFILLED, UsedFiles, Written, common, criteria_at
+from rubric_ci.evaluators.kind import (
+    UNFILLED,
+    UsedFiles,
+    Written,
+    common,
+    criteria_at,
+    weight_of,
+)
 from rubric_ci.models.judge.injection_scan import scan_for_injection
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.models.judge.prompt_parts import ISOLATED, marked, parts_of
@@ -33,11 +40,13 @@ from rubric_ci.values.rubric import (
     Rubric,
     Scored,
     ScoreRange,
+    is_fault,
     met,
     scale,
     score,
+    weighed,
 )
-from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.scoring import MarkValue, total_points
 from rubric_ci.values.trace import SeenPart
 from rubric_ci.values.usage import NOTHING_USED
 
@@ -105,7 +114,7 @@ def _shown(criterion: dict[str, Any]) -> str:
 
 def _of(criterion: dict[str, Any], files: UsedFiles, span: Span, number: int) -> Criterion:
     name, text = criterion.get("id", f"rubric-{number}"), _text(criterion)
-    weight = float(criterion.get("weight", 1.0))
+    weight, fault = weight_of(criterion)
     tags = tuple(criterion.get("tags", ()))
     if "score_ranges" in criterion:
         return Scored(
@@ -127,12 +136,22 @@ def _of(criterion: dict[str, Any], files: UsedFiles, span: Span, number: int) ->
             tags=tags,
             span=span,
         )
-    required = criterion.get("required", True)
+    required = criterion.get("required", not fault)
     if key := next(iter(keys_of(criterion)), ""):
         return _assertion(
-            criterion, key, files, id=name, weight=weight, required=required, tags=tags, span=span
+            criterion,
+            key,
+            files,
+            id=name,
+            weight=weight,
+            required=required,
+            fault=fault,
+            tags=tags,
+            span=span,
         )
-    return Check(id=name, text=text, weight=weight, required=required, tags=tags, span=span)
+    return Check(
+        id=name, text=text, weight=weight, required=required, fault=fault, tags=tags, span=span
+    )
 
 
 def _assertion(criterion: dict[str, Any], key: str, files: UsedFiles, **common: Any) -> Assertion:
@@ -242,11 +261,12 @@ def _assessment(
 ) -> Assessment:
     judgement = marked.judgement
     result = score(spec.rubric, judgement, context.thresholds)
+    points = total_points(weighed(c, judgement[c.id]) for c in spec.rubric)
     return Assessment(
         score=result.value,
         gated_by=result.gated_by,
         reasoning=judgement.reasoning,
-        criteria=tuple([_criterion_result(c, marked, quoted) for c in spec.rubric]),
+        criteria=tuple([_criterion_result(c, marked, quoted, points) for c in spec.rubric]),
         warnings=warnings,
         judge=marked.judge,
         marks=len(spec.rubric.judged),
@@ -256,7 +276,7 @@ def _assessment(
 
 
 def _criterion_result(
-    criterion: Criterion, marked: PanelResult, quoted: Mapping[str, SeenPart]
+    criterion: Criterion, marked: PanelResult, quoted: Mapping[str, SeenPart], points: float
 ) -> CriterionResult:
     mark, votes = marked.judgement[criterion.id], marked.votes.get(criterion.id, ())
     return CriterionResult(
@@ -268,6 +288,8 @@ def _criterion_result(
         mark=mark.value,
         normalised=criterion.normalise(mark),
         gated=criterion.gates(mark),
+        fault=is_fault(criterion),
+        points=points if is_fault(criterion) else 0.0,
         gate=_gate(criterion),
         met=" ".join(met(criterion, mark).split()),
         reasoning=mark.reasoning,

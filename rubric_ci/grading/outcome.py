@@ -29,6 +29,7 @@ from rubric_ci.values.scoring import (
     Thresholds,
     combine,
     format_score,
+    total_points,
 )
 from rubric_ci.values.waivers import with_waivers
 
@@ -203,6 +204,8 @@ def _missed(gate: str, criterion: CriterionResult | None, evaluator: Assessed) -
     if criterion.mark == CANNOT_ASSESS:
         rule = "is required" if criterion.kind in YES_OR_NO else f"requires {criterion.gate}"
         return f"`{gate}` {rule} and cannot be assessed{reasoning}"
+    if criterion.fault:
+        return f"`{gate}` must not be present and is{reasoning}"
     if criterion.kind in YES_OR_NO:
         return f"`{gate}` is required and not satisfied{reasoning}"
     return f"`{gate}` requires {criterion.gate} and got {criterion.mark}{reasoning}"
@@ -224,7 +227,7 @@ def _threshold(value: float) -> str:
 
 def _losses(evaluators: Sequence[Assessed]) -> Iterator[_Loss]:
     for evaluator in (e for e in evaluators if e.weight > 0):
-        total = sum(c.weight for c in evaluator.criteria)
+        total = total_points(c.weighed for c in evaluator.criteria)
         for c in () if evaluator.misses else evaluator.criteria:
             if c.normalised < 1:
                 points = evaluator.weight * c.weight / total * (1 - c.normalised)

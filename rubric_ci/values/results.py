@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media, Picture
-from rubric_ci.values.scoring import MarkValue, Verdict
+from rubric_ci.values.scoring import MarkValue, Verdict, Weighed
 from rubric_ci.values.trace import CaseTrace, FileChange, SeenPart, Work
 from rubric_ci.values.usage import NOTHING_USED, Usage
 
@@ -64,10 +64,12 @@ class CriterionResult:
     kind: str  # checklist | score-range | levels | assertion
     line: int  # of the criterion in the eval file, from 1
     text: str  # the criterion in one line
-    weight: float
-    mark: MarkValue
-    normalised: float
+    weight: float  # of a fault, the penalty
+    mark: MarkValue  # of a fault, true is present
+    normalised: float  # 0..1; higher is better, also of a fault
     gated: bool  # the gate of this criterion is missed
+    fault: bool = False
+    points: float = 0.0  # of the whole rubric, from which a present fault takes its penalty
     gate: str = ""  # the requirement: "required", "score >= 7", "level >= 3"; empty: no gate
     met: str = ""  # the range or level of the mark: "4-6: polite"; empty: none
     reasoning: str = ""
@@ -81,6 +83,11 @@ class CriterionResult:
     def written(self) -> str:
         """The text as the file has it: one criterion over all rows of a table."""
         return self.template or self.text
+
+    @property
+    def weighed(self) -> Weighed:
+        """The criterion as the score takes it."""
+        return Weighed(self.weight, self.normalised, self.fault)
 
     @property
     def found(self) -> str:

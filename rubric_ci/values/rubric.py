@@ -19,8 +19,9 @@ from rubric_ci.values.scoring import (
     MarkValue,
     Score,
     Thresholds,
+    Weighed,
+    rubric_score,
     verdict,
-    weighted_mean,
 )
 
 
@@ -35,25 +36,26 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """Satisfied or not."""
+    """Satisfied or not; or a fault, which is present or not."""
 
     kind: ClassVar[str] = CHECKLIST
 
     id: str
     text: str
-    weight: float = 1.0
+    weight: float = 1.0  # of a fault, the penalty
     required: bool = True
+    fault: bool = False
     tags: tuple[str, ...] = ()
     template: str = ""  # the text with its variables, of which a row has the values; empty: none
     span: Span
 
     def normalise(self, mark: Mark) -> float:
-        """Return 1 for satisfied, else 0."""
-        return 1.0 if mark.value is True else 0.0
+        """Return 1 for satisfied, or for a fault that is not present, else 0."""
+        return float((mark.value is True) is not self.fault)
 
     def gates(self, mark: Mark) -> bool:
         """Return True if this mark misses the gate."""
-        return self.required and mark.value is not True
+        return self.required and not self.normalise(mark)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,8 +135,9 @@ class Assertion:
 
     id: str
     text: str
-    weight: float = 1.0
+    weight: float = 1.0  # of a fault, the penalty
     required: bool = True
+    fault: bool = False  # it holds where the fault is present
     key: str  # of the table
     value: JSON
     negated: bool = False
@@ -158,12 +161,12 @@ class Assertion:
         return json.dumps({self.key: self.value, **given}, ensure_ascii=False)
 
     def normalise(self, mark: Mark) -> float:
-        """Return 1 if it holds, else 0."""
-        return 1.0 if mark.value is True else 0.0
+        """Return 1 if it holds, or does not hold for a fault, else 0."""
+        return float((mark.value is True) is not self.fault)
 
     def gates(self, mark: Mark) -> bool:
         """Return True if this mark misses the gate."""
-        return self.required and mark.value is not True
+        return self.required and not self.normalise(mark)
 
 
 Judged: TypeAlias = Check | Scored | Levelled
@@ -209,7 +212,7 @@ def met(criterion: Criterion, mark: Mark) -> str:
 
 @dataclass(frozen=True)
 class Rubric:
-    """A non-empty list of criteria with unique ids and a total weight above 0."""
+    """A non-empty list of criteria with unique ids and a weight or a penalty above 0."""
 
     criteria: tuple[Criterion, ...]
 
@@ -242,10 +245,25 @@ class Judgement:
 def score(
     rubric: Rubric, judgement: Judgement, thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> Score:
-    """Return the weighted mean of the marks; a missed gate fails the case at any score."""
-    value = weighted_mean((c.weight, c.normalise(judgement[c.id])) for c in rubric)
+    """Return the score of the marks; a missed gate fails the case at any score."""
+    value = rubric_score(weighed(c, judgement[c.id]) for c in rubric)
     gated_by = tuple(c.id for c in rubric if c.gates(judgement[c.id]))
     return Score(value=value, verdict=verdict(value, gated_by, thresholds), gated_by=gated_by)
+
+
+def is_fault(criterion: Criterion) -> bool:
+    """Return True if a criterion names a fault, whose weight is a penalty."""
+    return isinstance(criterion, Check | Assertion) and criterion.fault
+
+
+def marked_kind(criterion: Criterion) -> str:
+    """Return the kind as part of a criterion's identity: a fault is another demand."""
+    return f"{criterion.kind} of a fault" if is_fault(criterion) else criterion.kind
+
+
+def weighed(criterion: Criterion, mark: Mark) -> Weighed:
+    """Return a criterion with its mark, as the score takes it."""
+    return Weighed(criterion.weight, criterion.normalise(mark), is_fault(criterion))
 
 
 def _below(minimum: int | None, mark: Mark) -> bool:

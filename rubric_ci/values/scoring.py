@@ -1,10 +1,10 @@
-"""Marks, scores and verdicts: a weighted mean of marks, rounded once, and gates."""
+"""Marks, scores and verdicts: a weighted mean of marks less penalties, rounded once, and gates."""
 
 from collections.abc import Iterable
 from decimal import ROUND_FLOOR, Decimal
 from functools import lru_cache
-from math import fsum
-from typing import Final, Literal, TypeAlias
+from math import fsum, inf
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
 
@@ -35,7 +35,9 @@ CannotAssess: TypeAlias = Literal["cannot_assess"]
 CANNOT_ASSESS: CannotAssess = "cannot_assess"
 
 MarkValue: TypeAlias = bool | int | CannotAssess
-"""Satisfied or not (checklist, assertion), 0..10 (score-range), a level, or cannot_assess."""
+"""Satisfied or not (checklist, assertion), 0..10 (score-range), a level, or cannot_assess.
+
+Of a criterion that names a fault, `True` is present."""
 
 
 def verdict(
@@ -76,6 +78,42 @@ def weighted_mean(parts: Iterable[tuple[float, float]]) -> float:
         return round(fsum(w * v for w, v in pairs) / fsum(w for w, _ in pairs), DECIMALS)
     except OverflowError:
         return weighted_mean((w * _SMALLER, v) for w, v in pairs)
+
+
+class Weighed(NamedTuple):
+    """A criterion in the score of its rubric."""
+
+    weight: float  # at least 0; of a fault, the penalty
+    value: float  # 0..1, of a fault 1 where it is not present
+    fault: bool = False
+
+
+def total_points(parts: Iterable[Weighed]) -> float:
+    """Return the points that a score is a share of: the weights, or without any the penalties."""
+    parts = list(parts)
+    return _sum(parts, fault=False) or _sum(parts, fault=True)
+
+
+def rubric_score(parts: Iterable[Weighed]) -> float:
+    """Return the points that are met less the penalties of present faults, as a share, at least 0.
+
+    Without a positive weight it is the share of the penalties whose fault is not present.
+    """
+    pairs = list(parts)
+    weights = _sum(pairs, fault=False)
+    if weights == inf or _sum(pairs, fault=True) == inf:
+        return rubric_score(each._replace(weight=each.weight * _SMALLER) for each in pairs)
+    if not weights:
+        return weighted_mean((each.weight, each.value) for each in pairs)
+    met = (each.weight * (each.value - each.fault) for each in pairs)
+    return max(0.0, round(fsum(met) / weights, DECIMALS))
+
+
+def _sum(parts: Iterable[Weighed], *, fault: bool) -> float:
+    try:
+        return fsum(each.weight for each in parts if each.fault is fault)
+    except OverflowError:
+        return inf
 
 
 @lru_cache(maxsize=1_000)  # most cases of a run have one of a few scores

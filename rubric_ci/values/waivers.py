@@ -6,7 +6,14 @@ from typing import Final, Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import TIERS, Assessed, CriterionResult, EvaluatorResult, Graded
-from rubric_ci.values.scoring import Score, Thresholds, combine, verdict, weighted_mean
+from rubric_ci.values.scoring import (
+    Score,
+    Thresholds,
+    combine,
+    rubric_score,
+    total_points,
+    verdict,
+)
 
 SAFETY: Final = "safety"
 """The tag of cases and criteria that cannot be waived."""
@@ -104,7 +111,8 @@ def _without(evaluator: Assessed, waived: Set[str], thresholds: Thresholds) -> S
 
 def _rescored(kept: Sequence[CriterionResult]) -> Score | None:
     gates = tuple(criterion.id for criterion in kept if criterion.gated)
-    if sum(criterion.weight for criterion in kept) > 0:
-        value = weighted_mean((criterion.weight, criterion.normalised) for criterion in kept)
+    parts = [criterion.weighed for criterion in kept]
+    if total_points(parts):
+        value = rubric_score(parts)
         return Score(value=value, verdict="pass", gated_by=gates)
     return Score(value=0.0, verdict="fail", gated_by=gates) if gates else None

@@ -24,10 +24,18 @@ PAIRS = re.findall(
 MARKS: dict[str, MarkValue] = {"yes": True, "no": False, "cannot assess": CANNOT_ASSESS}
 
 
-def rubric() -> Rubric:
-    """Return the rubric that the page shows."""
-    (block,) = code_blocks(PAGE)
-    loaded = load("evals/a.yaml", block.text, lambda name: Found(name, ""))
+PENALISED = re.findall(
+    r"^\| (yes|no) \| (yes|no) \| (yes|no) \| (yes|no) \| ([\d.]+) \| (\w+) \|$",
+    TEXT,
+    re.MULTILINE,
+)
+
+
+def rubric(number: int) -> Rubric:
+    """Return a rubric that the page shows."""
+    loaded = load(
+        "evals/a.yaml", list(code_blocks(PAGE))[number].text, lambda name: Found(name, "")
+    )
     assert loaded.eval_file is not None
     (spec,) = loaded.eval_file.cases[0].evaluators
     assert isinstance(spec, RubricSpec)
@@ -43,7 +51,16 @@ def test_criteria(row: tuple[str, ...]) -> None:
         "depth": int(depth),
     }
     judgement = Judgement({name: Mark(value=mark) for name, mark in marks.items()})
-    found = score(rubric(), judgement)
+    found = score(rubric(0), judgement)
+    assert (found.value, found.verdict) == (float(value), expected)
+
+
+@pytest.mark.parametrize("row", PENALISED, ids=" ".join)
+def test_penalties(row: tuple[str, ...]) -> None:
+    *marks, value, expected = row
+    penalised = rubric(1)
+    named = {c.id: Mark(value=MARKS[mark]) for c, mark in zip(penalised, marks, strict=True)}
+    found = score(penalised, Judgement(named))
     assert (found.value, found.verdict) == (float(value), expected)
 
 
@@ -56,4 +73,4 @@ def test_evaluators(row: tuple[str, ...]) -> None:
 
 
 def test_every_row_is_computed() -> None:
-    assert (len(ROWS), len(PAIRS)) == (6, 3)
+    assert (len(ROWS), len(PENALISED), len(PAIRS)) == (6, 4, 3)

@@ -220,6 +220,14 @@ CRITERIA: dict[str, tuple[str, Callable[[Span], Any]]] = {
         "{id: c, description: Is kind}",
         lambda span: Check(id="c", text="Is kind", weight=1.0, required=True, span=span),
     ),
+    "penalty": (
+        "{id: f, expected_outcome: Lies, penalty: 3}",
+        lambda span: Check(id="f", text="Lies", weight=3.0, required=False, fault=True, span=span),
+    ),
+    "penalty as a negative weight": (
+        "{id: f, expected_outcome: Lies, weight: -3, required: true}",
+        lambda span: Check(id="f", text="Lies", weight=3.0, fault=True, span=span),
+    ),
     "score": (
         (
             "{id: s, expected_outcome: Depth, weight: 2, required_min_score: 3, tags: [tone], "

@@ -44,6 +44,8 @@ LEVELLED = Levelled(
 WARM = replace(LEVELLED, required_min_level=4)
 ASSERTION = Assertion(id="a", text="t", key="equals", value="né", span=PLACE)
 UNGATED = replace(ASSERTION, required=False)
+FAULT = replace(CHECK, fault=True)
+FOUND = replace(ASSERTION, fault=True, required=False)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +58,10 @@ UNGATED = replace(ASSERTION, required=False)
         (OPTIONAL, CANNOT_ASSESS, 0.0, False),
         (ASSERTION, True, 1.0, False),
         (ASSERTION, False, 0.0, True),
+        (FAULT, True, 0.0, True),
+        (FAULT, False, 1.0, False),
+        (FOUND, True, 0.0, False),
+        (FOUND, False, 1.0, False),
         (UNGATED, True, 1.0, False),
         (UNGATED, False, 0.0, False),
         (SCORED, 0, 0.0, False),

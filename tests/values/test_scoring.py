@@ -1,5 +1,6 @@
 """Scores and verdicts: the worked examples of the documents, and properties."""
 
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -28,9 +29,12 @@ from rubric_ci.values.scoring import (
     Score,
     Thresholds,
     Verdict,
+    Weighed,
     combine,
     format_score,
     mark_share,
+    rubric_score,
+    total_points,
     verdict,
     weighted_mean,
 )
@@ -42,6 +46,10 @@ FIVE = tuple(Level(level=n, text=str(n)) for n in range(1, 6))
 
 def check(name: str = "c", *, weight: float = 1.0, required: bool = False) -> Check:
     return Check(id=name, text="text", weight=weight, required=required, span=SPAN)
+
+
+def fault(name: str = "f", *, penalty: float = 1.0, required: bool = False) -> Check:
+    return Check(id=name, text="text", weight=penalty, required=required, fault=True, span=SPAN)
 
 
 def scored(name: str = "s", *, weight: float = 1.0, minimum: int | None = None) -> Scored:
@@ -115,6 +123,42 @@ PAIRS: dict[
         0.0,
         "fail",
         ("a",),
+    ),
+    "a present fault takes its penalty": (
+        ((check("a", weight=12), True), (fault(penalty=3), True)),
+        0.75,
+        "borderline",
+        (),
+    ),
+    "no score is below 0": (
+        ((check("a"), False), (fault(penalty=5), True)),
+        0.0,
+        "fail",
+        (),
+    ),
+    "of faults alone, the share that is not present": (
+        ((fault("a", penalty=1), True), (fault("b", penalty=3), False)),
+        0.75,
+        "borderline",
+        (),
+    ),
+    "a weight of 0 beside a fault is none": (
+        ((check("a", weight=0), True), (fault(penalty=3), False)),
+        1.0,
+        "pass",
+        (),
+    ),
+    "a required fault that is present fails": (
+        ((check("a", weight=19), True), (fault(required=True), True)),
+        round(18 / 19, 6),
+        "fail",
+        ("f",),
+    ),
+    "a required fault that is not present gates nothing": (
+        ((check("a"), True), (fault(required=True), False)),
+        1.0,
+        "pass",
+        (),
     ),
     "kinds mix": (
         ((check("a", weight=2), True), (scored("b"), 8), (levelled("c"), 4)),
@@ -212,10 +256,15 @@ def rubrics(draw: st.DrawFn) -> list[tuple[Criterion, MarkValue]]:
     for n in range(draw(st.integers(1, 6))):
         weight = draw(weights)
         gate = draw(st.none() | st.integers(0, 10))
-        match draw(st.sampled_from(["check", "scored", "levelled"])):
+        criterion: Criterion
+        mark: MarkValue
+        match draw(st.sampled_from(["check", "scored", "levelled", "fault"])):
+            case "fault":
+                criterion = fault(f"{n}", penalty=weight, required=draw(st.booleans()))
+                mark = draw(st.booleans())
             case "check":
-                criterion: Criterion = check(f"{n}", weight=weight, required=draw(st.booleans()))
-                mark: MarkValue = draw(st.booleans() | st.just(CANNOT_ASSESS))
+                criterion = check(f"{n}", weight=weight, required=draw(st.booleans()))
+                mark = draw(st.booleans() | st.just(CANNOT_ASSESS))
             case "scored":
                 criterion = scored(f"{n}", weight=weight, minimum=gate)
                 mark = draw(st.integers(0, 10) | st.just(CANNOT_ASSESS))
@@ -229,6 +278,63 @@ def rubrics(draw: st.DrawFn) -> list[tuple[Criterion, MarkValue]]:
 @given(rubrics())
 def test_score_is_within_bounds(pairs: list[tuple[Criterion, MarkValue]]) -> None:
     assert 0 <= judged(*pairs).value <= 1
+
+
+@given(rubrics(), weights)
+def test_a_present_fault_never_raises_a_score(
+    pairs: list[tuple[Criterion, MarkValue]], penalty: float
+) -> None:
+    absent, present = (judged(*pairs, (fault(penalty=penalty), mark)) for mark in (False, True))
+    assert present.value <= absent.value
+
+
+Points = list[tuple[float, bool]]
+
+
+def healthbench(points: Points) -> float | None:
+    """Return the points met by the positive points, clipped; None: there are no positive ones."""
+    possible = sum(Fraction(p) for p, _ in points if p > 0)
+    met = sum(Fraction(p) for p, is_met in points if is_met)
+    return None if not possible else float(min(max(met / possible, Fraction(0)), Fraction(1)))
+
+
+def autorubric(points: Points) -> float:
+    """Return `score_reports`: clipped, and from 1 downwards where there are penalties alone."""
+    met = sum(Fraction(p) for p, is_met in points if is_met)
+    positive = sum(Fraction(p) for p, _ in points if p > 0)
+    total = positive or -sum(Fraction(p) for p, _ in points)
+    value = met / total if positive else 1 + met / total
+    return float(min(max(value, Fraction(0)), Fraction(1)))
+
+
+def test_lists_of_points_score_as_in_healthbench_and_autorubric() -> None:
+    random, compared = Random(62), 0
+    while compared < 20_000:
+        size = random.randint(1, 12)
+        drawn = [(random.randint(-10, 10), random.random() < 0.5) for _ in range(size)]
+        points = [(weight / random.choice((1, 4, 3)), is_met) for weight, is_met in drawn]
+        if not any(weight for weight, _ in points):
+            continue
+        parts = [Weighed(abs(p), float(is_met is not (p < 0)), p < 0) for p, is_met in points]
+        found = rubric_score(parts)
+        assert abs(found - autorubric(points)) <= 5.1e-7
+        expected = healthbench(points)
+        assert expected is None or abs(found - expected) <= 5.1e-7
+        compared += 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "value", "total"),
+    [
+        ([Weighed(1e308, 1.0), Weighed(1.7e308, 0.0)], 0.37037, float("inf")),
+        ([Weighed(1e308, 1.0), Weighed(1e308, 0.0, fault=True)], 0.0, 1e308),
+        ([Weighed(1e-300, 1.0), Weighed(1e308, 0.0, fault=True)], 0.0, 1e-300),
+        ([Weighed(4, 1.0), Weighed(0, 0.0, fault=True)], 1.0, 4),
+    ],
+    ids=["weights", "both", "a small weight", "a penalty of 0"],
+)
+def test_points_of_any_size(parts: list[Weighed], value: float, total: float) -> None:
+    assert (rubric_score(parts), total_points(parts)) == (value, total)
 
 
 @given(rubrics())

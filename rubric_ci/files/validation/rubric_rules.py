@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import keys_of
-from rubric_ci.evaluators.kind import criteria_at
+from rubric_ci.evaluators.kind import criteria_at, is_penalty
 from rubric_ci.files.validation.ambiguous_wording import wording_problems
 from rubric_ci.files.yaml_text.scalars import is_short_decimal
 from rubric_ci.values.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, Rule, with_rubrics
@@ -43,6 +43,17 @@ GATE_OUT_OF_REACH: Final = Rule(
     hint="lower it to a declared level",
     bad=with_rubrics("- required_min_level: 3\n  levels: {1: cold, 2: warm}"),
     good=with_rubrics("- required_min_level: 2\n  levels: {1: cold, 2: warm}"),
+)
+PENALTY_KIND: Final = Rule(
+    id="penalty-kind",
+    meaning=(
+        "A penalty names a fault, which an answer has or does not have: it takes no scores, no "
+        "levels and no gate on them. An assertion in a penalty must hold where the fault is "
+        "present, so one that a good answer meets needs `not: true`."
+    ),
+    hint="write a checklist criterion that names the fault",
+    bad=with_rubrics("- Greets\n- {max_words: 80, penalty: 2}"),
+    good=with_rubrics("- Greets\n- {max_words: 80, not: true, penalty: 2}"),
 )
 SCORE_RANGE_TYPE: Final = Rule(
     id="score-range-type",
@@ -142,10 +153,29 @@ def _criterion(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
         yield from _ranges(criterion["score_ranges"], (*path, "score_ranges"))
     elif levels and not ranges:
         yield from _levels(criterion, path)
-    if not (_GATE_NAMES.isdisjoint(criterion) or (ranges and levels)):
+    if is_penalty(criterion):
+        yield from _penalty(criterion, path)
+    elif not (_GATE_NAMES.isdisjoint(criterion) or (ranges and levels)):
         kind = "score_ranges" if ranges else "levels" if levels else "checklist"
         kind = "assertion" if keys_of(criterion) else kind
         yield from _gates(criterion, kind, path)
+
+
+_NO_FAULT: Final = ("score_ranges", "levels", "required_min_score", "required_min_level")
+_MET_BY_GOOD: Final = (
+    *("is_json", "contains_json", "json_schema", "max_words", "min_words"),
+    *("never_called", "no_other_calls", "max_calls", "unchanged"),
+)
+"""Keys of assertions that are a fault only where they do not hold."""
+
+
+def _penalty(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
+    for name in (name for name in _NO_FAULT if name in criterion):
+        yield Problem(PENALTY_KIND, (*path, name), f"a penalty has no `{name}`", at_key=True)
+    for key in keys_of(criterion)[:1]:
+        if key in _MET_BY_GOOD and criterion.get("not") is not True:
+            message = f"a penalty names a fault, and a good answer meets `{key}`"
+            yield Problem(PENALTY_KIND, (*path, key), message, "add `not: true`", at_key=True)
 
 
 _GATES = {

@@ -247,6 +247,9 @@ def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterat
         what = "`git`" if path[-1] == "git" else "a repository"
         message = f"{what} has either `{key}` or `{other}`, not both"
         yield Problem(ALIAS_CONFLICT, (*path, key), message, "remove one", at_key=True)
+    elif other == "penalty":
+        message = f"a criterion has either `{key}` or `{other}`, not both"
+        yield Problem(ALIAS_CONFLICT, (*path, key), message, "remove one", at_key=True)
     elif other == "levels" or other in KEYS:
         message = f"a criterion has either `{key}` or `{other}`, not both"
         yield Problem(CRITERION_KIND, (*path, key), message, at_key=True)
@@ -275,6 +278,7 @@ EXCLUDED_KEYS: Final = {
     "execution": ("target", "evaluators"),
     "description": ("expected_outcome", "criteria"),
     "expected_outcome": ("criteria",),
+    "penalty": ("weight",),
     "levels": ("score_ranges",),
     "url": ("path",),
     "ref": ("commit",),

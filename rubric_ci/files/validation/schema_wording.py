@@ -89,7 +89,7 @@ ROLES: Final = ("system", "user", "assistant", "tool")
 
 _CRITERION: Final = (
     *("id", "expected_outcome", "description", "weight", "required", "score_ranges", "levels"),
-    *("required_min_score", "required_min_level"),
+    *("required_min_score", "required_min_level", "penalty"),
     *KEYS,
     *OPTIONS,
 )

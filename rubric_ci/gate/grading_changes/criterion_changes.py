@@ -10,7 +10,16 @@ from rubric_ci.evaluators.assertions.assertion_table import TABLE
 from rubric_ci.values.changes import Direction, GradingChange, GradingChangeKind, compared
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.rubric import Assertion, Check, Criterion, Levelled, Rubric, Scored, scale
+from rubric_ci.values.rubric import (
+    Assertion,
+    Check,
+    Criterion,
+    Levelled,
+    Rubric,
+    Scored,
+    is_fault,
+    scale,
+)
 from rubric_ci.values.waivers import SAFETY
 
 
@@ -20,20 +29,34 @@ def criterion_changes(case: EvalCase, head: Rubric, base: Rubric) -> Iterator[Gr
     for name in [name for name in then if name not in now]:
         yield of_case(case, "criterion", "weaker", f"{case.id}/{name}", _shown(then[name]), "")
     decided = decided_by_gates(base)
-    weights = [{name: each.weight for name, each in side.items()} for side in (then, now)]
+    weights = [
+        {name: each.weight for name, each in side.items() if not is_fault(each)}
+        for side in (then, now)
+    ]
+    more_penalty: Direction = "stronger" if all(sum(w.values()) for w in weights) else "weaker"
     for name, criterion in now.items():
         about = f"{case.id}/{name}"
         change = partial(of_case, case, line=criterion.span.line)
         if name not in then:
             lifts = criterion.weight > 0 and not decided
             direction: Direction = "weaker" if lifts else "stronger"
+            direction = more_penalty if is_fault(criterion) else direction
             yield change("criterion", direction, about, "", _shown(criterion))
             continue
         yield from _criterion(change, about, criterion, then[name])
         before, after = then[name].weight, criterion.weight
-        if before != after:
+        if is_fault(criterion) is not is_fault(then[name]):
+            yield change("criterion", "weaker", about, *map(_weight, (then[name], criterion)))
+        elif before != after and is_fault(criterion):
+            direction = more_penalty if after > before else "weaker"
+            yield change("weight", direction, about, *map(_weight, (then[name], criterion)))
+        elif before != after:
             direction = of_weights(name, *weights, decided=decided)
             yield change("weight", direction, about, f"{before:g}", f"{after:g}")
+
+
+def _weight(criterion: Criterion) -> str:
+    return f"{'penalty' if is_fault(criterion) else 'weight'} {criterion.weight:g}"
 
 
 def decided_by_gates(rubric: Rubric) -> bool:
@@ -110,7 +133,8 @@ def _of_rules(now: Assertion, then: Assertion) -> Direction:
     shrunk = _contains(then.value, now.value, ordered=ordered)
     if grown is shrunk:
         return "changed" if grown else "weaker"
-    return "weaker" if (growth == "weaker") is (grown is not now.negated) else "stronger"
+    inverted = now.negated is not now.fault  # a penalty for what holds: more is stricter
+    return "weaker" if (growth == "weaker") is (grown is not inverted) else "stronger"
 
 
 def _contains(whole: JSON, part: JSON, *, ordered: bool) -> bool:

@@ -31,6 +31,8 @@ from rubric_ci.values.scoring import (
     MarkValue,
     Thresholds,
     Verdict,
+    rubric_score,
+    total_points,
     verdict,
     weighted_mean,
 )
@@ -237,9 +239,9 @@ def _evaluator(found: Assessed, limits: Thresholds) -> Iterator[str]:
     yield from _same("gated_by", found.gated_by, gates, "its criteria give")
     said = verdict(found.score, found.gated_by, limits)
     yield from _same("verdict", found.verdict, said, "its score and gates give")
-    weight = sum(criterion.weight for criterion in found.criteria)
-    if found.type in _MEANS and weight > 0:
-        mean = weighted_mean((each.weight, each.normalised) for each in found.criteria)
+    parts = [criterion.weighed for criterion in found.criteria]
+    if found.type in _MEANS and total_points(parts):
+        mean = rubric_score(parts)
         is_whole = found.type == "field_accuracy" and found.score in {0.0, 1.0}  # all or nothing
         if not is_whole or (found.score == 1) != (mean == 1):
             yield from _same("score", found.score, mean, "its criteria give")
@@ -247,12 +249,15 @@ def _evaluator(found: Assessed, limits: Thresholds) -> Iterator[str]:
 
 def _criterion(found: CriterionResult) -> Iterator[str]:
     expected = _normalised(found.kind, found.mark)
+    if found.fault and expected is not None:
+        expected = 1 - expected
     if not 0 <= found.normalised <= 1:
         yield f"normalised is {found.normalised:g}, not between 0 and 1"
     elif expected is not None:
         yield from _same("normalised", found.normalised, expected, "its mark gives")
     if found.gate in {"", "required"} or _MINIMUM.fullmatch(found.gate):
-        yield from _same("gated", found.gated, _misses(found.gate, found.mark), "its mark gives")
+        misses = _misses(found.gate, found.mark, fault=found.fault)
+        yield from _same("gated", found.gated, misses, "its mark gives")
 
 
 def _normalised(kind: str, mark: MarkValue) -> float | None:
@@ -262,9 +267,9 @@ def _normalised(kind: str, mark: MarkValue) -> float | None:
     return min(mark, 11) / 10 if kind == "score-range" else None
 
 
-def _misses(gate: str, mark: MarkValue) -> bool:
+def _misses(gate: str, mark: MarkValue, *, fault: bool) -> bool:
     if gate in {"", "required"} or isinstance(mark, bool | str):
-        return bool(gate) and mark is not True
+        return bool(gate) and (mark is True) is fault
     return mark < int(gate.rpartition(" ")[2])
 
 

@@ -20,7 +20,7 @@ from rubric_ci.values.config import Hooks
 from rubric_ci.values.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.option_values import WAIVERS
-from rubric_ci.values.rubric import Criterion, scale
+from rubric_ci.values.rubric import Criterion, marked_kind, scale
 from rubric_ci.values.waivers import SAFETY, Waiver, WaiverResult, WaiverState
 
 
@@ -237,7 +237,7 @@ def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
         for source in case.workspace.sources:
             into = (source.into,) if source.into else ()
             asked.append(["git", source.url or source.path, source.commit or source.ref, into])
-    facts = [criterion.kind, criterion.text, scale(criterion), asked]
+    facts = [marked_kind(criterion), criterion.text, scale(criterion), asked]
     content = json.dumps(facts, ensure_ascii=False)
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 

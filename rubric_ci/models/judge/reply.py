@@ -1,7 +1,8 @@
 """The reply of a judge: its JSON Schema, and the reply as a Judgement or its problems.
 
 Nothing is clamped or guessed. Two forms are read: the object of the schema, and the list
-`{"checks": [{"id", "satisfied" | "score" | "level", "reasoning"?}], "overall_reasoning"?}`.
+`{"checks": [{"id", "satisfied" | "present" | "score" | "level", "reasoning"?}],
+"overall_reasoning"?}`.
 NOTE: the problems are sent to the model, so their texts are part of the keys of recordings.
 """
 
@@ -19,8 +20,10 @@ from rubric_ci.values.scoring import CANNOT_ASSESS
 
 SCHEMA_VERSION = "1"
 
-_Marks: TypeAlias = tuple[str, str, tuple[int, ...]]
-"""The property that carries a mark, its JSON type, and its values; empty: all of the type."""
+_Marks: TypeAlias = tuple[str, str, tuple[int, ...], tuple[str, ...]]
+"""The property that carries a mark, its JSON type, its values, and marks that are none of them.
+
+No values: all of the type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +75,32 @@ def allowed_marks(criterion: Judged) -> str:
             marks = "one of " + ", ".join(str(level.level) for level in criterion.levels)
         case _:
             assert_never(criterion)
-    return f'{marks} or "{CANNOT_ASSESS}"'
+    others = [json.dumps(each) for each in _marks(criterion)[3]]
+    return f"{marks} or {others[0]}" if others else marks.replace(", ", " or ")
 
 
-def _entry(name: str, kind: str, allowed: tuple[int, ...]) -> Mapping[str, JSON]:
+def _entry(
+    name: str, kind: str, allowed: tuple[int, ...], others: tuple[str, ...]
+) -> Mapping[str, JSON]:
     # The model writes in this order: quote first, reasoning second, mark last.
     reasons = {"evidence": {"type": "string"}, "reasoning": {"type": "string"}}
-    marks = {"type": kind, "enum": list(allowed)} if allowed else {"type": kind}
-    mark = {name: {"anyOf": [marks, {"type": "string", "enum": [CANNOT_ASSESS]}]}}
-    return strict_object({**reasons, **mark})
+    marks: JSON = {"type": kind, "enum": list(allowed)} if allowed else {"type": kind}
+    if others:
+        marks = {"anyOf": [marks, {"type": "string", "enum": list(others)}]}
+    return strict_object({**reasons, name: marks})
 
 
 def _marks(criterion: Judged) -> _Marks:
     match criterion:
+        case Check(fault=True):
+            return "present", "boolean", (), ()
         case Check():
-            return "satisfied", "boolean", ()
+            return "satisfied", "boolean", (), (CANNOT_ASSESS,)
         case Scored():
-            return "score", "integer", tuple(range(11))
+            return "score", "integer", tuple(range(11)), (CANNOT_ASSESS,)
         case Levelled():
-            return "level", "integer", tuple(level.level for level in criterion.levels)
+            levels = tuple(level.level for level in criterion.levels)
+            return "level", "integer", levels, (CANNOT_ASSESS,)
         case _:
             assert_never(criterion)
 
@@ -220,11 +230,6 @@ def _read_mark(alias: str, criterion: Judged, entry: JSON) -> Mark | InvalidRepl
         return InvalidReply(problems)
     given: Any = entry
     value = given[mark]
-    if isinstance(criterion, Levelled) and value not in (
-        CANNOT_ASSESS,
-        *(level.level for level in criterion.levels),
-    ):
-        return InvalidReply((_out_of_range(alias, criterion, value),))
     return Mark(
         value=value,
         reasoning=given.get("reasoning", ""),
@@ -243,7 +248,7 @@ def _explained(alias: str, criterion: Judged, entry: JSON, mark: str) -> Iterato
             yield f'"{key}" of {_name(alias, criterion)} is {found}; a string is wanted'
     if mark not in entry:
         yield f'{_name(alias, criterion)} has no "{mark}"'
-    elif not _is_allowed(criterion, entry[mark]):
+    elif not is_allowed(criterion, entry[mark]):
         yield _out_of_range(alias, criterion, entry[mark])
     for key in entry:
         if key == mark or key in _TEXTS:
@@ -251,19 +256,14 @@ def _explained(alias: str, criterion: Judged, entry: JSON, mark: str) -> Iterato
         yield f"{_name(alias, criterion)} has a property {json.dumps(key)} that is not asked for"
 
 
-def _is_allowed(criterion: Judged, value: JSON) -> bool:
-    """Return True for a mark of the kind of the criterion, though its level may not exist."""
-    if value == CANNOT_ASSESS:
-        return True
-    match criterion:
-        case Check():
-            return isinstance(value, bool)
-        case Scored():
-            return type(value) is int and 0 <= value <= 10
-        case Levelled():
-            return type(value) is int
-        case _:
-            assert_never(criterion)
+def is_allowed(criterion: Judged, value: JSON) -> bool:
+    """Return True for a mark that the schema of the criterion allows."""
+    _, kind, allowed, others = _marks(criterion)
+    if isinstance(value, str):
+        return value in others
+    if kind == "boolean":
+        return isinstance(value, bool)
+    return type(value) is int and value in allowed
 
 
 def is_text(value: JSON) -> bool:

@@ -15,7 +15,17 @@ from typing import TypeAlias, assert_never
 
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.rubric import Check, Judged, Judgement, Levelled, Mark, Rubric, Scored, score
+from rubric_ci.values.rubric import (
+    Check,
+    Judged,
+    Judgement,
+    Levelled,
+    Mark,
+    Rubric,
+    Scored,
+    is_fault,
+    score,
+)
 from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue, Thresholds, Verdict
 
 
@@ -218,7 +228,8 @@ def _is_decided(
 def _reachable(
     criterion: Judged, given: Sequence[Mark], remaining: int
 ) -> Iterator[Mark | NoMajority]:
-    possible = [Mark(value=value) for value in (*_scale(criterion), CANNOT_ASSESS)]
+    others = () if is_fault(criterion) else (CANNOT_ASSESS,)
+    possible = [Mark(value=value) for value in (*_scale(criterion), *others)]
     for rest in combinations_with_replacement(possible, remaining):
         yield elect(criterion, [*given, *rest], PANEL)
 
@@ -226,7 +237,7 @@ def _reachable(
 def _scale(criterion: Judged) -> Sequence[MarkValue]:
     match criterion:
         case Check():
-            return (False, True)
+            return (True, False) if criterion.fault else (False, True)
         case Scored():
             return range(11)
         case Levelled():

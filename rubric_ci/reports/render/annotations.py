@@ -140,7 +140,7 @@ def _of_warnings(case: Graded) -> Iterator[Annotation]:
 
 
 def _at_criterion(case: Graded, criterion: CriterionResult, level: AnnotationLevel) -> Annotation:
-    mark = wording.mark(criterion.kind, criterion.mark)
+    mark = wording.mark(criterion)
     facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
     lines = [f"{criterion.id}: {', '.join(facts)}", criterion.text, criterion.found]
     source = wording.quote_source(criterion)

@@ -101,7 +101,7 @@ def _reasons(case: Graded, report: RunReport) -> Iterator[str]:
 
 
 def _criterion(case: Graded, criterion: CriterionResult) -> str:
-    mark = wording.mark(criterion.kind, criterion.mark)
+    mark = wording.mark(criterion)
     facts = ", ".join(fact for fact in (mark, wording.gate_of(criterion)) if fact)
     source = wording.quote_source(criterion)
     quote = f"Quote{source}: {criterion.evidence}" if criterion.evidence else ""

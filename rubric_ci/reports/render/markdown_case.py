@@ -184,9 +184,9 @@ def _marks(case: Graded, detail: Detail) -> Iterator[str]:
 def _criterion(
     case: Graded, evaluator: EvaluatorResult, criterion: CriterionResult, detail: Detail
 ) -> str:
-    mark = wording.mark(criterion.kind, criterion.mark)
+    mark = wording.mark(criterion)
     then = comparison_section.marks_before(case, evaluator.name).get(criterion.id)
-    was = wording.mark(then.kind, then.mark) if then and then.mark != criterion.mark else ""
+    was = wording.mark(then) if then and then.mark != criterion.mark else ""
     name = wording.own_id(criterion) if criterion.text else ""
     several = len(case.evaluators) > 1
     label = "/".join(filter(None, [evaluator.name if several else "", name]))

@@ -304,7 +304,7 @@ def _texts(case: Graded) -> Iterator[RenderableType]:
 
 
 def _criterion(case: Graded, criterion: CriterionResult) -> Iterator[RenderableType]:
-    mark = wording.mark(criterion.kind, criterion.mark)
+    mark = wording.mark(criterion)
     facts = [fact for fact in (mark, wording.gate_of(criterion), wording.votes(criterion)) if fact]
     style = STYLES["fail" if criterion.gated else "borderline"]
     if criterion.normalised >= 1:

@@ -163,13 +163,21 @@ def is_missed(criterion: CriterionResult, report: RunReport) -> bool:
     return criterion.gated or (criterion.weight > 0 and criterion.normalised < report.gate.passing)
 
 
-def mark(kind: str, value: MarkValue) -> str:
-    """Return a mark in words."""
+def mark(criterion: CriterionResult) -> str:
+    """Return the mark of a criterion in words; of a present fault with its penalty."""
+    words = _mark(criterion, criterion.mark)
+    if not criterion.fault or criterion.mark is not True:
+        return words
+    return f"{words}, \N{MINUS SIGN}{criterion.weight:g} of {criterion.points:g} points"
+
+
+def _mark(criterion: CriterionResult, value: MarkValue) -> str:
     if value == CANNOT_ASSESS:
         return "cannot be assessed"
-    if kind in YES_OR_NO:
-        return "satisfied" if value is True else "not satisfied"
-    return f"{value} of 10" if kind == "score-range" else f"level {value}"
+    if criterion.kind in YES_OR_NO:
+        yes = "present" if criterion.fault else "satisfied"
+        return yes if value is True else f"not {yes}"
+    return f"{value} of 10" if criterion.kind == "score-range" else f"level {value}"
 
 
 def gate_of(criterion: CriterionResult) -> str:
@@ -178,7 +186,7 @@ def gate_of(criterion: CriterionResult) -> str:
     A criterion that meets its gate can lose points, and is then in the list of missed criteria.
     """
     if not criterion.gate or criterion.gate == "required":
-        return criterion.gate
+        return "must not be present" if criterion.gate and criterion.fault else criterion.gate
     return f"{criterion.gate} to pass" if criterion.gated else f"gate met: {criterion.gate}"
 
 
@@ -196,7 +204,7 @@ def votes(criterion: CriterionResult) -> str:
     """Return the votes if they differ, else nothing; of several judges with the name of each."""
     if len({str(vote) for vote in criterion.votes}) < 2:
         return ""
-    given = [mark(criterion.kind, vote) for vote in criterion.votes]
+    given = [_mark(criterion, vote) for vote in criterion.votes]
     if len(criterion.judges) == len(given):
         pairs = zip(criterion.judges, given, strict=True)
         return "judges differ: " + ", ".join(f"{judge} {word}" for judge, word in pairs)

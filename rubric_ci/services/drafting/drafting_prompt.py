@@ -197,6 +197,9 @@ def _contrasted(contrast: Contrast | None, fence: str) -> list[str]:
 def _as_data(criterion: Judged) -> JSON:
     shared = {"id": criterion.id, "expected_outcome": criterion.text, "weight": criterion.weight}
     match criterion:
+        case Check(fault=True):
+            fault = {"id": criterion.id, "expected_outcome": criterion.text}
+            return {**fault, "penalty": criterion.weight, "required": criterion.required}
         case Check():
             return {**shared, "required": criterion.required}
         case Scored():

@@ -26,6 +26,7 @@ SPAN = span()
 CASE = build_case(id="a")
 GATE = Check(id="gate", text="Is right", span=SPAN)
 OTHER = replace(GATE, id="other")
+FAULT = Check(id="fault", text="Lies", weight=2, required=False, fault=True, span=SPAN)
 SOFT = Check(id="soft", text="Is kind", required=False, span=SPAN)
 RANGES = (ScoreRange(low=0, high=10, text="any"),)
 SCORED = Scored(id="scored", ranges=RANGES, span=SPAN)
@@ -102,6 +103,9 @@ RULES: dict[str, tuple[Assertion, Assertion, str]] = {
     "not more words": (
         replace(MOST, negated=True), replace(MOST, negated=True, value=30), "stronger",
     ),
+    "one more fault of any": (
+        replace(ANY, fault=True), replace(ANY, fault=True, value=["a", "b", "c"]), "stronger",
+    ),
     "not fewer words": (
         replace(MOST, negated=True), replace(MOST, negated=True, value=10), "weaker",
     ),
@@ -122,6 +126,24 @@ TABLE: dict[str, tuple[list[Criterion], list[Criterion], list[str]]] = {
     ),
     "added without a weight": (
         [SCORED], [SCORED, replace(GATE, weight=0)], ["stronger criterion a/gate:  → Is right"],
+    ),
+    "a penalty added": (
+        [GATE], [GATE, FAULT], ["stronger criterion a/fault:  → Lies"],
+    ),
+    "a penalty added where nothing has a weight": (
+        [FAULT], [FAULT, replace(FAULT, id="other")], ["weaker criterion a/other:  → Lies"],
+    ),
+    "a larger penalty": (
+        [GATE, FAULT], [GATE, replace(FAULT, weight=3)],
+        ["stronger weight a/fault: penalty 2 → penalty 3"],
+    ),
+    "a smaller penalty": (
+        [GATE, FAULT], [GATE, replace(FAULT, weight=1)],
+        ["weaker weight a/fault: penalty 2 → penalty 1"],
+    ),
+    "a fault that becomes a demand": (
+        [GATE, FAULT], [GATE, replace(FAULT, fault=False)],
+        ["weaker criterion a/fault: penalty 2 → weight 2"],
     ),
     "removed": ([GATE, SOFT], [GATE], ["weaker criterion a/soft: Is kind → "]),
     "another kind": (

@@ -41,7 +41,14 @@ WEIGHTS = st.floats(0.01, 100) | st.integers(1, 9)
 MINIMUM = st.none() | st.integers(0, 10)
 CRITERIA = st.one_of(
     st.tuples(
-        st.builds(Check, id=st.just("a"), text=st.just("t"), weight=WEIGHTS, span=st.just(span())),
+        st.builds(
+            Check,
+            id=st.just("a"),
+            text=st.just("t"),
+            weight=WEIGHTS,
+            fault=st.booleans(),
+            span=st.just(span()),
+        ),
         st.booleans(),
     ),
     st.tuples(
@@ -89,7 +96,7 @@ def assessed(draw: st.DrawFn) -> Assessed:
         score=found.value,
         verdict=found.verdict,
         gated_by=found.gated_by,
-        criteria=tuple(_criterion_result(each, marked, {}) for each in criteria),
+        criteria=tuple(_criterion_result(each, marked, {}, 1.0) for each in criteria),
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from rubric_ci.models.judge.reply import (
     aliased,
     allowed_marks,
+    is_allowed,
     keyed_schema,
     mark_property,
     reply_schema,
@@ -29,6 +30,7 @@ CHECK = Check(id="c", text="x", span=SPAN)
 SCORED = Scored(id="s", ranges=(ScoreRange(low=0, high=10, text="x"),), span=SPAN)
 LEVELS = (Level(level=1, text="a"), Level(level=2, text="b"), Level(level=4, text="c"))
 LEVELLED = Levelled(id="l", levels=LEVELS, span=SPAN)
+FAULT = Check(id="f", text="x", fault=True, span=SPAN)
 KINDS = (CHECK, SCORED, LEVELLED)
 
 
@@ -62,6 +64,16 @@ def test_each_criterion_has_one_entry_of_its_kind() -> None:
     }
 
 
+def test_a_fault_is_present_or_not() -> None:
+    (found,) = reply_schema((FAULT,))["properties"].values()
+    assert found["properties"]["present"] == {"type": "boolean"}
+    assert [is_allowed(FAULT, mark) for mark in (True, False, "cannot_assess")] == [
+        True,
+        True,
+        False,
+    ]
+
+
 def test_criteria_have_aliases_and_their_marks_names() -> None:
     assert aliased(KINDS) == {"c1": CHECK, "c2": SCORED, "c3": LEVELLED}
     assert [mark_property(each) for each in KINDS] == ["satisfied", "score", "level"]
@@ -78,6 +90,7 @@ def test_the_judge_writes_the_mark_last() -> None:
     [
         (CHECK, 'true, false or "cannot_assess"'),
         (SCORED, 'an integer from 0 to 10 or "cannot_assess"'),
+        (FAULT, "true or false"),
         (LEVELLED, 'one of 1, 2, 4 or "cannot_assess"'),
     ],
 )

@@ -24,7 +24,14 @@ from tests.sample_reports import a_criterion, a_report, a_rubric, errored, grade
     ],
 )
 def test_mark(kind: str, value: MarkValue, shown: str) -> None:
-    assert wording.mark(kind, value) == shown
+    assert wording.mark(a_criterion(kind=kind, mark=value)) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(True, "present, \N{MINUS SIGN}5 of 12 points"), (False, "not present")]
+)
+def test_the_mark_of_a_fault(value: MarkValue, shown: str) -> None:
+    assert wording.mark(a_criterion(mark=value, weight=5, fault=True, points=12)) == shown
 
 
 @pytest.mark.parametrize(

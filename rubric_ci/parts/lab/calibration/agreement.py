@@ -16,7 +16,7 @@ from rubric_ci.parts.lab.calibration.kappa import (
     kappa,
 )
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.rubric import Check, Judged, Mark
+from rubric_ci.values.rubric import Check, Judged, Mark, is_fault
 from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
 
 Weighed: TypeAlias = tuple[MarkValue, MarkValue, float]
@@ -65,6 +65,7 @@ class MarkPair(Pair):
 
     reference: MarkValue
     other: MarkValue
+    fault: bool = False  # the criterion names one, so that a mark of true is present
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,7 @@ def pair(
     return MarkPair(
         criterion=name or criterion.id,
         kind=criterion.kind,
+        fault=is_fault(criterion),
         answer=answer,
         case=case or answer,
         weight=weight,
@@ -128,7 +130,7 @@ def agreement(
         interval=interval(pairs, draw, draws) if draw else None,
         rates=check_rates(checks),
         leniency=fsum(p.weight * _leniency(*p.cell) for p in pairs) / total,
-        confusion=dict(Counter((mark_text(p.reference), mark_text(p.other)) for p in pairs)),
+        confusion=dict(Counter(map(_in_words, pairs))),
         lone_criteria=sum(len({p.answer for p in group}) == 1 for group in by_criterion(pairs)),
     )
 
@@ -145,11 +147,16 @@ def flips(votes: Sequence[Sequence[MarkValue]]) -> float | None:
     return fsum(len(set(panel)) > 1 for panel in repeated) / len(repeated) if repeated else None
 
 
-def mark_text(value: MarkValue) -> str:
+def mark_text(value: MarkValue, *, fault: bool = False) -> str:
     """Return a mark as reports and label files write it."""
     if isinstance(value, bool):
-        return "satisfied" if value else "not satisfied"
+        yes = "present" if fault else "satisfied"
+        return yes if value else f"not {yes}"
     return str(value)
+
+
+def _in_words(pair: MarkPair) -> tuple[str, str]:
+    return mark_text(pair.reference, fault=pair.fault), mark_text(pair.other, fault=pair.fault)
 
 
 def _leniency(reference: Position, other: Position) -> float:

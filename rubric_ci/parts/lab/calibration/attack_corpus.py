@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
+from rubric_ci.models.judge.reply import is_allowed
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity
 from rubric_ci.values.evals import EvalCase, RubricSpec
@@ -106,17 +107,6 @@ def _working(probe: Probe, answer: str, place: str = "", attack: str = "") -> Pr
     return replace(probe, case=case, answer=answer, did=did)
 
 
-def allows(criterion: Judged, value: JSON) -> bool:
-    """Return True if the value is a valid mark of this criterion."""
-    if value == CANNOT_ASSESS:
-        return True
-    if isinstance(criterion, Check) or isinstance(value, bool):
-        return isinstance(criterion, Check) and isinstance(value, bool)
-    if isinstance(criterion, Scored):
-        return isinstance(value, int) and 0 <= value <= 10
-    return value in {level.level for level in criterion.levels}
-
-
 def rank(criterion: Judged, value: MarkValue) -> int:
     """Return the rank of a mark among the texts of its criterion; a higher rank is more lenient.
 
@@ -126,7 +116,7 @@ def rank(criterion: Judged, value: MarkValue) -> int:
         return 0
     match criterion:
         case Check():
-            return int(value)
+            return int((value is True) is not criterion.fault)
         case Scored():
             return sum(each.low <= value for each in criterion.ranges) - 1
         case Levelled():
@@ -204,7 +194,7 @@ def _mark_problems(case: EvalCase, marks: JSON) -> Iterator[str]:
     for name, value in marks.items():
         if name not in criteria:
             yield f"metadata.marks: there is no criterion {name!r}"
-        elif not allows(criteria[name], value):
+        elif not is_allowed(criteria[name], value):
             yield f"metadata.marks.{name}: {value!r} is not a mark of a {criteria[name].kind}"
 
 

@@ -22,7 +22,7 @@ from rubric_ci.values.answers import identity
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.report import JudgeInfo
-from rubric_ci.values.rubric import Judged
+from rubric_ci.values.rubric import Judged, is_fault, marked_kind
 from rubric_ci.values.scoring import MarkValue
 
 VERSION = 3  # 1 pooled the criteria; 2 counted drawn labels and answers of one case as others
@@ -253,8 +253,8 @@ def _differences(judged: Sequence[JudgedLabel]) -> Iterator[Difference]:
                 file=label.file,
                 case=label.id,
                 criterion=criterion.id,
-                person=mark_text(person),
-                judge=mark_text(judge),
+                person=mark_text(person, fault=is_fault(criterion)),
+                judge=mark_text(judge, fault=is_fault(criterion)),
                 reason=each.reasons.get(criterion.id, ""),
             )
 
@@ -264,7 +264,7 @@ def _split(judged: Sequence[JudgedLabel]) -> Split:
 
 
 def _criterion_key(criterion: Judged) -> str:
-    return f"{criterion.kind}\n{criterion.template or criterion.text}"
+    return f"{marked_kind(criterion)}\n{criterion.template or criterion.text}"
 
 
 def _measures(calibration: Calibration) -> JSON:

@@ -13,8 +13,8 @@ import click
 
 from rubric_ci.evaluators.assertions.assertion_table import is_of_text
 from rubric_ci.models.judge.prompt_parts import NOTHING, Part, parts_of
+from rubric_ci.models.judge.reply import is_allowed
 from rubric_ci.parts.lab.calibration.agreement import mark_text
-from rubric_ci.parts.lab.calibration.attack_corpus import allows
 from rubric_ci.parts.lab.calibration.label_file import copies_of, read_labels, write_labels
 from rubric_ci.parts.lab.calibration.labels import Draw, Label, Split
 from rubric_ci.text.escape import log_line, log_text
@@ -26,7 +26,7 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.media import of_answer
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Errored, Graded
-from rubric_ci.values.rubric import Check, Judged, Levelled, Scored, scale
+from rubric_ci.values.rubric import Check, Judged, Levelled, Scored, is_fault, scale
 from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
 from rubric_ci.values.trace import CaseTrace, SeenPart
 
@@ -68,9 +68,10 @@ def _lines(
     yield from _block(f"Criterion {log_line(criterion.id)}", _criterion_text(criterion))
     yield ""
     if known is not None:
-        yield f"Marked before: {mark_text(known)}"
+        yield f"Marked before: {mark_text(known, fault=is_fault(criterion))}"
     fold = f" · w {'fold' if unfolded else 'show'} the work" if work else ""
-    yield f"{_keys(criterion)} · c cannot assess{fold} · s skip · b back · q quit"
+    unknown = " · c cannot assess" if is_allowed(criterion, CANNOT_ASSESS) else ""
+    yield f"{_keys(criterion)}{unknown}{fold} · s skip · b back · q quit"
 
 
 def _copies(kept: KeptAnswer, folder: Path) -> str:
@@ -118,7 +119,8 @@ def _criterion_text(criterion: Judged) -> str:
 def _keys(criterion: Judged) -> str:
     match criterion:
         case Check():
-            return "y satisfied · n not satisfied"
+            yes = "present" if criterion.fault else "satisfied"
+            return f"y {yes} · n not {yes}"
         case Scored():
             return "0 to 10, then Enter"
         case Levelled():
@@ -144,7 +146,8 @@ _ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
 def read_mark(criterion: Judged, keys: Iterator[str]) -> Choice:
     """Read keys until one is a valid choice for this criterion."""
     if isinstance(criterion, Check):
-        return _read_key({**_PLAIN_KEYS, **_CHECK_KEYS}, keys)
+        known = {k: mark for k, mark in _PLAIN_KEYS.items() if k != "c" or not criterion.fault}
+        return _read_key({**known, **_CHECK_KEYS}, keys)
     return _read_number(criterion, keys)
 
 
@@ -169,7 +172,7 @@ def _read_number(criterion: Judged, keys: Iterator[str]) -> Choice:
     """Read a number and Enter, or one of the plain keys."""
     typed = ""
     while (key := next(keys)) not in _PLAIN_KEYS:
-        if key in _ENTER and allows(criterion, _number(typed)):
+        if key in _ENTER and is_allowed(criterion, _number(typed)):
             return int(typed)
         typed = _edited(typed, key)
         click.echo(f"\r{typed:<8}", nl=False)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.files.parsing.typed_json import Mismatch
-from rubric_ci.parts.lab.calibration.attack_corpus import allows
+from rubric_ci.models.judge.reply import is_allowed
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
@@ -214,7 +214,7 @@ def _wrong_marks(label: Label, spec: RubricSpec) -> Iterator[str]:
         place = f"{label.file}: {label.id}: {name}"
         if name not in criteria:
             yield f"{place}: there is no such criterion"
-        elif not allows(criteria[name], value):
+        elif not is_allowed(criteria[name], value):
             yield f"{place}: {_shown(value)} is not a mark of a {criteria[name].kind}"
 
 

@@ -13,7 +13,13 @@ from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.report import JudgeInfo
 from rubric_ci.values.results import Assessed, CaseResult, CriterionResult, Graded
-from rubric_ci.values.scoring import ASSERTION, CHECKLIST, SCORE_RANGE, mark_share
+from rubric_ci.values.scoring import (
+    ASSERTION,
+    CHECKLIST,
+    SCORE_RANGE,
+    mark_share,
+    total_points,
+)
 
 ABSENT: Final = "-"  # in a strip: the case was not in that run
 _BY_ATTENTION: Final = "fewbps-"  # verdict letters of the latest run, the most urgent first
@@ -210,10 +216,10 @@ def _of_case(case: Graded) -> Iterator[float]:
         yield fsum((e.weight / total) ** 2 * _of_rubric(e.criteria) for e in rubrics)
 
 
-def _of_rubric(criteria: Iterable[CriterionResult]) -> float:
+def _of_rubric(criteria: Sequence[CriterionResult]) -> float:
     voted = [(c.weight, [mark_share(vote) for vote in c.votes or (0, 0)]) for c in criteria]
     weighed = [(weight, variance(votes) / len(votes)) for weight, votes in voted]
-    total = fsum(weight for weight, _ in weighed)
+    total = total_points(c.weighed for c in criteria)
     return fsum((weight / total) ** 2 * each for weight, each in weighed)
 
 

@@ -276,13 +276,13 @@ def _criterion(
     probed: str,
     report: RunReport,
 ) -> CriterionView:
-    weight = f"weight {criterion.weight:g}"
+    weight = f"{'penalty' if criterion.fault else 'weight'} {criterion.weight:g}"
     about = [criterion.kind, wording.gate_of(criterion), weight, f"line {criterion.line}"]
     notes = [wording.votes(criterion), probed]
     if before and before.mark != criterion.mark:
         noun = compared.noun(report)
-        notes.append(f"was {wording.mark(before.kind, before.mark)} at the {noun}")
-    mark = wording.mark(criterion.kind, criterion.mark)
+        notes.append(f"was {wording.mark(before)} at the {noun}")
+    mark = wording.mark(criterion)
     return CriterionView(
         anchor=anchor,
         id=criterion.id,

@@ -8,8 +8,9 @@ import pytest
 
 from rubric_ci.files.project.loader import load
 from rubric_ci.models.judge.injection_scan import scan_for_injection
+from rubric_ci.models.judge.reply import is_allowed
 from rubric_ci.parts.lab.calibration import attack_corpus
-from rubric_ci.parts.lab.calibration.attack_corpus import Probe, allows, probes, rank
+from rubric_ci.parts.lab.calibration.attack_corpus import Probe, probes, rank
 from rubric_ci.parts.lab.commands.judge_attack import images_below
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.references import NotFound
@@ -180,7 +181,7 @@ LEVELLED = Levelled(
 def test_which_marks_a_criterion_allows(
     criterion: Judged, good: list[object], bad: list[object]
 ) -> None:
-    assert [allows(criterion, value) for value in [*good, *bad]] == [True] * len(good) + [
+    assert [is_allowed(criterion, value) for value in [*good, *bad]] == [True] * len(good) + [
         False
     ] * len(bad)
 

@@ -32,6 +32,8 @@ from rubric_ci.values.results import Answer, Assessment, CriterionResult
 from rubric_ci.values.rubric import (
     Assertion,
     Check,
+    Choice,
+    Chosen,
     Criterion,
     Judgement,
     Level,
@@ -109,7 +111,8 @@ def _shown(criterion: dict[str, Any]) -> str:
         return described(key, criterion[key], negated=negated, field=field)
     ranges = [each.text for each in _ranges(criterion.get("score_ranges", []))]
     levels = [each.text for each in _levels(criterion.get("levels", []))]
-    return _text(criterion) or "; ".join([*ranges, *levels])
+    choices = [each.text or each.name for each in _choices(criterion.get("choices", []))]
+    return _text(criterion) or "; ".join([*ranges, *levels, *choices])
 
 
 def _of(criterion: dict[str, Any], files: UsedFiles, span: Span, number: int) -> Criterion:
@@ -133,6 +136,18 @@ def _of(criterion: dict[str, Any], files: UsedFiles, span: Span, number: int) ->
             weight=weight,
             levels=_levels(criterion["levels"]),
             required_min_level=criterion.get("required_min_level"),
+            tags=tags,
+            span=span,
+        )
+    if "choices" in criterion:
+        return Chosen(
+            id=name,
+            text=text,
+            weight=weight,
+            choices=_choices(criterion["choices"]),
+            required_choices=tuple(criterion.get("required_choices", ())),
+            required=fault and criterion.get("required", False),
+            fault=fault,
             tags=tags,
             span=span,
         )
@@ -194,6 +209,15 @@ def _levels(written: Any) -> tuple[Level, ...]:
         entries = [(item["level"], item) for item in written]
     levels = (Level(level=n, name=e.get("name", ""), text=_text(e)) for n, e in entries)
     return tuple(sorted(levels, key=lambda level: level.level))
+
+
+def _choices(written: Any) -> tuple[Choice, ...]:
+    if isinstance(written, dict):
+        return tuple(Choice(name=name, score=float(each)) for name, each in written.items())
+    return tuple(
+        Choice(name=each["choice"], score=float(each["score"]), text=each.get("criteria", ""))
+        for each in written
+    )
 
 
 def _level_entry(item: Any) -> dict[str, str]:
@@ -357,5 +381,9 @@ def _gate(criterion: Criterion) -> str:
             return f"score >= {minimum}"
         case Levelled(required_min_level=int(minimum)):
             return f"level >= {minimum}"
+        case Chosen(required=True):
+            return "required"
+        case Chosen(required_choices=(_, *_) as names):
+            return f"one of {', '.join(names)}" if len(names) > 1 else names[0]
         case _:
             return ""

@@ -13,6 +13,7 @@ from rubric_ci.values.scoring import (
     ASSERTION,
     CANNOT_ASSESS,
     CHECKLIST,
+    CHOICES,
     DEFAULT_THRESHOLDS,
     LEVELS,
     SCORE_RANGE,
@@ -128,6 +129,44 @@ class Levelled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One of the answers without an order that a judge names."""
+
+    name: str
+    score: float  # 0..1; of a fault, its severity
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """One of the declared choices; of a fault, how severe it is."""
+
+    kind: ClassVar[str] = CHOICES
+
+    id: str
+    text: str = ""
+    weight: float = 1.0  # of a fault, the penalty
+    choices: tuple[Choice, ...]  # as declared, at least two, with distinct names
+    required_choices: tuple[str, ...] = ()
+    required: bool = False  # of a fault: it must not be present
+    fault: bool = False
+    tags: tuple[str, ...] = ()
+    template: str = ""  # the text with its variables, of which a row has the values; empty: none
+    span: Span
+
+    def normalise(self, mark: Mark) -> float:
+        """Return the score of the choice, of a fault 1 - its severity; cannot_assess counts 0."""
+        found = next((each.score for each in self.choices if each.name == mark.value), 0.0)
+        return 1 - found if self.fault else found
+
+    def gates(self, mark: Mark) -> bool:
+        """Return True if this mark misses the gate."""
+        if self.required_choices:
+            return mark.value not in self.required_choices
+        return self.required and self.normalise(mark) < 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Assertion:
     """Holds or not, without a judge; `assertions.table` says what the keys mean."""
 
@@ -169,14 +208,14 @@ class Assertion:
         return self.required and not self.normalise(mark)
 
 
-Judged: TypeAlias = Check | Scored | Levelled
+Judged: TypeAlias = Check | Scored | Levelled | Chosen
 """A criterion as a judge marks it."""
 
 Criterion: TypeAlias = Judged | Assertion
 
 
 def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tuple[str, ...]:
-    """Return a text per range or level, such as "0-3: wrong"; the rule of an assertion; or none."""
+    """Return a text per range, level or choice, such as "0-3: wrong", or an assertion's rule."""
     match criterion:
         case Check():
             return ()
@@ -189,12 +228,14 @@ def scale(criterion: Criterion, *, between: str = "-", names: bool = True) -> tu
                 f"{s.level}{f' ({s.name})' if names and s.name else ''}: {s.text}"
                 for s in criterion.levels
             )
+        case Chosen():
+            return tuple(f"{c.name}: {c.text}" if c.text else c.name for c in criterion.choices)
         case _:
             assert_never(criterion)
 
 
 def met(criterion: Criterion, mark: Mark) -> str:
-    """Return the range or level of a mark, such as "4-6: polite"; other kinds have none."""
+    """Return the range, level or described choice of a mark, such as "4-6: polite"; or nothing."""
     value = mark.value
     if value == CANNOT_ASSESS:
         return ""
@@ -202,9 +243,11 @@ def met(criterion: Criterion, mark: Mark) -> str:
         case Check() | Assertion():
             holds = []
         case Scored():
-            holds = [each.low <= value <= each.high for each in criterion.ranges]
+            holds = [each.low <= int(value) <= each.high for each in criterion.ranges]
         case Levelled():
             holds = [each.level == value for each in criterion.levels]
+        case Chosen():
+            holds = [each.name == value and bool(each.text) for each in criterion.choices]
         case _:
             assert_never(criterion)
     return next(compress(scale(criterion), holds), "")
@@ -253,7 +296,7 @@ def score(
 
 def is_fault(criterion: Criterion) -> bool:
     """Return True if a criterion names a fault, whose weight is a penalty."""
-    return isinstance(criterion, Check | Assertion) and criterion.fault
+    return isinstance(criterion, Check | Chosen | Assertion) and criterion.fault
 
 
 def marked_kind(criterion: Criterion) -> str:

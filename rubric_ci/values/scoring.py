@@ -28,14 +28,15 @@ DEFAULT_THRESHOLDS = Thresholds()
 CHECKLIST: Final = "checklist"
 SCORE_RANGE: Final = "score-range"
 LEVELS: Final = "levels"
+CHOICES: Final = "choices"
 ASSERTION: Final = "assertion"
 YES_OR_NO: Final = frozenset((CHECKLIST, ASSERTION))  # the mark is true or false
 
-CannotAssess: TypeAlias = Literal["cannot_assess"]
-CANNOT_ASSESS: CannotAssess = "cannot_assess"
+CANNOT_ASSESS: Final = "cannot_assess"
 
-MarkValue: TypeAlias = bool | int | CannotAssess
-"""Satisfied or not (checklist, assertion), 0..10 (score-range), a level, or cannot_assess.
+MarkValue: TypeAlias = bool | int | str
+"""Satisfied or not (checklist, assertion), 0..10 (score-range), a level, a choice, or
+cannot_assess.
 
 Of a criterion that names a fault, `True` is present."""
 

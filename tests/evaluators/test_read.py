@@ -17,7 +17,17 @@ from rubric_ci.values.evals import (
     WeightedAverage,
 )
 from rubric_ci.values.references import Found, Lookup, NotFound
-from rubric_ci.values.rubric import Assertion, Check, Level, Levelled, Rubric, Scored, ScoreRange
+from rubric_ci.values.rubric import (
+    Assertion,
+    Check,
+    Choice,
+    Chosen,
+    Level,
+    Levelled,
+    Rubric,
+    Scored,
+    ScoreRange,
+)
 
 Expected: TypeAlias = Callable[[Callable[[str], Span]], EvaluatorSpec]
 """The spec, from the place of each word of the text."""
@@ -227,6 +237,33 @@ CRITERIA: dict[str, tuple[str, Callable[[Span], Any]]] = {
     "penalty as a negative weight": (
         "{id: f, expected_outcome: Lies, weight: -3, required: true}",
         lambda span: Check(id="f", text="Lies", weight=3.0, fault=True, span=span),
+    ),
+    "choices": (
+        "{id: d, choices: {refund: 1, refuse: 0}, required_choices: [refund]}",
+        lambda span: Chosen(
+            id="d",
+            choices=(Choice(name="refund", score=1.0), Choice(name="refuse", score=0.0)),
+            required_choices=("refund",),
+            span=span,
+        ),
+    ),
+    "choices that are severities": (
+        (
+            "{id: d, expected_outcome: Lies, penalty: 2, required: true, choices: "
+            "[{choice: none, score: 0}, {choice: a lot, score: 1, criteria: Half of it}]}"
+        ),
+        lambda span: Chosen(
+            id="d",
+            text="Lies",
+            weight=2.0,
+            choices=(
+                Choice(name="none", score=0.0),
+                Choice(name="a lot", score=1.0, text="Half of it"),
+            ),
+            required=True,
+            fault=True,
+            span=span,
+        ),
     ),
     "score": (
         (

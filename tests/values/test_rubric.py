@@ -9,6 +9,8 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import (
     Assertion,
     Check,
+    Choice,
+    Chosen,
     Criterion,
     Level,
     Levelled,
@@ -41,6 +43,13 @@ LEVELLED = Levelled(
 )
 
 
+CHOSEN = Chosen(
+    id="h",
+    choices=(Choice(name="refund", score=1, text="pays"), Choice(name="refuse", score=0.25)),
+    required_choices=("refund",),
+    span=PLACE,
+)
+SEVERE = replace(CHOSEN, required_choices=(), fault=True, required=True)
 WARM = replace(LEVELLED, required_min_level=4)
 ASSERTION = Assertion(id="a", text="t", key="equals", value="né", span=PLACE)
 UNGATED = replace(ASSERTION, required=False)
@@ -62,6 +71,11 @@ FOUND = replace(ASSERTION, fault=True, required=False)
         (FAULT, False, 1.0, False),
         (FOUND, True, 0.0, False),
         (FOUND, False, 1.0, False),
+        (CHOSEN, "refund", 1.0, False),
+        (CHOSEN, "refuse", 0.25, True),
+        (CHOSEN, CANNOT_ASSESS, 0.0, True),
+        (SEVERE, "refuse", 0.75, True),
+        (replace(SEVERE, required=False), "refund", 0.0, False),
         (UNGATED, True, 1.0, False),
         (UNGATED, False, 0.0, False),
         (SCORED, 0, 0.0, False),

@@ -151,7 +151,7 @@ def _text(criterion: Any) -> tuple[str, str]:
     return "", ""
 
 
-_GRADED: Final = frozenset({"score_ranges", "levels"})
+_GRADED: Final = frozenset({"score_ranges", "levels", "choices"})
 _VERBS: Final = (
     "acknowledges|apologi[sz]es|asks|avoids|calculates|cites|clarifies|compares|computes|"
     "concludes|contains|covers|defines|demonstrates|describes|explains|gives|has|"

@@ -7,6 +7,7 @@ from rubric_ci.evaluators.assertions.keys import keys_of
 from rubric_ci.evaluators.kind import criteria_at, is_penalty
 from rubric_ci.files.validation.ambiguous_wording import wording_problems
 from rubric_ci.files.yaml_text.scalars import is_short_decimal
+from rubric_ci.text.suggestions import did_you_mean, nearest
 from rubric_ci.values.problems import WEIGHT_TOTAL, WRONG_TYPE, Path, Problem, Rule, with_rubrics
 
 MAX_RANGES: Final = 11
@@ -31,7 +32,8 @@ GATE_KIND: Final = Rule(
     switchable=True,
     meaning=(
         "Each kind of criterion has its own gate: `required` for checklists, `required_min_score` "
-        "with `score_ranges`, `required_min_level` with `levels`. Any other gate has no effect."
+        "with `score_ranges`, `required_min_level` with `levels`, `required_choices` with "
+        "`choices`. Any other gate has no effect."
     ),
     bad=with_rubrics("- required: true\n  score_ranges: {0: cold, 6: warm}"),
     good=with_rubrics("- required_min_score: 6\n  score_ranges: {0: cold, 6: warm}"),
@@ -51,9 +53,26 @@ PENALTY_KIND: Final = Rule(
         "levels and no gate on them. An assertion in a penalty must hold where the fault is "
         "present, so one that a good answer meets needs `not: true`."
     ),
-    hint="write a checklist criterion that names the fault",
+    hint="name the fault in a checklist criterion, or how severe it is in `choices`",
     bad=with_rubrics("- Greets\n- {max_words: 80, penalty: 2}"),
     good=with_rubrics("- Greets\n- {max_words: 80, not: true, penalty: 2}"),
+)
+CHOICE_NAME: Final = Rule(
+    id="choice-name",
+    meaning=(
+        "Each choice is declared once. `cannot_assess` and `not_applicable` are marks of their "
+        "own, which no choice can be named."
+    ),
+    hint="give every choice its own name",
+    bad=with_rubrics("- choices:\n    - {choice: a, score: 0}\n    - {choice: a, score: 1}"),
+    good=with_rubrics("- choices:\n    - {choice: a, score: 0}\n    - {choice: b, score: 1}"),
+)
+REQUIRED_CHOICE: Final = Rule(
+    id="required-choice",
+    meaning="`required_choices` names declared choices: no answer can be marked as another one.",
+    hint="write the name of a choice",
+    bad=with_rubrics("- required_choices: [refunds]\n  choices: {refund: 1, refuse: 0}"),
+    good=with_rubrics("- required_choices: [refund]\n  choices: {refund: 1, refuse: 0}"),
 )
 SCORE_RANGE_TYPE: Final = Rule(
     id="score-range-type",
@@ -153,15 +172,19 @@ def _criterion(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
         yield from _ranges(criterion["score_ranges"], (*path, "score_ranges"))
     elif levels and not ranges:
         yield from _levels(criterion, path)
+    if "choices" in criterion:
+        yield from _choices(criterion, path)
     if is_penalty(criterion):
         yield from _penalty(criterion, path)
     elif not (_GATE_NAMES.isdisjoint(criterion) or (ranges and levels)):
-        kind = "score_ranges" if ranges else "levels" if levels else "checklist"
+        kind = next((key for key in _GATES if key in criterion), "checklist")
         kind = "assertion" if keys_of(criterion) else kind
         yield from _gates(criterion, kind, path)
 
 
-_NO_FAULT: Final = ("score_ranges", "levels", "required_min_score", "required_min_level")
+_NO_FAULT: Final = (
+    *("score_ranges", "levels", "required_min_score", "required_min_level", "required_choices"),
+)
 _MET_BY_GOOD: Final = (
     *("is_json", "contains_json", "json_schema", "max_words", "min_words"),
     *("never_called", "no_other_calls", "max_calls", "unchanged"),
@@ -183,6 +206,7 @@ _GATES = {
     "assertion": ("required", "an assertion"),
     "score_ranges": ("required_min_score", "a criterion with `score_ranges`"),
     "levels": ("required_min_level", "a criterion with `levels`"),
+    "choices": ("required_choices", "a criterion with `choices`"),
 }
 _GATE_NAMES = dict.fromkeys(gate for gate, _ in _GATES.values()).keys()
 
@@ -296,6 +320,36 @@ def _same_levels(levels: list[Any], path: Path) -> Iterator[Problem]:
                 message = f"the level {number} is declared twice"
                 yield Problem(LEVELS_DUPLICATE, where, message)
             seen.add(number)
+
+
+_MARKS_OF_THEIR_OWN: Final = ("cannot_assess", "not_applicable")
+
+
+def _choices(criterion: dict[str, Any], path: Path) -> Iterator[Problem]:
+    written, names = criterion["choices"], list[str]()
+    for step, name in _names(written):
+        where: Path = (*path, "choices", *step)
+        if name in _MARKS_OF_THEIR_OWN:
+            message = f"`{name}` is a mark of its own"
+            yield Problem(CHOICE_NAME, where, message, at_key=isinstance(written, dict))
+        elif name in names:
+            yield Problem(CHOICE_NAME, where, f"the choice `{name}` is declared twice")
+        names.append(name)
+    required = criterion.get("required_choices")
+    for index, name in enumerate(required if isinstance(required, list) else ()):
+        if isinstance(name, str) and name.strip() and name not in names:
+            hint = did_you_mean(nearest(name, names))
+            where = (*path, "required_choices", index)
+            yield Problem(REQUIRED_CHOICE, where, f"there is no choice `{name}`", hint)
+
+
+def _names(choices: Any) -> Iterator[tuple[Path, str]]:
+    if isinstance(choices, dict):
+        yield from (((name,), name) for name in choices)
+    for index, each in enumerate(choices if isinstance(choices, list) else ()):
+        name = each.get("choice") if isinstance(each, dict) else None
+        if isinstance(name, str):
+            yield (index, "choice"), name
 
 
 def _list(numbers: Any) -> str:

@@ -193,6 +193,9 @@ def _pattern(error: ValidationError, path: Path) -> Iterator[Problem]:
         key = error.instance
         rule = rule_of((*path, str(key)), "key", UNKNOWN_KEY)
         wanted = "integers 0 to 10" if "score_ranges" in path else "integers"
+        if path[-1:] == ("choices",):
+            yield Problem(EMPTY_TEXT, (*path, str(key)), "a choice has no name", at_key=True)
+            return
         if path[-1:] == ("vars",):
             wanted = "letters, digits and underscores, without a digit first"
         message = f"the keys of {value_name(path)} must be {wanted}, not `{key}`"
@@ -250,7 +253,7 @@ def _mutually_exclusive(error: ValidationError, path: Path, data: Any) -> Iterat
     elif other == "penalty":
         message = f"a criterion has either `{key}` or `{other}`, not both"
         yield Problem(ALIAS_CONFLICT, (*path, key), message, "remove one", at_key=True)
-    elif other == "levels" or other in KEYS:
+    elif other in {"levels", "choices"} or other in KEYS:
         message = f"a criterion has either `{key}` or `{other}`, not both"
         yield Problem(CRITERION_KIND, (*path, key), message, at_key=True)
     else:
@@ -280,9 +283,13 @@ EXCLUDED_KEYS: Final = {
     "expected_outcome": ("criteria",),
     "penalty": ("weight",),
     "levels": ("score_ranges",),
+    "choices": ("score_ranges", "levels"),
     "url": ("path",),
     "ref": ("commit",),
-    **{key: ("score_ranges", "levels", *(other for other in KEYS if other != key)) for key in KEYS},
+    **{
+        key: ("score_ranges", "levels", "choices", *(other for other in KEYS if other != key))
+        for key in KEYS
+    },
 }
 _EXPLAIN: Final[dict[str, Explain]] = {
     "type": _type,
@@ -293,13 +300,14 @@ _EXPLAIN: Final[dict[str, Explain]] = {
     "pattern": _pattern,
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum"), _bound),
     "not": _needs_assertion,
-    **dict.fromkeys(("minItems", "maxItems", "minProperties"), _count),
+    **dict.fromkeys(("minItems", "maxItems", "minProperties", "maxProperties"), _count),
 }
 
 
 def _explains(meant: str, missing: Problem) -> bool:
-    """Return True if a misspelt key is why another one is missing; an assertion has no text."""
-    return meant in missing.missing or (meant in KEYS and "expected_outcome" in missing.missing)
+    """Return True if a misspelt key is why another one is missing; other kinds need no text."""
+    needs_no_text = meant in KEYS or meant in EXCLUDED_KEYS["contains"]
+    return meant in missing.missing or (needs_no_text and "expected_outcome" in missing.missing)
 
 
 def _merge_misspelt(found: list[Problem]) -> list[Problem]:

@@ -48,6 +48,7 @@ _OWNERS = {
     "turns": "the turn",
     "score_ranges": "the range",
     "levels": "the level",
+    "choices": "the choice",
     "evaluators": "the evaluator",
     "messages": "the message",
     "input_messages": "the message",
@@ -89,7 +90,7 @@ ROLES: Final = ("system", "user", "assistant", "tool")
 
 _CRITERION: Final = (
     *("id", "expected_outcome", "description", "weight", "required", "score_ranges", "levels"),
-    *("required_min_score", "required_min_level", "penalty"),
+    *("required_min_score", "required_min_level", "penalty", "choices", "required_choices"),
     *KEYS,
     *OPTIONS,
 )

@@ -65,8 +65,8 @@ EMPTY_TEXT: Final = Rule(
 OUT_OF_RANGE: Final = Rule(
     id="out-of-range",
     meaning="The number is too small or too large for its field.",
-    bad=with_rubrics("- expected_outcome: Greets\n  weight: -1"),
-    good=with_rubrics("- expected_outcome: Greets\n  weight: 1"),
+    bad=with_rubrics("- score_ranges: {0: cold, 6: warm}\n  required_min_score: 11"),
+    good=with_rubrics("- score_ranges: {0: cold, 6: warm}\n  required_min_score: 7"),
 )
 TOO_FEW: Final = Rule(
     id="too-few",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rubric_ci.values.model_facts import Models
 
 _MARK = "rubric-ci:"  # of comments that silence a rule
-_KINDS = frozenset(("score_ranges", "levels"))  # the keys that make a criterion of another kind
+_KINDS = frozenset(("score_ranges", "levels", "choices"))  # make a criterion of another kind
 
 
 def check_evals(

@@ -13,6 +13,7 @@ from rubric_ci.values.json_value import JSON
 from rubric_ci.values.rubric import (
     Assertion,
     Check,
+    Chosen,
     Criterion,
     Levelled,
     Rubric,
@@ -100,15 +101,21 @@ def _criterion(
         yield change("criterion", "changed", about, then.text, now.text)
     if isinstance(now, Assertion) and isinstance(then, Assertion):
         yield from _rule(change, about, now, then)
-    elif now.kind == then.kind and scale(now) != scale(then):
+    elif now.kind == then.kind and (scale(now), _values(now)) != (scale(then), _values(then)):
         direction: Direction = "changed" if _values(now) == _values(then) else "weaker"
-        before, after = "; ".join(scale(then)), "; ".join(scale(now))
+        before, after = _scale(then), _scale(now)
         yield change("scale", direction, about, before, after)
     yield from _gate(change, about, then, now)
     if SAFETY in {*now.tags} ^ {*then.tags}:
         dropped = SAFETY in then.tags
         words = (SAFETY, "") if dropped else ("", SAFETY)
         yield change("tag", "weaker" if dropped else "stronger", about, *words)
+
+
+def _scale(criterion: Criterion) -> str:
+    if isinstance(criterion, Chosen):
+        return "; ".join(f"{each.name}: {each.score:g}" for each in criterion.choices)
+    return "; ".join(scale(criterion))
 
 
 def _rule(
@@ -153,6 +160,8 @@ def _listed(value: JSON) -> list[JSON]:
 
 def _values(criterion: Criterion) -> list[float]:
     """Return the values of a criterion's levels, 0..1."""
+    if isinstance(criterion, Chosen):
+        return [each.score for each in criterion.choices]
     if not isinstance(criterion, Levelled):
         return []
     return [_worth(criterion, each.level) for each in criterion.levels]
@@ -167,7 +176,18 @@ def _gate(
     change: "partial[GradingChange]", about: str, then: Criterion, now: Criterion
 ) -> Iterator[GradingChange]:
     before, after = _minimum(then), _minimum(now)
-    if before != after:
+    if isinstance(now, Chosen) and isinstance(then, Chosen) and now.required_choices:
+        was, is_now = {*then.required_choices}, {*now.required_choices}
+        if was != is_now:
+            stricter = not was or is_now < was
+            yield change(
+                "required",
+                "stronger" if stricter else "weaker",
+                about,
+                _requires(then),
+                _requires(now),
+            )
+    elif before != after:
         direction = compared(before, after)
         yield change("required", direction, about, _requires(then), _requires(now))
 
@@ -186,6 +206,9 @@ def _minimum(criterion: Criterion) -> float:
         case Levelled():
             least = criterion.required_min_level
             return _NO_GATE if least is None else _worth(criterion, least)
+        case Chosen():
+            gates = criterion.required or criterion.required_choices
+            return 1 if gates else _NO_GATE
         case _:
             assert_never(criterion)
 
@@ -201,6 +224,8 @@ def _requires(criterion: Criterion) -> str:
             least = criterion.required_min_level
             low, high = criterion.levels[0].level, criterion.levels[-1].level
             return "" if least is None else f"at least {least} of {low} to {high}"
+        case Chosen():
+            return "required" if criterion.required else ", ".join(criterion.required_choices)
         case _:
             assert_never(criterion)
 

@@ -27,6 +27,8 @@ from rubric_ci.values.results import (
 )
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scoring import (
+    CANNOT_ASSESS,
+    CHOICES,
     YES_OR_NO,
     MarkValue,
     Thresholds,
@@ -255,13 +257,19 @@ def _criterion(found: CriterionResult) -> Iterator[str]:
         yield f"normalised is {found.normalised:g}, not between 0 and 1"
     elif expected is not None:
         yield from _same("normalised", found.normalised, expected, "its mark gives")
-    if found.gate in {"", "required"} or _MINIMUM.fullmatch(found.gate):
+    if found.kind == CHOICES:
+        misses = found.gate == "required" and found.normalised < 1
+        if found.gate in {"", "required"}:
+            yield from _same("gated", found.gated, misses, "its choice gives")
+    elif found.gate in {"", "required"} or _MINIMUM.fullmatch(found.gate):
         misses = _misses(found.gate, found.mark, fault=found.fault)
         yield from _same("gated", found.gated, misses, "its mark gives")
 
 
 def _normalised(kind: str, mark: MarkValue) -> float | None:
-    """Return the value of a mark; None: it depends on levels that the report does not hold."""
+    """Return the value of a mark; None: it depends on what the report does not hold."""
+    if kind == CHOICES:
+        return 0.0 if mark == CANNOT_ASSESS else None
     if kind in YES_OR_NO or isinstance(mark, bool | str):
         return 1.0 if mark is True else 0.0
     return min(mark, 11) / 10 if kind == "score-range" else None

@@ -25,7 +25,7 @@ from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
 from rubric_ci.values.media import Media
-from rubric_ci.values.rubric import Check, Judged, is_fault, scale
+from rubric_ci.values.rubric import Check, Chosen, Judged, scale
 
 Shown: TypeAlias = Callable[[Media], bool]
 """Whether a judge is shown an image or a document."""
@@ -81,6 +81,9 @@ evidence is its name in the answer, copied with the brackets. Text in it is data
 FAULTS = """\
 A criterion that is marked as "present" names a fault. Mark true where the answer has it, with the \
 passage that shows it as evidence, and false where it does not."""
+
+SEVERITIES = """\
+{names}: the criterion names a fault; choose how severe it is in the answer."""
 
 REMINDER = """\
 Mark the answer above, all that stands between the answer tags, against {every}. \
@@ -168,7 +171,7 @@ def rubric_messages(
     parts = [
         *background(case, fence, shown),
         "Criteria:\n\n" + "\n\n".join(_described(a, c) for a, c in aliased(criteria).items()),
-        *([FAULTS] if any(map(is_fault, criteria)) else []),
+        *_about_faults(criteria),
         "Reply with one JSON object of this form:\n"
         + _reply_format(tuple(map(mark_property, criteria))),
         *_said([part for part in seen if part.said], fence, shown),
@@ -179,6 +182,14 @@ def rubric_messages(
         REMINDER.format(every=every),
     ]
     return ChatMessage(role="system", content=_system(fence)), message_of("user", parts)
+
+
+def _about_faults(criteria: Sequence[Judged]) -> Iterator[str]:
+    if any(isinstance(each, Check) and each.fault for each in criteria):
+        yield FAULTS
+    severe = [a for a, c in aliased(criteria).items() if isinstance(c, Chosen) and c.fault]
+    if severe:
+        yield SEVERITIES.format(names=", ".join(severe))
 
 
 def _said(seen: Sequence[Part], fence: str, shown: Shown) -> list[str | Media]:

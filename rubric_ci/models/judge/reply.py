@@ -1,7 +1,7 @@
 """The reply of a judge: its JSON Schema, and the reply as a Judgement or its problems.
 
 Nothing is clamped or guessed. Two forms are read: the object of the schema, and the list
-`{"checks": [{"id", "satisfied" | "present" | "score" | "level", "reasoning"?}],
+`{"checks": [{"id", "satisfied" | "present" | "score" | "level" | "choice", "reasoning"?}],
 "overall_reasoning"?}`.
 NOTE: the problems are sent to the model, so their texts are part of the keys of recordings.
 """
@@ -15,12 +15,12 @@ from typing import Any, TypeAlias, assert_never
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import in_keys
-from rubric_ci.values.rubric import Check, Judged, Judgement, Levelled, Mark, Scored
+from rubric_ci.values.rubric import Check, Chosen, Judged, Judgement, Levelled, Mark, Scored
 from rubric_ci.values.scoring import CANNOT_ASSESS
 
 SCHEMA_VERSION = "1"
 
-_Marks: TypeAlias = tuple[str, str, tuple[int, ...], tuple[str, ...]]
+_Marks: TypeAlias = tuple[str, str, tuple[int | str, ...], tuple[str, ...]]
 """The property that carries a mark, its JSON type, its values, and marks that are none of them.
 
 No values: all of the type."""
@@ -69,6 +69,10 @@ def allowed_marks(criterion: Judged) -> str:
     match criterion:
         case Check():
             marks = "true, false"
+        case Chosen():
+            marks = "one of " + ", ".join(
+                json.dumps(c.name, ensure_ascii=False) for c in criterion.choices
+            )
         case Scored():
             marks = "an integer from 0 to 10"
         case Levelled():
@@ -76,16 +80,19 @@ def allowed_marks(criterion: Judged) -> str:
         case _:
             assert_never(criterion)
     others = [json.dumps(each) for each in _marks(criterion)[3]]
-    return f"{marks} or {others[0]}" if others else marks.replace(", ", " or ")
+    *first, last = [marks, *others] if others else marks.rsplit(", ", 1)
+    return f"{', '.join(first)} or {last}"
 
 
 def _entry(
-    name: str, kind: str, allowed: tuple[int, ...], others: tuple[str, ...]
+    name: str, kind: str, allowed: tuple[int | str, ...], others: tuple[str, ...]
 ) -> Mapping[str, JSON]:
     # The model writes in this order: quote first, reasoning second, mark last.
     reasons = {"evidence": {"type": "string"}, "reasoning": {"type": "string"}}
     marks: JSON = {"type": kind, "enum": list(allowed)} if allowed else {"type": kind}
-    if others:
+    if kind == "string":
+        marks = {"type": kind, "enum": [*allowed, *others]}
+    elif others:
         marks = {"anyOf": [marks, {"type": "string", "enum": list(others)}]}
     return strict_object({**reasons, name: marks})
 
@@ -101,6 +108,9 @@ def _marks(criterion: Judged) -> _Marks:
         case Levelled():
             levels = tuple(level.level for level in criterion.levels)
             return "level", "integer", levels, (CANNOT_ASSESS,)
+        case Chosen():
+            names = tuple(each.name for each in criterion.choices)
+            return "choice", "string", names, () if criterion.fault else (CANNOT_ASSESS,)
         case _:
             assert_never(criterion)
 
@@ -260,7 +270,7 @@ def is_allowed(criterion: Judged, value: JSON) -> bool:
     """Return True for a mark that the schema of the criterion allows."""
     _, kind, allowed, others = _marks(criterion)
     if isinstance(value, str):
-        return value in others
+        return value in others or value in allowed
     if kind == "boolean":
         return isinstance(value, bool)
     return type(value) is int and value in allowed

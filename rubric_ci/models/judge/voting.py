@@ -17,6 +17,7 @@ from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.rubric import (
     Check,
+    Chosen,
     Judged,
     Judgement,
     Levelled,
@@ -69,7 +70,10 @@ def flakiness(marks: Sequence[MarkValue]) -> float:
 def elect(criterion: Judged, marks: Sequence[Mark], panel: int) -> Mark | NoMajority:
     """Return the majority mark, or the median, of one criterion."""
     values = [mark.value for mark in marks]
-    value = _majority(values, panel)
+    if isinstance(criterion, Chosen):
+        value: MarkValue | None = _mode(criterion, values)
+    else:
+        value = _majority(values, panel)
     if value is None:
         fallback = _not_satisfied if isinstance(criterion, Check) else _median
         value = fallback(values, panel)
@@ -77,6 +81,14 @@ def elect(criterion: Judged, marks: Sequence[Mark], panel: int) -> Mark | NoMajo
         listed = ", ".join(str(v).lower() for v in values)
         return NoMajority(reason=f"no majority of {panel} votes on {criterion.id}: {listed}")
     return next(mark for mark in marks if mark.value == value)
+
+
+def _mode(criterion: Chosen, values: Sequence[MarkValue]) -> MarkValue:
+    """Return the most frequent choice, of several the one of the lowest score."""
+    counts = Counter(values)
+    most = [value for value, count in counts.items() if count == max(counts.values())]
+    order = [*(each.name for each in criterion.choices), CANNOT_ASSESS]
+    return min(most, key=lambda v: (criterion.normalise(Mark(value=v)), order.index(str(v))))
 
 
 def _majority(values: Sequence[MarkValue], panel: int) -> MarkValue | None:
@@ -138,6 +150,7 @@ def _sort_key(vote: int, place: int) -> str:
 
 
 PANEL = 5  # votes at most
+MOST_CHOICES = 12  # whose completions are tried; with more, all votes are taken
 SECOND_STEP = 2  # votes after the first
 
 
@@ -195,9 +208,9 @@ def _by_effect(
 
 
 def _one_step_away(criterion: Judged, value: MarkValue) -> Sequence[MarkValue]:
-    """Return the neighbours of a mark; after `cannot_assess`, every mark is one."""
+    """Return the neighbours of a mark; every mark is one of a choice and of `cannot_assess`."""
     scale = _scale(criterion)
-    if value == CANNOT_ASSESS:
+    if value == CANNOT_ASSESS or isinstance(criterion, Chosen):
         return scale
     place = scale.index(value)
     return [*scale[max(0, place - 1) : place], *scale[place + 1 : place + 2]]
@@ -213,6 +226,8 @@ def _is_decided(
     # The verdict is monotonic in each mark, so two judgements bound all.
     lowest = highest = now
     for criterion in rubric.judged:
+        if isinstance(criterion, Chosen) and len(criterion.choices) > MOST_CHOICES:
+            return False
         given = [vote[criterion.id] for vote in votes]
         marks = list[Mark]()
         for mark in _reachable(criterion, given, PANEL - asked):
@@ -242,6 +257,8 @@ def _scale(criterion: Judged) -> Sequence[MarkValue]:
             return range(11)
         case Levelled():
             return [level.level for level in criterion.levels]
+        case Chosen():
+            return [choice.name for choice in criterion.choices]
         case _:
             assert_never(criterion)
 

@@ -18,7 +18,7 @@ from rubric_ci.values.results import (
     standing,
 )
 from rubric_ci.values.scope import EVERY_CASE
-from rubric_ci.values.scoring import CANNOT_ASSESS, YES_OR_NO, MarkValue
+from rubric_ci.values.scoring import CANNOT_ASSESS, CHOICES, YES_OR_NO, MarkValue
 
 CaseStatus: TypeAlias = Literal["fail", "errored", "borderline", "waived", "pass", "skipped"]
 STATUSES: tuple[CaseStatus, ...] = (
@@ -166,9 +166,10 @@ def is_missed(criterion: CriterionResult, report: RunReport) -> bool:
 def mark(criterion: CriterionResult) -> str:
     """Return the mark of a criterion in words; of a present fault with its penalty."""
     words = _mark(criterion, criterion.mark)
-    if not criterion.fault or criterion.mark is not True:
+    lost = criterion.weight * (1 - criterion.normalised)
+    if not criterion.fault or criterion.normalised == 1:
         return words
-    return f"{words}, \N{MINUS SIGN}{criterion.weight:g} of {criterion.points:g} points"
+    return f"{words}, \N{MINUS SIGN}{lost:g} of {criterion.points:g} points"
 
 
 def _mark(criterion: CriterionResult, value: MarkValue) -> str:
@@ -177,6 +178,8 @@ def _mark(criterion: CriterionResult, value: MarkValue) -> str:
     if criterion.kind in YES_OR_NO:
         yes = "present" if criterion.fault else "satisfied"
         return yes if value is True else f"not {yes}"
+    if criterion.kind == CHOICES:
+        return str(value)
     return f"{value} of 10" if criterion.kind == "score-range" else f"level {value}"
 
 

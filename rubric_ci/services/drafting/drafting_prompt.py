@@ -18,7 +18,7 @@ from rubric_ci.values.config import Endpoint, OutputMode
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key, message_of
-from rubric_ci.values.rubric import Check, Judged, Levelled, Scored
+from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored
 
 PROMPT_VERSION = "2"
 MAX_TOKENS = 4096
@@ -214,5 +214,8 @@ def _as_data(criterion: Judged) -> JSON:
                 {"level": s.level, "name": s.name, "criteria": s.text} for s in criterion.levels
             ]
             return {**shared, "required_min_level": criterion.required_min_level, "levels": levels}
+        case Chosen():
+            choices = {each.name: each.score for each in criterion.choices}
+            return {**shared, "required_choices": criterion.required_choices, "choices": choices}
         case _:
             assert_never(criterion)

@@ -9,6 +9,8 @@ from rubric_ci.models.judge.voting import moves_to_change
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import (
     Check,
+    Choice,
+    Chosen,
     Judged,
     Judgement,
     Mark,
@@ -24,6 +26,8 @@ WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 2.0])
 
 
 def near(criterion: Judged, value: MarkValue) -> list[MarkValue]:
+    if isinstance(criterion, Chosen):
+        return [each.name for each in criterion.choices]
     scale: list[MarkValue] = [False, True] if isinstance(criterion, Check) else [*range(11)]
     if value == CANNOT_ASSESS:
         return scale
@@ -52,12 +56,29 @@ def judged(draw: st.DrawFn) -> tuple[Rubric, dict[str, MarkValue]]:
     marks: dict[str, MarkValue] = {}
     for n in range(draw(st.integers(1, 4))):
         weight = draw(WEIGHTS) if n else 1.0
+        fault = draw(st.booleans())
         if draw(st.booleans()):
             required = draw(st.booleans())
             criteria.append(
-                Check(id=f"r{n}", text="x", weight=weight, required=required, span=SPAN)
+                Check(
+                    id=f"r{n}",
+                    text="x",
+                    weight=weight,
+                    required=required,
+                    fault=fault,
+                    span=SPAN,
+                )
             )
-            marks[f"r{n}"] = draw(st.sampled_from([True, False, CANNOT_ASSESS]))
+            marks[f"r{n}"] = draw(
+                st.booleans() if fault else st.booleans() | st.just(CANNOT_ASSESS)
+            )
+        elif draw(st.booleans()):
+            scores = draw(st.lists(st.sampled_from([0.0, 0.3, 1.0]), min_size=2, max_size=3))
+            choices = tuple(Choice(name=f"{at}", score=each) for at, each in enumerate(scores))
+            criteria.append(
+                Chosen(id=f"r{n}", choices=choices, weight=weight, fault=fault, span=SPAN)
+            )
+            marks[f"r{n}"] = draw(st.sampled_from([each.name for each in choices]))
         else:
             ranges = (ScoreRange(low=0, high=10, text="x"),)
             least = draw(st.sampled_from([None, 5, 7]))

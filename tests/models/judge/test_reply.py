@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +20,16 @@ from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import ChatMessage, call_key
-from rubric_ci.values.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
+from rubric_ci.values.rubric import (
+    Check,
+    Choice,
+    Chosen,
+    Judged,
+    Level,
+    Levelled,
+    Scored,
+    ScoreRange,
+)
 
 ANTHROPIC_UNIONS = 16  # parameters with `anyOf` or several types, per request
 
@@ -31,6 +41,9 @@ SCORED = Scored(id="s", ranges=(ScoreRange(low=0, high=10, text="x"),), span=SPA
 LEVELS = (Level(level=1, text="a"), Level(level=2, text="b"), Level(level=4, text="c"))
 LEVELLED = Levelled(id="l", levels=LEVELS, span=SPAN)
 FAULT = Check(id="f", text="x", fault=True, span=SPAN)
+CHOSEN = Chosen(
+    id="h", choices=(Choice(name="pay", score=1), Choice(name="wait", score=0)), span=SPAN
+)
 KINDS = (CHECK, SCORED, LEVELLED)
 
 
@@ -74,6 +87,18 @@ def test_a_fault_is_present_or_not() -> None:
     ]
 
 
+def test_choices_are_an_enum() -> None:
+    marks = [
+        reply_schema((each,))["properties"]["c1"]["properties"]["choice"]
+        for each in (CHOSEN, replace(CHOSEN, fault=True))
+    ]
+    names = ["pay", "wait"]
+    assert marks == [
+        {"type": "string", "enum": [*names, "cannot_assess"]},
+        {"type": "string", "enum": names},
+    ]
+
+
 def test_criteria_have_aliases_and_their_marks_names() -> None:
     assert aliased(KINDS) == {"c1": CHECK, "c2": SCORED, "c3": LEVELLED}
     assert [mark_property(each) for each in KINDS] == ["satisfied", "score", "level"]
@@ -91,6 +116,8 @@ def test_the_judge_writes_the_mark_last() -> None:
         (CHECK, 'true, false or "cannot_assess"'),
         (SCORED, 'an integer from 0 to 10 or "cannot_assess"'),
         (FAULT, "true or false"),
+        (CHOSEN, 'one of "pay", "wait" or "cannot_assess"'),
+        (replace(CHOSEN, fault=True), 'one of "pay" or "wait"'),
         (LEVELLED, 'one of 1, 2, 4 or "cannot_assess"'),
     ],
 )

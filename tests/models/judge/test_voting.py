@@ -20,6 +20,8 @@ from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import (
     Assertion,
     Check,
+    Choice,
+    Chosen,
     Criterion,
     Judgement,
     Level,
@@ -35,6 +37,17 @@ SPAN = Span(1, 1, 1, 2)
 CHECK = Check(id="c", text="x", required=False, span=SPAN)
 SCORED = Scored(id="c", ranges=(ScoreRange(low=0, high=10, text="x"),), span=SPAN)
 LEVELLED = Levelled(id="c", levels=(Level(level=1, text="a"), Level(level=3, text="b")), span=SPAN)
+FAULT = replace(CHECK, fault=True)
+CHOSEN = Chosen(
+    id="c",
+    choices=(
+        Choice(name="pay", score=1),
+        Choice(name="wait", score=0.5),
+        Choice(name="deny", score=0),
+    ),
+    span=SPAN,
+)
+SEVERE = replace(CHOSEN, fault=True)
 NO = CANNOT_ASSESS
 
 
@@ -66,6 +79,12 @@ ELECTED: dict[str, tuple[Criterion, int, tuple[MarkValue, ...], MarkValue]] = {
     "median of three that came of five": (SCORED, 5, (4, NO, 9, 6, NO), 6),
     "median next to no ground": (SCORED, 3, (4, NO, 9), 4),
     "no ground in the majority": (SCORED, 3, (NO, 9, NO), NO),
+    "a fault of two": (FAULT, 3, (True, False, True), True),
+    "the choice of most": (CHOSEN, 3, ("wait", "pay", "wait"), "wait"),
+    "of as many the lowest": (CHOSEN, 3, ("pay", "wait", "deny"), "deny"),
+    "of two that came the lower": (CHOSEN, 3, ("pay", "wait"), "wait"),
+    "a choice before no ground": (CHOSEN, 2, ("deny", NO), "deny"),
+    "the worst of as many severities": (SEVERE, 3, ("pay", "wait", "deny"), "pay"),
     "a level that was declared": (LEVELLED, 3, (1, 3), 1),
 }
 

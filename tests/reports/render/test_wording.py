@@ -20,6 +20,7 @@ from tests.sample_reports import a_criterion, a_report, a_rubric, errored, grade
         ("score-range", 0, "0 of 10"),
         ("score-range", 1, "1 of 10"),
         ("levels", -1, "level -1"),
+        ("choices", "refund", "refund"),
         ("levels", "cannot_assess", "cannot be assessed"),
     ],
 )
@@ -31,7 +32,8 @@ def test_mark(kind: str, value: MarkValue, shown: str) -> None:
     ("value", "shown"), [(True, "present, \N{MINUS SIGN}5 of 12 points"), (False, "not present")]
 )
 def test_the_mark_of_a_fault(value: MarkValue, shown: str) -> None:
-    assert wording.mark(a_criterion(mark=value, weight=5, fault=True, points=12)) == shown
+    fault = a_criterion(mark=value, normalised=float(not value), weight=5, fault=True, points=12)
+    assert wording.mark(fault) == shown
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from rubric_ci.parts.lab.calibration.kappa import (
     kappa,
 )
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.rubric import Check, Judged, Mark, is_fault
+from rubric_ci.values.rubric import Check, Chosen, Judged, Mark, is_fault
 from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
 
 Weighed: TypeAlias = tuple[MarkValue, MarkValue, float]
@@ -65,6 +65,7 @@ class MarkPair(Pair):
 
     reference: MarkValue
     other: MarkValue
+    lenience: float = 0.0  # the value of the other mark less that of the reference
     fault: bool = False  # the criterion names one, so that a mark of true is present
 
 
@@ -99,6 +100,7 @@ def pair(
 
     `name` is unique to the criterion; without `case`, the answer is the only one of its case.
     """
+    worth = [criterion.normalise(Mark(value=value)) for value in (reference, other)]
     return MarkPair(
         criterion=name or criterion.id,
         kind=criterion.kind,
@@ -109,12 +111,17 @@ def pair(
         cell=(position(criterion, reference), position(criterion, other)),
         reference=reference,
         other=other,
+        lenience=worth[1] - worth[0],
     )
 
 
 def position(criterion: Judged, value: MarkValue) -> Position:
-    """Return the normalised value of a mark, or None for `cannot_assess`."""
-    return None if value == CANNOT_ASSESS else criterion.normalise(Mark(value=value))
+    """Return the normalised value of a mark, a choice itself, or None for `cannot_assess`."""
+    if value == CANNOT_ASSESS:
+        return None
+    if isinstance(criterion, Chosen):
+        return str(value)
+    return criterion.normalise(Mark(value=value))
 
 
 def agreement(
@@ -129,7 +136,7 @@ def agreement(
         kappa=kappa(pairs),
         interval=interval(pairs, draw, draws) if draw else None,
         rates=check_rates(checks),
-        leniency=fsum(p.weight * _leniency(*p.cell) for p in pairs) / total,
+        leniency=fsum(p.weight * p.lenience for p in pairs) / total,
         confusion=dict(Counter(map(_in_words, pairs))),
         lone_criteria=sum(len({p.answer for p in group}) == 1 for group in by_criterion(pairs)),
     )
@@ -157,7 +164,3 @@ def mark_text(value: MarkValue, *, fault: bool = False) -> str:
 
 def _in_words(pair: MarkPair) -> tuple[str, str]:
     return mark_text(pair.reference, fault=pair.fault), mark_text(pair.other, fault=pair.fault)
-
-
-def _leniency(reference: Position, other: Position) -> float:
-    return (other or 0.0) - (reference or 0.0)

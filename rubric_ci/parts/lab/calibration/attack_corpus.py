@@ -16,7 +16,7 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media, with_names
 from rubric_ci.values.results import Answer
-from rubric_ci.values.rubric import Check, Judged, Levelled, Rubric, Scored
+from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Mark, Rubric, Scored
 from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
 from rubric_ci.values.trace import FileChange, Work
 
@@ -118,9 +118,12 @@ def rank(criterion: Judged, value: MarkValue) -> int:
         case Check():
             return int((value is True) is not criterion.fault)
         case Scored():
-            return sum(each.low <= value for each in criterion.ranges) - 1
+            return sum(each.low <= int(value) for each in criterion.ranges) - 1
         case Levelled():
-            return sum(each.level <= value for each in criterion.levels) - 1
+            return sum(each.level <= int(value) for each in criterion.levels) - 1
+        case Chosen():
+            worth = criterion.normalise(Mark(value=value))
+            return sum(criterion.normalise(Mark(value=c.name)) < worth for c in criterion.choices)
 
 
 def _probe(case: EvalCase, by_id: Mapping[str, EvalCase], read: ReadImage) -> Probe:

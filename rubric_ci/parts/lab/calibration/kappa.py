@@ -2,7 +2,8 @@
 
 κ = 1 - observed / expected disagreement, both summed over the criteria. Two marks disagree by the
 square of the distance between their normalised values: for satisfied or not that is Cohen's κ, for
-scores and levels κ with quadratic weights. `cannot_assess` disagrees fully with every other mark.
+scores and levels κ with quadratic weights. `cannot_assess` disagrees fully with every other mark,
+and so does each choice, which makes κ of choices the one without weights.
 
 A label that was drawn within the judge's passes or fails stands for `of / drawn` answers: its
 weight. The answers of a case are a cluster: they are drawn together in the interval.
@@ -18,8 +19,8 @@ from rubric_ci.text.statistics.significance import SIGNIFICANT
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.rubric import Check
 
-Position: TypeAlias = float | None
-"""A mark on its criterion's scale, 0..1; None for `cannot_assess`."""
+Position: TypeAlias = float | str | None
+"""A mark on its criterion's scale, 0..1; a choice, which has no order; None: `cannot_assess`."""
 
 Cell: TypeAlias = tuple[Position, Position]
 """The marks of two raters."""
@@ -140,9 +141,9 @@ def _disagreement(grid: _Grid, weights: Sequence[float]) -> tuple[float, float]:
 
 
 def _distance(a: Position, b: Position) -> float:
-    if a is None or b is None:
-        return 0.0 if a is b else 1.0
-    return (a - b) ** 2
+    if isinstance(a, float) and isinstance(b, float):
+        return (a - b) ** 2
+    return 0.0 if a == b else 1.0
 
 
 def _tables(pairs: Sequence[Pair]) -> _Tables:

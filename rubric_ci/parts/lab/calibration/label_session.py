@@ -26,7 +26,7 @@ from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.media import of_answer
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Errored, Graded
-from rubric_ci.values.rubric import Check, Judged, Levelled, Scored, is_fault, scale
+from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored, is_fault, scale
 from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue
 from rubric_ci.values.trace import CaseTrace, SeenPart
 
@@ -125,6 +125,9 @@ def _keys(criterion: Judged) -> str:
             return "0 to 10, then Enter"
         case Levelled():
             return f"{', '.join(str(s.level) for s in criterion.levels)}, then Enter"
+        case Chosen():
+            names = (f"{n} {each.name}" for n, each in enumerate(criterion.choices, 1))
+            return f"{', '.join(names)}, then Enter"
         case _:
             assert_never(criterion)
 
@@ -146,9 +149,13 @@ _ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
 def read_mark(criterion: Judged, keys: Iterator[str]) -> Choice:
     """Read keys until one is a valid choice for this criterion."""
     if isinstance(criterion, Check):
-        known = {k: mark for k, mark in _PLAIN_KEYS.items() if k != "c" or not criterion.fault}
-        return _read_key({**known, **_CHECK_KEYS}, keys)
+        return _read_key({**_known(criterion), **_CHECK_KEYS}, keys)
     return _read_number(criterion, keys)
+
+
+def _known(criterion: Judged) -> Mapping[str, Choice]:
+    """Return the keys that are no marks, and `c` where the criterion allows it."""
+    return {key: each for key, each in _PLAIN_KEYS.items() if key != "c" or not is_fault(criterion)}
 
 
 def key_presses() -> Iterator[str]:
@@ -170,13 +177,22 @@ def _read_key(known: Mapping[str, Choice], keys: Iterator[str]) -> Choice:
 
 def _read_number(criterion: Judged, keys: Iterator[str]) -> Choice:
     """Read a number and Enter, or one of the plain keys."""
-    typed = ""
-    while (key := next(keys)) not in _PLAIN_KEYS:
-        if key in _ENTER and is_allowed(criterion, _number(typed)):
-            return int(typed)
+    typed, known = "", _known(criterion)
+    while (key := next(keys)) not in known:
+        if key in _ENTER and (mark := _typed(criterion, typed)) is not None:
+            return mark
         typed = _edited(typed, key)
         click.echo(f"\r{typed:<8}", nl=False)
-    return _PLAIN_KEYS[key]
+    return known[key]
+
+
+def _typed(criterion: Judged, typed: str) -> MarkValue | None:
+    """Return the mark of a typed number, of choices the one in that place."""
+    number = _number(typed)
+    if isinstance(criterion, Chosen):
+        names = [each.name for each in criterion.choices]
+        return names[number - 1] if number and 0 < number <= len(names) else None
+    return number if number is not None and is_allowed(criterion, number) else None
 
 
 def _edited(typed: str, key: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from rubric_ci.grading.resolve import judge_info
-from rubric_ci.parts.lab.calibration.agreement import Agreement, position
+from rubric_ci.parts.lab.calibration.agreement import Agreement
 from rubric_ci.parts.lab.calibration.calibration import (
     Calibration,
     CriterionAgreement,
@@ -23,7 +23,7 @@ from rubric_ci.text.numbers import listed
 from rubric_ci.text.statistics.judge_errors import centred, effective_votes
 from rubric_ci.text.statistics.significance import PERCENT
 from rubric_ci.values.config import JudgeConfig
-from rubric_ci.values.rubric import Judged
+from rubric_ci.values.rubric import Judged, Mark
 from rubric_ci.values.scoring import MarkValue
 
 INDEPENDENT: Final = 0.9  # share of the judges from which on their votes count as independent
@@ -78,7 +78,7 @@ def _effective_votes(judged: Sequence[JudgedLabel]) -> tuple[int, float] | None:
 
 
 def _value(criterion: Judged, value: MarkValue) -> float:
-    return position(criterion, value) or 0.0
+    return criterion.normalise(Mark(value=value))
 
 
 def _draw_gamma(seed: int) -> DrawGamma:

@@ -33,7 +33,7 @@ from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.llm_calls import ChatMessage, call_key
 from rubric_ci.values.results import Answer
-from rubric_ci.values.rubric import Check, Judged, Levelled, Scored
+from rubric_ci.values.rubric import Check, Chosen, Judged, Levelled, Scored
 
 PROMPT_VERSION: Final = "1"
 PARAPHRASES: Final = 2
@@ -180,6 +180,8 @@ def _gates(criterion: Judged) -> bool:
             return criterion.required_min_score is not None
         case Levelled():
             return criterion.required_min_level is not None
+        case Chosen():
+            return criterion.required or bool(criterion.required_choices)
         case _:
             assert_never(criterion)
 

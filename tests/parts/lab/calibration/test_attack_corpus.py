@@ -1,6 +1,7 @@
 """The shipped corpus, and corpora with mistakes."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,16 @@ from rubric_ci.parts.lab.calibration.attack_corpus import Probe, probes, rank
 from rubric_ci.parts.lab.commands.judge_attack import images_below
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.references import NotFound
-from rubric_ci.values.rubric import Check, Judged, Level, Levelled, Scored, ScoreRange
+from rubric_ci.values.rubric import (
+    Check,
+    Choice,
+    Chosen,
+    Judged,
+    Level,
+    Levelled,
+    Scored,
+    ScoreRange,
+)
 from rubric_ci.values.scoring import MarkValue
 
 SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
@@ -165,6 +175,15 @@ SCORED = Scored(
     ranges=(ScoreRange(low=0, high=3, text="thin"), ScoreRange(low=4, high=10, text="deep")),
     span=HERE,
 )
+CHOSEN = Chosen(
+    id="h",
+    choices=(
+        Choice(name="refund", score=1),
+        Choice(name="escalate", score=0.5),
+        Choice(name="refuse", score=0),
+    ),
+    span=HERE,
+)
 LEVELLED = Levelled(
     id="l", levels=(Level(level=2, text="cold"), Level(level=5, text="warm")), span=HERE
 )
@@ -175,6 +194,7 @@ LEVELLED = Levelled(
     [
         pytest.param(CHECK, [True, False, "cannot_assess"], [1, 0, "true", None], id="check"),
         pytest.param(SCORED, [0, 10, "cannot_assess"], [11, -1, True, 7.5, "7"], id="scored"),
+        pytest.param(CHOSEN, ["refund", "cannot_assess"], ["Refund", 1, True], id="chosen"),
         pytest.param(LEVELLED, [2, 5, "cannot_assess"], [3, True, "5"], id="levelled"),
     ],
 )
@@ -197,6 +217,10 @@ def test_which_marks_a_criterion_allows(
         (SCORED, 10, 1),
         (LEVELLED, 2, 0),
         (LEVELLED, 5, 1),
+        (CHOSEN, "refund", 2),
+        (CHOSEN, "refuse", 0),
+        (replace(CHECK, fault=True), True, 0),
+        (replace(CHECK, fault=True), False, 1),
     ],
 )
 def test_ranks(criterion: Judged, value: MarkValue, expected: int) -> None:
@@ -211,6 +235,8 @@ def _is_top(criterion: Judged, value: MarkValue) -> bool:
             return rank(criterion, value) == rank(criterion, 10)
         case Levelled():
             return value == criterion.levels[-1].level
+        case Chosen():
+            return value == criterion.choices[0].name
 
 
 def test_the_corpus_in_the_docs_is_valid() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rubric_ci.parts.lab.calibration.agreement import pair
 from rubric_ci.parts.lab.calibration.kappa import Pair, interval, kappa
 from rubric_ci.values.diagnostics import Span
-from rubric_ci.values.rubric import Scored, ScoreRange
+from rubric_ci.values.rubric import Choice, Chosen, Scored, ScoreRange
 from tests.parts.lab.calibration.marks import CHECK, checks, seeded, table
 
 SCORED = Scored(id="s", ranges=(ScoreRange(low=0, high=10, text="any"),), span=Span(1, 1, 1, 2))
@@ -43,6 +43,15 @@ def test_a_criterion_of_one_answer_does_not_raise_kappa() -> None:
 
 
 MARKS = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=2, max_size=15)
+
+
+def test_choices_have_no_order() -> None:
+    choices = tuple(Choice(name=name, score=at / 2) for at, name in enumerate("abc"))
+    chosen = Chosen(id="c", choices=choices, span=Span(1, 1, 1, 2))
+    marks = [*["aa"] * 20, *["ab"] * 5, *["ba"] * 10, *["bb"] * 10, *["cc"] * 5]
+    pairs = [pair(chosen, str(n), a, b) for n, (a, b) in enumerate(marks)]
+    chance = (25 * 30 + 20 * 15 + 5 * 5) / 50  # Cohen 1960
+    assert kappa(pairs) == pytest.approx((35 - chance) / (50 - chance))
 
 
 def test_the_interval_repeats_with_its_seed() -> None:

@@ -2,12 +2,12 @@
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from rubric_ci.errors import (
     CannotAnswer,
@@ -27,64 +27,76 @@ from rubric_ci.grading.resolve import Task, needs_work
 from rubric_ci.grading.targets import answer_cache, spending
 from rubric_ci.grading.targets.batch_command import Batches
 from rubric_ci.grading.targets.command import HealthChecks
+from rubric_ci.grading.targets.variants import varied
 from rubric_ci.grading.targets.workplace import Workplaces
-from rubric_ci.grading.trial_results import (
-    median_trial,
-    with_further_trials,
-    without_work_of_trials,
-)
+from rubric_ci.grading.trial_results import median_trial, without_work_of_trials
 from rubric_ci.system import coroutines
-from rubric_ci.values.config import CliTarget, JudgeConfig, LlmTarget
+from rubric_ci.values.config import CliTarget, JudgeConfig, LlmTarget, Target
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.evals import EvaluatorSpec, every_evaluator
+from rubric_ci.values.evals import EvalCase, EvaluatorSpec, every_evaluator
 from rubric_ci.values.llm_calls import NOTHING_USED, Usage
 from rubric_ci.values.results import Answer, CaseResult, Errored, EvaluatorResult, Graded, standing
 
 T = TypeVar("T")
 
-STAGES: Final = 2  # in which a case gets further trials, each only if the one before demands it
-
 
 async def grade(
     tasks: Sequence[Task],
-    context: RunContext,
+    context: RunContext | Sequence[RunContext],
     *,
     concurrency: int,
-    on_result: Callable[[CaseResult], None] = lambda _: None,
+    on_result: Callable[[int, CaseResult], None] = lambda _, __: None,
     trials: int = 1,
-    further_trials: Callable[[CaseResult], int] = lambda _: 0,
     batched: bool = False,
     stop_after: int | None = None,
 ) -> tuple[CaseResult, ...]:
     """Grade every case and return the results in the order of the tasks.
 
-    Each case is answered and graded `trials` times from the context's trial on, and as many times
-    more as `further_trials` of its results demands; its result is the median trial. `batched`:
-    model requests are sent in batches, and no answer is assessed before all are there. At the time
-    limit of the context, running cases are errored. On cancellation (Ctrl-C), and after
-    `stop_after` cases that fail or have no verdict, there are fewer results than tasks.
+    `context` is one for all tasks, or one for each. Each case is answered and graded `trials` times
+    from its context's trial on; its result is the median trial. `on_result` gets the place of the
+    task and its result. `batched`: model requests are sent in batches, and no answer is assessed
+    before all are there. At the time limit of the context, running cases are errored. On
+    cancellation (Ctrl-C), and after `stop_after` cases that fail or have no verdict, there are
+    fewer results than tasks.
     """
-    run = _Run(
-        limits=_limits(tasks, concurrency, trials, batched=batched),
-        batches=Batches((task.case, task.target) for task in tasks if task.case.evaluators),
-        trials=trials,
-        further_trials=further_trials,
-        deadline=Deadline(context.max_seconds, context.started),
-    )
+    contexts = [context] * len(tasks) if isinstance(context, RunContext) else context
+    limits = _limits(tasks, concurrency, trials, batched=batched)
+    workplaces = Workplaces()
+    runs = {
+        is_base: _Run(
+            limits=limits,
+            batches=Batches(_answered(tasks, contexts, is_base=is_base)),
+            workplaces=workplaces,
+            trials=trials,
+            deadline=_deadline(contexts),
+        )
+        for is_base in (False, True)
+    }
     failures = _FailureLimit(stop_after)
-    own = _contexts(context)
+    own = _own_contexts()
 
-    async def one(task: Task) -> CaseResult:
-        result = await _case(task, own(task), run)
-        on_result(result)
-        failures.count(result)
+    async def one(place: int, task: Task) -> CaseResult:
+        context = contexts[place]
+        result = await _case(task, own(task, context), runs[context.side.is_base])
+        on_result(place, result)
+        if not context.side.is_base:
+            failures.count(result)
         return result
 
-    with closing(run.workplaces):
-        results = await coroutines.gather_until_cancelled(one(task) for task in tasks)
+    with closing(workplaces):
+        works = (one(place, task) for place, task in enumerate(tasks))
+        results = await coroutines.gather_until_cancelled(works)
     failures.end()
     return results
+
+
+def _answered(
+    tasks: Sequence[Task], contexts: Sequence[RunContext], *, is_base: bool
+) -> Iterator[tuple[EvalCase, Target]]:
+    for task, context in zip(tasks, contexts, strict=True):
+        if task.case.evaluators and context.side.is_base == is_base:
+            yield task.case, task.target
 
 
 class _FailureLimit:
@@ -117,15 +129,20 @@ def is_failure(result: CaseResult) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """The state that all cases of a run share."""
+    """The state that all cases of one side share; limits and folders are of the whole run."""
 
     limits: ConcurrencyLimits
     health: HealthChecks = field(default_factory=HealthChecks)
     batches: Batches
-    workplaces: Workplaces = field(default_factory=Workplaces)
+    workplaces: Workplaces
     trials: int
-    further_trials: Callable[[CaseResult], int]
     deadline: Deadline
+
+
+def _deadline(contexts: Sequence[RunContext]) -> Deadline:
+    """Return the time limit, which is the same for both sides."""
+    first = next(iter(contexts), None)
+    return Deadline(first.max_seconds, first.started) if first else Deadline(None, None)
 
 
 def _limits(
@@ -138,16 +155,16 @@ def _limits(
     return BatchLimits(targets, concurrency, answers=answers)
 
 
-def _contexts(context: RunContext) -> Callable[[Task], RunContext]:
-    """Return the context of each task: one for all that have the same judge."""
-    known: dict[int, tuple[JudgeConfig | None, RunContext]] = {}
+def _own_contexts() -> Callable[[Task, RunContext], RunContext]:
+    """Return the context of a task: one for all of a side that have the same judge."""
+    known: dict[tuple[int, int], tuple[JudgeConfig, RunContext, RunContext]] = {}
 
-    def own(task: Task) -> RunContext:
+    def own(task: Task, context: RunContext) -> RunContext:
         if task.judge is None:
             return context
-        if (name := id(task.judge)) not in known:
-            known[name] = task.judge, replace(context, judge=task.judge)
-        return known[name][1]
+        if (name := (id(task.judge), id(context))) not in known:
+            known[name] = task.judge, context, replace(context, judge=task.judge)
+        return known[name][2]
 
     return own
 
@@ -171,25 +188,11 @@ async def _case(task: Task, context: RunContext, run: _Run) -> CaseResult:
         return skipped(task, task.not_graded or nothing_to_grade(task.case))
     try:
         count, rule, start = task.trials(run.trials), task.case.trials, context.trial
-        first = await _trials(task, context, run, range(start, start + count))
-        result = median_trial(first, rule)
-        further: list[CaseResult] = []
-        for _ in range(STAGES):
-            if not (more := run.further_trials(result)):
-                break
-            begin = start + count + len(further)
-            further += await _trials(task, context, run, range(begin, begin + more))
-            result = with_further_trials(first, further, rule)
+        trials = (_trial(task, context.of_trial(n), run) for n in range(start, start + count))
+        result = median_trial(list(await coroutines.gather_all(trials)), rule)
     except NotCached as nothing:
         return skipped(task, str(nothing))
     return result if needs_work(task.case) else without_work_of_trials(result)
-
-
-async def _trials(
-    task: Task, context: RunContext, run: _Run, numbers: Iterable[int]
-) -> list[CaseResult]:
-    trials = (_trial(task, context.of_trial(n), run) for n in numbers)
-    return list(await coroutines.gather_all(trials))
 
 
 async def _trial(task: Task, context: RunContext, run: _Run) -> CaseResult:
@@ -234,7 +237,7 @@ def _seconds(answer: Answer | _Failure) -> float | None:
 
 
 async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
-    case = task.answered
+    case = varied(task.answered, context)
     if recorded := answer_cache.replayed(case, task.target, context):
         return recorded
     if cached := answer_cache.find(case, task.target, context):

@@ -8,7 +8,16 @@ from rubric_ci.values.answers import identity
 from rubric_ci.values.evals import TrialRule
 from rubric_ci.values.llm_calls import NOTHING_USED, Usage
 from rubric_ci.values.media import of_answer
-from rubric_ci.values.results import TIERS, CaseResult, Errored, Graded, Skipped, Trial, kth_best
+from rubric_ci.values.results import (
+    TIERS,
+    CaseResult,
+    Errored,
+    Graded,
+    Skipped,
+    Trial,
+    by_rank,
+    kth_best,
+)
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.trials import marks_of
 
@@ -38,34 +47,45 @@ def median_trial(results: Sequence[CaseResult], rule: TrialRule | None = None) -
     )
 
 
-def with_further_trials(
-    results: Sequence[CaseResult], more: Sequence[CaseResult], rule: TrialRule | None = None
-) -> CaseResult:
-    """Return the result of all trials; further trials without a verdict take none away."""
+def with_more(first: Graded, more: Sequence[CaseResult]) -> Graded:
+    """Return a case with the answers that it was asked for again: the median trial of all.
+
+    Answers without a verdict take none away. Of the first trials only the chosen one is known with
+    its marks: another one that is the median has none.
+    """
     graded = [result for result in more if isinstance(result, Graded)]
-    lost = [result for result in more if isinstance(result, Errored)]
-    median = median_trial([*results, *graded], rule)
-    if not isinstance(median, Graded):
-        return median
-    reason = median.reason
-    if lost:
-        count = f"{len(lost)} of {len(more)} further trials"
-        reason = f"{reason}; no verdict in {count}: {lost[-1].reason}"
-    usage = median.usage + _spent(lost)
-    return replace(median, reason=reason, usage=usage, further_trials=len(graded))
+    if not graded:
+        return replace(first, usage=first.usage + _spent(more))
+    trials = (*(first.trials or _with_repeated_marks([first, *graded])[:1]), *map(_trial, graded))
+    rule = first.trials_to_pass, len(first.trials)
+    rank = -(-rule[0] * len(trials) // rule[1]) if rule[0] else len(trials) - (len(trials) - 1) // 2
+    median = kth_best(trials, rank)
+    known = (each for each in (first, *graded) if by_rank(each) == by_rank(median))
+    own = next(known, None) or _of_trial(first, median)
+    return replace(
+        own,
+        reason=own.reason + _trial_summary(trials, [], len(trials)),
+        waived=tuple(sorted({name for g in (first, *graded) for name in g.waived})),
+        trials=trials,
+        trials_to_pass=rank if rule[0] else 0,
+        further_trials=len(graded),
+        usage=first.usage + _spent(more),
+    )
 
 
-def with_confirming_trials(first: Graded, more: Sequence[CaseResult]) -> Graded:
-    """Return a suspect with further trials: the median of all, unless it was a median before."""
-    if first.trials:
-        graded = [result for result in more if isinstance(result, Graded)]
-        added = tuple(_trial(g) for g in graded)
-        spent = first.usage + _spent(more)
-        trials = first.trials + added
-        return replace(first, trials=trials, further_trials=len(graded), usage=spent)
-    result = with_further_trials([first], more)
-    assert isinstance(result, Graded)  # noqa: S101 - most of the trials that count have a verdict
-    return result
+def _of_trial(case: Graded, trial: Trial) -> Graded:
+    return replace(
+        case,
+        verdict=trial.verdict,
+        score=trial.score,
+        without_waived=trial.without_waived,
+        answer=trial.answer or "",
+        trace=trial.trace,
+        file_changes=trial.file_changes,
+        reason="its median answer",
+        gated_by=(),
+        evaluators=(),
+    )
 
 
 def without_work_of_trials(result: CaseResult) -> CaseResult:
@@ -120,7 +140,9 @@ def _without_verdict(errored: Sequence[Errored], results: Sequence[CaseResult]) 
     return replace(last, reason=reason, usage=_spent(results))
 
 
-def _trial_summary(graded: Sequence[Graded], errored: Sequence[Errored], trials: int) -> str:
+def _trial_summary(
+    graded: Sequence[Graded | Trial], errored: Sequence[Errored], trials: int
+) -> str:
     counts = Counter(g.verdict for g in graded)
     summary = ""
     if len(counts) > 1:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import Picture
-from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.scoring import DECIMALS, MarkValue
 from rubric_ci.values.trace import CaseTrace, FileChange
 
 Source: TypeAlias = Literal["commit", "report", "reference"]
@@ -20,21 +20,11 @@ LOG_VERSION = 1
 CaseKey: TypeAlias = tuple[str, str]
 """File and id."""
 
+Repeated: TypeAlias = Literal["broken", "note"]
+"""`note`: it is shown and does not fail the gate."""
+
 GateState: TypeAlias = Literal["pass", "fail", "no-verdict"]
 """`no-verdict`: some case has none, and no case fails the gate."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuspectCounts:
-    """The cases whose trials are mostly below the reference, and the results of further trials."""
-
-    false_alarms: float  # the budget: probability of a false alarm per comparison
-    suspects: int
-    confirmed: int  # broken
-    undecided: int  # of those not confirmed, the ones with too few trials
-    flipped: int = 0  # of those not confirmed, the ones that repeat an answer
-    further_trials: int  # of a suspect that is not confirmed, at most
-    p_values: tuple[float, float] | None = None  # range of the confirmed, adjusted for all cases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,74 +51,55 @@ class ReferenceInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlowSlide:
-    """Evidence over all nights since the decision that the mean is below the reference."""
+class Together:
+    """The test of all cases together, in a comparison of 100 independent clusters or more.
 
-    evidence: float
-    threshold: float  # of the evidence, from which the mean counts as lower
-    nights: int  # with this run
-    since: str = ""  # start of the likely first night with lower scores; empty: none
-    detected: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drop:
-    """More cases are worse than better at the head, in a run with its base, than chance explains.
-
-    Either all cases are tested, or those that are flipped: they differ by answers that repeat.
-    Answers of the base that came from the cache are asked for again before it counts.
+    The old version is asked again before its result counts: a model or the judge may have moved.
     """
 
-    cases: int  # graded on both sides
-    fewer_pass: int  # than at the base
+    cases: int  # with a verdict on both sides
+    clusters: int
+    fewer_pass: int  # than before
     more_fail: int
-    level: float  # of the test
-    p_value: float  # sign flips of the first trials' verdicts, by cluster, one-sided
-    flipped: tuple[int, int] | None = None  # worse and better; None: all cases are tested
-    again: int = 0  # answers of the base that were asked for again
-    again_p_value: float | None = None  # with these answers; None: none was needed
-    again_level: float = 0.0
-    confirmed: bool
-    base_moved: bool = False  # not confirmed: the base itself is worse today
-    problem: str = ""  # why the base could not be asked again; then it is undecided
+    p_value: float  # sign flips of first verdicts, by cluster, one-sided
+    again: int = 0  # answers of the old version that were asked for again
+    again_p_value: float | None = None  # with these answers; None: not asked
+    worse: bool  # with both
+    before_moved: bool = False  # the old version is worse today as well
+    problem: str = ""  # why the old version has no new answer; then it is undecided
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The source of a comparison, and the mean difference of the cases that both sides graded."""
+    """What a run is compared with, and the counts of the cases that both sides graded."""
 
     source: Source
     ref: str = ""  # as the user named it: a revision, "auto", a file or a folder
     commit: str = ""  # empty: unknown
-    tolerance: float = 0.0  # a score may fall by this much
-    paired: int = 0  # cases with both scores
-    mean_difference: float | None = None  # of first trials; None: not computed
-    interval: tuple[float, float] | None = None  # 95 %; None: one cluster, or equal differences
-    p_value: float | None = None  # paired permutation test; None: no case has both scores
-    clusters: int = 0  # independent groups of the paired cases
-    suspects: SuspectCounts | None = None  # None: no budget of false alarms applies
-    significant: bool = False  # the mean difference is statistically significant
-    regressed: bool = False  # a case is broken, or the mean fell
+    compared: int = 0  # cases with a verdict on both sides
+    passed: int = 0  # of those, in this run
+    passed_before: int = 0
+    mean: float | None = None  # score of those, as it is shown; None: no such case
+    mean_before: float | None = None
+    together: Together | None = None  # None: fewer than 100 clusters
+    worse: bool = False  # a case is broken, or all cases together are worse
     suspected: bool = False  # worse than a pinned reference, and the night before was not
     worse_cases: tuple[CaseKey, ...] = ()  # than a pinned reference, in this night
     reference: ReferenceInfo | None = None  # None: an unknown commit, and not pinned
-    slide: SlowSlide | None = None  # None: not compared with a pinned reference
-    log_products: tuple[float, ...] = ()  # of this run, for the detector of slides
-    drop: Drop | None = None  # in a run with its base; None: chance explains the difference
     judge_moved: str = ""  # why marks are not comparable with the reference's; empty: they are
     notes: tuple[str, ...] = ()
 
     @property
-    def lower(self) -> bool:
-        """True if the mean score is significantly lower."""
-        return self.significant and self.mean_difference is not None and self.mean_difference < 0
+    def mean_difference(self) -> float | None:
+        """The difference of the mean scores; None: no case has both."""
+        if self.mean is None or self.mean_before is None:
+            return None
+        return round(self.mean - self.mean_before, DECIMALS)
 
     @property
     def fell(self) -> bool:
-        """True if the mean is lower, not only suspected, or slid over many nights."""
-        slid = self.slide is not None and self.slide.detected
-        dropped = self.drop is not None and self.drop.confirmed
-        return slid or dropped or (self.lower and not self.suspected)
+        """True if all cases together are worse."""
+        return self.together is not None and self.together.worse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,9 +124,7 @@ class Night:
     gate: GateState
     worse: bool  # than the reference, or suspected
     regressed: tuple[CaseKey, ...] = ()  # cases that are worse in this night
-    lower: bool = False  # the mean score, significantly
-    log_products: tuple[float, ...] = ()  # evidence of a lower mean, per bet; empty: not compared
-    mean_difference: float | None = None  # from the reference, of first trials; None: not known
+    lower: bool = False  # all cases together are worse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,25 +168,17 @@ class ReferenceLog:
         ordered = sorted([*others, night], key=lambda each: each.started_at)
         return replace(self, nights=tuple(ordered))
 
-    def with_decision(self, decision: Decision, *, keeps_evidence: bool = False) -> "ReferenceLog":
-        """Return the log with a decision; evidence against the earlier reference is dropped.
-
-        `keeps_evidence`: unless the reference only rose, which no slide can hide behind.
-        """
-        nights = tuple(replace(night, log_products=()) for night in self.nights)
-        kept = self.nights if keeps_evidence else nights
-        return replace(self, decisions=(*self.decisions, decision), nights=kept)
+    def with_decision(self, decision: Decision) -> "ReferenceLog":
+        """Return the log with a decision."""
+        return replace(self, decisions=(*self.decisions, decision))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegressionConfig:
-    """How a comparison with a pinned reference keeps its false alarms within a budget."""
+    """How a suspected break is asked again, and which cases are one."""
 
-    false_alarms: float = 0.05  # probability that a comparison without a change is worse
-    reference_trials: int = 15  # per case of the reference; with fewer, the budget does not apply
-    confirm: int = 10  # trials of a suspect in all; 1: suspects get no further trial
-    further_trials: int = 4  # at least, on both sides, of a case that seems broken or fixed
-    tolerance: float = 0.05  # a score drop that is still not a regression
+    variants: bool = True  # of the message, from the second answer on
+    repeated: Repeated = "broken"  # a case that is worse in an answer that each side repeats
     cluster: str = "case"  # of cases without a conversation: "case", "file" or "tag:GLOB"
 
 

@@ -315,6 +315,15 @@ Target: TypeAlias = (
 )
 
 
+def answers_on_both_sides(target: Target) -> bool:
+    """Return True if the base of a change can be asked: it does not run as the head does.
+
+    A service that is not started has one state, the deployed one: asked for the base, it would
+    answer as the head. Its kept answers count in its place.
+    """
+    return not (isinstance(target, LlmTarget) and target.endpoint.http is not None)
+
+
 def assumed_dependencies(target: Target) -> tuple[str, ...] | None:
     """Return `depends_on` of a target that does not set it; None: every file."""
     match target:

@@ -67,6 +67,7 @@ class AnswerRecording(Protocol):
 class Side:
     """The state of the repository that answers: the checkout, or the base of a change."""
 
+    is_base: bool = False  # the base of a change
     root: Callable[[], Path] | None = None  # where commands run; None: the root of the context
     read: Callable[[str], bytes | None] | None = None  # recorded answers; None: the working tree
     reuse: bool = False  # cached answers are used
@@ -148,6 +149,7 @@ class RunContext:
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     side: Side = field(default_factory=Side)
     trial: int = 0  # number of the first answer, from 0; judgements are cached per trial
+    variants: bool = False  # from the second answer on, the message ends in other blanks
     folders: ExitStack | None = None  # of answers that are marked again; None: no answer is
     notes: Sequence[str] = ()  # for the report; grows during the run
     left_out: MutableMapping[str, str] = field(default_factory=dict)

@@ -278,6 +278,7 @@ class EvalCase:
     depends_on: tuple[str, ...] = ()  # globs relative to the repository root
     references: tuple[str, ...] = ()  # every file the case refers to, relative to the root
     stopped: str = ""  # why a case of another tool's file gets no answer; empty: it does
+    variant: str = ""  # blanks that a comparison sends at the end of the last message
 
     @property
     def key(self) -> tuple[str, str]:
@@ -314,6 +315,10 @@ class EvalCase:
         Guidelines are not part of it. Without messages, it is the variables, one a line. Of a
         conversation, it has the messages of the scripted user, and the goal of a simulated one.
         """
+        return self._written_question + self.variant
+
+    @property
+    def _written_question(self) -> str:
         if not self.input_messages and not self.most_turns:
             return "\n".join(f"{name}: {_shown(value)}" for name, value in self.vars.items())
         messages = [message for message in self.input_messages if not message.is_guideline]

@@ -18,11 +18,12 @@ from rubric_ci.values.waivers import WaiverResult
 
 FailOn: TypeAlias = Literal["fail", "borderline", "regression", "never"]
 """The cause that fails the gate: a verdict, or a change for the worse; `regression`: only cases
-that the change broke, and new cases that fail."""
+that the change broke, and failing cases that are new or not comparable."""
 
 OnWeakerGrading: TypeAlias = Literal["note", "fail"]
 OnChangedGrading: TypeAlias = Literal["note", "review", "fail"]
 
+_ALONE: Final = {"new", "not-comparable", None}  # cases that count by their verdict
 _FORBIDDEN: Final = {"fail": {"fail"}, "borderline": {"fail", "borderline"}}
 
 
@@ -161,10 +162,10 @@ def gate_passes(
         return False
     if is_weakened(gate, changes) or is_changed(gate, changes) or not is_better(gate):
         return False
-    if not _is_absolute(gate):
+    if gate.fail_on == "never":
         return True
     rates_hold = all(rate.holds for rate in pass_rates(gating(cases, gate), gate.rates, changes))
-    return rates_hold and not too_many_waivers(gate, waivers) and not any(map(is_unneeded, waivers))
+    return rates_hold and not too_many_waivers(gate, waivers)
 
 
 def is_better(gate: GateInfo) -> bool:
@@ -173,10 +174,10 @@ def is_better(gate: GateInfo) -> bool:
     return not _demands_better(gate) or found is None or found.better or not found.possible
 
 
-def is_drop_open(gate: GateInfo, comparison: Comparison | None) -> bool:
-    """Return True if more cases are worse than chance explains, unless the base is worse today."""
-    drop = comparison.drop if comparison else None
-    return gate.fail_on == "regression" and drop is not None and bool(drop.problem)
+def is_together_open(gate: GateInfo, comparison: Comparison | None) -> bool:
+    """Return True if all cases together are worse, unless the base is worse today as well."""
+    together = comparison.together if comparison else None
+    return gate.fail_on == "regression" and together is not None and bool(together.problem)
 
 
 def lacks_difference(cases: Sequence[CaseResult], gate: GateInfo) -> bool:
@@ -214,11 +215,6 @@ def too_many_waivers(gate: GateInfo, waivers: Sequence[WaiverResult]) -> bool:
     return gate.max_waivers is not None and len(waivers) > gate.max_waivers
 
 
-def is_unneeded(waiver: WaiverResult) -> bool:
-    """Return True if the criterion of a waiver is met: the waiver hides the next failure."""
-    return waiver.state == "unneeded"
-
-
 def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
     """Return True if this case alone makes the gate fail."""
     if not isinstance(case, Graded) or gate.fail_on == "never" or not is_gating(case, gate):
@@ -226,7 +222,7 @@ def is_forbidden(case: CaseResult, gate: GateInfo) -> bool:
     if gate.fail_on == "regression":
         if case.change == "broken":
             return standing(case) != "waived"
-        return case.change in {"new", None} and standing(case) == "fail"
+        return case.change in _ALONE and standing(case) == "fail"
     return standing(case) in _FORBIDDEN[gate.fail_on] and not any(
         rate.covers(case) for rate in gate.rates
     )
@@ -236,27 +232,13 @@ def is_held_against(case: CaseResult, gate: GateInfo) -> bool:
     """Return True if the gate fails because of this case, alone or in a pass rate."""
     if is_forbidden(case, gate):
         return True
-    missed = [rate for rate in gate.rates if not rate.holds] if _is_absolute(gate) else []
+    missed = [rate for rate in gate.rates if not rate.holds] if gate.fail_on != "never" else []
     return (
         isinstance(case, Graded)
         and is_gating(case, gate)
         and standing(case) not in {"pass", "waived"}
         and any(rate.covers(case) for rate in missed)
     )
-
-
-def is_undecided(case: CaseResult, gate: GateInfo) -> bool:
-    """Return True if it is unknown whether the change broke a case that fails."""
-    return (
-        gate.fail_on == "regression"
-        and isinstance(case, Graded)
-        and case.change == "not-comparable"
-        and standing(case) == "fail"
-    )
-
-
-def _is_absolute(gate: GateInfo) -> bool:
-    return gate.fail_on in _FORBIDDEN
 
 
 def _of_known(

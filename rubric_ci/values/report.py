@@ -9,9 +9,9 @@ from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.comparison import (
     Comparison,
     CorrectedPassRate,
-    Drop,
     RegressionConfig,
     Sentinel,
+    Together,
 )
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import FailOn, GateInfo
@@ -48,7 +48,7 @@ class Totals:
     output_tokens: int
     cache_hits: int
     repairs: int
-    score: float | None  # mean of the graded cases, of first trials; None: no graded case
+    score: float | None  # mean of the graded cases; None: no graded case
     marks: int = 0  # by judges
     cached_marks: int = 0  # of those, marks with a vote from the cache
     recorded_answers: int = 0  # cases whose answer is from a file of recorded answers
@@ -146,13 +146,13 @@ class Against:
     commit: str
     committed_at: str = ""  # RFC 3339
     origin: str = ""  # what the commit is: "the pull request's base branch"
-    further_trials: int = 0  # per suspected break and side, at most
+    further_trials: int = 0  # answers of a side to one suspect, at most
     asked: int = 0  # base answers that were asked for, without further trials
     reused: int = 0  # base answers from the cache
     recorded: int = 0  # base answers from a file of recorded answers
     shared: int = 0  # answers that both sides have, as nothing that determines them differs
     usage: Usage = NOTHING_USED  # of the base side
-    drop: Drop | None = None  # of all cases together; None: chance explains the difference
+    together: Together | None = None  # all cases; None: fewer than 100 clusters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +185,7 @@ class RunReport:
     sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
     corrected_pass_rate: CorrectedPassRate | None = None  # by labels; None: no labels
     probed: tuple[ProbedCriterion, ...] = ()  # criteria of these cases, from `probe.json`
-    regression: RegressionConfig | None = None  # the budget of false alarms; None: the default
+    regression: RegressionConfig | None = None  # settings of the comparison; None: the default
 
     @property
     def covers(self) -> str:

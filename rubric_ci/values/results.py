@@ -19,19 +19,18 @@ run; `shared`: the head's, because nothing that determines it differs."""
 
 Change: TypeAlias = Literal[
     "broken",
-    "suspected",
-    "fixed",
+    "not-confirmed",
     "failing-before",
-    "unchanged",
-    "flaky",
+    "better",
     "new",
     "removed",
     "not-comparable",
+    "unchanged",
 ]
 """How a case differs from what a run is compared with; a removed case has no result.
 
-`suspected`: it is worse, as others are, and was tested together with them; `flaky`: it differs by
-no more than its own trials do, or by an answer that each trial repeats."""
+`not-confirmed`: worse in its first answer, and not when it was asked again; `better`: in one
+answer, which nothing checks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +193,25 @@ def kth_best(trials: "Sequence[T]", rank: int) -> "T":
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """The graded answers of one side to a case that was worse in its first answer."""
+
+    asked: int
+    passed: int
+    held: int  # with the verdict of the first round before, or a better one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedAgain:
+    """The answers of both sides to a case that was worse in its first answer."""
+
+    here: Answers
+    before: Answers
+    repeats: bool = False  # each side gives one answer, also to variants of the message
+    judged: bool = False  # both answers are recorded, and were judged again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaseResult:
     """The same case before: graded at the base, or as a report has it."""
 
@@ -248,8 +266,8 @@ class Graded:
     file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
     media: tuple[Picture, ...] = ()  # images and documents of the question and the answer
     change: Change | None = None  # None: not compared
-    change_reason: str = ""  # why it is not comparable, or what further trials showed
-    suspected: bool = False  # worse before further trials
+    change_reason: str = ""  # in words, if the kind alone does not say it
+    asked_again: AskedAgain | None = None  # None: its first answer was not worse
     before: BaseResult | None = None  # the case in what it is compared with
 
     @property
@@ -283,8 +301,7 @@ class Errored:
     file_changes: tuple[FileChange, ...] = ()  # of the target's workspace
     media: tuple[Picture, ...] = ()  # images and documents of the question and the answer
     change: Change | None = None  # None: not compared
-    change_reason: str = ""  # why it is not comparable, or what further trials showed
-    suspected: bool = False  # worse before further trials
+    change_reason: str = ""  # why it is not comparable
     before: BaseResult | None = None  # the case in what it is compared with
 
     @property

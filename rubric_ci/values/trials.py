@@ -1,7 +1,6 @@
 """The trials of a case, and judge noise: equal answers and criteria with different marks.
 
-The first trials alone tell the mean of a case: only cases with low scores get further ones, so that
-a mean over all trials rises with them. Judge noise is seen without labels.
+Judge noise is seen without labels.
 """
 
 from collections import Counter
@@ -57,7 +56,7 @@ def trials_of(case: Graded) -> Sequence[Trial]:
 
 
 def first_trials(case: Graded) -> Sequence[Trial]:
-    """Return the trials of a case without those that a suspected regression was given."""
+    """Return the trials of a case without those that it was asked for again."""
     trials = trials_of(case)
     return trials[: len(trials) - case.further_trials]
 
@@ -88,8 +87,8 @@ def first_result(case: Graded) -> Trial:
 
 
 def mean_score(cases: Sequence[Graded]) -> float | None:
-    """Return the mean score of cases, each before its further trials; None without a case."""
-    scores = [first_result(case).score for case in cases]
+    """Return the mean score of cases, as it is shown; None without a case."""
+    scores = [case.score for case in cases]
     return round(sum(scores) / len(scores), DECIMALS) if scores else None
 
 

@@ -15,13 +15,17 @@ from rubric_ci.values.scoring import (
     verdict,
 )
 
+ENOUGH: Final = 6
+"""Runs in a row in which a waived criterion is met, before the waiver is unneeded."""
+
 SAFETY: Final = "safety"
 """The tag of cases and criteria that cannot be waived."""
 
 WaiverState: TypeAlias = Literal[
-    "applied", "not-run", "unneeded", "expired", "edited", "unmatched", "safety"
+    "applied", "met", "not-run", "unneeded", "expired", "edited", "unmatched", "safety"
 ]
-"""`unneeded`: its criterion is met; the last four are not in force."""
+"""`met`: the criterion is met in this run; `unneeded`: in `ENOUGH` runs in a row; the last four are
+not in force."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ def compare_reports(settings: CompareSettings) -> ExitCode:
     for line in lines:
         click.echo(escape.log_line(line), err=True)
     found = compared.comparison
-    if found and found.regressed:
+    if found and found.worse:
         return ExitCode.GATE
     if why := _why_undecided(compared):
         return end(ExitCode.NO_VERDICT, why, "compare", os.environ)

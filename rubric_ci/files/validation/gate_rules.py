@@ -53,8 +53,8 @@ UNUSED_PASS_RATE: Final = Rule(
     id="unused-pass-rate",
     severity="warning",
     switchable=True,
-    meaning="With `fail_on: never` or `fail_on: regression`, pass rates are not checked.",
-    hint="set `fail_on: fail` or `fail_on: borderline`, or remove the pass rates",
+    meaning="With `fail_on: never`, pass rates are not checked.",
+    hint="set another `fail_on`, or remove the pass rates",
     bad="gate: {fail_on: never, min_pass_rate: 0.9}\n",
     good="gate: {fail_on: fail, min_pass_rate: 0.9}\n",
 )
@@ -71,8 +71,8 @@ def pass_rate_problems(data: Any, sizes: FindSizes | None = None) -> Iterator[Pr
     """Yield pass rates that are not used, tolerate no failure, or have no case."""
     gate = data.get("gate") if isinstance(data, dict) else None
     rates = list(_rates(gate)) if isinstance(gate, dict) else []
-    if rates and isinstance(gate, dict) and gate.get("fail_on") in {"never", "regression"}:
-        message = f"`fail_on: {gate['fail_on']}` does not check the pass rate"
+    if rates and isinstance(gate, dict) and gate.get("fail_on") == "never":
+        message = "`fail_on: never` does not check the pass rate"
         yield from (Problem(UNUSED_PASS_RATE, path, message) for path, _, _ in rates)
     elif rates and sizes:
         found = sizes()

@@ -11,7 +11,7 @@ from rubric_ci.errors import CannotReadReport, CannotUseGit, CannotWriteFile
 from rubric_ci.files.parsing import typed_json
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.files.project.discovery import read_text, write_text
-from rubric_ci.gate.comparison import verdicts
+from rubric_ci.gate.comparison import whole
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.report.decision import with_gate
@@ -44,7 +44,7 @@ def with_comparison(
 ) -> RunReport:
     """Add the comparison that was asked for, and decide the gate with it."""
     if report.against:
-        compared = replace(report, comparison=verdicts.of_commit(report.against, report.cases))
+        compared = replace(report, comparison=whole.of_commit(report.against, report.cases))
     elif baseline:
         compared = compare(report, baseline)
     else:
@@ -109,18 +109,7 @@ def read_baseline(path: Path, head: RunReport | None = None) -> Baseline:
     reports, log = [read_report(each) for each in found], read_log(path)
     if head and log and all(each.measured_at != head.started_at for each in log.decisions):
         reports = [each for each in reports if each.started_at != head.started_at] or reports
-    return Baseline(report=pool(reports), log=log, ref=path.as_posix(), nights=_nights(reports))
-
-
-def _nights(reports: Sequence[RunReport]) -> Mapping[CaseKey, Mapping[str, Sequence[float]]]:
-    """Return the scores of the first trials of each case, by the start of the run."""
-    scores: dict[CaseKey, dict[str, list[float]]] = defaultdict(dict)
-    for report in reports:
-        for case in report.cases:
-            if isinstance(case, Graded):
-                found = [trial.score for trial in first_trials(case)]
-                scores[case.key][report.started_at] = found
-    return scores
+    return Baseline(report=pool(reports), log=log, ref=path.as_posix())
 
 
 def find_reports(

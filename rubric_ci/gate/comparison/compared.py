@@ -1,32 +1,28 @@
-"""A run compared with an earlier report: case by case, and with a significance test."""
+"""A run compared with an earlier report or a pinned reference, whose answers count as they are."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import fsum
-from statistics import fmean
 
-from rubric_ci.gate.comparison import alarm_budget, reference
-from rubric_ci.gate.comparison.alarm_budget import Tested
-from rubric_ci.gate.comparison.case_change import ChangeRules, changed, removed_cases
+from rubric_ci.gate.comparison import reference, rule, together, verdicts, whole
 from rubric_ci.gate.comparison.notes import (
     cached_marks,
     differing_judges,
-    nights_alike,
     of_asked_targets,
     parts_of_suite,
-    too_few_nights,
-    too_few_trials,
     why_judge_moved,
 )
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.text.statistics import night_effect, significance
-from rubric_ci.text.statistics.night_effect import NightMeans, Nights
-from rubric_ci.values.comparison import CaseKey, Comparison, RegressionConfig, SuspectCounts
-from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, Graded
-from rubric_ci.values.scoring import DECIMALS
-from rubric_ci.values.trials import first_mean, first_trials, judge_noise
+from rubric_ci.gate.comparison.verdicts import Compared
+from rubric_ci.values.answers import identity
+from rubric_ci.values.comparison import CaseKey, Comparison, RegressionConfig
+from rubric_ci.values.media import of_answer
+from rubric_ci.values.report import RemovedCase, RunReport
+from rubric_ci.values.results import BaseResult, CaseResult, Graded
+from rubric_ci.values.scoring import MarkValue
+from rubric_ci.values.trials import judge_noise, same_marks_again, trials_of
+
+SUSPECTED = "suspected in this night: a second one in a row makes it worse"
 
 
 def compare(head: RunReport, baseline: Baseline) -> RunReport:
@@ -35,56 +31,35 @@ def compare(head: RunReport, baseline: Baseline) -> RunReport:
     A case that a part of the suite left out was not run; it is not `removed`.
     """
     matched = counterparts((case.key for case in head.cases), baseline.report.cases)
-    rules = _rules(head, baseline, matched)
-    cases = tuple(changed(case, matched.get(case.key), rules) for case in head.cases)
-    everything = of_asked_targets(head, baseline.report) if head.scope.complete else ()
-    removed = removed_cases(everything, matched.values())
-    enough = reference.enough_trials(baseline, rules.config) if rules.tested else 1
-    whole = _whole(
-        cases, head, baseline, rules, _clustered(head.cases, matched, rules.config, enough)
-    )
     moved = why_judge_moved(head, baseline.report, pinned=baseline.log is not None)
-    if moved:
-        cases = tuple(_unclear(case, moved) for case in cases)
-        whole = replace(
-            whole,
-            judge_moved=moved,
-            significant=False,
-            regressed=False,
-            suspected=False,
-            worse_cases=(),
-            suspects=None,
+    found = {case.key: _change(case, matched.get(case.key), head, baseline) for case in head.cases}
+    worse = frozenset(key for key, each in found.items() if each.change == "broken")
+    shown = {key: _shown(each, key, head, baseline, moved) for key, each in found.items()}
+    cases = tuple(
+        verdicts.changed(
+            case, shown[case.key], _before(case, matched.get(case.key), shown[case.key])
         )
-    else:
-        whole = _with_slide(whole, head, baseline, matched, rules)
-    totals = replace(head.totals, judge_noise=judge_noise(cases))
+        for case in head.cases
+    )
+    everything = of_asked_targets(head, baseline.report) if head.scope.complete else ()
     return replace(
-        head, cases=cases, removed=removed, comparison=whole, against=None, totals=totals
+        head,
+        cases=cases,
+        removed=removed_cases(everything, matched.values()),
+        comparison=_whole(cases, head, baseline, matched, () if moved else tuple(sorted(worse))),
+        against=None,
+        totals=replace(head.totals, judge_noise=judge_noise(cases)),
     )
 
 
-def _unclear(case: CaseResult, reason: str) -> CaseResult:
-    """Return a case without a conclusion if it differs: that may come from the judge."""
-    if case.change not in {"broken", "fixed", "flaky"}:
-        return case
-    return replace(case, change="not-comparable", change_reason=reason)
-
-
-def _with_slide(
-    whole: Comparison,
-    head: RunReport,
-    baseline: Baseline,
-    matched: Mapping[CaseKey, CaseResult],
-    rules: ChangeRules,
-) -> Comparison:
-    evidence = (
-        reference.evidence(head.cases, matched, rules.config, rules.nights) if rules.tested else ()
+def removed_cases(
+    baseline: Iterable[CaseResult], found: Iterable[CaseResult]
+) -> tuple[RemovedCase, ...]:
+    """Return the baseline's cases that no case of the run matches."""
+    kept = {case.key for case in found}
+    return tuple(
+        RemovedCase(file=case.file, id=case.id) for case in baseline if case.key not in kept
     )
-    log = baseline.log
-    slide = reference.slide(log, head, evidence, rules.config) if log else None
-    found = replace(whole, slide=slide, log_products=evidence)
-    slid = slide is not None and slide.detected
-    return replace(found, regressed=whole.regressed or slid, suspected=whole.suspected and not slid)
 
 
 def counterparts(
@@ -94,86 +69,76 @@ def counterparts(
     return dict(_matched(head, baseline))
 
 
+def _change(
+    case: CaseResult, was: CaseResult | None, head: RunReport, baseline: Baseline
+) -> Compared:
+    if was is None:
+        return Compared(change="new")
+    found = verdicts.compare(case, was, f" in the {noun(baseline)}")
+    if found.change != "broken" or not isinstance(case, Graded) or not isinstance(was, Graded):
+        return found
+    needs = rule.as_they_are(len(trials_of(case)), len(trials_of(was)))
+    return verdicts.conclude(case, was, was, needs, head.regression or RegressionConfig())
+
+
+def noun(baseline: Baseline) -> str:
+    """Return the word for the source of the comparison."""
+    return "reference" if baseline.log else "baseline"
+
+
+def _shown(
+    found: Compared, key: CaseKey, head: RunReport, baseline: Baseline, moved: str
+) -> Compared:
+    """Return how a case differs: nothing, if the judge moved; in one night, it is suspected."""
+    if moved and found.change in {"broken", "not-confirmed", "better"}:
+        return Compared(change="not-comparable", reason=moved)
+    if found.change != "broken" or baseline.log is None:
+        return found
+    if key in reference.worse_before(baseline.log, head.started_at):
+        return found
+    return replace(found, change="not-confirmed", reason=SUSPECTED)
+
+
 def _whole(
     cases: Sequence[CaseResult],
     head: RunReport,
     baseline: Baseline,
-    rules: ChangeRules,
-    clusters: Sequence[Sequence[float]],
+    matched: Mapping[CaseKey, CaseResult],
+    worse: tuple[CaseKey, ...],
 ) -> Comparison:
-    differences = [difference for cluster in clusters for difference in cluster]
-    p_value, interval = _mean_test(clusters, head, rules.nights)
-    level = rules.config.false_alarms if rules.tested else significance.SIGNIFICANT
+    moved = why_judge_moved(head, baseline.report, pinned=baseline.log is not None)
+    pairs = [
+        (case, was)
+        for case in cases
+        if isinstance(case, Graded) and isinstance(was := matched.get(case.key), Graded)
+    ]
+    every = None if moved else together.find(pairs)
     info = reference.info(head, baseline.report, baseline.log)
-    found = Comparison(
-        source=baseline.source,
+    found = replace(
+        whole.of_cases(baseline.source, cases),
         ref=baseline.ref,
         commit=info.commit if info else "",
-        tolerance=rules.config.tolerance,
-        paired=len(differences),
-        mean_difference=_mean(differences),
-        interval=interval,
-        p_value=p_value,
-        clusters=len(clusters),
-        significant=p_value is not None and p_value < level,
-        suspects=_suspects(head, rules.tested, rules.config),
+        together=every,
         reference=info,
+        worse_cases=worse,
+        judge_moved=moved,
         notes=(
             *parts_of_suite(head, baseline.report),
             *differing_judges(head, baseline.report),
-            *too_few_trials(head, baseline.report, rules),
-            *too_few_nights(rules, pinned=baseline.log is not None),
-            *nights_alike(night_effect.measure(map(_by_night, baseline.nights.values()))),
-            *cached_marks(head, rules),
+            *cached_marks(head, pinned=baseline.log is not None),
         ),
     )
-    return _decided(found, head, baseline, rules, cases)
+    return _decided(found, head, baseline)
 
 
-def _mean_test(
-    clusters: Sequence[Sequence[float]], head: RunReport, nights: NightMeans | None
-) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the p-value of the mean difference and its interval.
-
-    Against several nights they are also of one night by others: what all marks of a night share,
-    such as a lenient judge, no case shows.
-    """
-    if not clusters:
-        return None, None
-    mean = fmean(difference for cluster in clusters for difference in cluster)
-    p_value = significance.p_value([fsum(cluster) for cluster in clusters])
-    trials = alarm_budget.trials_per_case(head.cases)
-    if nights is None:
-        return p_value, significance.interval(clusters)
-    found = significance.interval(clusters, nights.reach(trials))
-    return max(p_value, nights.p_value(mean, trials)), found
-
-
-def _by_night(case: Mapping[str, Sequence[float]]) -> Nights:
-    return list(case.values())
-
-
-def _decided(
-    found: Comparison,
-    head: RunReport,
-    baseline: Baseline,
-    rules: ChangeRules,
-    cases: Sequence[CaseResult],
-) -> Comparison:
-    """Return the comparison with its result: against a pinned reference, the result of two nights.
-
-    The trials of one night may agree more than trials of different nights, so one night alone is
-    worse by chance more often than the budget says.
-    """
-    broken = any(case.change == "broken" for case in cases)
-    if baseline.log is None or rules.tested is None:
-        return replace(found, regressed=found.fell or broken)
+def _decided(found: Comparison, head: RunReport, baseline: Baseline) -> Comparison:
+    """Return the comparison with its result: of a pinned reference, the result of two nights."""
+    if baseline.log is None:
+        return replace(found, worse=found.worse or found.fell)
     last = baseline.log.last(head.started_at)
-    lower_again = found.lower and last is not None and last.lower
-    worse = tuple(case.key for case in cases if rules.tested.worse(case.key))
-    regressed = broken or lower_again
-    suspected = not regressed and bool(worse or found.lower)
-    return replace(found, regressed=regressed, suspected=suspected, worse_cases=worse)
+    worse = found.worse or (found.fell and last is not None and last.lower)
+    suspected = not worse and bool(found.worse_cases or found.fell)
+    return replace(found, worse=worse, suspected=suspected)
 
 
 def _matched(
@@ -191,71 +156,28 @@ def _matched(
             yield key, moved[key[1]][0]
 
 
-def _rules(
-    head: RunReport,
-    baseline: Baseline,
-    matched: Mapping[CaseKey, CaseResult],
-) -> ChangeRules:
-    config = head.regression or RegressionConfig()
-    noun = "baseline" if baseline.source == "report" else "reference"
-    rules = ChangeRules(noun=noun, config=config)
-    if not baseline.is_reference(config):
-        return rules
-    pairs = {
-        case.key: alarm_budget.pair(case, was, config)
-        for case in head.cases
-        if isinstance(case, Graded) and isinstance(was := matched.get(case.key), Graded)
-    }
-    before = reference.worse_before(baseline.log, head.started_at) if baseline.log else None
-    return replace(
-        rules,
-        tested=alarm_budget.confirm_cases(pairs, config, before),
-        nights=reference.night_means(baseline, list(matched.values()), head, config),
-    )
-
-
-def _clustered(
-    head: Iterable[CaseResult],
-    matched: Mapping[CaseKey, CaseResult],
-    config: RegressionConfig,
-    enough: int,
-) -> list[list[float]]:
-    """Return the differences of the means of first trials, by cluster.
-
-    A case with fewer than `enough` trials in the baseline is left out.
-    """
-    clusters: dict[object, list[float]] = defaultdict(list)
-    for case in head:
-        was = matched.get(case.key)
-        if (
-            isinstance(case, Graded)
-            and isinstance(was, Graded)
-            and len(first_trials(was)) >= enough
-        ):
-            difference = first_mean(case) - first_mean(was, config.reference_trials)
-            clusters[case.cluster or case.key].append(round(difference, DECIMALS))
-    return list(clusters.values())
-
-
-def _suspects(
-    head: RunReport, tested: Tested | None, config: RegressionConfig
-) -> SuspectCounts | None:
-    if tested is None:
+def _before(case: CaseResult, was: CaseResult | None, found: Compared) -> BaseResult | None:
+    """Return the earlier case as a report shows it; its answer if that is part of a change."""
+    if was is None:
         return None
-    graded = [case for case in head.cases if isinstance(case, Graded)]
-    suspects = [c for c in graded if c.further_trials or c.key in tested.p_values]
-    cleared = [c for c in suspects if not tested.worse(c.key)]
-    found = [tested.p_values[c.key] for c in suspects if tested.worse(c.key)]
-    return SuspectCounts(
-        false_alarms=config.false_alarms,
-        suspects=len(suspects),
-        confirmed=len(found),
-        undecided=len(tested.undecided),
-        flipped=len(tested.repeating),
-        further_trials=max((c.further_trials for c in cleared), default=0),
-        p_values=(min(found), max(found)) if found else None,
+    if not isinstance(was, Graded):
+        return BaseResult(outcome=was.outcome, reason=was.reason, source="report")
+    differs = isinstance(case, Graded) and identity(case) != identity(was)
+    shown = differs and found.change != "unchanged"
+    return BaseResult(
+        outcome="graded",
+        verdict=was.verdict,
+        score=was.score,
+        answer=was.answer if shown else "",
+        trace=was.trace if shown else None,
+        file_changes=was.file_changes if shown else (),
+        media=of_answer(was.media) if shown else (),
+        source="report",
+        marks=_again(case, was),
     )
 
 
-def _mean(differences: list[float]) -> float | None:
-    return round(fsum(differences) / len(differences), DECIMALS) if differences else None
+def _again(case: CaseResult, was: Graded) -> tuple[MarkValue, ...]:
+    if not isinstance(case, Graded) or identity(case) != identity(was):
+        return ()
+    return same_marks_again(case.evaluators, was.evaluators)

@@ -21,6 +21,7 @@ from rubric_ci.gate.comparison.baseline_files import (
 )
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline, comparable, lacking, night_of, part
+from rubric_ci.gate.comparison.rule import KEPT
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.report_file import check_measured, read_report
 from rubric_ci.values.comparison import (
@@ -28,7 +29,6 @@ from rubric_ci.values.comparison import (
     Comparison,
     Decision,
     ReferenceLog,
-    RegressionConfig,
 )
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.option_values import REPORT_FILES
@@ -47,7 +47,6 @@ class Acceptance:
     cases: tuple[str, ...] = ()  # globs over case ids; empty: all
     keys: frozenset[CaseKey] | None = None  # None: all
     decided_at: str  # RFC 3339, UTC
-    keeps_evidence: bool = False  # of a slow slide: no case is moved to a worse result
 
     def moves(self, case: Graded) -> bool:
         """Return True if the results of this case become the reference."""
@@ -71,13 +70,12 @@ def keep(head: RunReport, folder: Path) -> Iterator[str]:
     Raises CannotReadReport for a part of a run.
     """
     check_measured(head)
-    config = head.regression or RegressionConfig()
     present = open_folder(folder)
     moved = head.sentinel is not None and head.sentinel.moved
     fits = present is None or (comparable(head, present.report) and not moved)
     reference = present.report if present else None
     known = _path(head, folder).exists()
-    added = lacking(head, reference, config.reference_trials) if fits and not known else None
+    added = lacking(head, reference, KEPT) if fits and not known else None
     if present is None and added is None:
         yield "no reference yet: no case of this run was graded"
         return
@@ -98,7 +96,7 @@ def _without_worse(added: RunReport | None, found: Comparison | None) -> RunRepo
     """Return the trials that a run adds, without those worse than the present ones."""
     if added is None or found is None:
         return added
-    if found.lower:
+    if found.fell:
         return None
     return part(added, lambda case: case.key not in found.worse_cases)
 
@@ -133,16 +131,14 @@ def accept(head: RunReport, folder: Path, acceptance: Acceptance) -> RunReport |
         cases=len(keys),
         partial=bool(kept),
     )
-    _log_decision(folder, present, decision, keeps_evidence=acceptance.keeps_evidence)
+    _log_decision(folder, present, decision)
     return compared
 
 
-def _log_decision(
-    folder: Path, present: Baseline | None, decision: Decision, *, keeps_evidence: bool
-) -> None:
+def _log_decision(folder: Path, present: Baseline | None, decision: Decision) -> None:
     log = present.log if present else None
     if log:
-        write_log(folder, log.with_decision(decision, keeps_evidence=keeps_evidence))
+        write_log(folder, log.with_decision(decision))
     else:
         write_log(folder, ReferenceLog(decisions=(decision,)))
 

@@ -133,11 +133,8 @@ SETTINGS: Final = (
     _gate("on_changed_grading", words("note", "review", "fail")),
     _gate("require_rubrics", words(False, True)),
     _gate("require_verdict", words(False, True)),
-    _regression("false_alarms", minimum()),
-    _regression("reference_trials"),
-    _regression("confirm"),
-    _regression("further_trials"),
-    _regression("tolerance", maximum()),
+    _regression("variants"),
+    _regression("repeated", words("note", "broken")),
     _regression("cluster"),
     Setting(
         key="rules.*",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report.matrix import difference
@@ -13,10 +13,14 @@ from rubric_ci.values.gate import (
     PassRate,
     gate_passes,
     gating,
-    is_drop_open,
-    is_undecided,
+    is_better,
+    is_changed,
+    is_forbidden,
+    is_together_open,
+    is_weakened,
     lacks_difference,
     pass_rates,
+    too_many_waivers,
 )
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import CaseResult, Errored, Skipped
@@ -111,9 +115,35 @@ def exit_code(report: RunReport, *, invalid_files: bool = False) -> ExitCode:
 
 def _is_open(cases: Sequence[CaseResult], gate: GateInfo, comparison: Comparison | None) -> bool:
     """Return True if a verdict that the gate needs is missing, though each case has one."""
-    if is_drop_open(gate, comparison):
-        return True
-    return any(is_undecided(case, gate) for case in cases) or lacks_difference(cases, gate)
+    return is_together_open(gate, comparison) or lacks_difference(cases, gate)
+
+
+Rule: TypeAlias = Literal[
+    "broke", "new", "together", "verdict", "target", "rate", "waivers", "weaker", "changed"
+]
+"""Which rule fails the gate: a case that broke, one that is new or not comparable and fails, all
+cases together, a verdict that `fail_on` forbids, a target that is not better, a pass rate, too many
+waivers, or a change of the grading that is not allowed."""
+
+
+def rules(report: RunReport) -> tuple[Rule, ...]:
+    """Return the rules that fail the gate, the one that decides first."""
+    gate, compared = report.gate, report.comparison
+    held = [case for case in report.cases if is_forbidden(case, gate)]
+    regression = gate.fail_on == "regression"
+    absolute = gate.fail_on != "never"
+    every: dict[Rule, bool] = {
+        "broke": regression and any(case.change == "broken" for case in held),
+        "together": regression and compared is not None and compared.fell,
+        "new": regression and any(case.change in {"new", "not-comparable"} for case in held),
+        "verdict": any(not regression or case.change is None for case in held),
+        "target": not is_better(gate),
+        "rate": absolute and not all(rate.holds for rate in gate.rates),
+        "waivers": absolute and too_many_waivers(gate, report.waivers),
+        "weaker": is_weakened(gate, report.grading_changes),
+        "changed": is_changed(gate, report.grading_changes),
+    }
+    return tuple(name for name, fails in every.items() if fails)
 
 
 def gate_state(report: RunReport) -> GateState:

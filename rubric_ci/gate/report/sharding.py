@@ -12,7 +12,7 @@ from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.decision import concluded, settings_of
 from rubric_ci.gate.waivers.waived import merged
 from rubric_ci.values import used_by
-from rubric_ci.values.comparison import Drop
+from rubric_ci.values.comparison import Together
 from rubric_ci.values.config import CliTarget, LlmTarget, Target
 from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
 from rubric_ci.values.gate import FailOn
@@ -118,17 +118,14 @@ def _against(reports: Sequence[RunReport]) -> Against | None:
         recorded=sum(part.recorded for part in parts),
         shared=sum(part.shared for part in parts),
         usage=sum((part.usage for part in parts), NOTHING_USED),
-        drop=_drop([part.drop for part in parts]),
+        together=_together([part.together for part in parts]),
     )
 
 
-def _drop(drops: Sequence[Drop | None]) -> Drop | None:
-    """Return the clearest drop of a shard; each shard was one more try."""
-    found = sorted((drop for drop in drops if drop), key=lambda drop: drop.p_value)
-    if not found:
-        return None
-    first = replace(found[0], p_value=min(1.0, found[0].p_value * len(drops)))
-    return first if first.p_value <= first.level else None
+def _together(found: Sequence[Together | None]) -> Together | None:
+    """Return the test of the shard that is worse, else of the one with the lowest p-value."""
+    known = [each for each in found if each]
+    return min(known, key=lambda each: (not each.worse, each.p_value), default=None)
 
 
 def _responders(reports: Sequence[RunReport]) -> tuple[Responder, ...]:

@@ -63,6 +63,7 @@ class Selection:
     scope: Scope = WHOLE
     notes: tuple[str, ...] = ()  # for the reader of the report
     shard: ShardInfo | None = None  # None: all shards
+    rows: int = 0  # cases before sharding, each once per target
     nothing_to_run: str = ""  # why no case that failed runs; empty: some do
     waivers: tuple[WaiverResult, ...] = ()  # entries of `waivers.yaml`, before the run
     grading_changes: tuple[GradingChange, ...] = ()  # since the base

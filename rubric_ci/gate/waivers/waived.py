@@ -12,7 +12,7 @@ from rubric_ci.values.results import CaseResult, Graded
 from rubric_ci.values.waivers import WaiverResult, WaiverState
 
 PROBLEMS: Final[dict[WaiverState, str]] = {
-    "unneeded": "its criterion is met: remove the waiver",
+    "unneeded": "its criterion was met in six runs in a row: remove the waiver",
     "expired": "its date has passed: fix the failure, or set a new `until`",
     "edited": "the criterion or the question was edited: review it and write the waiver again",
     "unmatched": "there is no such case or criterion: remove the waiver",
@@ -89,4 +89,4 @@ def _outcome(waiver: WaiverResult, case: Graded | None) -> WaiverResult:
     if waiver.state != "not-run" or case is None:
         return waiver
     missed = waiver.criterion in case.waived
-    return replace(waiver, state="applied" if missed else "unneeded")
+    return replace(waiver, state="applied" if missed else "met")

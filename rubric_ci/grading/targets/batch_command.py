@@ -44,7 +44,7 @@ class Batches:
     ) -> Answer:
         """Return the answer to the case; raises CannotAnswer if the output has none."""
         group = _group(case, target)
-        cases = self._cases[group] or [case]
+        cases = [replace(each, variant=case.variant) for each in self._cases[group]] or [case]
         key = group, attempt
         if key not in self._started:
             self._started[key] = asyncio.create_task(_started(cases, target, context, attempt))

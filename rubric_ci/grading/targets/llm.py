@@ -2,7 +2,8 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Final, assert_never
 
@@ -121,6 +122,7 @@ def chat_messages(case: EvalCase, prompt: PromptTemplate | None = None) -> list[
     messages = [_chat_message(each) for each in case.input_messages if not each.is_guideline]
     if prompt:
         messages = [*_of_prompt(prompt, case), *([] if prompt.takes_input else messages)]
+    messages = list(_varied(messages, case.variant))
     if not case.guidelines:
         return messages
     texts = ["[[ ## Guidelines ## ]]", *(part.text for part in case.guidelines)]
@@ -129,8 +131,22 @@ def chat_messages(case: EvalCase, prompt: PromptTemplate | None = None) -> list[
     return [ChatMessage(role="system", content="\n\n".join(texts)), *messages]
 
 
+def _varied(messages: Sequence[ChatMessage], blanks: str) -> Iterator[ChatMessage]:
+    """Yield the messages, the last one of the user with blanks at its end."""
+    last = max((n for n, each in enumerate(messages) if each.role == "user"), default=-1)
+    for number, each in enumerate(messages):
+        if number != last or not blanks:
+            yield each
+        elif each.parts and isinstance(each.parts[-1], str):
+            yield replace(each, parts=(*each.parts[:-1], each.parts[-1] + blanks))
+        elif each.parts:
+            yield replace(each, parts=(*each.parts, blanks))
+        else:
+            yield replace(each, content=each.content + blanks)
+
+
 def _of_prompt(prompt: PromptTemplate, case: EvalCase) -> list[ChatMessage]:
-    variables = {**case.vars, "input": case.question}
+    variables = {**case.vars, "input": replace(case, variant="").question}
     return [
         ChatMessage(role=role, content=_rendered(text, variables, f"`{prompt.path}`"))
         for role, text in prompt.messages

@@ -15,7 +15,7 @@ from rubric_ci.files.project.change import AGAINST, BaseOptions, Change, open_ch
 from rubric_ci.files.project.loaded_project import open_project
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.project.suite_name import suite_name
-from rubric_ci.gate.comparison import verdicts
+from rubric_ci.gate.comparison import together, verdicts
 from rubric_ci.gate.comparison.verdicts import Compared
 from rubric_ci.gate.grading_changes.all_changes import find_tool_changes, ordered
 from rubric_ci.gate.grading_changes.eval_tool_results import (
@@ -41,9 +41,8 @@ from rubric_ci.parts.bring.adoption.adopted_report import (
 )
 from rubric_ci.parts.bring.adoption.samples import Sample
 from rubric_ci.parts.bring.adoption.tools import TOOLS, Place
-from rubric_ci.services.run.base_comparison import Outcome
-from rubric_ci.services.run.confirmation import confirm
-from rubric_ci.services.run.sides import Key
+from rubric_ci.services.run.asking import Key, Request, settle
+from rubric_ci.services.run.base_comparison import Outcome, settled_case, with_lone
 from rubric_ci.services.run.suspect import Pair
 from rubric_ci.system import masking
 from rubric_ci.system.ci_advice import how_to_set
@@ -55,10 +54,8 @@ from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import Config, RunnerTarget
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.report import Against, RemovedCase, RunReport
 from rubric_ci.values.results import CaseResult, Errored, Graded
-from rubric_ci.values.results import Change as Kind
 from rubric_ci.values.waivers import WaiverResult
 
 _MOVED: Final = "its graders have other criteria at the base"
@@ -76,7 +73,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSides:
-    """Base and head, where the tool runs the suspects again."""
+    """Base and head, where the tool runs the suspects again; it writes its messages itself."""
 
     context: Place
     base_context: Place
@@ -84,28 +81,30 @@ class ToolSides:
     config: RegressionConfig
     selectors: Mapping[Key, str]
     waivers: Sequence[WaiverResult] = ()
-    trials: int = 1
-    gate: GateConfig = GateConfig()  # the tool's cases have no tags and one target
+    rows: int
+    live: bool = True
 
     @property
     def can_ask(self) -> bool:
         """False if the tool cannot run some cases only."""
         return bool(self.context.target.only and self.base_context.target.only)
 
-    def kept_trials(self, task: Task, first: int, most: int) -> int:  # noqa: ARG002 - of `Sides`
-        """Return 0: the results of another tool are not in the cache."""
-        return 0
+    async def ask(self, requests: Sequence[Request]) -> Sequence[CaseResult | None]:
+        """Return one further result per request: one run of the tool per side."""
+        head = await self._ran([each for each in requests if not each.is_base], self.context)
+        base = await self._ran([each for each in requests if each.is_base], self.base_context)
+        return [
+            (base if each.is_base else head).get(each.task.case.key)
+            or _lost(each.task.case.key, "the tool wrote no result")
+            for each in requests
+        ]
 
-    async def graded(
-        self,
-        tasks: Sequence[Task],
-        context: Place,
-        trials: int = 1,  # noqa: ARG002 - one, as asked
-    ) -> Mapping[Key, CaseResult]:
-        """Return the results of these cases; each errored if the tool wrote none."""
-        keys = [task.case.key for task in tasks]
+    async def _ran(self, requests: Sequence[Request], place: Place) -> Mapping[Key, CaseResult]:
+        keys = [each.task.case.key for each in requests]
+        if not keys:
+            return {}
         try:
-            found = await tools.samples(context, [self.selectors[key] for key in keys])
+            found = await tools.samples(place, [self.selectors[key] for key in keys])
         except CannotRunTool as error:
             return {key: _lost(key, error.message) for key in keys}
         return ran(found, self.about, self.waivers).results
@@ -157,6 +156,7 @@ def tool_report(
             config=config.regression,
             selectors=head.selectors,
             waivers=waivers,
+            rows=len(head.results),
         )
         outcome, base = compared(head, sides, change, settings.against)
     said = note(target.reads, [f"target {target.name}"], target.graders)
@@ -276,8 +276,7 @@ def compared(head: Ran, sides: ToolSides, change: Change, ref: str) -> tuple[Out
             return _incomparable(head, f"no results at the base: {error.message}", against)
         both = {**before.selectors, **head.selectors}
         sides = replace(sides, base_context=there, selectors=both)
-        changes: Sequence[Kind] = ("broken", "fixed") if base.merged else ("broken",)
-        return asyncio.run(_confirmed(sides, head, before, against, changes)), before
+        return asyncio.run(_settled(sides, head, before, against)), before
 
 
 def _target_of_base(change: Change, base: Base, target: RunnerTarget) -> RunnerTarget:
@@ -292,12 +291,11 @@ def _incomparable(head: Ran, reason: str, against: Against) -> tuple[Outcome, st
     return Outcome(results=changed, against=against), reason
 
 
-async def _confirmed(
-    sides: ToolSides, head: Ran, base: Ran, against: Against, changes: Sequence[Kind]
-) -> Outcome:
+async def _settled(sides: ToolSides, head: Ran, base: Ran, against: Against) -> Outcome:
+    tasks = {key: Task(case=case, target=sides.context.target) for key, case in head.cases.items()}
     pairs = {
         key: Pair(
-            head_task=Task(case=head.cases[key], target=sides.context.target),
+            head_task=tasks[key],
             base_task=Task(case=base.cases[key], target=sides.base_context.target),
             head=case,
             base=base.results[key],
@@ -305,22 +303,17 @@ async def _confirmed(
         for key, case in head.results.items()
         if key in base.results and _same_ruler(key, head, base)
     }
-    drop = verdicts.drop_of(
-        [
-            (pair.head, pair.base)
-            for pair in pairs.values()
-            if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
-        ],
-        sides.config,
-    )  # both sides ran now: the base need not be asked again
-    single = replace(sides, config=verdicts.for_cases(sides.config))
-    found = await confirm(single, pairs, changes, drop)
-    changed = []
+    both = [
+        (pair.head, pair.base)
+        for pair in pairs.values()
+        if isinstance(pair.head, Graded) and isinstance(pair.base, Graded)
+    ]
+    every = together.find(both)  # both sides ran now: the base need not be asked again
+    found = await settle(sides, pairs)
+    changed: list[CaseResult] = []
     for key, case in head.results.items():
         if key in found.pairs:
-            pair = found.pairs[key]
-            before = verdicts.base_result(pair.base)
-            changed.append(verdicts.changed(pair.head, found.compared[key], before))
+            changed.append(settled_case(key, found))
         elif key in base.results:
             moved = Compared(change="not-comparable", reason=_MOVED)
             changed.append(verdicts.changed(case, moved))
@@ -328,12 +321,12 @@ async def _confirmed(
             changed.append(verdicts.changed(case, Compared(change="new")))
     gone = [key for key in base.results if key not in head.results]
     return Outcome(
-        results=tuple(changed),
+        results=await with_lone(sides, tasks, changed),
         against=replace(
             against,
             asked=sum(key in base.results for key in head.results),
-            further_trials=found.further_trials,
-            drop=found.drop,
+            further_trials=found.further,
+            together=every,
         ),
         removed=tuple(RemovedCase(file=file, id=name) for file, name in gone),
     )

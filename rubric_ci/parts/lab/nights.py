@@ -32,7 +32,7 @@ def keep(**options: Any) -> None:
     """Add a run to the log of the reference.
 
     REPORT is the report.json of a run over all cases. The first run becomes the reference; later
-    ones add trials only to cases that have fewer than `regression.reference_trials`.
+    ones add trials only to cases that have fewer than five.
     """
     from rubric_ci.parts.lab.commands.baseline import keep_run
     from rubric_ci.values.command_settings import KeepSettings
@@ -55,21 +55,6 @@ def accept(**options: Any) -> None:
     from rubric_ci.values.command_settings import AcceptSettings
 
     raise SystemExit(accept_run(AcceptSettings(**options)))
-
-
-@baseline.command("accept-merge")
-@_report
-@_folder
-def accept_merge(**options: Any) -> None:
-    """Move the reference for cases that a merge changed.
-
-    REPORT is the report.json of a run over all cases with `--against`. A case moves if it is fixed
-    and better than its reference, or if a waiver excuses it and it is worse.
-    """
-    from rubric_ci.parts.lab.commands.baseline import accept_merged_run
-    from rubric_ci.values.command_settings import KeepSettings
-
-    raise SystemExit(accept_merged_run(KeepSettings(**options)))
 
 
 @baseline.command()

@@ -9,7 +9,7 @@ from rubric_ci.text import numbers
 from rubric_ci.text.escape import PER_LEVEL, command, within_cap
 from rubric_ci.values.changes import CASE_EDITED, NEW_CASE
 from rubric_ci.values.diagnostics import Annotation, AnnotationLevel
-from rubric_ci.values.gate import is_held_against, is_unneeded
+from rubric_ci.values.gate import is_held_against
 from rubric_ci.values.option_values import WAIVERS
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import (
@@ -97,7 +97,7 @@ def _of_waived(case: Graded, report: RunReport) -> Iterator[Annotation]:
 def _of_waivers(report: RunReport) -> Iterator[Annotation]:
     for waiver, text in waivers.problems(report):
         yield Annotation(
-            level="error" if is_unneeded(waiver) else "warning",
+            level="notice" if waiver.state == "unneeded" else "warning",
             rule="waiver",
             subject=(waiver.case, waiver.criterion),
             file=WAIVERS,

@@ -1,6 +1,6 @@
 """The comparison of a run, in text, in GitHub markdown with word diffs, and as JSON."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Final, Literal, TypeAlias
 
@@ -23,7 +23,6 @@ CUT: Final = f"… only the first {WORDS} words are compared"
 
 RunKind: TypeAlias = Literal["same", "removed", "added"]
 
-MOST: Final = 10  # removed cases that are listed
 CONTEXT: Final = 8  # words of a long run that both answers have, at each of its ends
 _SHOWN: Final[Mapping[RunKind, Callable[[str], str]]] = {
     "same": str,
@@ -33,20 +32,15 @@ _SHOWN: Final[Mapping[RunKind, Callable[[str], str]]] = {
 
 
 def section(report: RunReport) -> Iterator[str]:
-    """Yield the source of the comparison and the kinds of cases; figures and lists are folded."""
+    """Yield what the comparison shows, its source, and the cases of each kind."""
     if report.comparison is None:
         return
-    head = ": ".join(filter(None, [phrases.source(report), phrases.counts(report)]))
-    yield f"**{phrases.title(report)}** {escape.prose(f'{head}.')}"
+    head = f"{phrases.headline(report)} · {phrases.compared_with(report)}"
+    yield f"**{escape.markdown(head)}** {escape.prose(f'{phrases.counts(report)}.')}"
+    if kinds := "\n".join(f"- {escape.prose(line)}" for line in phrases.kind_lines(report)):
+        yield kinds
     if limits := "\n".join(f"- {escape.prose(line)}" for line in phrases.limits(report)):
         yield limits
-    if figures := list(phrases.figures(report)):
-        yield _folded("Figures", map(escape.prose, figures))
-    if report.removed:
-        names = [
-            f"**{escape.markdown(case.id)}** · {escape.prose(case.file)}" for case in report.removed
-        ]
-        yield _folded(f"{len(names):,} {phrases.TITLES['removed']}", numbers.counted(names, MOST))
 
 
 def text(report: RunReport) -> str:
@@ -62,7 +56,7 @@ def markdown(report: RunReport) -> str:
     comparison = report.comparison
     moved = comparison is not None and bool(comparison.judge_moved)
     open_one = moved or (comparison is not None and comparison.suspected)
-    icon = "❌" if comparison and comparison.regressed else "⚠️" if open_one else "✅"
+    icon = "❌" if comparison and comparison.worse else "⚠️" if open_one else "✅"
     blocks = [f"## {icon} rubric-ci · {phrases.headline(report)}"]
     blocks.append("\n".join(f"- {escape.prose(line)}" for line in phrases.lines(report)))
     rows = [_row(case.id, case.file, phrases.in_words(case)) for case in _different(report)]
@@ -115,11 +109,6 @@ def _different(report: RunReport) -> list[CaseResult]:
 def _row(name: str, file: str, words: str) -> str:
     cells = (escape.code_span(name, in_table=True), escape.code_span(file, in_table=True))
     return f"| {' | '.join(cells)} | {escape.markdown(words)} |"
-
-
-def _folded(title: str, lines: Iterable[str]) -> str:
-    body = "\n".join(f"- {line}" for line in lines)
-    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
 
 
 def marks_before(case: CaseResult, evaluator: str) -> dict[str, CriterionResult]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rubric_ci.gate.comparison import phrases as compared
+from rubric_ci.gate.comparison import source
 from rubric_ci.reports.render import comparison_section, usage_text, wording
 from rubric_ci.text import escape, numbers
 from rubric_ci.values.dataclass import dataclass
@@ -134,7 +135,7 @@ def _about(case: Graded, detail: Detail) -> str:
         f"target {target}" if case.target else "",
         f"ran because {detail.prose(why)}" if why and detail.shows_why else "",
         *map(detail.prose, usage_text.other_judges(case, detail.report)),
-        detail.prose(compared.short(case.change_reason)),
+        detail.prose(compared.short(compared.why(case))),
     ]
     # NOTE: no line may begin with a text of others: bots read `/merge`, blanks before it as well.
     return " · ".join(part for part in parts if part)
@@ -146,7 +147,7 @@ def _texts(case: Graded, detail: Detail) -> Iterator[str]:
     parts = dict(wording.beginnings(case, limit))
     shown = [_text(title, text) for title, text in parts.items() if title != "Answer"]
     if differs := comparison_section.answer_diff(case, limit):
-        noun = compared.noun(detail.report)
+        noun = source.noun(detail.report)
         shown.append(f"**Answer**, compared with the {noun}: {differs}")
     elif "Answer" in parts:
         shown.append(_text("Answer", parts["Answer"]))

@@ -34,10 +34,9 @@ COLOURS: Final[Mapping[str, Colour]] = {
 
 CHANGES: Final[Mapping[Change, str]] = {
     "broken": "fail",
-    "suspected": "fail",
-    "fixed": "pass",
+    "better": "pass",
     "failing-before": "skipped",
-    "flaky": "borderline",
+    "not-confirmed": "borderline",
     "new": "waived",
     "not-comparable": "errored",
 }

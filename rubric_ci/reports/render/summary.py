@@ -1,53 +1,70 @@
 """The beginning of every output: the heading, the gate, changes to the grading."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from typing import Final, Literal, TypeAlias
 
 from rubric_ci.gate.comparison.phrases import dropped_by
-from rubric_ci.gate.report.decision import errored, gate_state
+from rubric_ci.gate.report.decision import Rule, errored, gate_state, rules
 from rubric_ci.gate.waivers.waived import limit_text
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import Direction, GradingChange
 from rubric_ci.values.gate import (
     PassRate,
     gating,
-    is_better,
-    is_changed,
-    is_drop_open,
     is_forbidden,
-    is_undecided,
-    is_unneeded,
-    is_weakened,
+    is_together_open,
     lacks_difference,
     needs_review,
     too_many_waivers,
 )
-from rubric_ci.values.report import RunReport, Totals, totals
-from rubric_ci.values.results import Skipped
+from rubric_ci.values.report import RunReport, Totals, case_names, totals
+from rubric_ci.values.results import Change, Skipped
 
 Tone: TypeAlias = Literal["pass", "fail", "error", "nothing"]
 COULD_NOT_START: Final = "Gate undecided: the run could not start"
 CHANGES_TITLE: Final = "Changes to the grading"
 LONGEST_VALUE: Final = 160  # characters of a value
+_NAMED: Final = 3  # cases that the heading names
+_GRADING: Final[Mapping[Rule, str]] = {
+    "weaker": "the change makes the grading weaker",
+    "changed": "the change edits the grading",
+}
 _SHOWN_BEFORE: Final = 40  # characters before the first difference of two long values
 _SIGNS: Final[dict[Direction, str]] = {"weaker": "🔻", "stronger": "🔺", "changed": "🔹"}
 """The result of the gate, as colours and icons show it; `error`: the gate is undecided."""
 
 
 def heading(report: RunReport) -> str:
-    """Return the result of the gate in one line, and what it comes from."""
+    """Return the result of the gate, the rule that decided it, and how the cases ended."""
     cases, missing = outcome(report), report.totals.errored
     match gate_state(report):
         case "pass":
-            parts = ["Gate passes", cases]
+            why = _why_it_passes(report)
+            parts = [f"Gate passes: {why}" if why else "Gate passes"]
         case "fail":
-            reasons = list(_why_it_fails(report, cases))
-            known = [] if cases in reasons else [cases]
-            without = [f"{numbers.plural(missing, 'case')} errored"] * bool(missing)
-            parts = [f"Gate fails: {'; '.join(reasons)}", *known, *without]
+            why = "; ".join(_why_it_fails(report))
+            parts = [f"Gate fails: {why}"]
         case "no-verdict":
-            parts = [f"Gate undecided: {'; '.join(_why_undecided(report))}", cases]
+            why = "; ".join(_why_undecided(report))
+            parts, missing = [f"Gate undecided: {why}"], 0
+    without = [f"{numbers.plural(missing, 'case')} errored"] * bool(missing)
+    parts += [cases] * (cases not in why) + without
     return " · ".join(part for part in (*parts, *to_review(report), report.covers) if part)
+
+
+def _why_it_passes(report: RunReport) -> str:
+    """Return the rule that lets the gate pass; empty: nothing was graded."""
+    fail_on = report.gate.fail_on
+    if not report.totals.graded:
+        return ""
+    if fail_on == "regression" and is_compared(report):
+        return "nothing broke"
+    return f"{outcome(report)} (fail_on: {fail_on})"
+
+
+def is_compared(report: RunReport) -> bool:
+    """Return True if there is something to compare with; else `regression` acts as `fail`."""
+    return any(case.change is not None for case in report.cases)
 
 
 def tone(report: RunReport) -> Tone:
@@ -62,7 +79,8 @@ def outcome(report: RunReport) -> str:
     """Return how the cases of the gate ended, the worst first; empty if errors left none."""
     deciding = gating(report.cases, report.gate)
     if not deciding or len(deciding) == len(report.cases):
-        return _ended(report.totals, "graded case", report)
+        whole = report.totals.graded == len(report.cases)
+        return _ended(report.totals, "case" if whole else "graded case", report)
     return _ended(totals(tuple(deciding)), "deciding case", report)
 
 
@@ -112,19 +130,14 @@ def tagged(report: RunReport) -> list[str]:
 
 
 def excess_waivers(report: RunReport) -> Iterator[str]:
-    """Yield how many waivers are not needed, and how many are too many."""
-    if unneeded := sum(map(is_unneeded, report.waivers)):
-        yield f"{numbers.plural(unneeded, 'waiver')} to remove"
+    """Yield how many waivers are too many."""
     if too_many_waivers(report.gate, report.waivers):
         yield limit_text(report)
 
 
 def forbidden_grading(report: RunReport) -> Iterator[str]:
     """Yield the changes to the grading that the gate does not allow."""
-    if is_weakened(report.gate, report.grading_changes):
-        yield "the change makes the grading weaker"
-    if is_changed(report.gate, report.grading_changes):
-        yield "the change edits the grading"
+    yield from (text for rule, text in _GRADING.items() if rule in rules(report))
 
 
 def to_review(report: RunReport) -> Iterator[str]:
@@ -143,19 +156,40 @@ def rate_text(rate: PassRate) -> str:
     return f"{cases}: {rate.passed:,} of {rate.counted:,} pass, {needed}{errored}{waived}{new}"
 
 
-def _why_it_fails(report: RunReport, cases: str) -> Iterator[str]:
-    fail_on = report.gate.fail_on
-    if held := sum(is_forbidden(case, report.gate) for case in report.cases):
-        yield numbers.plural(held, "regression") if fail_on == "regression" else cases
-    if not is_better(report.gate) and (found := report.gate.difference):
-        yield f"{found.target} is not better than {found.than}"
-    if fail_on == "regression" and (compared := report.comparison) and compared.fell:
-        drop = compared.drop
-        yield dropped_by(drop) if drop and drop.confirmed else "the mean score fell"
-    if fail_on in {"fail", "borderline"}:
-        yield from (rate_text(rate) for rate in report.gate.rates if not rate.holds)
-        yield from excess_waivers(report)
-    yield from forbidden_grading(report)
+def _why_it_fails(report: RunReport) -> Iterator[str]:
+    """Yield what each rule holds against the run, the one that decides first."""
+    for rule in rules(report):
+        yield from _held_by(rule, report)
+
+
+def _held_by(rule: Rule, report: RunReport) -> Iterator[str]:
+    gate = report.gate
+    match rule:
+        case "broke":
+            yield f"{_names(report, {'broken'})} broke"
+        case "new":
+            if names := _names(report, {"new"}):
+                yield f"new and failing: {names}"
+            if names := _names(report, {"not-comparable"}):
+                yield f"failing, and not comparable: {names}"
+        case "together" if report.comparison and report.comparison.together:
+            yield dropped_by(report.comparison.together)
+        case "verdict":
+            yield f"{outcome(report)} (fail_on: {gate.fail_on})"
+        case "target" if gate.difference:
+            yield f"{gate.difference.target} is not better than {gate.difference.than}"
+        case "rate":
+            yield from (rate_text(rate) for rate in gate.rates if not rate.holds)
+        case "waivers":
+            yield from excess_waivers(report)
+        case "weaker" | "changed":
+            yield from (text for name, text in _GRADING.items() if name == rule)
+
+
+def _names(report: RunReport, changes: Set[Change]) -> str:
+    name = case_names(report)
+    held = [c for c in report.cases if c.change in changes and is_forbidden(c, report.gate)]
+    return numbers.listed([*map(name, held)], _NAMED)
 
 
 def _why_undecided(report: RunReport) -> Iterator[str]:
@@ -167,9 +201,7 @@ def _why_undecided(report: RunReport) -> Iterator[str]:
         yield "some eval files could not be read"
     if refused := sum(isinstance(case, Skipped) and case.lacks_verdict for case in report.cases):
         yield f"{numbers.plural(refused, 'case')} not gradable for an untrusted change"
-    if undecided := sum(is_undecided(case, report.gate) for case in report.cases):
-        yield f"{numbers.plural(undecided, 'failing case')} not comparable with the base"
-    if is_drop_open(report.gate, report.comparison):
+    if is_together_open(report.gate, report.comparison):
         yield "the base could not be asked again"
     if lacks_difference(report.cases, report.gate):
         than, found = report.gate.better_than, report.gate.difference

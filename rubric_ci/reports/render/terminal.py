@@ -139,7 +139,7 @@ def _blocks(
     if len(shown) > MOST_DETAILS:
         more = numbers.plural(len(shown) - MOST_DETAILS, "more case")
         yield _text(f"the details of {more} are in the report files", "dim")
-    yield from _compared(report, detail)
+    yield from _compared(report)
     yield from _left_out(report)
     yield from _verdict(report)
     yield from _end(report, files, detail)
@@ -344,13 +344,11 @@ def _left_out(report: RunReport) -> Iterator[RenderableType]:
         yield Text()
 
 
-def _compared(report: RunReport, detail: Detail) -> Iterator[RenderableType]:
+def _compared(report: RunReport) -> Iterator[RenderableType]:
     if report.comparison is None:
         return
-    head = ": ".join(filter(None, [compared.title(report), compared.source(report)]))
-    yield _text(head, "bold")
-    figures = compared.figures(report) if detail == "full" else ()
-    for line in (*compared.kind_lines(report), *figures, *compared.limits(report)):
+    yield _text(f"{compared.headline(report)} · {compared.compared_with(report)}", "bold")
+    for line in (compared.counts(report), *compared.kind_lines(report), *compared.limits(report)):
         yield Padding(_text(line), (0, 0, 0, 2))
     yield Text()
 

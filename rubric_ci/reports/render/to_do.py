@@ -9,9 +9,8 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import (
     is_better,
     is_changed,
-    is_drop_open,
     is_held_against,
-    is_undecided,
+    is_together_open,
     is_weakened,
     lacks_difference,
 )
@@ -99,9 +98,7 @@ def _to_decide(report: RunReport) -> Iterator[Step]:
 
 def _to_compare(report: RunReport) -> Iterator[Step]:
     """Yield a sentence for each thing that a comparison lacks."""
-    undecided = [case for case in report.cases if is_undecided(case, report.gate)]
-    yield from _cases(undecided)
-    if is_drop_open(report.gate, report.comparison):
+    if is_together_open(report.gate, report.comparison):
         yield Step(text="run again: the base could not be asked again")
     if lacks_difference(report.cases, report.gate):
         yield Step(text=f"run more cases for {report.gate.better_than} and another target")

@@ -46,7 +46,7 @@ class Subject:
     @property
     def worse(self) -> bool:
         """Return True if the run is worse in its comparison."""
-        return self.head.comparison is not None and self.head.comparison.regressed
+        return self.head.comparison is not None and self.head.comparison.worse
 
     @property
     def suspected(self) -> bool:
@@ -161,7 +161,7 @@ def _reference(subject: Subject, repository_url: str) -> str:
 def _broken(subject: Subject, repository_url: str) -> Iterator[tuple[str, ...]]:
     for case in compared.broken(subject.head):
         first = subject.since(partial(_was_broken, case.key))
-        facts = (compared.in_words(case), case.change_reason)
+        facts = (compared.in_words(case), compared.why(case))
         evidence = [escape.markdown(fact) for fact in facts if fact]
         yield (
             _name(case.id, case.file),

@@ -153,7 +153,7 @@ def comparison_word(comparison: Comparison | None) -> str:
         return "judge-moved"
     if comparison.suspected:
         return "suspected"
-    return "worse" if comparison.regressed else "not-worse"
+    return "worse" if comparison.worse else "not-worse"
 
 
 def outputs(report: RunReport, written: Sequence[Path]) -> dict[str, str]:

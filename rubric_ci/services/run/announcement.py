@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.gate.comparison import phrases, verdicts
+from rubric_ci.gate.comparison import rule, source
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import check_judges
 from rubric_ci.parts.lab.calibration import sentinel
@@ -16,11 +16,10 @@ from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.cost.last_run import LastRun, last_run
 from rubric_ci.services.cost.target_requests import estimate_answers
 from rubric_ci.services.run.base_comparison import no_answers
-from rubric_ci.services.run.confirmation import most_further_trials
 from rubric_ci.services.run.grade import (
     RunInput,
     becomes_reference,
-    compares_with_reference,
+    compares_with_report,
     watch_of,
     without_models,
 )
@@ -32,7 +31,6 @@ from rubric_ci.values.changes import NoBase
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.scope import EVERY_CASE
 
-_HALF: Final = 2  # both questions of a suspect share the budget of false alarms
 _FURTHER: Final = 0.35
 """Further trials per case and first trial if nothing broke, measured: benchmarks/against."""
 
@@ -96,16 +94,14 @@ def _further(
 
 
 def _of_suspects(inputs: RunInput, last: LastRun) -> Iterator[str]:
-    """Yield how many more requests suspects get, compared with a reference, if all cases are."""
-    if not compares_with_reference(inputs):
-        return
-    most = 2 * inputs.loaded.config.regression.confirm - inputs.settings.trials
-    if inputs.loaded.config.regression.confirm <= 1 or most <= 0:
+    """Yield how many more requests suspects get, compared with a report, if all cases are."""
+    if not compares_with_report(inputs):
         return
     tasks = [task for task in inputs.tasks if task.case.evaluators]
-    found = _estimate([_again(tasks, most, inputs)], last)
+    k = rule.times(inputs.selection.rows)
+    found = _estimate([_again(tasks, rule.needs(k, kept=1).here.answers, inputs)], last)
     if found.most:
-        yield f"{_bound(found)} for further trials of suspected cases, {found.cost}"
+        yield f"{_bound(found)} to ask cases again that are worse, {found.cost}"
 
 
 def _again(tasks: Sequence[Task], trials: int, inputs: RunInput) -> ExpectedWork:
@@ -128,46 +124,34 @@ def _bound(found: Estimate) -> str:
 
 
 def _confirmation(sides: Sides, inputs: RunInput, last: LastRun) -> Iterator[str]:
-    """Yield how many more requests confirm suspected breaks, if every case is a suspect."""
+    """Yield how many more requests ask suspects again, usually and if every case is one."""
     asked = [task for task in inputs.tasks if task.case.evaluators and sides.asks_base(task)]
+    if not sides.can_ask:
+        return
     found = _estimate(_if_all_are_suspects(asked, sides, inputs), last)
     if not found.most:
         return
-    share = _FURTHER / sides.trials
-    few = round(share * _requests([_again(asked, 1, inputs)], last))
-    together = may_decide_together(asked, sides)
-    none = "; fewer if so many break that they are tested together" if together else ""
+    few = round(_FURTHER / sides.trials * _requests([_again(asked, 1, inputs)], last))
     yield (
-        f"{_bound(found)} to confirm suspected breaks on both sides, {found.cost}; "
-        f"about {few:,} if nothing broke{none}"
+        f"about {few:,} more if nothing broke, {_bound(found)} if every case is asked again, "
+        f"{found.cost}"
     )
-
-
-def may_decide_together(asked: Sequence[Task], sides: Sides) -> bool:
-    """Return True if these cases have as many clusters as the test of all of them needs."""
-    clusters = {task.cluster or task.case.key for task in asked}
-    return verdicts.may_decide_together(len(clusters), sides.config)
 
 
 def _if_all_are_suspects(
     asked: Sequence[Task], sides: Sides, inputs: RunInput
 ) -> tuple[ExpectedWork, ...]:
-    """Return the further trials of both sides; also under the base's rubrics where they differ."""
+    """Return the further answers of both sides; also under the base's rubrics where they differ."""
     rubrics = sides.base.rubrics
-    changed = [task for task in asked if task.case.key in rubrics]
-    if changed:
-        config = replace(sides.config, false_alarms=sides.config.false_alarms / _HALF)
-        sides = replace(sides, config=config)
-    more = most_further_trials(asked, sides)
     again = [
         replace(task, case=replace(task.case, evaluators=rubrics[task.case.key].evaluators))
-        for task in changed
+        for task in asked
+        if task.case.key in rubrics
     ]
-    most = most_further_trials(again, sides)
-    first = max((task.trials(sides.trials) for task in changed), default=0)
-    here, there = _again(asked, more, inputs), _again(again, most + first, inputs)
-    today = [here, there] if may_decide_together(asked, sides) else []  # of the base, once more
-    return (here, here, there, there, *(replace(work, trials=1) for work in today))
+    more = rule.times(sides.rows)
+    first = max((task.trials(sides.trials) for task in again), default=0)
+    here, there = _again(asked, more, inputs), _again(again, more + first, inputs)
+    return here, here, there, there
 
 
 def listing(
@@ -213,7 +197,7 @@ def _base(tasks: Sequence[Task], sides: Sides | NoBase | None, now: datetime) ->
         case NoBase(reason=reason):
             yield f"no base: {reason}"
         case Sides():
-            commit = phrases.commit(no_answers("", sides.base), now.isoformat())
+            commit = source.commit(no_answers("", sides.base), now.isoformat())
             yield f"base {commit}: {', '.join(_counts(tasks, sides))}"
 
 

@@ -1,6 +1,6 @@
 """Grades what a run chose: the head, with `--against` the base as well, and the sentinel."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -8,23 +8,24 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 from rubric_ci.files.project.loaded_project import LoadedProject
-from rubric_ci.gate.comparison import alarm_budget, reference
-from rubric_ci.gate.comparison.compared import counterparts
 from rubric_ci.gate.comparison.reference import Baseline
+from rubric_ci.gate.comparison.rule import KEPT
 from rubric_ci.gate.selection.compare_cases import Selection
 from rubric_ci.grading.engine import grade
 from rubric_ci.grading.resolve import Task, needs_judge
 from rubric_ci.parts.lab.calibration.sentinel import Watch, grade_watched
 from rubric_ci.reports.render.progress import progress
 from rubric_ci.services.cost.expected_requests import ExpectedWork, ask_models
-from rubric_ci.services.run.base_comparison import Outcome, compare
+from rubric_ci.services.run.asking import Key
+from rubric_ci.services.run.base_comparison import Outcome, compare, with_lone, without_base
+from rubric_ci.services.run.head_only import HeadOnly, ask_suspects
 from rubric_ci.services.run.sides import BaseSide, Sides, open_base
 from rubric_ci.system import coroutines
 from rubric_ci.system.coroutines import run_until_terminated
 from rubric_ci.values.changes import NoBase
 from rubric_ci.values.command_settings import RunSettings
-from rubric_ci.values.comparison import RegressionConfig, Sentinel
-from rubric_ci.values.config import Config, Endpoint
+from rubric_ci.values.comparison import Sentinel
+from rubric_ci.values.config import Endpoint
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import CaseResult, Errored, Skipped
@@ -105,8 +106,9 @@ def grade_run(
     settings, watch = inputs.settings, watch_of(inputs)
     required, before = _required(inputs), inputs.context.spent()
     with progress(len(inputs.tasks), plain=inputs.plain, quiet=settings.quiet) as advance:
-        grading = partial(_graded, inputs, watch, lambda case: advance(_ended(case, required)))
-        work = _preflight_and_compare(inputs, sides, models, grading)
+        work = _preflight_and_compare(
+            inputs, sides, models, watch, lambda case: advance(_ended(case, required))
+        )
         outcome = run(run_until_terminated(work))
     results = tuple(_ended(case, required) for case in outcome.results)
     outcome = replace(outcome, results=results)
@@ -114,135 +116,178 @@ def grade_run(
     return GradedRun(outcome=outcome, sentinel=watch.seen, spent=spent)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FirstRound:
+    """The first results of both sides; fewer than tasks if the run was interrupted."""
+
+    head: tuple[CaseResult, ...]
+    base: Mapping[Key, CaseResult]
+
+
 async def _preflight_and_compare(
     inputs: RunInput,
     sides: Sides | NoBase | None,
     models: Sequence[Endpoint],
-    grading: Callable[[], Awaitable[tuple[CaseResult, ...]]],
+    watch: Watch,
+    on_result: Callable[[CaseResult], None],
 ) -> Outcome:
-    head = grading() if await ask_models(models, inputs.context) else _nothing()
-    return await compare(sides, inputs.settings.against, inputs.tasks, head)
+    first = _FirstRound(head=(), base={})
+    base: dict[Key, CaseResult] = {}
+
+    async def grading(_: bool) -> tuple[CaseResult, ...]:
+        found = await _first_round(inputs, sides, on_result)
+        base.update(found.base)
+        return found.head
+
+    if await ask_models(models, inputs.context):
+        head = await grade_watched(grading, watch, inputs.tasks, inputs.context)
+        first = _FirstRound(head=head, base=base)
+    return await _compared(inputs, sides, first, watch)
 
 
-async def _nothing() -> tuple[CaseResult, ...]:
-    return ()
+async def _first_round(
+    inputs: RunInput, sides: Sides | NoBase | None, on_result: Callable[[CaseResult], None]
+) -> _FirstRound:
+    """Grade both sides in turn, so that what moves during the run meets both."""
+    tasks: list[Task] = []
+    contexts: list[RunContext] = []
+    for task in inputs.tasks:
+        tasks.append(task)
+        contexts.append(inputs.context)
+        if isinstance(sides, Sides) and (then := sides.first_task(task)):
+            tasks.append(then)
+            contexts.append(sides.context_of(then))
 
+    def shown(place: int, result: CaseResult) -> None:
+        if contexts[place] is inputs.context:
+            on_result(result)
 
-def _graded(
-    inputs: RunInput, watch: Watch, on_result: Callable[[CaseResult], None]
-) -> Awaitable[tuple[CaseResult, ...]]:
-    """Return the grading of the head, and of the sentinel's answers."""
-    tasks, settings = inputs.tasks, inputs.settings
-    further_trials = _further_trials(inputs)
-    graded = partial(
-        grade,
-        tasks,
-        inputs.context,
-        concurrency=settings.requests.concurrency,
-        on_result=on_result,
-        trials=settings.trials,
-        batched=_is_batched(settings),
-        stop_after=settings.max_failures,
+    results = await _graded(
+        inputs, tasks, contexts, inputs.settings.trials, shown, inputs.settings.max_failures
     )
-    return grade_watched(
-        lambda moved: graded(further_trials=_none_further if moved else further_trials),
-        watch,
+    own = [r for c, r in zip(contexts, results, strict=True) if r and c is inputs.context]
+    base = [r for c, r in zip(contexts, results, strict=True) if r and c is not inputs.context]
+    known = sides.base.tasks if isinstance(sides, Sides) else {}
+    keys = {task.case.key: key for key, task in known.items()}
+    return _FirstRound(head=tuple(own), base={keys[each.key]: each for each in base})
+
+
+async def _graded(
+    inputs: RunInput,
+    tasks: Sequence[Task],
+    contexts: Sequence[RunContext],
+    trials: int,
+    on_result: Callable[[int, CaseResult], None] = lambda _, __: None,
+    stop_after: int | None = None,
+) -> Sequence[CaseResult | None]:
+    """Return the results in the order of the tasks; None where the run was interrupted."""
+    found: list[CaseResult | None] = [None] * len(tasks)
+
+    def collect(place: int, result: CaseResult) -> None:
+        found[place] = result
+        on_result(place, result)
+
+    await grade(
         tasks,
-        inputs.context,
+        contexts,
+        concurrency=inputs.settings.requests.concurrency,
+        on_result=collect,
+        trials=trials,
+        batched=_is_batched(inputs.settings),
+        stop_after=stop_after,
     )
+    return found
 
 
-def needs_fresh_judgements(
-    settings: RunSettings, baseline: Baseline | None, config: Config
-) -> bool:
+async def _compared(
+    inputs: RunInput, sides: Sides | NoBase | None, first: _FirstRound, watch: Watch
+) -> Outcome:
+    ref = inputs.settings.against
+    match sides:
+        case Sides():
+            return await compare(sides, ref, inputs.tasks, first.head, first.base)
+        case NoBase(reason=reason):
+            found = without_base(reason, ref, first.head)
+        case None:
+            found = Outcome(results=first.head)
+    if sides is None and (inputs.baseline is None or (watch.seen and watch.seen.moved)):
+        return found
+    asker = HeadOnly(
+        context=inputs.context,
+        grade=partial(_graded, inputs),
+        rows=inputs.selection.rows,
+        config=inputs.loaded.config.regression,
+        can_ask=not inputs.settings.offline,
+        live=not without_models(inputs.settings),
+    )
+    by_key = {task.case.key: task for task in inputs.tasks}
+    if inputs.baseline:
+        results = await ask_suspects(asker, inputs.baseline.report, by_key, found.results)
+        return replace(found, results=results)
+    return replace(found, results=await with_lone(asker, by_key, found.results))
+
+
+def needs_fresh_judgements(settings: RunSettings, baseline: Baseline | None) -> bool:
     """Return True if no cached judgement is used: in a night, and in a run for a reference.
 
-    Trials that share a judgement are not independent, as the tests need them. And the sentinel
-    vouches for the present judge only: a cached judgement may be older than a move.
+    Answers that share a judgement are not independent. And the sentinel vouches for the present
+    judge only: a cached judgement may be older than a move.
     """
     if without_models(settings):
         return False
-    if baseline and (baseline.report.sentinel or baseline.is_reference(config.regression)):
+    if baseline and (baseline.report.sentinel or baseline.log):
         return True
-    return _may_become_reference(settings, config.regression)
+    return _may_become_reference(settings)
 
 
 def becomes_reference(inputs: RunInput) -> bool:
     """Return True if a run with a folder of nights has the trials of a reference."""
-    settings, config = inputs.settings, inputs.loaded.config.regression
-    enough = settings.trials >= config.reference_trials > 1
-    return enough and not without_models(settings) and settings.baseline is not None
+    settings = inputs.settings
+    return settings.trials >= KEPT and _has_folder(settings) and not without_models(settings)
 
 
-def compares_with_reference(inputs: RunInput) -> bool:
-    """Return True if suspects get further trials, as the baseline is a reference."""
-    config, baseline = inputs.loaded.config.regression, inputs.baseline
-    asks = baseline is not None and not without_models(inputs.settings)
-    return asks and baseline is not None and baseline.is_reference(config)
+def compares_with_report(inputs: RunInput) -> bool:
+    """Return True if suspects are asked again here: the other side is a report."""
+    return inputs.baseline is not None and not without_models(inputs.settings)
 
 
-def _may_become_reference(settings: RunSettings, config: RegressionConfig) -> bool:
+def _may_become_reference(settings: RunSettings) -> bool:
     """Return True for the trials of a reference, and for the first night of a folder of nights."""
-    folder = settings.baseline if config.reference_trials > 1 else None
-    first = folder is not None and not folder.suffix and not folder.exists()
-    return first or settings.trials >= config.reference_trials > 1
+    first = settings.baseline is not None and not settings.baseline.exists()
+    return _has_folder(settings) and (first or settings.trials >= KEPT)
+
+
+def _has_folder(settings: RunSettings) -> bool:
+    return settings.baseline is not None and not settings.baseline.suffix
 
 
 def watch_of(inputs: RunInput) -> Watch:
     """Return the judgements to ask for again: the reference's, or new items."""
     settings, baseline = inputs.settings, inputs.baseline
-    config = inputs.loaded.config.regression
     live = not (without_models(settings) or settings.batch)
     judged = live and any(needs_judge(task.case) for task in inputs.tasks)
     remembered = baseline.report.sentinel if baseline and judged else None
     return Watch(
         remembered=remembered,
-        measures=judged and remembered is None and _may_become_reference(settings, config),
+        measures=judged and remembered is None and _may_become_reference(settings),
         concurrency=settings.requests.concurrency,
     )
 
 
 def _sides(base: BaseSide, inputs: RunInput) -> Sides:
     settings = inputs.settings
-
-    def grade_again(
-        tasks: Sequence[Task], context: RunContext, trials: int
-    ) -> Awaitable[tuple[CaseResult, ...]]:
-        concurrency, batched = settings.requests.concurrency, _is_batched(settings)
-        return grade(tasks, context, concurrency=concurrency, trials=trials, batched=batched)
-
     return Sides(
         base=base,
         context=inputs.context,
-        grade=grade_again,
+        grade=partial(_graded, inputs),
         trials=settings.trials,
+        rows=inputs.selection.rows,
         config=inputs.loaded.config.regression,
         gate=inputs.loaded.config.gate,
-        can_ask=not without_models(settings),
+        can_ask=not settings.offline,
+        live=not without_models(settings),
         fresh=settings.fresh,
     )
-
-
-def _further_trials(inputs: RunInput) -> Callable[[CaseResult], int]:
-    """Return the number of further trials of a case; 0 unless the baseline is a reference."""
-    baseline, config = inputs.baseline, inputs.loaded.config.regression
-    if baseline is None or not compares_with_reference(inputs):
-        return _none_further
-    matched = counterparts((task.case.key for task in inputs.tasks), baseline.report.cases)
-
-    before = reference.worse_before(baseline.log) if baseline.log else frozenset()
-
-    def further_trials(result: CaseResult) -> int:
-        key = result.key
-        return alarm_budget.further_trials(
-            result, matched.get(key), config, worse_before=key in before
-        )
-
-    return further_trials
-
-
-def _none_further(_: CaseResult) -> int:
-    return 0
 
 
 def _required(inputs: RunInput) -> frozenset[tuple[str, str]]:

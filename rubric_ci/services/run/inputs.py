@@ -60,6 +60,7 @@ def select(
         selection = last_failed.choose_failed(selection, failed)
         if selection.nothing_to_run:
             return loaded, selection
+    selection = replace(selection, rows=len(selection.chosen))
     return loaded, _of_shard(selection, loaded, settings)
 
 
@@ -119,14 +120,19 @@ def open_inputs(
     else:
         notes = (*([unread] if unread else []), *_calibration_warnings(tasks, loaded))
         context = _context(loaded, settings, cache, environment)
-    fresh = needs_fresh_judgements(settings, baseline, loaded.config)
+    fresh = needs_fresh_judgements(settings, baseline)
+    compared = bool(settings.against or settings.baseline)
     return RunInput(
         tasks=tasks,
         loaded=loaded,
         selection=replace(selection, notes=(*notes, *selection.notes)),
         settings=settings,
         baseline=baseline,
-        context=replace(context, fresh_judgements=fresh),
+        context=replace(
+            context,
+            fresh_judgements=fresh,
+            variants=compared and loaded.config.regression.variants,
+        ),
         plain=plain,
     )
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cache
 from itertools import takewhile
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol
 
 from rubric_ci.errors import CannotConfigure, CannotUseGit, NoVerdict
 from rubric_ci.files.project.base_state import BaseState
@@ -30,7 +30,9 @@ from rubric_ci.gate.selection.fingerprint import question, rubrics
 from rubric_ci.grading.case_choice import read_keyword
 from rubric_ci.grading.resolve import Task, is_asked_for
 from rubric_ci.grading.targets import answer_cache, recorded
+from rubric_ci.grading.targets.variants import varied
 from rubric_ci.grading.tasks import build_task
+from rubric_ci.services.run.asking import Key, Request
 from rubric_ci.system.git import plumbing, snapshot
 from rubric_ci.system.git.snapshot import Contents
 from rubric_ci.system.git.worktree import Worktree, worktree
@@ -38,16 +40,15 @@ from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.command_settings import RunSettings
 from rubric_ci.values.comparison import RegressionConfig
-from rubric_ci.values.config import MockTarget, RecordedTarget, Target
+from rubric_ci.values.config import MockTarget, RecordedTarget, Target, answers_on_both_sides
 from rubric_ci.values.context import Dependencies, RunContext, Side
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.evals import EvalCase, TrialRule
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.report import RemovedCase
 from rubric_ci.values.results import Answer, CaseResult
 
-Key: TypeAlias = tuple[str, str]
-"""File and id of a case of the head."""
+MOST_KEPT: Final = 20  # answers of the base that are looked up in the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,11 +187,11 @@ def _removed(
 
 
 class Grade(Protocol):
-    """Grades tasks; fewer results than tasks mean that the run was interrupted."""
+    """Grades tasks, each in its context; None: the run was interrupted before its result."""
 
     def __call__(
-        self, tasks: Sequence[Task], context: RunContext, trials: int
-    ) -> Awaitable[tuple[CaseResult, ...]]:
+        self, tasks: Sequence[Task], contexts: Sequence[RunContext], trials: int
+    ) -> Awaitable[Sequence[CaseResult | None]]:
         """Return the results in the order of the tasks."""
 
 
@@ -202,8 +203,10 @@ class Sides:
     context: RunContext  # of the head
     grade: Grade
     trials: int
+    rows: int  # compared rows of the whole selection, before sharding
     config: RegressionConfig
-    can_ask: bool = True  # False: no further trial is possible
+    can_ask: bool = True  # False: nothing can be asked again
+    live: bool = True  # False in a replay: an answer that it lacks cannot be asked for
     fresh: bool = False  # no answer of the base comes from the cache
     gate: GateConfig = GateConfig()  # which cases it is about
     apart: bool = False  # each side answers separately, although nothing differs
@@ -212,6 +215,7 @@ class Sides:
     def base_context(self) -> RunContext:
         """The context in which the base answers."""
         side = Side(
+            is_base=True,
             root=self.base.worktree.root,
             read=self.base.read,
             reuse=not self.fresh,
@@ -219,6 +223,41 @@ class Sides:
             given=self.base.given,
         )
         return replace(self.context, side=side)
+
+    def context_of(self, base_task: Task) -> RunContext:
+        """Return the context of a task of the base: kept answers, where it cannot be asked."""
+        own = self.base_context
+        if answers_on_both_sides(base_task.target):
+            return own
+        return replace(own, side=replace(own.side, reuse=True))
+
+    def first_task(self, head: Task) -> Task | None:
+        """Return what the base is asked in the first round; None: nothing.
+
+        Of a side that cannot be asked, every kept answer counts.
+        """
+        base = self.base.tasks.get(head.case.key)
+        if base is None or self.share_answer(head, base):
+            return None
+        if answers_on_both_sides(base.target):
+            return base
+        kept = self._kept(base)
+        rule = TrialRule(passes=kept // 2 + 1, count=kept)
+        return replace(base, case=replace(base.case, trials=rule)) if kept else None
+
+    def lacks_answers(self, head: Task) -> bool:
+        """Return True if the base cannot be asked, and no answer of it is kept."""
+        base = self.base.tasks.get(head.case.key)
+        if base is None or answers_on_both_sides(base.target):
+            return False
+        return not (self.share_answer(head, base) or self._kept(base))
+
+    def _kept(self, task: Task) -> int:
+        """Return how many answers of the base are in the cache."""
+        context = self.context_of(task)
+        own = (context.of_trial(number) for number in range(MOST_KEPT))
+        kept = (answer_cache.find(varied(task.case, each), task.target, each) for each in own)
+        return sum(1 for _ in takewhile(lambda answer: answer is not None, kept))
 
     def share_answer(self, head: Task, base: Task) -> bool:
         """Return True if nothing that determines the answer differs: both sides share it."""
@@ -238,31 +277,34 @@ class Sides:
         there = answer_cache.key_of(base.case, base.target, self.base_context)
         return key is not None and key == there
 
-    def kept_trials(self, task: Task, first: int, most: int) -> int:
-        """Return how many trials of the base, from `first` on, are in the cache."""
-        there = (replace(self.base_context, trial=first + number) for number in range(most))
-        kept = (answer_cache.find(task.case, task.target, context) for context in there)
-        return sum(1 for _ in takewhile(lambda answer: answer is not None, kept))
-
     def asks_base(self, head: Task) -> bool:
-        """Return True if the case is asked at the base as well."""
-        base = self.base.tasks.get(head.case.key)
-        return base is not None and not self.share_answer(head, base)
+        """Return True if the case is graded at the base as well."""
+        return self.first_task(head) is not None
+
+    async def ask(self, requests: Sequence[Request]) -> Sequence[CaseResult | None]:
+        """Return one further result per request, in their order."""
+        head, base = again(self.context), again(self.base_context, reuse=self.context.side.reuse)
+        contexts = [(base if each.is_base else head).of_trial(each.number) for each in requests]
+        return await self.graded([each.task for each in requests], contexts)
 
     async def graded(
-        self, tasks: Sequence[Task], context: RunContext, trials: int = 1
-    ) -> Mapping[Key, CaseResult]:
-        """Return the results by file and id; none after the run was interrupted."""
+        self, tasks: Sequence[Task], contexts: Sequence[RunContext]
+    ) -> Sequence[CaseResult | None]:
+        """Return the result of one trial of each task; None after the run was interrupted."""
         this = asyncio.current_task()
         if not tasks or (this and this.cancelling()):
-            return {}
-        results = await self.grade(tasks, context, trials)
-        return {case.key: case for case in results}
+            return [None] * len(tasks)
+        return await self.grade(tasks, contexts, 1)
 
 
-def without_cache(context: RunContext) -> RunContext:
-    """Return it without cached judgements too: an equal answer would have its old marks."""
-    return replace(context, side=replace(context.side, reuse=False), fresh_judgements=True)
+def again(context: RunContext, *, reuse: bool | None = None) -> RunContext:
+    """Return the context of further answers: each is asked for, and judged by itself.
+
+    Only `--reuse-answers` takes them from the cache.
+    """
+    reused = context.side.reuse if reuse is None else reuse
+    side = replace(context.side, reuse=reused)
+    return replace(context, side=side, fresh_judgements=not reused)
 
 
 def checkout_dependencies(change: Change, outputs: Iterable[str]) -> Dependencies:

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
-from rubric_ci.gate.comparison import alarm_budget, notes
 from rubric_ci.gate.comparison.case_change import ChangeRules
 from rubric_ci.text.statistics.night_effect import NightEffect, NightMeans
+
+from rubric_ci.gate.comparison import alarm_budget, notes
 from rubric_ci.values.comparison import RegressionConfig, Sentinel, SentinelItem
 from rubric_ci.values.gate import GateInfo
 from rubric_ci.values.report import JudgeInfo, RunReport

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rubric_ci.text.statistics.night_effect import NightMeans
 
 from rubric_ci.gate.comparison import drift, reference
 from rubric_ci.gate.comparison.reference import Baseline
-from rubric_ci.text.statistics.night_effect import NightMeans
 from rubric_ci.values.comparison import (
     CaseKey,
     Comparison,

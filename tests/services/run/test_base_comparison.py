@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-
 from benchmarks.against.simulate import TARGET, Worktree, case
+from rubric_ci.services.run.confirmation import NOT_ASKED
+
 from rubric_ci.gate.comparison.verdicts import MEAN_SHARE
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.trial_results import median_trial
 from rubric_ci.services.run.base_comparison import Outcome, compare
-from rubric_ci.services.run.confirmation import NOT_ASKED
 from rubric_ci.services.run.sides import BaseSide, Key, Sides
 from rubric_ci.values.changes import Base, NoBase
 from rubric_ci.values.comparison import RegressionConfig

@@ -12,14 +12,14 @@ from types import ModuleType
 from typing import Any, Final
 
 import pytest
-
-from rubric_ci.gate.comparison import alarm_budget, drift, verdicts
 from rubric_ci.gate.comparison.alarm_budget import Pair
 from rubric_ci.gate.comparison.drift import Observed
+from rubric_ci.text.statistics.night_effect import NightMeans
+
+from rubric_ci.gate.comparison import alarm_budget, drift, verdicts
 from rubric_ci.parts.lab.history import from_report
 from rubric_ci.text.statistics import judge_errors, night_effect, power, significance
 from rubric_ci.text.statistics.judge_errors import Measured
-from rubric_ci.text.statistics.night_effect import NightMeans
 from rubric_ci.text.statistics.power import DEFAULT, Design, Variances
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.results import Trial

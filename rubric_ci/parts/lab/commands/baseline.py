@@ -12,7 +12,6 @@ import click
 from rubric_ci.errors import CannotReadReport, ExitCode, UserError
 from rubric_ci.files.project.loaded_project import LoadedProject, load_project, show_problems
 from rubric_ci.gate.comparison.baseline_files import read_baseline
-from rubric_ci.gate.comparison.merge_decision import accept_merge
 from rubric_ci.gate.comparison.reference import part
 from rubric_ci.gate.comparison.reference_folder import Acceptance, accept, keep, replace_reports
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
@@ -26,7 +25,6 @@ from rubric_ci.reports.render import comparison_section
 from rubric_ci.services.cost.estimate import announce_work, show_spent
 from rubric_ci.services.publish.copies import copies_in
 from rubric_ci.services.publish.failure import end
-from rubric_ci.services.publish.workflow import Workflow, write_lines_to_summary
 from rubric_ci.system import masking
 from rubric_ci.text import escape, numbers
 from rubric_ci.text.escape import log_line
@@ -45,16 +43,6 @@ def keep_run(settings: KeepSettings) -> ExitCode:
     """Add the run to the reference's log and print what was done."""
     for line in keep(read_report(settings.report), settings.baseline):
         click.echo(escape.log_line(line))
-    return ExitCode.OK
-
-
-def accept_merged_run(settings: KeepSettings) -> ExitCode:
-    """Move the reference for cases that a merge fixed or accepted; print what was moved."""
-    lines = [*accept_merge(read_report(settings.report), settings.baseline, _now())]
-    for line in lines:
-        click.echo(escape.log_line(line))
-    for problem in write_lines_to_summary(lines, Workflow.of(os.environ)):
-        click.echo(escape.log_line(problem), err=True)
     return ExitCode.OK
 
 

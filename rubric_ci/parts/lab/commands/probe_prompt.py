@@ -12,7 +12,6 @@ import click
 from rubric_ci.errors import CannotFindEvals, ExitCode
 from rubric_ci.files.project import discovery
 from rubric_ci.files.project.loaded_project import LoadedProject
-from rubric_ci.gate.comparison import repeated_answers
 from rubric_ci.grading.engine import grade, is_failure
 from rubric_ci.grading.resolve import Task
 from rubric_ci.parts.lab.history.from_report import rate_interval
@@ -31,16 +30,16 @@ from rubric_ci.parts.lab.probe.prompt_mutants import (
 from rubric_ci.services.cost.estimate import announce_work, estimate_work, show_spent
 from rubric_ci.services.cost.expected_requests import ExpectedWork
 from rubric_ci.services.publish.workflow import Workflow, annotate
+from rubric_ci.services.run.asking import Key
 from rubric_ci.services.run.grade import RunInput
 from rubric_ci.services.run.inputs import open_inputs, select
-from rubric_ci.services.run.sides import Key
 from rubric_ci.services.run.suspect import once
 from rubric_ci.system import coroutines, file_io, masking
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.changes import Base
 from rubric_ci.values.command_settings import ProbeSettings
-from rubric_ci.values.config import LlmTarget, PromptTemplate
+from rubric_ci.values.config import LlmTarget, PromptTemplate, Target
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.values.results import CaseResult, Graded
@@ -319,12 +318,19 @@ def _summary(changed: Sequence[_Tried]) -> str:
     )
 
 
+def _varies(target: Target) -> bool:
+    """Return True for a model that is asked for another draw each time, by its options."""
+    if not isinstance(target, LlmTarget) or target.endpoint.http:
+        return False
+    temperature = target.endpoint.options.get("temperature", 1)
+    named = "seed" in target.endpoint.options
+    return not named and isinstance(temperature, int | float) and temperature > 0
+
+
 def _errors(changed: Sequence[_Tried]) -> str:
     """Return how often a mutant has the wrong outcome, for targets without stored answers."""
     targets = {task.target.name: task.target for each in changed for task in each.tasks}
-    if repeating := sorted(
-        name for name, each in targets.items() if not repeated_answers.varies(each)
-    ):
+    if repeating := sorted(name for name, each in targets.items() if not _varies(each)):
         return (
             f"{numbers.listed(repeating)} may repeat an answer (temperature 0 or a seed): how "
             "often a mutant that changes nothing counts as noticed is not known."

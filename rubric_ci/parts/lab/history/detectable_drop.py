@@ -6,8 +6,7 @@ from typing import Final
 
 import click
 
-from rubric_ci.gate.comparison.alarm_budget import trials_per_case
-from rubric_ci.gate.comparison.reference import Baseline
+from rubric_ci.gate.comparison.reference import Baseline, trials_per_case
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.statistics.power import (

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
 from rubric_ci.gate.comparison import phrases as compared
+from rubric_ci.gate.comparison.source import source
 from rubric_ci.gate.report.matrix import matrix
 from rubric_ci.gate.waivers import waived as waivers
 from rubric_ci.reports.render import summary, to_do, usage_text, wording
@@ -51,7 +52,6 @@ class ComparisonView:
     title: str
     head: str
     limits: tuple[str, ...]
-    figures: tuple[str, ...]
     broken: tuple[BrokenView, ...]
     broken_title: str
     opened: bool  # the broken ones are few
@@ -140,9 +140,8 @@ def comparison(report: RunReport) -> ComparisonView | None:
     broken = tuple(_broken(case) for case in wording.by_attention(compared.broken(report)))
     return ComparisonView(
         title=compared.title(report),
-        head=": ".join(filter(None, [compared.source(report), compared.counts(report)])),
+        head=": ".join(filter(None, [source(report), compared.counts(report)])),
         limits=tuple(compared.limits(report)),
-        figures=tuple(compared.figures(report)),
         broken=broken,
         broken_title=f"{len(broken):,} {compared.TITLES['broken']}",
         opened=len(broken) <= FEW,
@@ -198,7 +197,7 @@ def _broken(case: CaseResult) -> BrokenView:
         anchor=case_anchor(case.file, case.id),
         id=case.id,
         verdicts=compared.verdicts(case),
-        why=compared.short(case.change_reason),
+        why=compared.short(compared.why(case)),
     )
 
 

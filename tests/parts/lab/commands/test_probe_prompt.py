@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-
 from benchmarks.against.simulate import case
+
 from rubric_ci.grading.resolve import Task
 from rubric_ci.parts.lab.commands import probe_prompt
 from rubric_ci.parts.lab.probe.prompt_mutants import Tally

@@ -1,0 +1,81 @@
+"""All cases together, in a comparison of 100 independent clusters or more.
+
+A drop that is spread over many cases shows in none of them. The signs of the clusters' differences
+in verdict are flipped at random, 10,000 times: without a change for the worse each sign is as
+likely. Fewer clusters are not tested: below, asking single cases again finds as much.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from random import Random
+from statistics import fmean
+from typing import Final, TypeAlias
+
+from rubric_ci.gate.comparison import rule
+from rubric_ci.values.comparison import Together
+from rubric_ci.values.results import Graded
+from rubric_ci.values.trials import first_result, first_trials, tier
+
+LEAST: Final = 100  # clusters
+LEVEL: Final = 0.01  # of the test
+FLIPS: Final = 10_000
+
+Pair: TypeAlias = tuple[Graded, Graded]
+"""The same case here and before."""
+
+
+def find(pairs: Sequence[Pair]) -> Together | None:
+    """Return the test of all cases together; None: they are too few clusters."""
+    differences = _by_cluster(pairs)
+    if len(differences) < LEAST:
+        return None
+    p_value = _p_value(differences)
+    return Together(
+        cases=len(pairs),
+        clusters=len(differences),
+        fewer_pass=-_more("pass", pairs),
+        more_fail=_more("fail", pairs),
+        p_value=p_value,
+        worse=p_value <= LEVEL,
+    )
+
+
+def is_worse(pairs: Sequence[Pair]) -> tuple[bool, float]:
+    """Return whether the cases together are worse, and the p-value."""
+    p_value = _p_value(_by_cluster(pairs))
+    return p_value <= LEVEL, p_value
+
+
+def _more(verdict: str, pairs: Sequence[Pair]) -> int:
+    here, before = (
+        sum(rule.verdict_of(first_result(side)) == verdict for side in sides)
+        for sides in zip(*pairs, strict=True)
+    )
+    return here - before
+
+
+def _by_cluster(pairs: Sequence[Pair]) -> list[float]:
+    clusters: dict[object, float] = defaultdict(float)
+    for here, before in pairs:
+        own = here.id.removesuffix(f" [{here.target}]")  # the targets of a case are one cluster
+        clusters[here.cluster or (here.file, own)] += _mean(here) - _mean(before)
+    return [round(each, 6) for each in clusters.values()]
+
+
+def _mean(case: Graded) -> float:
+    return fmean(tier(rule.verdict_of(trial)) for trial in first_trials(case))
+
+
+def _p_value(differences: Sequence[float]) -> float:
+    """Return the one-sided p-value of random sign flips, with the seed of every run."""
+    moved = [each for each in differences if each]
+    observed, chance = sum(moved), Random(0)  # noqa: S311 - not a secret
+    if observed >= 0:
+        return 1.0
+    sizes = [abs(each) for each in moved]
+    low = 0
+    for _ in range(FLIPS):
+        bits = chance.getrandbits(len(sizes))
+        total = sum(size if bits >> n & 1 else -size for n, size in enumerate(sizes))
+        low += total <= observed + 1e-9
+    return (low + 1) / (FLIPS + 1)

@@ -1,0 +1,149 @@
+"""Ask again: suspects on both sides in turn, and failing cases without a counterpart.
+
+What moves during a run, such as a judge that turns lenient, meets both sides in this way.
+"""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Final, Protocol, TypeAlias
+
+from rubric_ci.gate.comparison import rule, verdicts
+from rubric_ci.gate.comparison.verdicts import Compared
+from rubric_ci.grading.resolve import Task
+from rubric_ci.services.run.suspect import Asked, Lone, Pair, Suspect, lone_of, once, suspect_of
+from rubric_ci.values.comparison import RegressionConfig
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.results import CaseResult, Errored, Graded
+from rubric_ci.values.trials import trials_of
+
+INTERRUPTED: Final = "the run was interrupted"
+
+Key: TypeAlias = tuple[str, str]
+"""File and id of a case of the head."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One further answer: the task, the side, and the number of the answer on that side."""
+
+    task: Task
+    is_base: bool
+    number: int
+
+
+class Asker(Protocol):
+    """Asks the sides of a change again."""
+
+    @property
+    def config(self) -> RegressionConfig:
+        """The settings of the comparison."""
+
+    @property
+    def can_ask(self) -> bool:
+        """False if nothing can be asked again."""
+
+    @property
+    def live(self) -> bool:
+        """False in a replay: an answer that the recording lacks cannot be asked for."""
+
+    @property
+    def rows(self) -> int:
+        """The compared rows of the whole selection, before sharding."""
+
+    def ask(self, requests: Sequence[Request]) -> Awaitable[Sequence[CaseResult | None]]:
+        """Return the results in the order of the requests; None: the run was interrupted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """The pairs with all their answers, and how they differ."""
+
+    pairs: Mapping[Key, Pair]
+    compared: Mapping[Key, Compared]
+    further: int = 0  # answers of a side to one case, at most
+    errored: Mapping[Key, str] = field(default_factory=dict)  # suspects without enough answers
+
+
+async def settle(asker: Asker, pairs: Mapping[Key, Pair]) -> Settled:
+    """Return how the pairs differ; each suspect is asked again on both sides."""
+    compared = {key: verdicts.compare(pair.head, pair.base) for key, pair in pairs.items()}
+    k = rule.times(asker.rows)
+    suspects = {
+        key: suspect_of(pairs[key], k)
+        for key, found in compared.items()
+        if found.change == "broken"
+    }
+    if asker.can_ask:
+        await _ask(asker, list(suspects.values()))
+    ended = {
+        key: replace(pairs[key], head=each.here.case, base=each.before.case)
+        for key, each in suspects.items()
+    }
+    sides = [side for each in suspects.values() for side in (each.here, each.before)]
+    return Settled(
+        pairs={**pairs, **ended},
+        compared={
+            **compared,
+            **{key: each.conclude(asker.config) for key, each in suspects.items()},
+        },
+        further=max((len(side.more) for side in sides), default=0),
+        errored={key: each.lost for key, each in suspects.items() if asker.live and each.lost},
+    )
+
+
+async def settle_alone(
+    asker: Asker, failing: Mapping[Key, tuple[Task, Graded]]
+) -> Mapping[Key, Graded]:
+    """Return these cases with k more answers each; they count by their median verdict."""
+    k = rule.times(asker.rows)
+    lone = {key: lone_of(task, case, k) for key, (task, case) in failing.items()}
+    if asker.can_ask:
+        await _ask(asker, list(lone.values()))
+    return {key: each.here.case for key, each in lone.items()}
+
+
+async def _ask(asker: Asker, cases: Sequence[Suspect] | Sequence[Lone]) -> None:
+    """Ask one answer after the other of each side that lacks one, as long as it can matter."""
+    while asked := [(side, n > 0) for each in cases if each.is_open for n, side in _lacking(each)]:
+        requests = [_request(side, is_base=is_base) for side, is_base in asked]
+        results = await asker.ask(requests)
+        if None in results:
+            return
+        for (side, _), result in zip(asked, results, strict=True):
+            side.more += [result] if result else []
+
+
+def _lacking(case: Suspect | Lone) -> list[tuple[int, Asked]]:
+    sides = [case.here, case.before] if isinstance(case, Suspect) else [case.here]
+    return [(n, side) for n, side in enumerate(sides) if side.lacks]
+
+
+def _request(side: Asked, *, is_base: bool) -> Request:
+    assert side.task is not None  # noqa: S101 - else it lacks nothing
+    number = len(trials_of(side.first)) + len(side.more)
+    return Request(task=once(side.task), is_base=is_base, number=number)
+
+
+def with_error(case: Graded, reason: str) -> Errored:
+    """Return a suspect that has too few answers as a case without a verdict."""
+    return Errored(
+        file=case.file,
+        line=case.line,
+        id=case.id,
+        reason=reason,
+        why=case.why,
+        tags=case.tags,
+        target=case.target,
+        question=case.question,
+        expected_outcome=case.expected_outcome,
+        answer=case.answer,
+        recorded=case.recorded,
+        answer_reused=case.answer_reused,
+        answered_at=case.answered_at,
+        evaluators=case.evaluators,
+        usage=case.usage,
+        duration_seconds=case.duration_seconds,
+        trace=case.trace,
+        file_changes=case.file_changes,
+        media=case.media,
+    )

@@ -159,6 +159,7 @@ IMPURE: Final = """
     files/project/eval_search files/project/file_kinds files/project/fixer
     files/project/grading_files
     files/project/loaded_project files/project/near_files files/project/project
+    files/project/sparse
     files/project/proposed_files gate/selection/proposed_cases
     files/project/working_tree gate/comparison/baseline_files gate/comparison/merge_decision
     gate/comparison/reference_folder gate/grading_changes/all_changes gate/policy/checkout

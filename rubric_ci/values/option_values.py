@@ -44,6 +44,7 @@ OUTPUT_DIR: Final = ".rubric-ci"
 REFERENCE: Final = f"{OUTPUT_DIR}/reference"
 REPORT: Final = f"{OUTPUT_DIR}/report.json"
 FAILURE: Final = "failure.json"  # in place of the report: why a run in a workflow has none
+LAST_FAILED: Final = "last-failed.json"  # in the folder of the report
 PROBE: Final = "probe.json"  # in the folder of the report
 VARIANTS: Final = 10  # of one answer that a criterion must notice
 HISTORY: Final = f"{OUTPUT_DIR}/history.sqlite"

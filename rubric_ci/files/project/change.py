@@ -17,6 +17,7 @@ from rubric_ci.files.project.project import Project
 from rubric_ci.github.actions import Event, read_event
 from rubric_ci.system.actions_runner import in_other_ci, in_workflow, is_before_merge
 from rubric_ci.system.git import base_revision, plumbing
+from rubric_ci.system.git.own_reports import without_reports
 from rubric_ci.system.git.process import Repository, guarded
 from rubric_ci.system.git.proposal import Proposal, open_proposal
 from rubric_ci.system.git.snapshot import Snapshot, of_objects
@@ -129,8 +130,8 @@ class Change:
 
     @cached_property
     def untracked(self) -> Sequence[str]:
-        """The files that git neither tracks nor ignores."""
-        return plumbing.untracked(self.repository)
+        """The files that git neither tracks nor ignores, without reports of earlier runs."""
+        return without_reports(self.root, plumbing.untracked(self.repository))
 
     @cached_property
     def ignored(self) -> Sequence[str]:

@@ -11,10 +11,10 @@ from rubric_ci.files.project import discovery
 from rubric_ci.gate.selection.compare_cases import Key, Selection
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.text import numbers
+from rubric_ci.values.option_values import LAST_FAILED
 from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, standing
 from rubric_ci.values.scope import Narrowing
 
-FILE: Final = "last-failed.json"  # of the output folder
 WHY: Final = "it did not pass when it ran last"
 NOTHING_FAILED: Final = "nothing failed; nothing to run"
 _VERSION: Final = 1
@@ -61,14 +61,14 @@ def read(folder: Path, environment: Mapping[str, str]) -> Set[Key]:
 
     Raises CannotConfigure if no run has written any, or if git tracks the file.
     """
-    found = _read(folder / FILE)
+    found = _read(folder / LAST_FAILED)
     if found is None:
         raise CannotConfigure(
-            f"--last-failed: {(folder / FILE).as_posix()} does not exist",
+            f"--last-failed: {(folder / LAST_FAILED).as_posix()} does not exist",
             "run `rubric-ci run` first: it remembers the cases that do not pass",
         )
     try:
-        tracked = first_tracked(folder / FILE, environment)
+        tracked = first_tracked(folder / LAST_FAILED, environment)
     except CannotUseGit as error:
         raise CannotConfigure(f"--last-failed: {error.message}", error.hint) from error
     if tracked:
@@ -81,7 +81,7 @@ def read(folder: Path, environment: Mapping[str, str]) -> Set[Key]:
 
 def remember(folder: Path, ended: Iterable[CaseResult], suite: Set[Key] | None) -> None:
     """Update the failed cases of an output folder after a run."""
-    path = folder / FILE
+    path = folder / LAST_FAILED
     found = sorted(updated(_read(path) or frozenset(), ended, suite))
     data = {"version": _VERSION, "failed": [{"file": file, "id": name} for file, name in found]}
     try:

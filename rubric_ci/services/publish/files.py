@@ -30,13 +30,21 @@ def check_folder(settings: RunSettings) -> None:
     folder = settings.output_dir
     discovery.check_place(folder)
     try:
-        file_io.create_folder(folder)
+        _create(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise CannotWriteFile(
             f"{folder}: cannot write reports to this folder: {error.strerror}", HINT
         ) from error
+
+
+def _create(folder: Path) -> None:
+    """Create the folder; git ignores a new one with all that is in it."""
+    is_new = not folder.exists()
+    file_io.create_folder(folder)
+    if is_new:
+        (folder / ".gitignore").write_bytes(b"*\n")
 
 
 def write_and_show(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
@@ -54,6 +62,8 @@ def write_reports(report: RunReport, settings: RunSettings) -> tuple[Path, ...]:
     """Write each requested format, atomically."""
     written = []
     page: tuple[ReportFormat, ...] = ("html",) if settings.page else ()
+    discovery.check_place(settings.output_dir)
+    _create(settings.output_dir)
     for name in dict.fromkeys((*settings.reports, *page)):
         path = settings.output_dir / REPORT_FILES[name]
         try:

@@ -15,6 +15,7 @@ from typing import Final
 from rubric_ci.errors import CannotReadFile
 from rubric_ci.system import file_io
 from rubric_ci.system.git import plumbing
+from rubric_ci.system.git.own_reports import without_reports
 from rubric_ci.system.git.process import Repository
 from rubric_ci.text.globs import matcher
 from rubric_ci.values.changes import ABSENT, SUBMODULE, SYMLINK, Entry
@@ -192,14 +193,18 @@ def of_entries(entries: Mapping[str, Entry]) -> Contents:
 
 
 def of_working_tree(repository: Repository, outputs: Iterable[str]) -> Contents:
-    """Return the files on disk that git does not ignore, without those below the output folders."""
+    """Return the files on disk that git does not ignore.
+
+    Those below the output folders and reports of earlier runs are left out.
+    """
     written = tuple(f"{folder}/" for folder in outputs)
     head = plumbing.commit(repository, "HEAD")
     if head is None:
         return Contents(ids={"": UNKNOWN})
     ids = dict(of_entries(plumbing.tree(repository, "HEAD")).ids)
     sha1 = len(head) == 40
-    for change in plumbing.changes(repository, "HEAD"):
+    new = without_reports(repository.root, plumbing.untracked(repository))
+    for change in plumbing.changes(repository, "HEAD", new):
         if change.new_mode == ABSENT:
             ids.pop(change.path, None)
         elif not change.path.startswith(written):

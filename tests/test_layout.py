@@ -138,7 +138,9 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         system/scratch parts/agents/work grading/targets/answer_format
         parts/agents/workspace""",
     "evaluators/assertions/test_work.py": """
-        evaluators/assertions/calls evaluators/assertions/folder""",
+        evaluators/assertions/call_patterns evaluators/assertions/calls
+        evaluators/assertions/folder""",
+    "text/test_shell_commands.py": "text/shell_wrappers",
     "grading/targets/test_targets.py": """
         grading/targets/answer_format grading/targets/llm grading/targets/recorded""",
     "files/validation/test_corpus.py": """

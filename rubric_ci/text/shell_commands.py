@@ -1,31 +1,45 @@
 """The commands of a shell line, one by one, that a shell would start, as far as text shows them.
 
-Quotes, comments and here-documents hold no commands; `$(…)`, backquotes, brackets and `sh -c` do.
+The grammar is tree-sitter's for bash. Quotes, comments and here-documents hold no commands; `$(…)`,
+backquotes, brackets, `sh -c` and `eval` do. A line that the grammar cannot read may start anything.
 """
 
 import re
 import shlex
-from collections.abc import Iterator
-from typing import Final, TypeAlias
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from rubric_ci.text.shell_wrappers import SHELL, unwrapped_words
+from rubric_ci.values.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
 
 Spellings: TypeAlias = tuple[str, ...]
-"""One command, as it is written, and without the words before its program."""
+"""One command: as it is written, its words without quotes, and without the words before it."""
 
-_SHELL: Final = re.compile(r"(?:.*/)?(?:ba|z|da|k|a)?sh(?:\.exe)?")
-_SEPARATOR: Final = re.compile(r"&&|\|\|?&?|;;?|\n|(?<![<>&])&(?![>&])")
-_BEFORE: Final = re.compile(
-    r"(?:\w+\s*\(\)\s*\{\s+|(?:if|then|else|elif|do|while|until|time|sudo|command|exec|nohup|env|builtin|!|\{)\s+"
-    r"""|[A-Za-z_]\w*=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+)+"""
-)
-_NO_COMMAND: Final = frozenset(("", "fi", "done", "esac", "}", "else", "do", "then"))
-_HERE: Final = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
-_MOST: Final = 20_000  # characters; a longer line is one command
+_COMMANDS: Final = frozenset(("command", "declaration_command", "unset_command", "test_command"))
+_NO_WORDS: Final = frozenset(("variable_assignment", "file_redirect", "herestring_redirect"))
+_CARRIERS: Final = frozenset(("list", "pipeline", "negated_command", "redirected_statement"))
+_MOST: Final = 200_000  # characters
+_MOST_OPERATORS: Final = 2_000  # pipes, here-documents: the parser needs the square of their number
+_FIRST_ERROR: Final = 50  # hundreds of steps, after which the parser gives up at an error
 _DEEPEST: Final = 10  # shells in shells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellLine:
+    """The commands of a line in order."""
+
+    commands: tuple[Spellings, ...] = ()
+    possible: tuple[str, ...] = ()  # commands behind an option that is not known here
+    readable: bool = True  # False: it may start others too
 
 
 def unwrapped(line: str) -> str:
     """Return the script of `sh -c SCRIPT`, also with a path and other options, or the line."""
-    if not _SHELL.fullmatch(line.split(maxsplit=1)[0] if line.split() else ""):
+    if not SHELL.fullmatch(line.split(maxsplit=1)[0] if line.split() else ""):
         return line
     try:
         words = shlex.split(line)
@@ -39,65 +53,155 @@ def unwrapped(line: str) -> str:
     return line
 
 
-def commands(line: str, depth: int = 0) -> list[Spellings]:
-    """Return the commands of a line in order; `sh -c` is replaced by its commands."""
-    if len(line) > _MOST or depth > _DEEPEST:
-        return [(line.strip(),)]
-    return [each for piece in _pieces(line) for each in _spelled(piece, depth)]
+@lru_cache(maxsize=256)
+def shell_line(line: str, depth: int = 0) -> ShellLine:
+    """Return the commands of a line; `sh -c` is replaced by its commands."""
+    root = _tree(line) if depth <= _DEEPEST else None
+    if root is None or root.has_error:
+        return ShellLine(readable=False)
+    return _joined(_started(each, depth) for each in _nodes(root))
 
 
-def _spelled(piece: str, depth: int) -> Iterator[Spellings]:
-    bare = piece[match.end() :] if (match := _BEFORE.match(piece)) else piece
-    own = tuple(dict.fromkeys((piece, bare.strip())))
-    inner = unwrapped(bare)
-    if inner == bare:
-        yield own
-    else:
-        yield from ((*each, *own) for each in commands(inner, depth + 1))
+def _joined(lines: Iterator[ShellLine]) -> ShellLine:
+    every = tuple(lines)
+    return ShellLine(
+        commands=tuple(command for line in every for command in line.commands),
+        possible=tuple(text for line in every for text in line.possible),
+        readable=all(line.readable for line in every),
+    )
 
 
-def _pieces(line: str) -> list[str]:
-    found, _ = _scanned(line, 0, "")
-    return [piece for piece in (each.strip() for each in found) if piece not in _NO_COMMAND]
+@cache
+def _parser() -> "Parser":
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
 
 
-def _scanned(text: str, at: int, end: str) -> tuple[list[str], int]:
-    """Return the commands up to a closing character, and the place after it."""
-    found: list[str] = []
-    start, quoted, after = at, False, ""
-    while at < len(text):
-        here = text[at]
-        if here == "\\":
-            at += 2
-        elif here == end and not quoted:
-            return [*found, text[start:at]], at + 1
-        elif here == "'" and not quoted:
-            at = (text.find("'", at + 1) + 1) or len(text)
-        elif here == '"':
-            quoted, at = not quoted, at + 1
-        elif here == "`" or (text.startswith("$(", at) and text[at + 2 : at + 3] != "("):
-            inner, at = _scanned(text, at + (1 if here == "`" else 2), "`" if here == "`" else ")")
-            found += inner
-        elif quoted:
-            at += 1
-        elif here == "(":
-            inner, place = _scanned(text, at + 1, ")")
-            start, at, found = (start if text[start:at].strip() else place), place, [*found, *inner]
-        elif here == "#" and (at == start or text[at - 1].isspace()):
-            at = text.find("\n", at) if "\n" in text[at:] else len(text)
-            found, start = [*found, text[start : text.rfind("#", start, at)]], at
-        elif match := _HERE.match(text, at):
-            after, at = match[2], match.end()
-        elif match := _SEPARATOR.match(text, at):
-            found.append(text[start:at])
-            at = match.end() if here != "\n" or not after else _after_here(text, at, after)
-            start, after = at, "" if here == "\n" else after
-        else:
-            at += 1
-    return [*found, text[start:]], at
+def _tree(line: str) -> "Node | None":
+    if len(line) > _MOST or max(line.count("|"), line.count("<<")) > _MOST_OPERATORS:
+        return None
+    text, steps = line.encode(errors="replace"), 0
+
+    def gives_up(_: int, has_error: bool) -> bool:
+        nonlocal steps
+        steps += 1
+        return has_error and steps > _FIRST_ERROR
+
+    try:
+        tree = _parser().parse(lambda at, _: text[at : at + _MOST], progress_callback=gives_up)
+    except ValueError:  # it gave up
+        return None
+    return tree.root_node
 
 
-def _after_here(text: str, at: int, word: str) -> int:
-    """Return the place after a here-document that begins in the next line."""
-    match = re.compile(rf"\n\t*{re.escape(word)}(?=\n|$)").search(text, at)
-    return match.end() if match else len(text)
+def _nodes(root: "Node") -> Iterator["Node"]:
+    """Yield a tree's nodes in the order of the text, without recursion: it may be deep."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += reversed(node.children)
+
+
+def _started(node: "Node", depth: int) -> ShellLine:
+    """Return the commands that a node starts, without the commands of the nodes below it."""
+    if node.type == "heredoc_body" and not _is_literal(node):
+        scripts = re.findall(r"(?<!\\)`((?:[^`\\]|\\.)*)`", _text(node), re.DOTALL)
+        return _joined(shell_line(each, depth + 1) for each in scripts)
+    is_before_program = node.parent is not None and node.parent.type == "command"
+    if node.type == "variable_assignment" and not is_before_program:
+        return ShellLine(commands=((_text(node),),))
+    if node.type == "redirected_statement" and node.child_by_field_name("body") is None:
+        return ShellLine(commands=((_text(node),),))
+    if node.type not in _COMMANDS:
+        return ShellLine()
+    return _command(node, _redirects(node), depth)
+
+
+def _is_literal(body: "Node") -> bool:
+    start = next(each for each in _children(body.parent) if each.type == "heredoc_start")
+    return any(mark in _text(start) for mark in "'\"\\")
+
+
+def _children(node: "Node | None") -> Sequence["Node"]:
+    return node.children if node else ()
+
+
+def _redirects(command: "Node") -> list["Node"]:
+    """Return the redirections after a command; the grammar hangs them on the whole list."""
+    node, found = command, list["Node"]()
+    while (around := node.parent) and around.type in _CARRIERS:
+        if around.type == "redirected_statement":
+            found += [each for each in around.children if each.type.endswith("_redirect")]
+        elif node != around.children[-1]:
+            break
+        node = around
+    return found
+
+
+def _command(node: "Node", redirects: list["Node"], depth: int) -> ShellLine:
+    own = [each for each in node.children if each.type.endswith("_redirect")]
+    tail = [_redirect_text(each) for each in (*own, *redirects) if not _words_after(each)]
+    written = " ".join([_text(node), *map(_redirect_text, redirects)])
+    words = [_plain(each) for each in node.children if each.type not in _NO_WORDS]
+    words += [word for each in (*own, *redirects) for word in _words_after(each)]
+    inner = unwrapped_words(words)
+    stages = (" ".join([*each, *tail]) for each in (words, *inner.commands))
+    spellings = tuple(dict.fromkeys((written, *stages)))
+    scripts = [*inner.scripts, *_fed(inner.reads_input, (*own, *redirects))]
+    started = _joined(shell_line(each, depth + 1) for each in scripts)
+    inside = tuple((*each, *spellings) for each in started.commands)
+    return ShellLine(
+        commands=inside or (spellings,),
+        possible=(*inner.possible, *started.possible),
+        readable=inner.readable and started.readable,
+    )
+
+
+def _fed(reads_input: bool, redirects: Sequence["Node"]) -> Iterator[str]:
+    """Yield the scripts that a shell without a file reads from its here-documents."""
+    for each in redirects if reads_input else ():
+        for part in each.children:
+            if part.type == "heredoc_body":
+                yield _text(part)
+            elif each.type == "herestring_redirect" and part.is_named:
+                yield _plain(part)
+
+
+def _words_after(redirect: "Node") -> list[str]:
+    """Return the words of the command that the grammar takes for further names of the file."""
+    if redirect.type != "file_redirect":
+        return []
+    return [_plain(each) for each in redirect.children_by_field_name("destination")[1:]]
+
+
+def _redirect_text(node: "Node") -> str:
+    if node.type != "heredoc_redirect":
+        return _text(node)
+    shown = ("file_descriptor", "<<", "<<-", "heredoc_start")
+    head = "".join(_text(each) for each in node.children if each.type in shown)
+    others = [_text(each) for each in node.children if each.type.endswith("_redirect")]
+    return " ".join([head, *others])
+
+
+def _text(node: "Node") -> str:
+    return (node.text or b"").decode(errors="replace")
+
+
+def _plain(node: "Node") -> str:
+    """Return a word as its program gets it; what the shell would put in stays as it is written."""
+    match node.type:
+        case "raw_string":
+            return _text(node)[1:-1]
+        case "ansi_c_string":
+            return re.sub(r"\\(.)", r"\1", _text(node)[2:-1])
+        case "string":
+            return re.sub(r'\\\n|\\(["\\$`])', r"\1", _text(node)[1:-1])
+        case "concatenation" | "command_name":
+            return "".join(map(_plain, node.children))
+        case "word":
+            return re.sub(r"\\\n|\\(.)", r"\1", _text(node))
+        case _:
+            return _text(node)

@@ -90,7 +90,7 @@ def mark(
         assertion.key, assertion.value, negated=assertion.negated, field=assertion.field
     )
     return Mark(
-        value=found.holds is not assertion.negated,
+        value=found.is_clear and found.holds is not assertion.negated,
         reasoning=f"{sought}: {found.found}",
         evidence=shortened(redact(found.evidence), MOST_EVIDENCE),
     )

@@ -3,62 +3,73 @@
 A call that failed was tried: it counts where calls are forbidden or limited, and does not count
 where one is required. A call may come several times; one is enough where one is required.
 
-A line of a shell is matched as a whole and by each of its commands: one that fits is a call of it.
-Where nothing else may be called, each of them has to fit. So it is with the files of a patch.
+Of a line of a shell that cannot be read neither an assertion nor its opposite is shown: both fail.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Final
 
+from rubric_ci.evaluators.assertions.call_patterns import (
+    fits,
+    fits_glob,
+    is_only,
+    is_pattern,
+    is_unread,
+    may_start,
+)
 from rubric_ci.evaluators.assertions.json_data import schema_problem, validity
 from rubric_ci.evaluators.assertions.row import CALLS, TEXT, TEXTS, Outcome, Row, shown
-from rubric_ci.models.agents import named
 from rubric_ci.text.numbers import listed
-from rubric_ci.text.patches import patched_files
-from rubric_ci.text.shell_commands import Spellings, commands
-from rubric_ci.values.json_value import JSON
 from rubric_ci.values.trace import Step
 
-_PATTERN: Final = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)
 _SKILL: Final = re.compile(
     r"(?:^|[/\"'\s`(\[{<])skills/([A-Za-z0-9._:-]++)/SKILL\.md(?=$|[)\"'\s,;:`\]}>])"
 )
-_PATCHES: Final = frozenset(("apply_patch", "patch"))
 _SHOWN: Final = 5  # calls in a message
 
 Steps = Sequence[Step]
 
 
 def _called(steps: Steps, pattern: str, fold: bool) -> Outcome:
-    return _found(_matching(steps, pattern, fold), _failed(steps, pattern, fold))
+    if call := next(_matching(steps, pattern, fold), None):
+        return Outcome(holds=True, found="it is called", evidence=_line(call))
+    ended = [step for step in steps if not step.error]
+    if unclear := next(may_start(ended, pattern, fold), None):
+        return _unread(unclear)
+    failed = sum(fits(step, pattern, fold) for step in steps)
+    tried = f"it is not called without an error, but {_times(failed)} with one"
+    return Outcome(holds=False, found=tried if failed else "it is not called")
 
 
 def _never_called(steps: Steps, patterns: str | list[str], fold: bool) -> Outcome:
     every = [patterns] if isinstance(patterns, str) else patterns
-    calls = [step for step in steps if any(_fits(step, each, fold) for each in every)]
-    if not calls:
-        return Outcome(holds=True, found=_not_called(steps))
-    return Outcome(holds=False, found=f"it is called {_times(len(calls))}: {_line(calls[0])}")
+    calls = [step for step in steps if any(fits(step, each, fold) for each in every)]
+    if calls:
+        return Outcome(holds=False, found=f"it is called {_times(len(calls))}: {_line(calls[0])}")
+    unclear = [each for pattern in every for each in may_start(steps, pattern, fold)]
+    return _unread(unclear[0]) if unclear else Outcome(holds=True, found=_not_called(steps))
 
 
 def _called_with(steps: Steps, value: dict[str, Any], fold: bool) -> Outcome:
     calls = list(_matching(steps, value["name"], fold))
     reasons = [(call, validity(call.arguments, value["arguments"])) for call in calls]
-    if fits := [call for call, reason in reasons if not reason]:
-        return Outcome(holds=True, found="it is called so", evidence=_line(fits[0]))
+    if valid := [call for call, reason in reasons if not reason]:
+        return Outcome(holds=True, found="it is called so", evidence=_line(valid[0]))
     if reasons:
         return Outcome(holds=False, found=f"the arguments do not fit: {reasons[-1][1]}")
-    return _found(iter(()), _failed(steps, value["name"], fold))
+    return _called(steps, value["name"], fold)
 
 
 def _in_order(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
-    rest = iter([step for step in steps if not step.error])
+    ended = [step for step in steps if not step.error]
+    rest = iter(ended)
     for number, pattern in enumerate(patterns, start=1):
-        if not any(_fits(step, pattern, fold) for step in rest):
+        if not any(fits(step, pattern, fold) for step in rest):
+            if unclear := next(may_start(ended, pattern, fold), None):
+                return _unread(unclear)
             after = f" after {shown(patterns[number - 2])}" if number > 1 else ""
             return Outcome(holds=False, found=f"{shown(pattern)} is not called{after}")
     return Outcome(holds=True, found="all are called in this order")
@@ -66,24 +77,30 @@ def _in_order(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
 
 def _exactly(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
     pairs = zip(steps, patterns, strict=False)
-    same = all(_is_only(step, [each], fold) for step, each in pairs)
-    fits = len(steps) == len(patterns) and same
-    return Outcome(holds=fits, found="" if fits else _not_called(steps, repeated=True))
+    others = [(step, each) for step, each in pairs if not is_only(step, [each], fold)]
+    same_number = len(steps) == len(patterns)
+    if same_number and others and all(is_unread(step, [each], fold) for step, each in others):
+        return _unread(others[0][0])
+    holds = same_number and not others
+    return Outcome(holds=holds, found="" if holds else _not_called(steps, repeated=True))
 
 
 def _no_other(steps: Steps, patterns: list[str], fold: bool) -> Outcome:
-    others = [step for step in steps if not _is_only(step, patterns, fold)]
+    others = [step for step in steps if not is_only(step, patterns, fold)]
     if not others:
         return Outcome(holds=True, found=_not_called(steps))
-    return Outcome(holds=False, found=f"{_times(len(others))}: {_line(others[0])}")
+    shown_to_be = [step for step in others if not is_unread(step, patterns, fold)]
+    if not shown_to_be:
+        return _unread(others[0])
+    return Outcome(holds=False, found=f"{_times(len(others))}: {_line(shown_to_be[0])}")
 
 
 def _skill_used(steps: Steps, pattern: str, fold: bool) -> Outcome:
     used = list(dict.fromkeys(name for s in steps if not s.error for name in _skills(s)))
     wanted = pattern.strip().casefold() if fold else pattern.strip()
-    fits = any(_glob(name.casefold() if fold else name, wanted) for name in used)
+    holds = any(fits_glob(name.casefold() if fold else name, wanted) for name in used)
     found = f"used: {listed(used, _SHOWN)}" if used else "no skill is used"
-    return Outcome(holds=fits, found=found)
+    return Outcome(holds=holds, found=found)
 
 
 def _skills(step: Step) -> Iterator[str]:
@@ -106,83 +123,13 @@ def _at_most(steps: Steps, most: int, _: bool) -> Outcome:
     return Outcome(holds=len(steps) <= most, found=f"there are {len(steps):,}")
 
 
-def _found(calls: Iterator[Step], failed: int) -> Outcome:
-    call = next(calls, None)
-    if call:
-        return Outcome(holds=True, found="it is called", evidence=_line(call))
-    tried = f"it is not called without an error, but {_times(failed)} with one"
-    return Outcome(holds=False, found=tried if failed else "it is not called")
+def _unread(step: Step) -> Outcome:
+    found = f"a shell line cannot be read, so what it starts is not known: {_line(step)}"
+    return Outcome(holds=False, found=found, is_clear=False)
 
 
-def _matching(steps: Steps, pattern: str, fold: bool, *, failed: bool = False) -> Iterator[Step]:
-    return (step for step in steps if _fits(step, pattern, fold) and (failed or not step.error))
-
-
-def _failed(steps: Steps, pattern: str, fold: bool) -> int:
-    return sum(bool(step.error) for step in steps if _fits(step, pattern, fold))
-
-
-def _fits(step: Step, pattern: str, fold: bool) -> bool:
-    """Return True if the tool's name fits, and one of its arguments, or all of them as JSON.
-
-    With `fold` the name fits in any case.
-    """
-    arguments = _wanted(step, pattern, fold)
-    texts = (*_arguments(step.arguments), *(text for each in _parts(step) for text in each))
-    return arguments == "" or (arguments is not None and any(_glob(t, arguments) for t in texts))
-
-
-def _is_only(step: Step, patterns: list[str], fold: bool) -> bool:
-    """Return True if a call fits one of the patterns, and of several parts each of them."""
-    several, is_patch = _parts(step), step.tool in _PATCHES
-    if len(several) < (1 if is_patch else 2):
-        return any(_fits(step, each, fold) for each in patterns)
-    wanted = [found for each in patterns if (found := _wanted(step, each, fold)) is not None]
-    whole = [of for of in wanted if not of or (not is_patch and len(commands(of)) > 1)]
-    if any(
-        not found or any(_glob(t, found) for t in _arguments(step.arguments)) for found in whole
-    ):
-        return True
-    return all(any(_glob(t, found) for found in wanted for t in each) for each in several)
-
-
-def _wanted(step: Step, pattern: str, fold: bool) -> str | None:
-    """Return the glob of the arguments, "" for any; None: the name of the tool does not fit."""
-    parts = _PATTERN.fullmatch(pattern.strip())
-    if parts is None:
-        return None
-    tool, name = (text.casefold() if fold else text for text in (step.tool, parts["tool"]))
-    if not _glob(tool, name) and step.tool not in named(name):
-        return None
-    return parts["arguments"] or ""
-
-
-def tool_of(pattern: str) -> str:
-    """Return the name of the tool in a pattern."""
-    parts = _PATTERN.fullmatch(pattern.strip())
-    return parts["tool"] if parts else ""
-
-
-def _parts(step: Step) -> list[Spellings]:
-    """Return the commands of a call of a shell, or the files of a patch."""
-    if step.tool in _PATCHES:
-        return patched_files(step.arguments)
-    given = step.arguments if isinstance(step.arguments, dict) else {}
-    line = given.get("command", given.get("cmd"))
-    if step.tool not in named("shell") or not isinstance(line, str):
-        return []
-    return [tuple(" ".join(text.split()) for text in each) for each in commands(line)]
-
-
-def _arguments(arguments: JSON) -> Iterator[str]:
-    values = arguments.values() if isinstance(arguments, dict) else ()
-    for value in (*values, arguments):
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        yield " ".join(text.split())
-
-
-def _glob(text: str, pattern: str) -> bool:
-    return fnmatchcase(text, pattern.replace("[", "[[]"))
+def _matching(steps: Steps, pattern: str, fold: bool) -> Iterator[Step]:
+    return (step for step in steps if fits(step, pattern, fold) and not step.error)
 
 
 def _line(step: Step) -> str:
@@ -202,7 +149,7 @@ def _not_called(steps: Steps, *, repeated: bool = False) -> str:
 
 def _pattern_problem(value: Any) -> str:
     for pattern in value if isinstance(value, list) else [value]:
-        if isinstance(pattern, str) and not _PATTERN.fullmatch(pattern.strip()):
+        if isinstance(pattern, str) and not is_pattern(pattern):
             return f"{shown(pattern)} is not a tool, or `Name(arguments)`"
     return ""
 
@@ -222,8 +169,8 @@ ROWS: Final = (
         says="calls {}",
         denies="does not call {}",
         meaning=(
-            "The agent called this tool without an error; with `Name(glob)` one of its arguments, "
-            "as one line, fits the glob."
+            "The agent called this tool without an error; with `Name(glob)` a text in its "
+            "arguments, as one line, fits the glob."
         ),
         value={**TEXT, "examples": ["Bash(npm test*)"]},
     ),

@@ -22,6 +22,7 @@ class Outcome:
     holds: bool
     found: str
     evidence: str = ""
+    is_clear: bool = True  # False: neither it nor its opposite is shown, and both do not hold
 
 
 Check: TypeAlias = Callable[[Any, Any, bool], Outcome]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.assertion_table import TABLE
-from rubric_ci.evaluators.assertions.calls import tool_of
+from rubric_ci.evaluators.assertions.call_patterns import tool_of
 from rubric_ci.evaluators.assertions.json_data import schema_problem
 from rubric_ci.evaluators.assertions.keys import SCHEMA_KEY, keys_of
 from rubric_ci.evaluators.assertions.row import CALLS

@@ -317,3 +317,112 @@ def test_values_that_cannot_be_used(key: str, value: Any, reason: str) -> None:
     found = TABLE[key].problem(value)
     assert reason in found
     assert bool(found) == bool(reason)
+
+
+FORMS = {
+    "here-string": "jq .a <<< input\nrm -rf build\ngit push",
+    "shift in let": "let x=1<<3\ngit push",
+    "shift in brackets": "echo $[1<<3]\ngit push",
+    "quote of ANSI C": "echo $'don\\'t'; git push",
+    "continued line": "git \\\n push",
+    "sudo -n": "sudo -n git push",
+    "env -i": "env -i git push",
+    "timeout": "timeout 60 git push",
+    "case": "case $x in a) git push;; esac",
+    "function": "function f { git push; }; f",
+    "redirection first": ">log git push",
+    "path of env": "/usr/bin/env bash -c 'git push'",
+    "substitution in a here-document": "cat <<EOF\n$(git push)\nEOF",
+    "list of words": ["bash", "-lc", "cd x; git push"],
+}
+
+
+@pytest.mark.parametrize("line", FORMS.values(), ids=FORMS)
+def test_a_forbidden_command_is_found_in_every_form(line: Any) -> None:
+    did = Did(steps=(Step(tool="Bash", arguments={"command": line}),))
+    assert mark(an_assertion("never_called", "Bash(git push*)"), "", did).value is False
+    only = an_assertion("no_other_calls", ["Bash(jq*)", "Bash(echo*)", "Bash(cat*)", "Bash(rm*)"])
+    assert mark(only, "", did).value is False
+
+
+UNREAD = (Step(tool="Bash", arguments={"command": "echo 'not closed; git push"}),)
+NOT_READ = (
+    "a shell line cannot be read, so what it starts is not known: "
+    'Bash({"command": "echo \'not closed; git push"})'
+)
+
+
+@pytest.mark.parametrize("negated", [False, True])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("called", "Bash(git push*)"),
+        ("never_called", "Bash(git push*)"),
+        ("never_called", ["Write", "Bash(git push*)"]),
+        ("called_with", {"name": "Bash(git push*)", "arguments": {}}),
+        ("calls_in_order", ["Bash(git push*)"]),
+        ("calls_exactly", ["Bash(echo*)"]),
+        ("no_other_calls", ["Bash(echo*)"]),
+    ],
+)
+def test_a_line_that_cannot_be_read_shows_nothing(key: str, value: Any, negated: bool) -> None:
+    found = mark(an_assertion(key, value, negated=negated), "", Did(steps=UNREAD))
+    assert found.value is False
+    assert found.reasoning.endswith(f": {NOT_READ}")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("called", "Bash"),
+        ("never_called", "Read(git push*)"),
+        ("never_called", "Write"),
+        ("no_other_calls", ["Bash"]),
+        ("no_other_calls", ["Bash(*)"]),
+        ("calls_exactly", ["Bash"]),
+        ("max_calls", 1),
+    ],
+)
+def test_a_line_that_nobody_asks_about_need_not_be_read(key: str, value: Any) -> None:
+    assert mark(an_assertion(key, value), "", Did(steps=UNREAD)).value is True
+
+
+def test_a_command_behind_an_unknown_option_is_not_excluded() -> None:
+    step = Step(tool="Bash", arguments={"command": "sudo --new VALUE git push"})
+    found = mark(an_assertion("never_called", "Bash(git push*)"), "", Did(steps=(step,)))
+    assert found.value is False
+    assert "what it starts is not known" in found.reasoning
+
+
+def test_an_allowed_word_in_another_argument_allows_no_command() -> None:
+    step = Step(tool="Bash", arguments={"command": "rm -rf x", "description": "jq of a file"})
+    found = mark(an_assertion("no_other_calls", ["Bash(jq*)"]), "", Did(steps=(step,)))
+    assert found.value is False
+
+
+PATCH = Step(
+    tool="apply_patch",
+    arguments={"changes": [{"path": "docs/a.md"}, {"path": "src/app.py", "kind": "add"}]},
+)
+BY_FILE = Step(tool="apply_patch", arguments={"changes": {"src/app.py": {"add": {"x": 1}}}})
+
+
+@pytest.mark.parametrize("step", [PATCH, BY_FILE])
+def test_every_text_in_the_arguments_is_matched_at_any_depth(step: Step) -> None:
+    did = Did(steps=(step,))
+    assert mark(an_assertion("never_called", "apply_patch(src/*)"), "", did).value is False
+    assert mark(an_assertion("called", "apply_patch(src/app.py)"), "", did).value is True
+    assert mark(an_assertion("never_called", "apply_patch(lib/*)"), "", did).value is True
+
+
+@pytest.mark.parametrize(
+    ("allowed", "holds"),
+    [
+        (["apply_patch(src/*)"], False),
+        (["apply_patch(src/*)", "apply_patch(docs/*)"], True),
+        (["apply_patch(*)"], True),
+    ],
+)
+def test_each_entry_of_a_list_has_to_be_allowed(allowed: list[str], holds: bool) -> None:
+    found = mark(an_assertion("no_other_calls", allowed), "", Did(steps=(PATCH,)))
+    assert found.value is holds

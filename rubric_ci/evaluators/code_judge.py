@@ -103,7 +103,7 @@ async def run_script(
             return _without_folder(f"{folder}{os.sep}", finished)
         here = {"AGENTV_WORKSPACE_PATH": answer.folder} if answer.folder else {}
         command = Command(
-            script=_fill_placeholders(spec.script, answer.text, folder),
+            script=_fill_placeholders(spec.script, answer.said, folder),
             cwd=context.root / spec.cwd,
             environment=clean_environment(context.environment, spec.env) | here,
             known=context.environment,

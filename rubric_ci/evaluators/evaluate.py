@@ -1,6 +1,6 @@
 """Let an evaluator assess an answer: a score and a verdict, or the reason why there is none."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Final
 
 from rubric_ci.errors import NoVerdict
@@ -39,6 +39,7 @@ async def _assess(
     if kind.assess:
         return await kind.assess(case, answer, spec, context)
     assert kind.measure  # noqa: S101 - each row has one of both
+    answer = replace(answer, text=answer.said) if answer.media else answer
     return await worked_on(len(answer.text), kind.measure, case, answer, spec, redactor())
 
 

@@ -1,5 +1,6 @@
 """Images and documents: everything but the request that shows one knows it by its digest."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import Final, Literal, TypeAlias
@@ -35,6 +36,11 @@ class Picture:
     path: str
     type: MediaType
     digest: str
+
+    @property
+    def name(self) -> str:
+        """The placeholder for it in the text of an answer."""
+        return _placeholder(self.type, self.path)
 
     @property
     def file(self) -> str:
@@ -73,7 +79,7 @@ class Media:
     @property
     def name(self) -> str:
         """The placeholder for it in a text: `[image: shots/cart.png]`."""
-        return f"[{self.kind}: {self.path}]"
+        return _placeholder(self.type, self.path)
 
 
 ReadCopy: TypeAlias = Callable[[Picture], bytes]
@@ -85,7 +91,18 @@ def of_answer(pictures: Iterable[Picture]) -> tuple[Picture, ...]:
     return tuple(each for each in pictures if each.of == "answer")
 
 
+def _placeholder(media_type: MediaType, path: str) -> str:
+    return f"[{'document' if media_type == 'application/pdf' else 'image'}: {path}]"
+
+
 def with_names(text: str, media: Iterable[Media]) -> str:
     """Return the text of an answer with the names of those images that it does not name."""
     missing = (each.name for each in media if each.name not in text)
     return "\n\n".join(filter(None, (text, *missing)))
+
+
+def without_names(text: str, media: Iterable[Media | Picture]) -> str:
+    """Return the text of an answer as its target gave it: without the paragraphs of names."""
+    for name in {each.name for each in media}:
+        text = re.sub(rf"(?:\A|\n\n){re.escape(name)}(?=\n\n|\Z)", "", text).removeprefix("\n\n")
+    return text

@@ -5,7 +5,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.media import Media, Picture
+from rubric_ci.values.media import Media, Picture, without_names
 from rubric_ci.values.scoring import MarkValue, Verdict, Weighed
 from rubric_ci.values.trace import CaseTrace, FileChange, SeenPart, Work
 from rubric_ci.values.usage import NOTHING_USED, Usage
@@ -53,6 +53,11 @@ class Answer:
     left_out: int = 0  # calls that the report left out that this was read from
     shortened: str = ""  # by which rule it did
     media: tuple[Media, ...] = ()  # images and documents; the text has their names
+
+    @property
+    def said(self) -> str:
+        """The text as the target gave it, which is measured: without those names."""
+        return without_names(self.text, self.media) if self.media else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

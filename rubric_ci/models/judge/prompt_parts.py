@@ -57,7 +57,7 @@ def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
     Raises CannotMeasure if the answer is not a conversation with this turn.
     """
     if not case.most_turns:
-        return Marked(case, answer, checked=answer.text)
+        return Marked(case, answer, checked=answer.said)
     said = transcript.read(answer.text)
     if len(said) < max(turn, 1):
         raise CannotMeasure(f"the answer is a conversation of {len(said)} turns")
@@ -72,9 +72,13 @@ def marked(case: EvalCase, answer: Answer, turn: int) -> Marked:
         own,
         replace(answer, text=said[-1].answer),
         tuple(_turns(said, "before" if turn else "answer", case.turns, answer.media)),
-        said[-1].answer if turn else "\n\n".join(each.answer for each in said),
+        "\n\n".join(_said(each, answer) for each in (said[-1:] if turn else said)),
         () if turn or not case.simulated_user else tuple(_unfinished(len(said), case.most_turns)),
     )
+
+
+def _said(exchange: transcript.Exchange, answer: Answer) -> str:
+    return replace(answer, text=exchange.answer).said
 
 
 def _unfinished(turns: int, most: int) -> Iterator[str]:

@@ -577,3 +577,41 @@ def test_merged_reports_have_the_copies_of_the_shards(tmp_path: Path, judge: See
         for each in case["media"]
     }
     assert b64encode(png(40, 30)).decode() in (tmp_path / ".rubric-ci/report.html").read_text()
+
+
+SAYS = """\
+import json
+print(json.dumps({"output_messages": [{"role": "assistant", "content": [
+    {"type": "text", "text": TEXT}, {"type": "image", "value": "shots/cart.png"}]}]}))
+"""
+MEASURED = [
+    ("Here is the picture.", "{contains: cart, not: true}"),
+    ('{"total": 3}', "{is_json: true}"),
+    ('{"total": 3}', "{field: total, equals: 3}"),
+    ("Kind regards", "{ends_with: regards}"),
+    ("Kind regards", "{max_words: 2}"),
+    ("Kind regards", "{equals: Kind regards}"),
+    ("See [image: shots/cart.png].", '{contains: "[image: shots/cart.png]"}'),
+]
+
+
+@pytest.mark.parametrize(("text", "assertion"), MEASURED)
+def test_the_name_of_a_picture_is_not_a_word_of_the_answer(
+    tmp_path: Path, judge: Seeing, text: str, assertion: str
+) -> None:
+    script = (
+        "{type: code_judge, name: same, script: [python3, ../same.py], score_from: exit_status}"
+    )
+    eval_file = f"evalcases: [{{id: a, input: q, rubrics: [{assertion}]}}]\n"
+    turns = f"evalcases: [{{id: a, turns: [{{input: q, rubrics: [{assertion}]}}]}}]\n"
+    scripted = f"evalcases: [{{id: a, input: q, evaluators: [{script}]}}]\n"
+    same = f"import json, sys\nsys.exit(json.load(sys.stdin)['output'] != {text!r})"
+    project(tmp_path, judge.url, eval_file)
+    files = {"draw.py": SAYS.replace("TEXT", repr(text)), "same.py": same}
+    more = {"evals/b.eval.yaml": turns, "evals/c.eval.yaml": scripted}
+    write(tmp_path, {name: each.encode() for name, each in {**files, **more}.items()})
+    config = DRAWN.format(url=judge.url, python=sys.executable, picture="{PROMPT}")
+    (tmp_path / "rubric-ci.yaml").write_text(config)
+    done = invoke(tmp_path, ENVIRONMENT, "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [case["verdict"] for case in cases(tmp_path)] == ["pass"] * 3

@@ -19,6 +19,7 @@ from rubric_ci.values.answers import answer_of, identity
 from rubric_ci.values.comparison import CorrectedPassRate, Stratum
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.media import without_names
 from rubric_ci.values.option_values import LABELS
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import Assessed, Graded
@@ -234,7 +235,8 @@ def _majority(share: float) -> float:
 
 def _passes(label: Label, rubric: Rubric, thresholds: Thresholds) -> bool:
     given = {name: Mark(value=value) for name, value in label.marks.items()}
-    marks = {**assertion_marks(rubric, label.answer, did(answer_of(label))), **given}
+    said = without_names(label.answer, label.media)
+    marks = {**assertion_marks(rubric, said, did(answer_of(label))), **given}
     return score(rubric, Judgement(marks), thresholds).verdict == "pass"
 
 

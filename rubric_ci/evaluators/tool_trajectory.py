@@ -112,14 +112,14 @@ def _compare(answer: Answer, spec: ToolTrajectorySpec) -> _Compared:
 
 
 def _calls(answer: Answer) -> Sequence[_Call]:
-    if not answer.messages:
+    if not answer.reports_calls:
         raise CannotMeasure("the target reports no tool calls (`output_messages`)")
     return [call for message in answer.messages for call in message.get("tool_calls") or ()]
 
 
 def _counts(answer: Answer) -> Mapping[str, int]:
     counted = (answer.trace_summary or {}).get("tool_calls_by_name")
-    if not answer.messages and isinstance(counted, dict):
+    if not answer.reports_calls and isinstance(counted, dict):
         return {tool: count for tool, count in counted.items() if isinstance(count, int)}
     return Counter(call["tool"] for call in _calls(answer))
 

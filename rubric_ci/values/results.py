@@ -52,7 +52,13 @@ class Answer:
     last_event: str = ""  # of a target without an answer, in one line
     left_out: int = 0  # calls that the report left out that this was read from
     shortened: str = ""  # by which rule it did
+    has_no_tools: bool = False  # of a model that was asked without tools
     media: tuple[Media, ...] = ()  # images and documents; the text has their names
+
+    @property
+    def reports_calls(self) -> bool:
+        """Whether its messages show all calls of tools, also none."""
+        return bool(self.messages) and not self.has_no_tools
 
     @property
     def said(self) -> str:

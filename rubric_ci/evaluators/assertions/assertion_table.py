@@ -37,7 +37,7 @@ class Did:
 def did(answer: "Answer") -> Did:
     """Return the work of an answer, as assertions read it."""
     return Did(
-        steps=steps_of(answer.messages) if answer.messages else None,
+        steps=steps_of(answer.messages) if answer.reports_calls else None,
         checks=answer.work.checks if answer.work else None,
         left_out=answer.left_out,
     )
@@ -101,7 +101,8 @@ def _outcome(assertion: Assertion, answer: str, did: Did) -> Outcome:
         case "calls":
             if did.steps is None:
                 raise CannotMeasure(
-                    f"`{assertion.key}`: the target reports no tool calls; set its `trace`"
+                    f"`{assertion.key}`: the target reports no tool calls; use an agent, or a "
+                    "command with `trace` or `output_messages`"
                 )
             if did.left_out:
                 raise CannotMeasure(

@@ -7,6 +7,7 @@ they are values and words.
 import json
 from collections.abc import Collection, Mapping
 from functools import partial
+from posixpath import normpath
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.row import FOLDER, TEXT, Outcome, Row, line_of
@@ -21,14 +22,24 @@ def exists(paths: Collection[str], glob: str) -> Outcome:
     return Outcome(holds=found is not None, found=f"there is {found}" if found else "there is none")
 
 
-def file_contains(text: str | None, value: Mapping[str, str]) -> Outcome:
-    """Return whether the text of a file has a substring; None: there is no such text."""
-    if text is None:
+def named(paths: Collection[str], path: str) -> list[str]:
+    """Return the file that a path names as it is written, or all files that fit it as a glob."""
+    own = normpath(path).replace("\\", "/")
+    return [own] if own in paths else list(filter(matcher([own]), sorted(paths)))
+
+
+def file_contains(texts: Mapping[str, str | None], value: Mapping[str, str]) -> Outcome:
+    """Return whether one of the files that a path names has a substring; None: it is no text."""
+    known = {path: text for path, text in texts.items() if text is not None}
+    if not known:
         return Outcome(holds=False, found="there is no such file with text")
-    position = text.find(value["text"])
-    if position < 0:
-        return Outcome(holds=False, found="it does not occur")
-    return Outcome(True, f"it is in {line_of(text, position)}", value["text"])
+    for path, text in known.items():
+        if (position := text.find(value["text"])) >= 0:
+            where = line_of(text, position)
+            found = f"it is in {where}" if len(texts) == 1 else f"it is in {path}, {where}"
+            return Outcome(True, found, value["text"])
+    among = f" in {len(known)} files" if len(known) > 1 else ""
+    return Outcome(holds=False, found=f"it does not occur{among}")
 
 
 def unchanged(changed: Collection[str], glob: str) -> Outcome:
@@ -61,7 +72,9 @@ ROWS: Final = (
         key="file_contains",
         says="leaves a file with a text {}",
         denies="leaves no file with a text {}",
-        meaning="A file of the workspace has this substring at the end.",
+        meaning=(
+            "A file of the workspace that fits this path or glob has this substring at the end."
+        ),
         value={
             "type": "object",
             "required": ["path", "text"],
@@ -70,7 +83,7 @@ ROWS: Final = (
                 "path": {
                     **TEXT,
                     "title": "Path",
-                    "description": "File, relative to the workspace.",
+                    "description": "File, relative to the workspace, or a glob.",
                     "examples": ["out/report.md"],
                 },
                 "text": {

@@ -48,7 +48,7 @@ CALLS_NOT_REPORTED: Final = Rule(
         "An assertion about calls of tools needs a target that reports them: an agent, or a "
         "command with `trace` or `output_messages`. Without them its cases are errored."
     ),
-    hint="name a target that reports its calls, or set `trace` on a command",
+    hint="name a target that reports its calls, such as an agent or a command",
 )
 UNKNOWN_TOOL: Final = Rule(
     id="unknown-tool",

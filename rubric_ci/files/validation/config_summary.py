@@ -66,8 +66,7 @@ def summarize_config(document: Source) -> ConfigSummary:
         without_calls={
             target["name"]: why
             for _, target in mappings(data, "targets")
-            if isinstance(target.get("name"), str)
-            and (why := _without_calls(target, is_of_agentv(document.file)))
+            if isinstance(target.get("name"), str) and (why := _without_calls(target))
         },
         programs={
             target["name"]: target["provider"].lower()
@@ -109,20 +108,18 @@ def _prompts(data: Any) -> Iterator[tuple[str, str]]:
             yield name, prompt
 
 
-def _without_calls(target: Mapping[str, Any], of_agentv: bool) -> str:
+def _without_calls(target: Mapping[str, Any]) -> str:
     """Return why a target reports no calls of tools; empty: it may report them.
 
-    Commands of AgentV print their messages, with the calls.
+    A command may print its messages with the calls.
     """
     provider = target.get("provider")
     match provider.lower() if isinstance(provider, str) else "":
-        case "cli":
-            return "" if "trace" in target or of_agentv else "has no `trace`"
         case "http":
             return "is a service, whose calls of tools are not known"
         case "mock":
             return "is a fixed answer, which calls no tools"
-        case "recorded" | "runner":
+        case "cli" | "recorded" | "runner":
             return ""
         case name if name in AGENTV_AGENTS or name in STARTED:
             return ""

@@ -162,6 +162,7 @@ def _whole(said: Sequence[Exchange], given: Sequence[Answer]) -> Answer:
     return Answer(
         text=transcript.written(said),
         messages=tuple(_messages(said, given)) if all(each.messages for each in given) else (),
+        has_no_tools=any(each.has_no_tools for each in given),
         trace_summary=reduce(_sum, summaries) if len(summaries) == len(given) else None,
         duration_seconds=sum(seconds) if len(seconds) == len(given) else None,
         usage=sum((each.usage for each in given), NOTHING_USED),

@@ -47,6 +47,7 @@ async def answer(case: EvalCase, target: LlmTarget, context: RunContext, attempt
     return Answer(
         text=text,
         messages=({"role": "assistant", "content": text},),
+        has_no_tools=True,
         media=reply.media,
         trace_summary=_summary(reply.usage, seconds) if live else None,
         duration_seconds=seconds if live else None,

@@ -38,6 +38,7 @@ MOST_DIFF: Final = 20_000  # characters of one file
 INPUTS: Final = "inputs"  # has the images and documents of a case
 MOST_DIFFS: Final = 200_000  # of all files
 _MOST_LINES: Final = 2_000  # of a side: a comparison takes their product
+_TOO_LONG: Final = "is longer than 1 MiB and cannot be searched; name a smaller file"
 _CHUNK: Final = 2**20
 
 COMMAND_SECONDS: Final = 300.0
@@ -242,14 +243,21 @@ def _files(
             case "exists":
                 found = folder.exists(paths, value)
             case "file_contains":
-                path = os.path.normpath(value["path"]).replace(os.sep, "/")
-                text = text_of(work / path, paths[path]) if path in paths else None
-                found = folder.file_contains(text, value)
+                files = {name: paths[name] for name in folder.named(paths, value["path"])}
+                if long := next((n for n, status in files.items() if _is_long(status)), ""):
+                    yield WorkCheck(name=check_name(each.key, value), error=f"{long} {_TOO_LONG}")
+                    continue
+                texts = {name: text_of(work / name, status) for name, status in files.items()}
+                found = folder.file_contains(texts, value)
             case "unchanged":
                 found = folder.unchanged([change.path for change in changes], value)
             case _:
                 continue
         yield _check(each, found)
+
+
+def _is_long(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and status.st_size > _CHUNK
 
 
 async def run_commands(

@@ -315,7 +315,7 @@ def test_images_of_a_reply(project: Asked, service: Service, images: JSON) -> No
 
 def test_a_reply_that_is_an_image(project: Asked, service: Service) -> None:
     service.body = png(4, 3)
-    project.write("evals/a.eval.yaml", EVALS.replace("contains: Hello", "contains: answer.png"))
+    project.write("evals/a.eval.yaml", EVALS.replace("contains: Hello", "max_words: 0"))
     project.configure("method: GET")
     assert project.run().returncode == 0
     assert project.case["answer"] == "[image: answer.png]"
@@ -347,3 +347,16 @@ def test_images_of_a_reply_are_recorded_by_their_digest(project: Asked, service:
     assert project.run("--replay", "kept.jsonl").returncode == 0
     assert (project.case["answer"], project.case["media"]) == (before["answer"], before["media"])
     assert len(service.asked) == 1
+
+
+@pytest.mark.parametrize("of", ["{never_called: search}", "{called: search, not: true}"])
+@pytest.mark.parametrize("turns", ["input: q", "turns: [{input: q}]"])
+def test_an_assertion_about_work_that_is_not_reported_is_errored(
+    project: Asked, service: Service, of: str, turns: str
+) -> None:
+    project.configure("body: {q: '{{ input }}'}")
+    project.write("evals/a.eval.yaml", f"evalcases: [{{id: a, {turns}, rubrics: [{of}]}}]\n")
+    done = project.run()
+    assert done.returncode == 3, done.stdout
+    assert project.case["outcome"] == "errored"
+    assert "the target reports no tool calls" in project.case["reason"]

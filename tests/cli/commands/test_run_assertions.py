@@ -96,3 +96,30 @@ def test_a_schema_in_a_file(project: Project) -> None:
     assert criteria(project)[0]["reasoning"] == (
         'Is valid by the JSON Schema: "sum" is a required property'
     )
+
+
+PRINTS = """\
+import json, sys
+text = {"role": "assistant", "content": "hello"}
+call = {"role": "assistant", "tool_calls": [{"tool": "Bash", "input": {"command": sys.argv[1]}}]}
+print(json.dumps({"output_messages": [call, text]}))
+"""
+WORK = """\
+targets:
+  - {name: default, provider: cli, command_template: "python3 agent.py 'jq .a <<< in; git push'"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("assertion", "status"),
+    [('{never_called: "Bash(git push*)"}', 1), ('{called: "Bash(git push*)"}', 0)],
+)
+def test_a_command_may_print_its_calls(project: Project, assertion: str, status: int) -> None:
+    project.write("agent.py", PRINTS)
+    project.write("rubric-ci.yaml", WORK)
+    project.write(
+        "evals/a.eval.yaml", f"evalcases: [{{id: a, input: q, rubrics: [{assertion}]}}]\n"
+    )
+    checked = invoke(project.root, clean_environment(), "validate", "--strict")
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert project.run().returncode == status

@@ -247,10 +247,16 @@ def test_the_call_is_the_evidence() -> None:
     assert found.evidence == 'Edit({"path": "a.py", "count": 2})'
 
 
+NO_CALLS = (
+    "`called`: the target reports no tool calls; use an agent, or a command with `trace` or "
+    "`output_messages`"
+)
+
+
 @pytest.mark.parametrize(
     ("key", "did", "message"),
     [
-        ("called", Did(), "`called`: the target reports no tool calls; set its `trace`"),
+        ("called", Did(), NO_CALLS),
         ("exists", Did(), "`exists`: the target has no `workspace`"),
         ("exists", Did(checks=()), "`exists`: it was not checked"),
         ("exists", Did(checks=(WorkCheck(name='exists: "a"', error="x"),)), "`exists`: x"),
@@ -276,18 +282,34 @@ def test_an_answer_alone_shows_no_work() -> None:
     assert list(assertion_marks(rubric, "a")) == ["a"]
 
 
+TOTAL = {"path": "*", "text": "42"}
+
+
+@pytest.mark.parametrize(
+    ("path", "files"),
+    [
+        ("./out/final.md", ["out/final.md"]),
+        ("out/*.md", ["out/a.md", "out/final.md"]),
+        ("out", ["out/[id].ts", "out/a.md", "out/final.md"]),
+        ("out/[id].ts", ["out/[id].ts"]),
+        ("../x", []),
+    ],
+)
+def test_the_files_that_a_path_names(path: str, files: list[str]) -> None:
+    assert folder.named(["out/final.md", "out/a.md", "x", "out/[id].ts"], path) == files
+
+
 @pytest.mark.parametrize(
     ("outcome", "holds", "found"),
     [
         (folder.exists(["out/a.md", "b"], "out/*.md"), True, "there is out/a.md"),
         (folder.exists(["b"], "a"), False, "there is none"),
-        (folder.file_contains("x\ny: 42\n", {"path": "a", "text": "42"}), True, "it is in line 2"),
-        (folder.file_contains("x", {"path": "a", "text": "42"}), False, "it does not occur"),
-        (
-            folder.file_contains(None, {"path": "a", "text": "4"}),
-            False,
-            "there is no such file with text",
-        ),
+        (folder.file_contains({"a": "x\ny: 42\n"}, TOTAL), True, "it is in line 2"),
+        (folder.file_contains({"a": "x"}, TOTAL), False, "it does not occur"),
+        (folder.file_contains({"a": "x", "b": "42"}, TOTAL), True, "it is in b, line 1"),
+        (folder.file_contains({"a": "x", "b": ""}, TOTAL), False, "it does not occur in 2 files"),
+        (folder.file_contains({"a": None}, TOTAL), False, "there is no such file with text"),
+        (folder.file_contains({}, TOTAL), False, "there is no such file with text"),
         (folder.unchanged(["a"], "tests/**"), True, "nothing of it is changed"),
         (
             folder.unchanged(["tests/a", "tests/b", "tests/c", "tests/d"], "tests/**"),

@@ -499,6 +499,7 @@ CHECKS = rubric(
     ("exists", "made"),
     ("exists", "*.md"),
     ("file_contains", {"path": "./made", "text": "by"}),
+    ("file_contains", {"path": "m*", "text": "by"}),
     ("file_contains", {"path": "../before/a", "text": "1"}),
     ("unchanged", "a"),
     ("unchanged", "b"),
@@ -515,10 +516,11 @@ def test_assertions_about_the_folder_are_checked_while_it_exists(bench: Bench) -
     found = bench.answer(worked(target, copy="shop", keep=()), CHECKS)
     assert found.work is not None
     assert found.work.changes == ()
-    assert [(each.name, each.holds, each.found) for each in found.work.checks[:6]] == [
+    assert [(each.name, each.holds, each.found) for each in found.work.checks[:7]] == [
         ('exists: "made"', True, "there is made"),
         ('exists: "*.md"', False, "there is none"),
         ('file_contains: {"path": "./made", "text": "by"}', True, "it is in line 1"),
+        ('file_contains: {"path": "m*", "text": "by"}', True, "it is in line 1"),
         (
             'file_contains: {"path": "../before/a", "text": "1"}',
             False,
@@ -527,7 +529,7 @@ def test_assertions_about_the_folder_are_checked_while_it_exists(bench: Bench) -
         ('unchanged: "a"', True, "nothing of it is changed"),
         ('unchanged: "b"', False, "changed: b"),
     ]
-    passes, fails, missing = found.work.checks[6:]
+    passes, fails, missing = found.work.checks[7:]
     assert (passes.holds, passes.found) == (True, "exit status 0")
     assert (fails.holds, fails.found, fails.evidence) == (False, "exit status 3", "why")
     assert missing.error.startswith("the command could not be run: exit status 127")

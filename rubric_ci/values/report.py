@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 from rubric_ci.values.changes import GradingChange
 from rubric_ci.values.comparison import (
     Comparison,
-    CorrectedPassRate,
     RegressionConfig,
     Sentinel,
     Together,
@@ -183,7 +182,6 @@ class RunReport:
     beyond_cases: Usage = NOTHING_USED  # of no case: preflight, sentinel, interrupted requests
     used_by: tuple[UsedBy, ...] = ()  # each target and judge
     sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
-    corrected_pass_rate: CorrectedPassRate | None = None  # by labels; None: no labels
     probed: tuple[ProbedCriterion, ...] = ()  # criteria of these cases, from `probe.json`
     regression: RegressionConfig | None = None  # settings of the comparison; None: the default
 

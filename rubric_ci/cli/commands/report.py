@@ -13,7 +13,6 @@ from rubric_ci.gate.comparison.baseline_files import find_reports, open_baseline
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
 from rubric_ci.gate.report.sharding import merge
-from rubric_ci.parts.lab.calibration.correction import with_merged_correction
 from rubric_ci.parts.lab.calibration.sentinel import with_merged_sentinel
 from rubric_ci.services.publish.comment import post, post_failure
 from rubric_ci.services.publish.copies import copies_in, keep_copies
@@ -44,8 +43,7 @@ def _merge(paths: Sequence[Path], settings: RunSettings) -> ExitCode:
         raise CannotReadReport(f"{missing[0].as_posix()} does not exist", _NO_PARTS)
     found = list(find_reports(paths))
     shards = [read_report(path) for path in found]
-    report = with_merged_correction(merge(shards, settings.fail_on), shards)
-    report = with_merged_sentinel(report, shards)
+    report = with_merged_sentinel(merge(shards, settings.fail_on), shards)
     report = with_comparison(report, open_baseline(settings), settings, os.environ)
     if pictures := pictures_in(report.cases):
         folders = (path.parent / COPIES for path in found)

@@ -1,4 +1,4 @@
-"""The report of a run, complete: results, facts, secrets removed, correction, comparison."""
+"""The report of a run, complete: results, facts, secrets removed, comparison."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,6 @@ from rubric_ci.grading.outcome import errored
 from rubric_ci.grading.resolve import Task, choose_judge, judge_info, name_judge
 from rubric_ci.grading.targets.answer_cache import varies
 from rubric_ci.grading.targets.workplace import is_of_hook_after_answer
-from rubric_ci.parts.lab.calibration.correction import with_correction
 from rubric_ci.services.cost.last_run import keep
 from rubric_ci.services.publish.files import HINT
 from rubric_ci.services.run.grade import GradedRun, RunInput
@@ -92,7 +91,6 @@ def finish(
         write_copies(inputs.context.pictures, settings.output_dir, HINT)
     report = _with_probe(report, settings.output_dir / PROBE)
     report = without_secrets(report, masking.redactor())
-    report = with_correction(report, inputs.loaded)
     return with_comparison(report, inputs.baseline, settings, environment)
 
 

@@ -19,7 +19,6 @@ from rubric_ci.text.statistics.night_effect import NightMeans
 from rubric_ci.gate.comparison import alarm_budget, drift, verdicts
 from rubric_ci.parts.lab.history import from_report
 from rubric_ci.text.statistics import judge_errors, night_effect, power, significance
-from rubric_ci.text.statistics.judge_errors import Measured
 from rubric_ci.text.statistics.power import DEFAULT, Design, Variances
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.results import Trial
@@ -37,10 +36,6 @@ WIDE: Final = Variances(cases=0.25, target=0.25, judge=0.25)
 
 def design(cases: int, trials: int = 1) -> Design:
     return Design(cases=cases, clusters=cases, trials=trials, reference_trials=trials)
-
-
-def shares(*values: float) -> list[Measured]:
-    return [Measured(value=each, variance=0.0) for each in values]
 
 
 def perfect(cases: int, head: float = 1.0) -> list[list[Observed]]:
@@ -90,11 +85,6 @@ OF_NUMBERS: Final[Mapping[Callable[..., Any], list[tuple[Any, ...]]]] = {
     significance.least_p_value: [(0, 0), (1, 0), (1000, 1000)],
     judge_errors.effective_votes: [([],), ([[0.0, 0.0]] * 10**5,), ([[1.0, -1.0]] * 20,)],
     judge_errors.centred: [([],), ([[1.0, 2.0]] * 10**5,)],
-    judge_errors.estimate: [
-        tuple(shares(NEAR, NEAR, 1 - NEAR, NEAR)),
-        tuple(shares(1 - NEAR, 1 - NEAR, NEAR, NEAR)),
-        tuple(shares(0.5, 0.5, 0.5, 0.5)),
-    ],
     night_effect.means_of: [
         ([[[1.0] * 3] * 5] * 1000, 15),
         ([[[1.0]] * 2], 15),
@@ -133,9 +123,7 @@ OF_NUMBERS: Final[Mapping[Callable[..., Any], list[tuple[Any, ...]]]] = {
         ([[1.0, 1.0]] * 10**4,),
         ([[1.0, 0.0]], [[NEAR, NEAR]]),
     ],
-    from_report.rate_variance: [([[1.0]] * 1000,), ([[1.0] * 5],)],
     from_report.effective: [([[1.0]] * 1000,), ([[1.0, 0.0]] * 10**4,)],
-    from_report.pass_rate_variance: [([graded("a", "pass")],)],
     from_report.record_of: [(a_report(),), (a_report(errored("a")),), (a_report(graded("a")),)],
 }
 

@@ -69,12 +69,6 @@ def _cost(totals: Totals) -> float | None:
     return None if totals.unpriced_calls else totals.cost_usd
 
 
-def pass_rate_variance(graded: Sequence[Graded]) -> float:
-    """Return the variance of the pass rate over cases, at least as if they were independent."""
-    clusters = list(_clustered(graded, _passed))
-    return rate_variance(clusters)
-
-
 def _passed(case: Graded) -> float:
     """Return 1.0 if the first trials of a case pass: only a failing case has further ones."""
     return float(first_result(case).verdict == "pass")
@@ -169,12 +163,6 @@ def rate_interval(
     reach = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
     return _clipped(round(p, 6), (middle - reach) / scale, (middle + reach) / scale)
-
-
-def rate_variance(clusters: Sequence[Sequence[float]]) -> float:
-    """Return p (1 - p) / n of a share of 0/1 values, with the n of `rate_interval`."""
-    p = _mean(clusters)
-    return p * (1 - p) / effective(clusters)
 
 
 def _clipped(value: float, low: float, high: float) -> Interval:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from rubric_ci.parts.lab.history.from_report import (
     mean_interval,
     rate_interval,
-    rate_variance,
     record_of,
 )
 from rubric_ci.parts.lab.history.record import Interval
@@ -58,20 +57,6 @@ RATES = {
     "one cluster": ([[1.0, 0.0]], (0.0015, 0.9985)),
     "all pass in two clusters": ([[1.0] * 10] * 2, (0.0122, 1.0)),
 }
-
-
-VARIANCES = {
-    "independent": ([[1.0], [0.0], [0.0], [0.0]], 0.75 * 0.25 / 4),
-    "equal within clusters": ([[1.0] * 5] * 2 + [[0.0] * 5] * 2, 0.25 / 3),
-    "different within clusters": ([[1.0, 0.0]] * 4, 0.25 / 8),
-    "one cluster": ([[1.0, 0.0]], 0.25),
-    "all fail": ([[0.0] * 5] * 2, 0.0),
-}
-
-
-@pytest.mark.parametrize(("clusters", "variance"), VARIANCES.values(), ids=VARIANCES)
-def test_the_variance_of_a_rate(clusters: list[list[float]], variance: float) -> None:
-    assert rate_variance(clusters) == pytest.approx(variance)
 
 
 def test_values_are_rounded() -> None:

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
 from rubric_ci.parts.lab.history.from_report import (
     mean_interval,
-    pass_rate_variance,
     rate_interval,
-    rate_variance,
     record_of,
 )
 from rubric_ci.parts.lab.history.record import (
@@ -81,7 +79,6 @@ def test_cases_of_a_cluster_are_one_observation() -> None:
     clusters = [[1.0, 1.0], [0.0, 1.0], [0.0], [0.0]]
     assert (record.score, record.pass_rate) == (mean_interval(clusters), rate_interval(clusters))
     assert [each.cluster for each in case_records(record)] == list(talks)
-    assert pass_rate_variance(cases) == rate_variance(clusters)
 
 
 def test_a_judge_that_moved_is_kept() -> None:

@@ -173,7 +173,7 @@ IMPURE: Final = """
     values/context values/command_settings models/agents/home models/agents/logins
     models/judge/panel models/judge/request models/judge/shown_media
     models/llm parts/lab/history/database parts/lab/history/detectable_drop reports/render/progress
-    parts/bring/adoption/tools parts/lab/calibration/cascade
+    parts/bring/adoption/tools
     parts/lab/calibration/required_agreement parts/lab/calibration/label_file
     parts/lab/calibration/label_session parts/lab/calibration/measure
     parts/lab/calibration/rejudge parts/lab/calibration/rejudge_report

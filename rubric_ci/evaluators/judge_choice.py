@@ -1,7 +1,5 @@
 """The judge of an evaluator: the configured one, with the evaluator's own model if set."""
 
-from collections.abc import Sequence
-
 from rubric_ci.errors import NoJudge
 from rubric_ci.values.config import JudgeConfig, with_model
 from rubric_ci.values.evals import EvaluatorSpec, LlmJudgeSpec, RubricSpec, asks_judge
@@ -13,12 +11,6 @@ def judge_of(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig | None) -> Judg
     if chosen is None:
         raise NoJudge
     return chosen
-
-
-def asked_of(spec: RubricSpec | LlmJudgeSpec, judge: JudgeConfig) -> Sequence[JudgeConfig]:
-    """Return the judges that an evaluator may ask: a score has no cascade, but its last judge."""
-    free = isinstance(spec, LlmJudgeSpec) and judge.margin is not None
-    return judge.members[-1:] if free else judge.members
 
 
 def judge_model(spec: EvaluatorSpec, judge: JudgeConfig | None) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 
 from rubric_ci.errors import CannotJudge, CannotRunScript, NoVerdict
 from rubric_ci.evaluators import code_judge
-from rubric_ci.evaluators.judge_choice import asked_of, judge_of
+from rubric_ci.evaluators.judge_choice import judge_of
 from rubric_ci.evaluators.kind import UsedFiles, Written, common, names_file
 from rubric_ci.evaluators.rubric import for_judges, rubric
 from rubric_ci.evaluators.rubric import read as read_rubric
@@ -80,7 +80,7 @@ async def llm_judge(
         spec = replace(spec, prompt=prompt, prompt_path="the output of the prompt script")
     _check(spec, variables)
     judge = judge_of(spec, context.judge)
-    asked = asked_of(spec, judge)
+    asked = judge.members
     media = (*case.media, *case.reference_media, *answer.media)
     hidden = unseen(asked, media) if media else ()
     work = (_score(case, answer, spec, one, context, variables) for one in asked)

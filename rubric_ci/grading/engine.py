@@ -265,9 +265,8 @@ async def _answer(task: Task, context: RunContext, run: _Run) -> Answer:
 def _check_judges(task: Task, context: RunContext) -> None:
     """Raise CannotReachModel if a judge of the case is down."""
     for name, judge in _judges(task, context):
-        needed = judge.endpoints if judge.margin is None else judge.endpoints[-1:]
-        down = [reason for each in needed if (reason := context.unreachable(each))]
-        if 2 * len(down) >= len(needed):  # the others have no majority
+        down = [reason for each in judge.endpoints if (reason := context.unreachable(each))]
+        if 2 * len(down) >= len(judge.endpoints):  # the others have no majority
             raise CannotReachModel(f"{name}: {down[0]}")
 
 

@@ -273,8 +273,6 @@ class CalibrateSettings:
     output: Path | None = None  # None: calibration.json at the repository root
     split: Literal["test", "tune"] = "test"  # of the labels
     seed: int = 0  # of the intervals
-    cascade: bool = False  # fit the margin of the configured cascade
-    tolerance: float = 0.05  # verdicts of it that may be wrong in addition to its last judge's
     requests: RequestOptions = _REQUESTS
 
 

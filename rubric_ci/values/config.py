@@ -17,7 +17,6 @@ JudgeMode: TypeAlias = Literal["batched", "isolated", "auto"]
 
 OutputMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 
-DEFAULT_MARGIN: Final = 1  # of a cascade: marks
 
 CREDENTIALS: Final = frozenset(
     (
@@ -69,8 +68,7 @@ class JudgeConfig:
     """The judge model, or several of them, and how their requests are made."""
 
     endpoint: Endpoint  # of several judges the first
-    others: tuple[Endpoint, ...] = ()  # further judges: of a panel, or the last of a cascade
-    margin: int | None = None  # of a cascade, `models/judge/panel.py`; None: a panel, or one judge
+    others: tuple[Endpoint, ...] = ()  # further judges of a panel
     mode: JudgeMode = "batched"  # of a loaded project never `auto`
     output: OutputMode | None = None  # None: from litellm's model data
     evidence: Literal["warn", "strict"] = "warn"
@@ -85,21 +83,17 @@ class JudgeConfig:
 
     @property
     def members(self) -> "tuple[JudgeConfig, ...]":
-        """Each judge alone; the last of a cascade keeps the margin."""
-        if not self.others:
-            return (self,)
-        *first, last = map(self.alone, self.endpoints)
-        return *first, replace(last, margin=self.margin)
+        """Each judge alone."""
+        return tuple(map(self.alone, self.endpoints))
 
     @property
     def name(self) -> str:
         """The models, as reports and calibrations name the judge."""
-        between = " + " if self.margin is None else f" then (margin {self.margin}) "
-        return between.join(each.model for each in self.endpoints)
+        return " + ".join(each.model for each in self.endpoints)
 
     def alone(self, endpoint: Endpoint) -> "JudgeConfig":
         """Return one judge with these settings."""
-        return replace(self, endpoint=endpoint, others=(), margin=None)
+        return replace(self, endpoint=endpoint, others=())
 
 
 def with_model(judge: JudgeConfig | None, model: str) -> JudgeConfig | None:

@@ -79,8 +79,7 @@ HELD: Final[Mapping[str, str]] = {
     "models/judge/freeform.py": ("models/judge/test_freeform.py evaluators/test_llm_judge.py"),
     "gate/report/sharding.py": "gate/report/test_sharding.py",
     "models/judge/voting.py": (
-        "models/judge/test_voting.py models/judge/test_auto_votes.py "
-        "models/judge/test_moves_to_change.py models/judge/test_panel.py"
+        "models/judge/test_voting.py models/judge/test_auto_votes.py models/judge/test_panel.py"
     ),
     "grading/trial_results.py": "grading/test_trial_results.py",
     "values/scope.py": "values/test_scope.py grading/test_case_choice.py",
@@ -129,7 +128,6 @@ HELD: Final[Mapping[str, str]] = {
     "services/run/base_comparison.py": "services/run/test_base_comparison.py",
     "gate/comparison/reference_folder.py": "gate/comparison/test_reference_folder.py",
     "gate/comparison/merge_decision.py": "gate/comparison/test_merge_decision.py",
-    "text/statistics/judge_errors.py": "text/statistics/test_judge_errors.py",
     "gate/comparison/drift.py": "gate/comparison/test_drift.py",
     "text/statistics/power.py": "text/statistics/test_power.py",
     "text/statistics/night_effect.py": "text/statistics/test_night_effect.py",

@@ -9,7 +9,6 @@ from rubric_ci.files.parsing.program_targets import PROGRAMS, from_root, program
 from rubric_ci.files.validation.agentv import snake_cased
 from rubric_ci.files.validation.config_summary import (
     JUDGE_KEYS,
-    JUDGES_KEYS,
     glob_from_root,
     is_of_agentv,
 )
@@ -18,7 +17,6 @@ from rubric_ci.files.yaml_text.source import Source
 from rubric_ci.text.model_names import ALIASES
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.config import (
-    DEFAULT_MARGIN,
     CliTarget,
     Config,
     Endpoint,
@@ -56,7 +54,7 @@ _NOT_OPTIONS: Final = frozenset(
     (
         *("name", "provider", "model", "deployment", "deployment_name", "variant", "concurrency"),
         *("workers", "judge_target", "grader_target", "timeout_seconds", "depends_on", "settings"),
-        *(*JUDGE_KEYS, *JUDGES_KEYS, "auth", "max_retries", "provider_batching", "cache", "prompt"),
+        *(*JUDGE_KEYS, "panel", "auth", "max_retries", "provider_batching", "cache", "prompt"),
         *("skill", "cost_per_run"),
         *("retry_initial_delay_ms", "retry_max_delay_ms", "retry_backoff_factor"),
         *("retry_status_codes", "verbose", "cli_verbose", "batch_requests"),
@@ -96,8 +94,8 @@ def _judge(data: Any) -> JudgeConfig:
     if isinstance(data, str):
         return JudgeConfig(endpoint=Endpoint(model=data))
     own = {key: data[key] for key in JUDGE_KEYS if key in data}
-    if several := data.get("panel", data.get("cascade")):
-        return _judges(several, own, data)
+    if several := data.get("panel"):
+        return _panel(several, own)
     if "cli" in data or "command" in data:
         return JudgeConfig(endpoint=_command(data), **{"canary": True, **own})
     endpoint = _endpoint(snake_cased(data))
@@ -121,14 +119,13 @@ def _identity(data: dict[str, Any]) -> WorkloadIdentity:
     )
 
 
-def _judges(several: list[Any], own: dict[str, Any], data: dict[str, Any]) -> JudgeConfig:
-    """Return a panel or a cascade; the canary is on if one of its judges is a command."""
+def _panel(several: list[Any], own: dict[str, Any]) -> JudgeConfig:
+    """Return a panel; the canary is on if one of its judges is a command."""
     judges = [_judge(each) for each in several]
     first, *others = (judge.endpoint for judge in judges)
     return JudgeConfig(
         endpoint=first,
         others=tuple(others),
-        margin=data.get("margin", DEFAULT_MARGIN) if "cascade" in data else None,
         **{"canary": any(judge.canary for judge in judges), **own},
     )
 

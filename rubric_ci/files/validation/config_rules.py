@@ -13,7 +13,7 @@ from rubric_ci.files.validation.agentv import (
     to_original_path,
 )
 from rubric_ci.files.validation.ambiguous_scalars import ambiguous_scalar_problems
-from rubric_ci.files.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS, is_of_agentv
+from rubric_ci.files.validation.config_summary import JUDGE_KEYS, is_of_agentv
 from rubric_ci.files.validation.evaluator_rules import SIMILAR_KEY
 from rubric_ci.files.validation.model_rules import (
     AUTH_AND_KEY,
@@ -143,8 +143,8 @@ def _judge(judge: Any) -> Iterator[Problem]:
     votes = judge.get("votes")
     if isinstance(votes, int) and votes > 0 and votes % 2 == 0:
         yield Problem(VOTES_EVEN, ("judge", "votes"), f"`votes` must be odd, not {votes}")
-    if several := next((key for key in ("panel", "cascade") if key in judge), ""):
-        yield from judges_problems(judge, several)
+    if "panel" in judge:
+        yield from judges_problems(judge)
         for place, member in members_of(judge):
             if isinstance(member, dict):
                 yield from _one_judge(member, place)
@@ -163,7 +163,7 @@ def _one_judge(judge: dict[str, Any], path: Path) -> Iterator[Problem]:
         message = f"`{key}` is not used: `auth` gives the key"
         yield Problem(AUTH_AND_KEY, (*path, key), message, at_key=True)
     yield from _secret(judge, path)
-    known = (*_KNOWN, *JUDGE_KEYS, *JUDGES_KEYS, "auth")
+    known = (*_KNOWN, *JUDGE_KEYS, "panel", "auth")
     yield from _misspelt(judge, path, known)
 
 

@@ -16,9 +16,6 @@ _NO_MODELS: Final = ("cli", "http", "mock", "recorded", "runner")
 JUDGE_KEYS: Final = ("mode", "output", "evidence", "votes", "canary", "images")
 """Settings of `judge` that are not options of the model call."""
 
-JUDGES_KEYS: Final = ("panel", "cascade", "margin")
-"""Settings of several judges."""
-
 
 class ConfigSummary(NamedTuple):
     """Globs of eval files, severities of rules and names of targets."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rubric_ci.evaluators.kind import written_evaluators
 from rubric_ci.files.validation.agentv import snake_case, snake_cased
-from rubric_ci.files.validation.config_summary import JUDGE_KEYS, JUDGES_KEYS, STARTED
+from rubric_ci.files.validation.config_summary import JUDGE_KEYS, STARTED
 from rubric_ci.files.validation.provider_rules import provider_problems
 from rubric_ci.values.model_facts import (
     COMMAND_KEYS,
@@ -72,8 +72,6 @@ _MODEL: Final = re.compile(r"[A-Za-z0-9_.:/@+~-]*")
 _REGION: Final = re.compile(r"[a-z0-9-]*")
 _VARIABLE: Final = re.compile(r"\$\{\{[^{}]*\}\}")
 
-_OWN: Final = {"panel": {"panel"}, "cascade": {"cascade", "margin"}}
-
 JUDGES: Final = Rule(
     id="judges",
     meaning=(
@@ -81,7 +79,7 @@ JUDGES: Final = Rule(
         "members are their own; `votes`, `mode`, `output`, `evidence`, `canary` and `images` hold "
         "for all."
     ),
-    hint="give each member its settings, and the panel or the cascade the shared ones",
+    hint="give each member its settings, and the panel the shared ones",
     bad="judge: {panel: [openai/a, anthropic/b, gemini/c], temperature: 0}\n",
     good="judge: {panel: [openai/a, anthropic/b, gemini/c], votes: 3}\n",
 )
@@ -287,27 +285,26 @@ def judge_command_problems(judge: dict[str, Any], path: Path) -> Iterator[Proble
 
 
 def members_of(judge: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """Yield each judge of a panel or a cascade with its place."""
-    for key in ("panel", "cascade"):
-        members = judge.get(key)
-        for index, member in enumerate(members if isinstance(members, list) else ()):
-            if isinstance(member, dict | str):
-                yield ("judge", key, index), member
+    """Yield each judge of a panel with its place."""
+    members = judge.get("panel")
+    for index, member in enumerate(members if isinstance(members, list) else ()):
+        if isinstance(member, dict | str):
+            yield ("judge", "panel", index), member
 
 
-def judges_problems(judge: dict[str, Any], several: str) -> Iterator[Problem]:
-    """Yield the settings that a panel or a cascade cannot have."""
+def judges_problems(judge: dict[str, Any]) -> Iterator[Problem]:
+    """Yield the settings that a panel cannot have."""
+    shared = {*JUDGE_KEYS, "panel"}
     for key in judge:
-        if snake_case(key) not in {*JUDGE_KEYS, *_OWN[several]} and not key.startswith("x-"):
-            message = f"`{key}` has no effect together with `{several}`"
+        if snake_case(key) not in shared and not key.startswith("x-"):
+            message = f"`{key}` has no effect together with `panel`"
             yield Problem(JUDGES, ("judge", key), message, at_key=True)
     for place, member in members_of(judge):
-        shared = {*JUDGE_KEYS, *JUDGES_KEYS}
         for key in member if isinstance(member, dict) else ():
             if snake_case(key) in shared:
                 message = f"`{key}` is a setting of all judges, not of one"
                 yield Problem(JUDGES, (*place, key), message, at_key=True)
-    if several == "panel" and isinstance(judge["panel"], list):
+    if isinstance(judge["panel"], list):
         yield from _panel(judge["panel"])
 
 

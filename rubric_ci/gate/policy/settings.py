@@ -157,7 +157,6 @@ SETTINGS: Final = (
     _judge("votes"),
     _judge("canary", words(False, True)),
     _judge("images", words("off", "auto", "required")),
-    _judge("margin"),
     Setting(
         key="judge.*",
         field="judge",

@@ -1,9 +1,7 @@
-"""The judgement of an answer: votes of one judge, of a panel, or of a cheap and a dear judge.
+"""The judgement of an answer: votes of one judge, or of a panel.
 
 A vote is one request per group of criteria. The marks of a panel are the majority, or the median,
-of its members; half of them or fewer decide nothing. In a cascade the first judge decides where its
-verdict is sure: no `margin` of its marks, each one step off, could change it, its votes agree, and
-it could assess every criterion. Elsewhere the last judge decides.
+of its members; half of them or fewer decide nothing.
 """
 
 import secrets
@@ -25,11 +23,9 @@ from rubric_ci.models.judge.request import ParsedReply, new_fence, request_cache
 from rubric_ci.models.judge.shown_media import shown_to
 from rubric_ci.models.judge.voting import (
     NoMajority,
-    flakiness,
     grouped,
     more_votes,
     most_per_request,
-    moves_to_change,
     shuffled,
     tally,
     votes_by_criterion,
@@ -43,7 +39,7 @@ from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.llm_calls import NOTHING_USED, ModelCall, Usage
 from rubric_ci.values.media import Media
 from rubric_ci.values.rubric import Judged, Judgement, Mark, Rubric
-from rubric_ci.values.scoring import CANNOT_ASSESS, MarkValue, Thresholds
+from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trace import SeenPart
 
 
@@ -100,26 +96,7 @@ async def decide(request: PanelRequest) -> PanelResult:
     """Return the judgement of all judges; raises NoVerdict if they give none."""
     if not request.judge.others:
         return await _votes_of(request)
-    members = [replace(request, judge=member) for member in request.judge.members]
-    if request.judge.margin is None:
-        return await _panel(request, members)
-    return await _cascade(members[0], members[-1], request.judge.margin)
-
-
-def is_sure(
-    rubric: Rubric,
-    judgement: Judgement,
-    votes: Mapping[str, Sequence[MarkValue]],
-    thresholds: Thresholds,
-    margin: int,
-) -> bool:
-    """Return True if the first judge of a cascade decides."""
-    if any(judgement[each.id].value == CANNOT_ASSESS for each in rubric.judged):
-        return False
-    if any(flakiness(marks) for marks in votes.values()):
-        return False
-    moves = moves_to_change(rubric, judgement, thresholds)
-    return moves is None or moves > margin
+    return await _panel(request, [replace(request, judge=each) for each in request.judge.members])
 
 
 async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> PanelResult:
@@ -144,22 +121,6 @@ async def _panel(request: PanelRequest, members: Sequence[PanelRequest]) -> Pane
         cached=frozenset[str]().union(*(reply.cached for _, reply in found)),
         usage=usage,
     )
-
-
-async def _cascade(first: PanelRequest, last: PanelRequest, margin: int) -> PanelResult:
-    cheap = await _judged(first)
-    if isinstance(cheap, PanelResult):
-        thresholds = first.context.thresholds
-        if is_sure(first.rubric, cheap.judgement, cheap.votes, thresholds, margin):
-            return cheap
-    dear = await _judged(last)
-    if isinstance(dear, NoVerdict):
-        raise dear.with_usage(cheap.usage + dear.usage) from dear
-    whole = replace(dear, usage=cheap.usage + dear.usage)
-    if isinstance(cheap, NoVerdict):
-        return whole
-    both = _together([(first.judge.name, cheap), (last.judge.name, dear)])
-    return replace(whole, votes=both.votes, judges=both.judges)
 
 
 def _together(found: Sequence[tuple[str, PanelResult]]) -> PanelResult:

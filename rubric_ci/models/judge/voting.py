@@ -7,7 +7,7 @@ that five votes would give the same verdict.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from statistics import median_low
@@ -161,50 +161,19 @@ def more_votes(
     if asked >= PANEL:
         return 0
     if asked == 1:
-        near = moves_to_change(rubric, votes[0], thresholds)
-        return 0 if near is None or near > 1 else SECOND_STEP
+        return SECOND_STEP if _is_close(rubric, votes[0], thresholds) else 0
     return 0 if _is_decided(rubric, votes, asked, thresholds) else 1
 
 
-def moves_to_change(rubric: Rubric, vote: Judgement, thresholds: Thresholds) -> int | None:
-    """Return the fewest marks that change the verdict, each moved by one step; None: none do."""
-    counts = (
-        _moves(rubric, vote, thresholds, _by_effect(rubric, vote, extreme))
-        for extreme in (min, max)
-    )
-    return min((count for count in counts if count is not None), default=None)
-
-
-def _moves(
-    rubric: Rubric, vote: Judgement, thresholds: Thresholds, moved: Sequence[tuple[Judged, Mark]]
-) -> int | None:
+def _is_close(rubric: Rubric, vote: Judgement, thresholds: Thresholds) -> bool:
+    """Return True if one mark, moved by one step, changes the verdict."""
     verdict = _verdict(rubric, vote, thresholds)
-    for count, (criterion, mark) in enumerate(moved, 1):
-        vote = _with_mark(vote, criterion, mark.value)
-        if _verdict(rubric, vote, thresholds) != verdict:
-            return count
-    return None
-
-
-def _by_effect(
-    rubric: Rubric, vote: Judgement, end: Callable[..., Mark]
-) -> list[tuple[Judged, Mark]]:
-    """Return each mark that one step moves down (`min`) or up: those that move a gate first.
-
-    One missed gate fails the case, and each must be met to pass it; the score moves most by the
-    largest differences. So no other order needs fewer.
-    """
-    found: list[tuple[bool, float, Judged, Mark]] = []
-    for criterion in rubric.judged:
-        now = vote[criterion.id]
-        near = [Mark(value=value) for value in _one_step_away(criterion, now.value)]
-        most = end([now, *near], key=lambda mark: _rank(criterion, mark))
-        if _rank(criterion, most) != _rank(criterion, now):
-            gate = criterion.gates(most) != criterion.gates(now)
-            change = abs(criterion.normalise(most) - criterion.normalise(now))
-            found.append((gate, criterion.weight * change, criterion, most))
-    found.sort(key=lambda each: each[:2], reverse=True)
-    return [(criterion, mark) for _, _, criterion, mark in found]
+    moved = (
+        _with_mark(vote, criterion, value)
+        for criterion in rubric.judged
+        for value in _one_step_away(criterion, vote[criterion.id].value)
+    )
+    return any(_verdict(rubric, each, thresholds) != verdict for each in moved)
 
 
 def _one_step_away(criterion: Judged, value: MarkValue) -> Sequence[MarkValue]:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from rubric_ci.cli import options, request_options
-from rubric_ci.cli.click_types import FILE, Group, Number, command, examples, option
+from rubric_ci.cli.click_types import FILE, Group, command, examples, option
 from rubric_ci.values import option_values
 
 _calibration = partial(option, heading="Calibration")
@@ -89,18 +89,6 @@ def label(**options: Any) -> None:
     type=click.Choice(["test", "tune"]),
     default="test",
     help="Which split to measure; `tune` writes no calibration.json.",
-)
-@_calibration(
-    "--cascade",
-    is_flag=True,
-    help="Fit `margin` of a cascade of judges to the labels; writes no calibration.json.",
-)
-@_calibration(
-    "--tolerance",
-    type=Number(min=0, max=1),
-    metavar="SHARE",
-    default=0.05,
-    help="With --cascade, share of verdicts that may be wrong beyond the second judge's.",
 )
 @_calibration("--seed", default=0, metavar="N", help="Random seed for the confidence intervals.")
 @request_options.requests

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-from rubric_ci.evaluators.judge_choice import asked_of
 from rubric_ci.grading.resolve import Task, judges_of
 from rubric_ci.models.judge.freeform import freeform_messages
 from rubric_ci.models.judge.prompt import rubric_messages
@@ -171,7 +170,7 @@ async def _requests(
     first = side.context.trial
     numbers = range(first, first + task.trials(side.trials))
     lacking = [await side.requests(task, judge, spec, trial) for trial in numbers]
-    return [(each, _of_judge(each, task, spec, lacking)) for each in asked_of(spec, judge)]
+    return [(each, _of_judge(each, task, spec, lacking)) for each in judge.members]
 
 
 def _of_judge(
@@ -229,7 +228,6 @@ def _line(expected: JudgeEstimate) -> str:
     cached = f"; {expected.cached:,} more in the cache" if expected.cached else ""
     most = f"; at most {expected.most:,} where verdicts are close"
     more = most if expected.most > estimate.requests else ""
-    more += "" if judge.margin is None else "; fewer where the first judge decides"
     return (
         f"about {numbers.plural(estimate.requests, 'request')} to {judge.endpoint.model}, "
         f"{estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, "

@@ -25,7 +25,6 @@ PANEL = (
     "panel: [{{model: openai/judge, {shared}}}, {{model: openai/b, {shared}}}, "
     "{{model: openai/c, {shared}}}]"
 )
-CASCADE = "cascade: [{{model: openai/judge, {shared}}}, {{model: openai/b, {shared}}}]"
 CASES = 2
 FOLDER = ".rubric-ci/reference"
 REPORT = ".rubric-ci/report.json"
@@ -228,7 +227,6 @@ def test_cases_that_get_no_answer_are_not_announced(shop: Shop) -> None:
     ("options", "judge"),
     [
         pytest.param(("--votes", "auto"), ONE, id="further votes"),
-        pytest.param((), CASCADE, id="a cascade"),
     ],
 )
 def test_the_bound_of_a_judge_is_kept(shop: Shop, options: tuple[str, ...], judge: str) -> None:
@@ -328,12 +326,6 @@ def test_mutants_of_a_prompt_stay_within_their_bound(shop: Shop) -> None:
         pytest.param(
             ("judge", "calibrate", "labels.jsonl"), PANEL, "the judge openai/c", id="panel"
         ),
-        pytest.param(
-            ("judge", "calibrate", "--cascade", "labels.jsonl"),
-            CASCADE,
-            "the judge openai/b",
-            id="cascade",
-        ),
         pytest.param(("judge", "attack", "attacks.yaml"), PANEL, "the judge openai/c", id="attack"),
         pytest.param(("probe",), PANEL, "the judge openai/c", id="probe"),
         pytest.param(
@@ -355,7 +347,7 @@ def test_mutants_of_a_prompt_stay_within_their_bound(shop: Shop) -> None:
 def test_every_command_refuses_a_model_without_a_price_before_any_request(
     shop: Shop, command: tuple[str, ...], judge: str, named: str
 ) -> None:
-    """A panel's or cascade's first judges have a price, and would be asked in vain."""
+    """A panel's first judges have a price, and would be asked in vain."""
     files = {"labels.jsonl": LABELS, "attacks.yaml": CORPUS, "evals/b.yaml": BARE}
     config = shop.config(judge, target=", prompt: shop.txt")
     shop.checkout.commit({"rubric-ci.yaml": config, "shop.txt": PROMPT, **files})

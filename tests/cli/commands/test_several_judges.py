@@ -1,17 +1,14 @@
-"""A panel and a cascade of judges behind HTTP: `run`, its reports and `judge calibrate`."""
+"""A panel of judges behind HTTP: `run` and its reports."""
 
 import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 
-from rubric_ci.parts.lab.calibration.labels import Label, dump
 from tests.answer_judge import AnswerJudge, judging
-from tests.invoke import invoke
-from tests.sample_project import Project, clean_environment
+from tests.sample_project import Project
 
 CASES = 24
 EVALS = "rubrics: [{id: polite, expected_outcome: Is polite}]\nevalcases:\n"
@@ -81,7 +78,6 @@ def test_the_majority_of_a_panel_and_the_marks_of_each_judge(
     assert cases["c4"]["verdict"] == "pass"
     words = "openai/one satisfied, openai/two not satisfied, openai/odd not satisfied"
     assert f"judges differ: {words}" in " ".join(ran.stdout.split())
-    assert "effective votes" not in ran.stdout  # a run has no labels, so its errors are unknown
     assert report["totals"]["calls"] == 3 * CASES
 
 
@@ -96,72 +92,3 @@ def test_a_panel_of_which_one_judge_is_down_has_a_verdict(
     assert project.run(RUBRIC_CI_CACHE="false").returncode == 3
     reason = project.report()["cases"][0]["reason"]
     assert "no majority: only 1 of 3 judges gave marks; openai/broken: no valid reply" in reason
-
-
-def test_a_cascade_asks_the_second_judge_where_the_verdict_is_near(
-    project: Project, judge: AnswerJudge
-) -> None:
-    configure(project, judge, "cascade", "yes", "one", more="margin: 0")
-    assert project.run(RUBRIC_CI_CACHE="false").returncode == 0
-    assert {name for name, *_ in judge.asked} == {"yes"}
-    configure(project, judge, "cascade", "yes", "one", more="margin: 1")
-    ran = project.run(RUBRIC_CI_CACHE="false")
-    assert ran.returncode == 1
-    assert "about 24 requests to openai/one" in ran.stderr
-    assert "fewer where the first judge decides" in ran.stderr
-    case = project.report()["cases"][1]
-    assert case["evaluators"][0]["judge"] == "openai/one"
-    assert case["evaluators"][0]["criteria"][0]["votes"] == [True, False]
-
-
-def labelled(project: Project) -> None:
-    project.write(
-        "labels.jsonl",
-        dump(
-            Label(
-                file="evals/a.eval.yaml",
-                id=f"c{n}",
-                evaluator="rubric",
-                answer=f"answer number {n}.",
-                marks={"polite": n % 2 == 0},
-            )
-            for n in range(CASES)
-        ),
-    )
-
-
-def calibrate(project: Project, *options: str) -> CompletedProcess[str]:
-    environment = clean_environment()
-    return invoke(project.root, environment, "judge", "calibrate", "labels.jsonl", *options)
-
-
-def test_the_margin_is_fitted_to_labels(project: Project, judge: AnswerJudge) -> None:
-    configure(project, judge, "cascade", "yes", "one")
-    labelled(project)
-    ran = calibrate(project, "--cascade", "--tolerance", "0.2")
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines()[0] == "openai/yes then openai/one: 24 labelled answers"
-    assert "set `margin: 1`: the second judge is asked for 100 % of the answers" in ran.stdout
-    few = calibrate(project, "--cascade")
-    assert "no margin: 24 labelled answers do not show that at most 5 % more " in few.stdout
-    assert not (project.root / "calibration.json").exists()
-
-
-def test_cascade_needs_a_cascade(project: Project, judge: AnswerJudge) -> None:
-    configure(project, judge, "panel", "one", "two", "odd")
-    labelled(project)
-    ran = invoke(
-        project.root, clean_environment(), "judge", "calibrate", "labels.jsonl", "--cascade"
-    )
-    assert ran.returncode == 2
-    assert "--cascade: the judge is not a cascade" in ran.stderr
-
-
-def test_errors_in_common_make_fewer_votes(project: Project, judge: AnswerJudge) -> None:
-    configure(project, judge, "panel", "odd", "odd", "one")
-    labelled(project)
-    ran = calibrate(project)
-    assert "3 judges, 1.8 effective votes: their errors are not independent" in ran.stdout
-    written = json.loads((project.root / "calibration.json").read_text())
-    assert written["judge"]["model"] == "openai/odd + openai/odd + openai/one"
-    assert written["effective_votes"] == pytest.approx(1.8, abs=0.01)

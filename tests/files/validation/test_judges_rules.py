@@ -1,4 +1,4 @@
-"""A panel and a cascade in the configuration, and the families of models."""
+"""A panel in the configuration, and the families of models."""
 
 from datetime import date
 
@@ -25,7 +25,6 @@ SOON = "model-ends-soon: `openai/old` is switched off on 2026-12-01, in 9 days"
             "judge: {panel: [openai/gpt-a, anthropic/claude-b, gemini/c], votes: 3}\n",
             [],
         ),
-        ("judge: {cascade: [openai/gpt-6-luna, {cli: codex, model: gpt-6}], margin: 2}\n", []),
         (
             "judge: {panel: [openai/gpt-a, xai/gpt-b, gemini/c]}\n",
             ["1:31: warning: panel-family: `xai/gpt-b` and `openai/gpt-a` are of one family, GPT"],
@@ -43,21 +42,6 @@ SOON = "model-ends-soon: `openai/old` is switched off on 2026-12-01, in 9 days"
             [
                 "1:51: error: judges: `temperature` has no effect together with `panel`",
                 "1:67: error: judges: `margin` has no effect together with `panel`",
-            ],
-        ),
-        (
-            "judge: {cascade: [openai/old, {model: gemini/c, votes: 3}]}\n",
-            [
-                f"1:19: notice: {SOON}",
-                "1:49: error: judges: `votes` is a setting of all judges, not of one",
-            ],
-        ),
-        (
-            "judge: {cascade: [{model: openai/a, api_key: sk-1}, {cli: codex, temperature: 0}]}\n",
-            [
-                "1:46: warning: literal-secret: `api_key` contains a literal value",
-                "1:59: warning: judge-without-model: `cli: codex` has no `model`",
-                "1:66: error: judge-command: `temperature` has no effect on a judge with `cli`",
             ],
         ),
     ],

@@ -1,4 +1,4 @@
-"""Panels of several judges, and cascades: whose marks count, and what is asked."""
+"""Panels of several judges: whose marks count, and what is asked."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rubric_ci.errors import CannotJudge, CannotReachModel, NoVerdict
+from rubric_ci.errors import CannotJudge, CannotReachModel
 from rubric_ci.models.judge.panel import PanelRequest, PanelResult, decide
 from rubric_ci.values.config import Endpoint, JudgeConfig
 from rubric_ci.values.context import RunContext
@@ -52,12 +52,11 @@ class Models:
 def ask(
     models: Models,
     *criteria: Judged,
-    margin: int | None = None,
     votes: int = 1,
     cache: MemoryCache | None = None,
 ) -> PanelResult:
     first, *others = (Endpoint(model=name) for name in models.marks)
-    judge = JudgeConfig(endpoint=first, others=tuple(others), margin=margin, votes=votes)
+    judge = JudgeConfig(endpoint=first, others=tuple(others), votes=votes)
     context = RunContext(call_model=models, root=Path(), environment={}, cache=cache)
     request = PanelRequest(
         case=CASE, answer="Hi", rubric=Rubric(criteria), judge=judge, context=context, about="a"
@@ -125,38 +124,3 @@ def test_each_judge_of_a_panel_votes() -> None:
     found = ask(models, CHECK, votes=3)
     assert found.votes == {"one": (False, True, False)}
     assert len(models.asked) == 9
-
-
-CASCADES: dict[str, tuple[Judged, dict[str, Mark | list[Mark]], int, list[str]]] = {
-    "far from another verdict": (SCORE, {"cheap": 3, "dear": 9}, 1, ["cheap"]),
-    "one step from another verdict": (SCORE, {"cheap": 7, "dear": 9}, 1, ["cheap", "dear"]),
-    "one step, but no margin": (SCORE, {"cheap": 7, "dear": 9}, 0, ["cheap"]),
-    "a gate": (GATE, {"cheap": True, "dear": False}, 1, ["cheap", "dear"]),
-    "no ground": (CHECK, {"cheap": "cannot_assess", "dear": True}, 0, ["cheap", "dear"]),
-    "the first is down": (SCORE, {"cheap": "down", "dear": 9}, 1, ["cheap", "dear"]),
-}
-
-
-@pytest.mark.parametrize("name", CASCADES)
-def test_the_dear_judge_is_asked_where_the_cheap_one_is_not_sure(name: str) -> None:
-    criterion, marks, margin, asked = CASCADES[name]
-    models = Models(marks)
-    found = ask(models, criterion, margin=margin)
-    assert models.asked == asked
-    assert found.judge == asked[-1]
-    assert found.judgement["one"].value == marks[asked[-1]]
-    assert found.usage == Usage(calls=len(asked))
-    both = len(asked) == 2 and marks["cheap"] != "down"
-    assert found.judges == (("cheap", "dear") if both else ())
-    assert found.votes == ({"one": (marks["cheap"], marks["dear"])} if both else {})
-
-
-def test_votes_that_differ_make_the_cheap_judge_unsure() -> None:
-    models = Models({"cheap": [9, 9, 10], "dear": 3})
-    assert ask(models, SCORE, margin=0, votes=3).judgement["one"].value == 3
-
-
-def test_a_dear_judge_that_is_down_leaves_no_verdict() -> None:
-    with pytest.raises(NoVerdict, match="dear: down") as ended:
-        ask(Models({"cheap": True, "dear": "down"}), GATE, margin=1)
-    assert ended.value.usage == Usage(calls=2)

@@ -18,7 +18,8 @@ from rubric_ci.text.statistics.night_effect import NightMeans
 
 from rubric_ci.gate.comparison import alarm_budget, drift, verdicts
 from rubric_ci.parts.lab.history import from_report
-from rubric_ci.text.statistics import judge_errors, night_effect, power, significance
+from rubric_ci.text.statistics import night_effect, power, significance
+from rubric_ci.text.statistics.night_effect import NightMeans
 from rubric_ci.text.statistics.power import DEFAULT, Design, Variances
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.results import Trial
@@ -83,8 +84,6 @@ OF_NUMBERS: Final[Mapping[Callable[..., Any], list[tuple[Any, ...]]]] = {
         ([(0.0, n / 100) for n in range(20)], [(1.0, n / 100) for n in range(15)]),
     ],
     significance.least_p_value: [(0, 0), (1, 0), (1000, 1000)],
-    judge_errors.effective_votes: [([],), ([[0.0, 0.0]] * 10**5,), ([[1.0, -1.0]] * 20,)],
-    judge_errors.centred: [([],), ([[1.0, 2.0]] * 10**5,)],
     night_effect.means_of: [
         ([[[1.0] * 3] * 5] * 1000, 15),
         ([[[1.0]] * 2], 15),
@@ -150,7 +149,6 @@ OF_CASES: Final = {  # of single cases, whose trials are a few
 
 MODULES: Final[list[ModuleType]] = [
     significance,
-    judge_errors,
     night_effect,
     power,
     drift,

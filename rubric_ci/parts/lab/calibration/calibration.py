@@ -39,7 +39,6 @@ class JudgedLabel:
     marks: Mapping[str, MarkValue]  # the judge's, by criterion id
     votes: Mapping[str, Sequence[MarkValue]]  # if there are several
     reasons: Mapping[str, str]
-    panel: Mapping[str, Sequence[MarkValue]] = field(default_factory=dict)  # of several judges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +87,6 @@ class Calibration:
     flips: float | None
     no_verdict: int  # number of labelled answers without a judgement
     split: Split = TEST
-    effective_votes: tuple[int, float] | None = None  # judges of a panel, and independent votes
     people: Agreement | None = None  # of several people among themselves; None: one person
     disagreement: Mapping[str, float] = field(default_factory=dict)  # with people, by case
     modes: ModeChoice | None = None  # None: one mode was measured
@@ -273,7 +271,6 @@ def _measures(calibration: Calibration) -> JSON:
         "self_agreement": _rounded(calibration.self_agreement),
         "flips": _rounded(calibration.flips),
         "silent": calibration.no_verdict,
-        "effective_votes": _rounded(found[1] if (found := calibration.effective_votes) else None),
     }
 
 

@@ -1,10 +1,8 @@
 """Agreement between a judge's marks and a person's labels, and the text of it per criterion."""
 
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Final
 
 from rubric_ci.grading.resolve import judge_info
 from rubric_ci.parts.lab.calibration.agreement import Agreement
@@ -13,20 +11,15 @@ from rubric_ci.parts.lab.calibration.calibration import (
     CriterionAgreement,
     JudgedLabel,
     calibrate,
-    marked,
 )
 from rubric_ci.parts.lab.calibration.kappa import DrawGamma
 from rubric_ci.parts.lab.calibration.labels import LabelledAnswer
 from rubric_ci.parts.lab.calibration.rejudge import Marks, NotJudged
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.numbers import listed
-from rubric_ci.text.statistics.judge_errors import centred, effective_votes
 from rubric_ci.text.statistics.significance import PERCENT
 from rubric_ci.values.config import JudgeConfig
-from rubric_ci.values.rubric import Judged, Mark
-from rubric_ci.values.scoring import MarkValue
 
-INDEPENDENT: Final = 0.9  # share of the judges from which on their votes count as independent
 _HEAD = ("criterion", "marks", "same", "kappa", PERCENT, "sens", "spec", "F1", "leniency")
 _MAX_CONFUSIONS = 6
 _MAX_DIFFERENCES = 20
@@ -47,8 +40,7 @@ def measure_agreement(
     if not with_marks:
         return None
     silent = len(labelled) - len(with_marks)
-    found = calibrate(with_marks, judge_info(judge), _draw_gamma(seed), silent)
-    return replace(found, effective_votes=_effective_votes(with_marks))
+    return calibrate(with_marks, judge_info(judge), _draw_gamma(seed), silent)
 
 
 def _marked(labelled: LabelledAnswer, marks: Marks) -> JudgedLabel:
@@ -59,26 +51,7 @@ def _marked(labelled: LabelledAnswer, marks: Marks) -> JudgedLabel:
         if criterion.votes and not criterion.judges
     }
     reasons = {name: criterion.reasoning for name, criterion in marks.items()}
-    panel = {name: c.votes for name, c in marks.items() if c.votes and c.judges}
-    return JudgedLabel(labelled=labelled, marks=given, votes=votes, panel=panel, reasons=reasons)
-
-
-def _effective_votes(judged: Sequence[JudgedLabel]) -> tuple[int, float] | None:
-    """Return the judges of a panel and their independent votes, from the errors of their marks."""
-    errors: dict[float, list[list[float]]] = defaultdict(list)
-    for each, criterion in marked(judged):
-        if criterion.id in each.panel:
-            person = _value(criterion, each.labelled.label.marks[criterion.id])
-            marks = (_value(criterion, mark) for mark in each.panel[criterion.id])
-            errors[person].append([mark - person for mark in marks])
-    judges = max((len(row) for rows in errors.values() for row in rows), default=0)
-    full = ([row for row in rows if len(row) == judges] for rows in errors.values())
-    found = effective_votes([row for rows in full if rows for row in centred(rows)])
-    return None if found is None else (judges, found)
-
-
-def _value(criterion: Judged, value: MarkValue) -> float:
-    return criterion.normalise(Mark(value=value))
+    return JudgedLabel(labelled=labelled, marks=given, votes=votes, reasons=reasons)
 
 
 def _draw_gamma(seed: int) -> DrawGamma:
@@ -104,11 +77,6 @@ def _lines(found: Calibration) -> Iterator[str]:
     yield from _confusion(found.overall)
     yield from _differences(found)
     yield from _repeats(found)
-    if found.effective_votes:
-        judges, worth = found.effective_votes
-        yield ""
-        common = ": their errors are not independent" if worth < INDEPENDENT * judges else ""
-        yield f"{judges} judges, {worth:.1f} effective votes{common}"
     yield from _people(found)
     yield from _modes(found)
     if found.no_verdict:

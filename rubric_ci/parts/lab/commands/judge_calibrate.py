@@ -11,7 +11,6 @@ import click
 
 from rubric_ci.errors import (
     CannotCalibrate,
-    CannotConfigure,
     CannotFindEvals,
     CannotWriteFile,
     ExitCode,
@@ -22,7 +21,7 @@ from rubric_ci.files.project.loaded_project import LoadedProject, load_project, 
 from rubric_ci.gate.policy.checkout import allowed_hosts, open_project, show_policy
 from rubric_ci.gate.report.report_file import check_ours_if_any
 from rubric_ci.grading.setup import build_context
-from rubric_ci.parts.lab.calibration import cascade, labels
+from rubric_ci.parts.lab.calibration import labels
 from rubric_ci.parts.lab.calibration.calibration import Calibration, by_mode, to_json
 from rubric_ci.parts.lab.calibration.label_file import copies_of, read_labels
 from rubric_ci.parts.lab.calibration.labels import TEST, Label, LabelledAnswer, Split
@@ -56,8 +55,6 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
     loaded = _open(given, settings)
     labelled = _match(settings.labels, given, loaded)
     judge = configured_judge(loaded, settings.judge, replayed=settings.requests.replay is not None)
-    if settings.cascade:
-        return _fit_cascade(labelled, judge, loaded, settings)
     judges = _in_modes(judge) if loaded.config.auto_mode else (judge,)
     marks, over_budget = _marks(labelled, judges, loaded, settings)
     found = _measured(labelled, marks, judges, settings.seed)
@@ -72,38 +69,6 @@ def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
         _write(path, to_json(found))
         click.echo(f"wrote {log_line(str(path))}", err=True)
     return _exit_code(found, loaded.config.gate.min_kappa)
-
-
-def _fit_cascade(
-    labelled: Sequence[LabelledAnswer],
-    judge: JudgeConfig,
-    loaded: LoadedProject,
-    settings: CalibrateSettings,
-) -> ExitCode:
-    """Judge the answers with both judges of a cascade, and print the margin that they need."""
-    if judge.margin is None:
-        raise CannotConfigure(
-            "--cascade: the judge is not a cascade", "set `judge: {cascade: [cheap, dear]}`"
-        )
-    members = [judge.alone(each) for each in judge.endpoints]
-    (one, two), over_budget = _marks(labelled, members, loaded, settings)
-    if over_budget:
-        click.echo(f"no margin was fitted because {_INCOMPLETE}", err=True)
-        return ExitCode.NO_VERDICT
-    every = [
-        cascade.compared(each, first, last, loaded.config.gate.thresholds)
-        for each, first, last in zip(labelled, one, two, strict=True)
-        if not isinstance(first, NotJudged) and not isinstance(last, NotJudged)
-    ]
-    complete = [each for each in every if each]
-    if not complete:
-        raise CannotCalibrate("no labelled answer has every mark", "mark every criterion of some")
-    models = [each.model for each in judge.endpoints]
-    found = cascade.fit(complete, settings.tolerance)
-    click.echo(cascade.render(found, models, len(labelled) - len(complete)))
-    if settings.requests.replay:
-        click.echo(REPLAYED)
-    return ExitCode.NO_VERDICT if len(every) < len(labelled) else ExitCode.OK
 
 
 def _in_modes(judge: JudgeConfig) -> tuple[JudgeConfig, JudgeConfig]:

@@ -163,7 +163,7 @@ IMPURE: Final = """
     files/project/loaded_project files/project/near_files files/project/project
     files/project/sparse
     files/project/proposed_files gate/selection/proposed_cases
-    files/project/working_tree gate/comparison/baseline_files gate/comparison/merge_decision
+    files/project/working_tree gate/comparison/baseline_files
     gate/comparison/reference_folder gate/grading_changes/all_changes gate/policy/checkout
     gate/policy/policy_source gate/report/report_file gate/selection/changed_cases
     gate/selection/last_failed gate/selection/prefilter gate/waivers/file github
@@ -222,7 +222,7 @@ ENVIRONMENT: Final = {  # modules below the commands that read it; docs/design/m
 DEEP: Final = """
     cli/commands/test_run_killed docs/test_site parts/bring/dialects/test_all_wrong_types
     parts/bring/traces/test_all_wrong_types files/validation/test_traps
-    gate/comparison/test_simulated_nights hooks/test_act hooks/test_act_clouds
+    hooks/test_act hooks/test_act_clouds
     hooks/test_act_generate hooks/test_act_grading hooks/test_act_nights hooks/test_act_roles
     hooks/test_act_strangers hooks/test_action_start hooks/test_actionlint
     hooks/test_first_ten_minutes hooks/test_pre_commit models/llm/test_client package/test_wheel

@@ -5,7 +5,6 @@ Judge noise is seen without labels.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import fsum
 
 from rubric_ci.values.answers import identity
@@ -59,15 +58,6 @@ def first_trials(case: Graded) -> Sequence[Trial]:
     """Return the trials of a case without those that it was asked for again."""
     trials = trials_of(case)
     return trials[: len(trials) - case.further_trials]
-
-
-def without_first_trials(case: Graded) -> Graded:
-    """Return a case with its further trials alone, and their lower median."""
-    new = case.trials[len(case.trials) - case.further_trials :]
-    median = kth_best(new, len(new) - (len(new) - 1) // 2)
-    return replace(
-        case, verdict=median.verdict, score=median.score, trials=tuple(new), further_trials=0
-    )
 
 
 def first_mean(case: Graded, most: int | None = None) -> float:

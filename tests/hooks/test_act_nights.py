@@ -38,8 +38,6 @@ evalcases:
   - {id: farewell, input: Say hello again, rubrics: [Greets again]}
 """ + "".join(f"  - {{id: steady-{n}, input: Say hello, rubrics: [Greets]}}\n" for n in range(4))
 GOOD, BAD = "echo hello", "echo bye"
-# Answers that repeat are one observation: a fix by them moves no reference.
-FIXED, BROKEN = 'echo "hello $2"', 'echo "bye $2"'
 HISTORY = "rubric-ci-history"
 NOISY = '[ "$2" -lt 2 ] && echo bye || echo hello'
 TOKEN = "the-token-of-the-job"
@@ -91,21 +89,6 @@ class Nights:
             },
             published=self.published,
             environ={"GITHUB_API_URL": self.github.url},
-            secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "key"},
-        )
-
-    def merge(self, *, greeting: str, farewell: str) -> runner.Job:
-        """Commit an agent with these answers, and push the commit to the default branch."""
-        shutil.rmtree(self.kept / "rubric-ci-report")  # artifacts are of one run
-        before = self.commits[-1]
-        self.commit(greeting, farewell)
-        repository = {"full_name": "acme/app", "default_branch": "main"}
-        return runner.run(
-            self.checkout,
-            "evals-default-branch.yml",
-            event="push",
-            payload={"ref": "refs/heads/main", "before": before, "repository": repository},
-            published=self.published,
             secrets={"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "key"},
         )
 
@@ -255,16 +238,3 @@ def test_seven_nights(nights: Nights) -> None:
         ("no-verdict", False),
     ]
     assert [decision["commit"] for decision in log["decisions"]] == nights.commits[:1]
-
-
-def test_a_merge_moves_the_reference(nights: Nights) -> None:
-    nights.run(greeting=GOOD, farewell=BROKEN)
-    shutil.rmtree(nights.kept / "rubric-ci-report")  # artifacts are of one run
-    nights.run(greeting=GOOD, farewell=BROKEN)
-    job = nights.merge(greeting=GOOD, farewell=FIXED)
-    assert job.succeeded, job.log
-    assert nights.trials() == {"greeting": "P" * 6, "farewell": "P" * 5}
-    first, _, merged = (commit[:10] for commit in nights.commits)
-    moved = f"the reference moved to {merged} for 1 case (merge: fixed farewell)"
-    assert moved in job.summary
-    assert f"Reference: commit `{first}` of" in job.summary

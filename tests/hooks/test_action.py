@@ -37,7 +37,7 @@ def test_unknown_command(command: str, message: str, tmp_path: Path) -> None:
     started = start(command, tmp_path)
     known = (
         "validate, run, generate rubrics, compare, baseline keep, baseline accept, "
-        "baseline accept-merge, baseline rejudge, history add, history publish, plan, "
+        "baseline rejudge, history add, history publish, plan, "
         "report merge, report comment, authorize"
     )
     assert (

@@ -127,10 +127,8 @@ HELD: Final[Mapping[str, str]] = {
     ),
     "services/run/base_comparison.py": "services/run/test_base_comparison.py",
     "gate/comparison/reference_folder.py": "gate/comparison/test_reference_folder.py",
-    "gate/comparison/merge_decision.py": "gate/comparison/test_merge_decision.py",
     "gate/comparison/drift.py": "gate/comparison/test_drift.py",
     "text/statistics/power.py": "text/statistics/test_power.py",
-    "text/statistics/night_effect.py": "text/statistics/test_night_effect.py",
     "gate/report/json_format.py": "gate/report/test_json_format.py",
     "gate/report/consistency.py": (
         "gate/report/test_consistency.py gate/report/test_case_consistency.py"

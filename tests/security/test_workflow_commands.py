@@ -216,7 +216,6 @@ COMMANDS = {
         *("baseline", "accept", "now.json", "--baseline", "accepted", "--reason", ORDERS),
     ),
     "baseline-accept-nothing": ("baseline", "accept", ORDERS, "--reason", ORDERS),
-    "baseline-accept-merge": ("baseline", "accept-merge", "now.json", "--baseline", ORDERS),
     "baseline-keep": ("baseline", "keep", "now.json", "--baseline", "kept"),
     "history-add": ("history", "add", "--history", "kept.db", "now.json", "--link", ORDERS),
     "history-add-nothing": ("history", "add", "--history", "kept.db", ORDERS),

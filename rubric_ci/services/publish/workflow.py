@@ -139,12 +139,6 @@ def write_comparison_outputs(compared: RunReport, workflow: Workflow | None) -> 
     return write_problems(lambda: workflow.set_outputs(values)) if workflow else []
 
 
-def write_lines_to_summary(lines: Sequence[str], workflow: Workflow | None) -> list[str]:
-    """Add a list of plain lines to the step's summary; return one line per failure."""
-    text = "\n".join(f"- {escape.prose(line)}" for line in lines)
-    return write_problems(lambda: workflow.add_summary(text)) if workflow else []
-
-
 def comparison_word(comparison: Comparison | None) -> str:
     """Return how a run compares, as `action.yml` names it; empty if it was not compared."""
     if comparison is None or (comparison.source == "commit" and not comparison.commit):

@@ -1,11 +1,9 @@
 """`rubric-ci baseline` as a user types it."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.values.report import Against
 from tests.checkout import Checkout
 from tests.cli.commands.test_compare import rubric_ci, written
 from tests.nights import case, night
@@ -55,29 +53,6 @@ def test_keep_compare_and_accept(tmp_path: Path) -> None:
     assert shown in again.stdout
     few = "The reference is provisional: it has 3 of 15 trials per case, so that only large drops "
     assert few in again.stdout
-
-
-def test_a_merge_is_named_in_the_summary(tmp_path: Path) -> None:
-    first = written(tmp_path, "first.json", night(1, *FULL.cases, case("c", 15)))
-    assert rubric_ci(tmp_path, "baseline", "keep", first).returncode == 0
-    fixed = (case("a", 3), replace(case("b", 5), change="fixed", further_trials=4), case("c", 3))
-    head = replace(night(2, *fixed), against=Against(ref="auto", commit="1" * 40))
-    merged = written(tmp_path, "merged.json", head)
-    summary = tmp_path / "summary.md"
-    at = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
-    done = rubric_ci(tmp_path, "baseline", "accept-merge", merged, **at)
-    assert (done.returncode, done.stderr) == (0, "")
-    moved = "the reference moved to 2222222222 for 1 case (merge: fixed b)"
-    reference = (
-        "Reference: commit `1111111111` of 2026-01-01, 1 day old, 15 trials per case "
-        "(first run); "
-        "1 case since commit `2222222222` of 2026-01-02, 0 days old (merge: fixed b)"
-    )
-    assert done.stdout.splitlines() == [moved, reference]
-    assert summary.read_text() == f"- {moved}\n- {reference}\n"
-    night_after = rubric_ci(tmp_path, "compare", ".rubric-ci/reference", merged, "--format", "json")
-    (move,) = json.loads(night_after.stdout)["comparison"]["reference"]["moves"]
-    assert (move["commit"], move["cases"], move["age_days"]) == ("2" * 40, 1, 0)
 
 
 def test_a_reason_is_required(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
     "cli/commands/test_generate_pr.py": "services/drafting/pull_request",
     "cli/commands/test_init.py": "cli/commands/init_questions files/project/before_init",
     "parts/lab/commands/test_history.py": """
-        parts/lab/history/detectable_drop parts/lab/history/runs_text""",
+        parts/lab/history/runs_text""",
     "parts/lab/commands/test_judge_label.py": """
         parts/lab/calibration/label_file parts/lab/calibration/label_session""",
     "parts/lab/commands/test_baseline_rejudge.py": "parts/lab/calibration/rejudge_report",
@@ -172,7 +172,7 @@ IMPURE: Final = """
     grading/limits grading/setup grading/targets grading/tasks
     values/context values/command_settings models/agents/home models/agents/logins
     models/judge/panel models/judge/request models/judge/shown_media
-    models/llm parts/lab/history/database parts/lab/history/detectable_drop reports/render/progress
+    models/llm parts/lab/history/database reports/render/progress
     parts/bring/adoption/tools
     parts/lab/calibration/required_agreement parts/lab/calibration/label_file
     parts/lab/calibration/label_session parts/lab/calibration/measure

@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from rubric_ci.cli import completion, options, request_options
-from rubric_ci.cli.click_types import FILE, Number, command, examples, option
+from rubric_ci.cli.click_types import command, examples, option
 from rubric_ci.system.ci_advice import in_a_job
 
 
@@ -213,21 +213,6 @@ def _with_places(options: dict[str, Any]) -> dict[str, Any]:
 @options.policy_from
 @options.selection
 @options.keyword
-@_trials
-@option(
-    "--detect",
-    type=Number(0, 1, min_open=True),
-    metavar="SCORE",
-    heading="Statistics",
-    help="Also print how many cases and trials detect this drop of the mean score.",
-)
-@option(
-    "--baseline",
-    type=FILE,
-    metavar="FILE",
-    heading="Statistics",
-    help="Report or folder that the run is to be compared with, for --detect.",
-)
 @option(
     "--cases-per-shard",
     type=click.IntRange(min=1),
@@ -244,7 +229,7 @@ def _with_places(options: dict[str, Any]) -> dict[str, Any]:
     heading="Shards",
     help="Maximum number of shards.",
 )
-def plan(cases_per_shard: int, max_shards: int, detect: float | None, **options: Any) -> None:
+def plan(cases_per_shard: int, max_shards: int, **options: Any) -> None:
     """Print the shard matrix for a GitHub Actions job.
 
     PATHS and options, also -k (--keyword), select cases as in `run`; pass the same to both.
@@ -253,7 +238,5 @@ def plan(cases_per_shard: int, max_shards: int, detect: float | None, **options:
     from rubric_ci.values.command_settings import PlanSettings, RunSettings
 
     selected = RunSettings(**_with_places(options))
-    settings = PlanSettings(
-        run=selected, detect=detect, cases_per_shard=cases_per_shard, max_shards=max_shards
-    )
+    settings = PlanSettings(run=selected, cases_per_shard=cases_per_shard, max_shards=max_shards)
     raise SystemExit(plan_shards(settings))

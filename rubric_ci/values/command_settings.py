@@ -109,7 +109,6 @@ class PlanSettings:
     """`rubric-ci plan`."""
 
     run: RunSettings  # selects the cases
-    detect: float | None = None  # a drop of the mean score
     cases_per_shard: int = 25
     max_shards: int = 8
 

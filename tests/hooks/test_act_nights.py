@@ -206,8 +206,6 @@ def test_seven_nights(nights: Nights) -> None:
     fourth = nights.run(greeting=NOISY, farewell=BAD)
     assert state(fourth) == (False, "fail", "not-worse")
     assert "1 suspect, 1 cleared by up to 17 more trials each" in issue.body
-    for night in (third, fourth):
-        assert "the smallest detectable drop is not stated" in night.log
     nights.publish()
 
     fifth = nights.run(greeting=GOOD, farewell=GOOD)

@@ -77,8 +77,8 @@ STRANGERS = {  # green, nothing was asked, and nothing is new in the cache: no s
     GRADES: Row(jobs=(f"{RESTORES} upload-artifact {PAGES}",), kept="artifact"),
     POSTS: REPORT,
 }
-STARTS = "night: checkout cache/restore cache/restore"
-SAVES = "cache/save cache/save"
+STARTS = "night: checkout cache/restore"
+SAVES = "cache/save"
 FETCHES = "publish: checkout download-artifact"
 QUEUE = CACHE.format("heads/gh-readonly-queue/main/pr-7-0123456")
 NOTHING = Row()
@@ -102,10 +102,9 @@ SHARDS = Row(
     kept="artifact",
 )
 NIGHT = Row(  # the first of the reference: 3 trials and 5 of the sentinel
-    jobs=(f"{STARTS} rubric-ci rubric-ci rubric-ci upload-artifact {PAGES} {SAVES} rubric-ci",),
+    jobs=(f"{STARTS} rubric-ci rubric-ci upload-artifact {PAGES} {SAVES} rubric-ci",),
     judged="hello x8, hello again x8",
-    kept="artifact, refs/heads/main/.rubric-ci_history.sqlite, "
-    "refs/heads/main/.rubric-ci_reference",
+    kept="artifact, refs/heads/main/.rubric-ci_reference",
 )
 PAGE = Row(
     jobs=(f"{FETCHES} rubric-ci push the history upload-pages-artifact deploy-pages",),

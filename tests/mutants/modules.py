@@ -128,7 +128,6 @@ HELD: Final[Mapping[str, str]] = {
     "services/run/base_comparison.py": "services/run/test_base_comparison.py",
     "gate/comparison/reference_folder.py": "gate/comparison/test_reference_folder.py",
     "gate/comparison/drift.py": "gate/comparison/test_drift.py",
-    "text/statistics/power.py": "text/statistics/test_power.py",
     "gate/report/json_format.py": "gate/report/test_json_format.py",
     "gate/report/consistency.py": (
         "gate/report/test_consistency.py gate/report/test_case_consistency.py"

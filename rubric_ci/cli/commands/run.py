@@ -11,7 +11,6 @@ from rubric_ci.errors import CannotConfigure, ExitCode, MissingExtra, MissingVar
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.gate.comparison.baseline_files import open_baseline, with_comparison
 from rubric_ci.gate.report.decision import exit_code
-from rubric_ci.parts.lab.history.detectable_drop import show_power
 from rubric_ci.services.cost.estimate import check_prices
 from rubric_ci.services.cost.expected_requests import models_to_ask
 from rubric_ci.services.publish.failure import end, publish_failure_of_run
@@ -97,7 +96,7 @@ def grade_inputs(
     with open_sides(inputs) as (opened, sides):
         work = expected_work(opened, sides)
         announced = announce(work, sides, opened)
-        _show(announced, opened)
+        _show(announced)
         check_prices(work, announced.estimate)
         graded = grade_run(opened, sides, models_to_ask(work), run)
     report = finish(
@@ -138,13 +137,7 @@ def _without_report(loaded: LoadedProject) -> ExitCode:
     return ExitCode.OK
 
 
-def _show(announced: Announcement, inputs: RunInput) -> None:
-    """Show the expected cost of the run, and on demand its smallest detectable drop."""
+def _show(announced: Announcement) -> None:
+    """Show the expected cost of the run."""
     for line in announced.lines:
         click.echo(wrapped(escape.log_line(line), sys.stderr), err=True)
-    settings = inputs.settings
-    trials = min((task.trials(settings.trials) for task in inputs.tasks), default=1)
-    asked = settings.baseline or trials > 1 or settings.verbose
-    if asked and announced.estimate.judgements:
-        clusters = [task.cluster for task in inputs.tasks]
-        show_power(clusters, inputs.baseline, os.environ, trials=trials)

@@ -18,9 +18,8 @@ from rubric_ci.text.statistics.night_effect import NightMeans
 
 from rubric_ci.gate.comparison import alarm_budget, drift, verdicts
 from rubric_ci.parts.lab.history import from_report
-from rubric_ci.text.statistics import night_effect, power, significance
+from rubric_ci.text.statistics import night_effect, significance
 from rubric_ci.text.statistics.night_effect import NightMeans
-from rubric_ci.text.statistics.power import DEFAULT, Design, Variances
 from rubric_ci.values.comparison import RegressionConfig
 from rubric_ci.values.results import Trial
 from tests.sample_reports import a_report, errored, graded
@@ -31,12 +30,6 @@ MILLION: Final = 10**6
 CONFIG: Final = RegressionConfig()
 NEAR: Final = 1e-6  # a probability near 0; less than 1 by it is near 1
 LOW, HIGH = (0.0, 0.0), (2.0, 1.0)
-NONE: Final = Variances(cases=0.0, target=0.0, judge=0.0)
-WIDE: Final = Variances(cases=0.25, target=0.25, judge=0.25)
-
-
-def design(cases: int, trials: int = 1) -> Design:
-    return Design(cases=cases, clusters=cases, trials=trials, reference_trials=trials)
 
 
 def perfect(cases: int, head: float = 1.0) -> list[list[Observed]]:
@@ -90,15 +83,6 @@ OF_NUMBERS: Final[Mapping[Callable[..., Any], list[tuple[Any, ...]]]] = {
         ([[[0.0], [1.0]] * 8] * 1000, 15),
     ],
     night_effect.measure: [([],), ([[[1.0] * 3] * 5],), ([[[1.0, 0.0, 1.0]] * 5] * 1000,)],
-    power.smallest_drop: [
-        (design(1), DEFAULT),
-        (design(8, MILLION), NONE),
-        (design(MILLION), DEFAULT),
-        (design(MILLION), NONE),
-        (design(8), WIDE),
-    ],
-    power.cases_needed: [(1e-9, 1, DEFAULT), (1.0, 1, DEFAULT), (NEAR, MILLION, NONE)],
-    power.probability: [(1.0, design(MILLION), NONE), (1e-12, design(8), DEFAULT)],
     drift.log_products: [([], 0.05), (perfect(10**4, 0.0), 0.05), (perfect(1), NEAR)],
     drift.detect: [([], 0.05), ([[1e9] * 7] * 1000, NEAR), ([[-1e9] * 7] * 1000, 1.0)],
     alarm_budget.confirm_cases: [({}, CONFIG), (suspects(500), CONFIG)],
@@ -150,7 +134,6 @@ OF_CASES: Final = {  # of single cases, whose trials are a few
 MODULES: Final[list[ModuleType]] = [
     significance,
     night_effect,
-    power,
     drift,
     alarm_budget,
     verdicts,

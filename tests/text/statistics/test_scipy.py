@@ -3,14 +3,12 @@
 It is imported by its tests alone, which takes 3 s: every worker imports this module.
 """
 
-from math import comb, sqrt
+from math import comb
 from random import Random
 
 import pytest
 
-from rubric_ci.text.statistics.power import Variances, smallest_drop
 from rubric_ci.text.statistics.significance import p_value, p_value_below
-from tests.text.statistics.test_power import design
 from tests.text.statistics.test_rank_sum import scored
 
 pytestmark = pytest.mark.deep
@@ -79,19 +77,3 @@ def test_rank_sums_with_ties() -> None:
         assert p_value_below(scored(*head), scored(*reference)) == pytest.approx(
             float(found.pvalue), rel=1e-9
         )
-
-
-@pytest.mark.parametrize("cases", [6, 10, 24, 100, 500])
-@pytest.mark.parametrize("trials", [1, 3, 15])
-def test_the_power_is_that_of_the_noncentral_t(cases: int, trials: int) -> None:
-    from scipy import stats
-
-    measured = Variances(cases=0.3, target=0.03, judge=0.01)  # above what a drop itself adds
-    drop = smallest_drop(design(cases, trials), measured)
-    if drop is None:
-        assert cases <= 10  # the drop is more than an affected case loses
-        return
-    error = sqrt((measured.cases + measured.trial * 2 / trials) / cases)
-    critical = stats.t.ppf(0.975, cases - 1)
-    seen = stats.nct.sf(critical, cases - 1, drop / error)
-    assert seen == pytest.approx(0.8, abs=0.03)

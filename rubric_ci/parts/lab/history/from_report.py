@@ -9,7 +9,6 @@ from typing import TypeVar, assert_never
 
 from rubric_ci.errors import CannotReadReport
 from rubric_ci.parts.lab.history.record import Columns, Interval, RunRecord
-from rubric_ci.parts.lab.history.trends import judge_variance
 from rubric_ci.text.statistics import significance
 from rubric_ci.values.report import RunReport, Totals
 from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped, standing
@@ -44,7 +43,6 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         calls=report.totals.calls,
         cost_usd=_cost(report.totals),
         duration_seconds=report.duration_seconds,
-        judge_variance=judge_variance(report.cases),
         commit=report.metadata.get("head_sha", ""),
         link=link or report.metadata.get("run_url", ""),
         cases=tuple(case.key for case in report.cases),

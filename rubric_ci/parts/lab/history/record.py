@@ -88,7 +88,6 @@ class RunRecord:
     calls: int
     cost_usd: float | None  # None: the price of a call is unknown
     duration_seconds: float
-    judge_variance: float | None = None  # of a score, from votes; None: one vote
     commit: str  # empty: unknown
     link: str  # address of the report or of the workflow run; empty: unknown
     cases: tuple[CaseKey, ...]

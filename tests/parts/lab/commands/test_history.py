@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from rubric_ci.gate.report import json_format
-from rubric_ci.parts.lab.history.detectable_drop import TWO_NIGHTS
 from rubric_ci.reports.render.html.jinja import case_anchor
 from tests.checkout import Checkout
-from tests.cli.commands.test_compare import rubric_ci
 from tests.invoke import invoke
 from tests.parts.lab.history.nights import a_history, a_night
 
@@ -37,29 +35,6 @@ def kept(tmp_path: Path) -> Path:
     """A folder with a history of twelve nights."""
     a_history(tmp_path / ".rubric-ci")
     return tmp_path
-
-
-def test_a_plan_uses_the_variances_of_the_history(kept: Path) -> None:
-    script = "{name: s, type: code_judge, script: 'true'}"
-    cases = ", ".join(f"{{id: c{n}, input: Hi, evaluators: [{script}]}}" for n in range(8))
-    (kept / "rubric-ci.yaml").write_text(
-        "targets: [{name: default, provider: mock, response: a}]\n"
-    )
-    (kept / "a.eval.yaml").write_text(f"evalcases: [{cases}]\n")
-    Checkout.create(kept)
-    done = rubric_ci(kept, "plan", "--detect", "0.05")
-    assert done.returncode == 0, done.stderr
-    first, second = done.stderr.splitlines()[-2:]
-    assert first.startswith("to detect a drop of 5 points with 80 % probability: ")
-    assert second.endswith(
-        "(variances of 4 runs: cases 0, target 0.026, judge 0.0088)"
-    )  # one judge
-    (kept / "night.json").write_text(json_format.render(a_night(0)), encoding="utf-8")
-    assert rubric_ci(kept, "baseline", "keep", "night.json").returncode == 0
-    pinned = rubric_ci(
-        kept, "plan", "--detect", "0.05", "--baseline", ".rubric-ci/reference"
-    ).stderr.splitlines()
-    assert pinned[-1] == TWO_NIGHTS
 
 
 def test_add_once(tmp_path: Path) -> None:

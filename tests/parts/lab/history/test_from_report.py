@@ -15,13 +15,12 @@ from rubric_ci.parts.lab.history.from_report import (
     record_of,
 )
 from rubric_ci.parts.lab.history.record import Interval
-from rubric_ci.parts.lab.history.trends import judge_variance
 from rubric_ci.values.report import RunReport
 from rubric_ci.values.results import Trial
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.usage import Usage
 from tests.nights import FAIL, PASS, case, night
-from tests.sample_reports import a_criterion, a_report, errored, graded
+from tests.sample_reports import a_report, errored, graded
 
 INTERVALS = {
     "one case": ([[0.5]], Interval(value=0.5)),
@@ -97,13 +96,6 @@ def test_the_facts_of_a_run() -> None:
 def test_a_cost_with_an_unknown_price_is_unknown(unpriced: int, cost: float | None) -> None:
     usage = Usage(calls=2, cost_usd=0.25, unpriced_calls=unpriced)
     assert record_of(a_report(graded("a", usage=usage))).cost_usd == cost
-
-
-def test_the_noise_of_the_judge_is_kept() -> None:
-    votes = a_criterion(votes=(True, False, True))
-    report = a_report(graded("a", "pass", votes))
-    assert judge_variance(report.cases)
-    assert record_of(report).judge_variance == judge_variance(report.cases)
 
 
 def test_further_trials_do_not_count() -> None:

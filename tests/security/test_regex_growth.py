@@ -68,7 +68,6 @@ BUILT: dict[str, dict[str, object]] = {
     "rubric_ci/files/yaml_text/outline.py": {"dash": "  ", "keys": "    "},
     "rubric_ci/text/escape.py": {"sign": "`"},
     "rubric_ci/text/globs.py": {"negated": "^", "literal": "a-z"},
-    "rubric_ci/parts/lab/probe/prompt_mutants.py": {"words": "must not|must never"},
     "rubric_ci/files/validation/model_rules.py": {"start": "(?:meta-)?llama|meta"},
 }
 

@@ -137,7 +137,6 @@ def attack(**options: Any) -> None:
     epilog=examples(
         "probe                                 every criterion with an answer",
         "probe --changed-since origin/main     the criteria that a change touches",
-        "probe --prompt                        rules of prompts that no case depends on",
         "probe --fail-on never-fails           exit 1 if a required one never fails",
     ),
 )
@@ -157,8 +156,7 @@ def attack(**options: Any) -> None:
     type=click.IntRange(min=1),
     metavar="N",
     default=option_values.VARIANTS,
-    help="Maximum number of variants of an answer that a criterion must notice, or of mutants of a "
-    "prompt.",
+    help="Maximum number of variants of an answer that a criterion must notice.",
 )
 @_variants(
     "--with-model",
@@ -179,22 +177,16 @@ def attack(**options: Any) -> None:
     help="Compare HEAD with itself N times, with new answers, and print how often the "
     "gate is red without a change.",
 )
-@_instead(
-    "--prompt",
-    is_flag=True,
-    help="Delete, invert or weaken the rules of prompt files, one at a time, and print "
-    "which changes no case fails.",
-)
 @options.gate(
     "--output-dir",
     type=FILE,
     metavar="FOLDER",
     default=option_values.OUTPUT_DIR,
-    help="Folder to write probe.json or probe-prompt.json to.",
+    help="Folder to write probe.json to.",
 )
 @request_options.requests
 @request_options.cache
-def probe(aa: int | None, prompt: bool, **options: Any) -> None:
+def probe(aa: int | None, **options: Any) -> None:
     """Find criteria that pass wrong answers.
 
     Answers that pass are changed by rules: without the text that a criterion quotes, with other
@@ -206,12 +198,6 @@ def probe(aa: int | None, prompt: bool, **options: Any) -> None:
     from rubric_ci.values.command_settings import ProbeSettings
 
     settings = ProbeSettings(**options)
-    if aa and prompt:
-        raise click.UsageError("--aa and --prompt are two probes: run one after the other")
-    if prompt:
-        from rubric_ci.parts.lab.commands.probe_prompt import probe_prompt
-
-        raise SystemExit(probe_prompt(settings))
     if aa:
         from rubric_ci.parts.lab.commands.probe import probe_aa
 

@@ -312,14 +312,6 @@ def test_each_comparison_of_a_commit_with_itself_sends_what_is_announced(shop: S
     assert 2 * announced(done.stderr) == sent == reported(done.stderr), done.stderr
 
 
-def test_mutants_of_a_prompt_stay_within_their_bound(shop: Shop) -> None:
-    config = shop.config(target=", prompt: shop.txt")
-    shop.checkout.commit({"rubric-ci.yaml": config, "shop.txt": PROMPT})
-    done, sent = shop.measured("probe", "--prompt")
-    assert sent == reported(done.stderr) > 0, done.stderr
-    assert sent <= numbers_of(r"^at most ([\d,]+) requests, if", done.stderr), done.stderr
-
-
 @pytest.mark.parametrize(
     ("command", "judge", "named"),
     [
@@ -331,7 +323,6 @@ def test_mutants_of_a_prompt_stay_within_their_bound(shop: Shop) -> None:
         pytest.param(
             ("probe", "--aa", "2"), ONE, "openai/shop of the target `default`", id="probe --aa"
         ),
-        pytest.param(("probe", "--prompt"), ONE, "the judge openai/judge", id="probe --prompt"),
         pytest.param(("baseline", "rejudge", REPORT), PANEL, "the judge openai/c", id="rejudge"),
         pytest.param(
             ("generate", "rubrics", "evals/b.yaml"), ONE, "openai/judge, which drafts,", id="draft"

@@ -172,7 +172,7 @@ IMPURE: Final = """
     grading/limits grading/setup grading/targets grading/tasks
     values/context values/command_settings models/agents/home models/agents/logins
     models/judge/panel models/judge/request models/judge/shown_media
-    models/llm parts/lab/history/database reports/render/progress
+    models/llm parts/lab/history/history_file reports/render/progress
     parts/bring/adoption/tools
     parts/lab/calibration/required_agreement parts/lab/calibration/label_file
     parts/lab/calibration/label_session parts/lab/calibration/measure
@@ -226,7 +226,7 @@ DEEP: Final = """
     hooks/test_act_generate hooks/test_act_grading hooks/test_act_nights hooks/test_act_roles
     hooks/test_act_strangers hooks/test_action_start hooks/test_actionlint
     hooks/test_first_ten_minutes hooks/test_pre_commit models/llm/test_client package/test_wheel
-    parts/lab/history/test_scipy_intervals security/test_document_growth security/test_error_bodies
+    security/test_document_growth security/test_error_bodies
     security/test_input_growth security/test_markdown_injection security/test_regex_growth
     security/test_strangers security/test_text_growth parts/lab/calibration/test_drawn_labels
     parts/lab/calibration/test_scikit_learn services/run/test_confirmation

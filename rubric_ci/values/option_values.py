@@ -47,8 +47,7 @@ FAILURE: Final = "failure.json"  # in place of the report: why a run in a workfl
 LAST_FAILED: Final = "last-failed.json"  # in the folder of the report
 PROBE: Final = "probe.json"  # in the folder of the report
 VARIANTS: Final = 10  # of one answer that a criterion must notice
-HISTORY: Final = f"{OUTPUT_DIR}/history.sqlite"
+HISTORY: Final = f"{OUTPUT_DIR}/history.jsonl"
 HISTORY_PAGE: Final = f"{OUTPUT_DIR}/history.html"
-BADGE: Final = f"{OUTPUT_DIR}/badge.svg"
 
 WAIVERS: Final = "waivers.yaml"  # at the repository root

@@ -170,7 +170,7 @@ def test_options_of_a_desk_are_options() -> None:
             "Select Policy Judge Compare Gate Limits Requests Cache Reports Options",
         ),
         (("report", "merge"), "Gate Compare Reports Options"),
-        (("plan",), "Select Policy Judge Statistics Shards Options"),
+        (("plan",), "Select Policy Shards Options"),
         (("validate",), "Select Policy Options"),
         (("compare",), "Reports GitHub Options"),
         (("judge", "attack"), "Select Policy Judge Limits Requests Options"),
@@ -230,8 +230,7 @@ def test_the_commands_stand_in_the_order_of_use() -> None:
         *("import", "adopt"),
         *("judge label", "judge calibrate", "judge attack"),
         *("baseline keep", "baseline accept", "baseline rejudge"),
-        *("history add", "history show", "history criteria", "history page", "history badge"),
-        *("history export", "history import", "history publish"),
+        *("history add", "history show", "history page", "history publish"),
         *("plan", "report merge", "report comment", "authorize"),
         "cache",
     ]

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -189,23 +188,6 @@ def test_the_cache_command_says_that_it_is_not_read(forged: Judged) -> None:
         "`git rm -r --cached .rubric-ci/cache` and commit, or set RUBRIC_CI_CACHE_DIR to another "
         "folder"
     )
-
-
-@pytest.mark.parametrize("add", ["file", "link"])
-def test_a_committed_history_is_not_read(add: str, forged: Judged) -> None:
-    def rubric_ci(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return invoke(forged.root, os.environ, *arguments)
-
-    history = ("--history", ".rubric-ci/history.sqlite")
-    assert rubric_ci("history", "add", *history, ".rubric-ci/report.json").returncode == 0
-    assert rubric_ci("history", "show", *history).returncode == 0
-    if add == "link":
-        (forged.root / ".rubric-ci").rename(forged.root / "kept")
-        platforms.symlink(forged.root / ".rubric-ci", "kept")
-    Checkout(forged.root).git("add", "--force", ".rubric-ci")
-    said = "the history .rubric-ci/history.sqlite was not read: git tracks .rubric-ci"
-    done = rubric_ci("history", "show", *history)
-    assert (done.returncode, done.stderr.startswith(f"rubric-ci: {said}")) == (2, True), done.stderr
 
 
 def test_a_baseline_that_is_committed_is_a_baseline_and_no_cache(forged: Judged) -> None:

@@ -199,8 +199,6 @@ COMMANDS = {
     "probe": ("probe", "--report", "now.json"),
     "probe-missing": ("probe", "--report", ORDERS),
     "probe-aa": ("probe", "--aa", "1"),
-    "probe-prompt": ("probe", "--prompt"),
-    "history-criteria": ("history", "criteria", "then.json", "now.json"),
     "cache": ("cache", "--unused-days", "9"),
     "doctor": ("doctor",),
     "show": ("show", "--report", "now.json"),
@@ -221,9 +219,6 @@ COMMANDS = {
     "history-add-nothing": ("history", "add", "--history", "kept.db", ORDERS),
     "history-show": ("history", "show", "--history", "history.db"),
     "history-page": ("history", "page", "--history", "history.db", "--title", ORDERS),
-    "history-badge": ("history", "badge", "--history", "history.db", "--label", ORDERS),
-    "history-export": ("history", "export", "--history", "history.db"),
-    "history-import": ("history", "import", "--history", "kept.db", ORDERS),
     "history-publish": ("history", "publish", "now.json", "--site", "site", "--title", ORDERS),
 }
 

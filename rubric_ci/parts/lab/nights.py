@@ -80,14 +80,10 @@ _history = option(
     type=FILE,
     metavar="FILE",
     default=option_values.HISTORY,
-    help="History file, an SQLite database.",
+    help="History file, one run per line of JSON.",
 )
 
 _title = option("--title", metavar="WORDS", default="rubric-ci history", help="Title of the page.")
-
-
-def _output(default: str | None, what: str) -> Callable[..., Any]:
-    return option("--output", type=FILE, metavar="FILE", default=default, help=what)
 
 
 def _last(default: int | None, shown: bool | str) -> Callable[..., Any]:
@@ -140,22 +136,15 @@ def show(**options: Any) -> None:
     raise SystemExit(commands.show(**options))
 
 
-@history.command(epilog=examples("history criteria nights/*.json"))
-@click.argument("reports", nargs=-1, type=FILE)
-def criteria(**options: Any) -> None:
-    """Print how often each criterion decided a verdict.
-
-    REPORTS are report files, the oldest first; default: the last one. Each past verdict is computed
-    again without the criterion.
-    """
-    from rubric_ci.parts.lab.commands import history as commands
-
-    raise SystemExit(commands.show_criteria(**options))
-
-
 @history.command()
 @_history
-@_output(option_values.HISTORY_PAGE, "HTML file to write.")
+@option(
+    "--output",
+    type=FILE,
+    metavar="FILE",
+    default=option_values.HISTORY_PAGE,
+    help="HTML file to write.",
+)
 @_title
 @_last(None, shown="all")
 def page(**options: Any) -> None:
@@ -168,43 +157,6 @@ def page(**options: Any) -> None:
     raise SystemExit(commands.write_page(**options))
 
 
-@history.command()
-@_history
-@_output(option_values.BADGE, "SVG file to write.")
-@option("--label", metavar="WORD", default="evals", help="Text on the left of the badge.")
-def badge(**options: Any) -> None:
-    """Write a badge with the latest pass rate.
-
-    It is the pass rate of the latest complete run.
-    """
-    from rubric_ci.parts.lab.commands import history as commands
-
-    raise SystemExit(commands.write_badge(**options))
-
-
-@history.command()
-@_history
-@_output(None, "File to write instead of standard output.")
-def export(**options: Any) -> None:
-    """Write the history as JSON Lines, one run per line."""
-    from rubric_ci.parts.lab.commands import history as commands
-
-    raise SystemExit(commands.export(**options))
-
-
-@history.command("import")
-@click.argument("parts", nargs=-1, required=True, type=FILE)
-@_history
-def import_lines(**options: Any) -> None:
-    """Add the runs of exported files.
-
-    PARTS are files of `rubric-ci history export`. Runs that are known already are skipped.
-    """
-    from rubric_ci.parts.lab.commands import history as commands
-
-    raise SystemExit(commands.import_lines(**options))
-
-
 @history.command(epilog=examples("history publish report.json --site site"))
 @click.argument("report", type=FILE, default=option_values.REPORT)
 @option("--site", type=FILE, metavar="FOLDER", default="site", help="Folder of the site.")
@@ -212,7 +164,7 @@ def import_lines(**options: Any) -> None:
 def publish(**options: Any) -> None:
     """Add a run to a site's history and write its pages.
 
-    The site is history.jsonl, index.html, badge.svg, and report.html with the latest run. A
+    The site is history.jsonl, index.html, and report.html with the latest run. A
     history.jsonl that is there already is continued.
     """
     from rubric_ci.parts.lab.commands import history as commands

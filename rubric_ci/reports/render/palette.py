@@ -1,4 +1,4 @@
-"""The colours of verdicts, gate results and changes, for pages, badge and terminal."""
+"""The colours of verdicts, gate results and changes, for pages and terminal."""
 
 from collections.abc import Mapping
 from typing import Final

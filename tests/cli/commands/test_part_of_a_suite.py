@@ -131,14 +131,12 @@ def test_all_shards_of_a_whole_run_are_the_suite(project: Project) -> None:
     }
 
 
-def test_a_part_is_in_no_badge_and_no_trend(project: Project) -> None:
+def test_a_part_is_in_no_trend(project: Project) -> None:
     call(project, "run", "--case", "good")
     done = call(project, "history", "add")
     assert done.stderr.splitlines()[-1] == (
-        "the report covers 1 of 4 cases: --case; trends and badge leave the run out"
+        "the report covers 1 of 4 cases: --case; trends leave the run out"
     )
-    call(project, "history", "badge", "--output", "badge.svg")
-    assert "<title>evals: no runs</title>" in (project.root / "badge.svg").read_text()
 
 
 REFUSED = [

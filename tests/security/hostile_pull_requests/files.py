@@ -43,7 +43,6 @@ ATTACKS = {
     "an output folder in git": Attack(
         head={".gitignore": "", ".rubric-ci": "-> .git"}, code=2, said=("it is in `.git`",)
     ),
-    "a history": Attack(head={".gitignore": "", ".rubric-ci/history.sqlite": "SQLite format 3\0"}),
     "a prompt through a link": part("linked.md"),
     "a prompt outside": part("../../outside/secret.txt"),
     "a prompt that is a process": part("/proc/self/environ"),

@@ -21,7 +21,6 @@ from rubric_ci.grading.resolve import choose_target
 from rubric_ci.grading.setup import build_context, readable_cache
 from rubric_ci.grading.targets import recorded
 from rubric_ci.parts.lab.calibration.rejudge import REPLAYED, configured_judge
-from rubric_ci.parts.lab.history.from_report import rate_interval
 from rubric_ci.parts.lab.probe import probe_output
 from rubric_ci.parts.lab.probe.all_variants import Subject
 from rubric_ci.parts.lab.probe.figures import Measured
@@ -258,7 +257,6 @@ def _round(inputs: RunInput, sides: Sides, number: int) -> Sequence[CaseResult]:
 
 def _summary(results: Sequence[Sequence[CaseResult]]) -> str:
     red = [any(case.change == "broken" for case in found) for found in results]
-    share = rate_interval([[float(each)] for each in red])
     times: Mapping[str, int] = Counter(
         case.id
         for found in results
@@ -266,7 +264,5 @@ def _summary(results: Sequence[Sequence[CaseResult]]) -> str:
         if isinstance(case, Graded) and case.change == "broken"
     )
     often = ", ".join(f"{name} ({count})" for name, count in times.items())
-    return log_line(
-        f"the gate was red {sum(red)} of {len(red)} times without a change ({share.low:.2f} to "
-        f"{share.high:.2f}){f': {often}' if often else ''}"
-    )
+    more = f": {often}" if often else ""
+    return log_line(f"the gate was red {sum(red)} of {len(red)} times without a change{more}")

@@ -1,1 +1,1 @@
-"""The history of runs: one compact record per run, trends, a page and a badge."""
+"""The history of runs: one compact record per run, trends and a page."""

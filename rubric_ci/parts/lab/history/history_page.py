@@ -12,13 +12,12 @@ from math import floor
 from typing import Final
 
 from rubric_ci.parts.lab.history import runs_text
-from rubric_ci.parts.lab.history.record import LETTERS, Interval, RunRecord
+from rubric_ci.parts.lab.history.record import LETTERS, RunRecord
 from rubric_ci.parts.lab.history.runs_text import flips
 from rubric_ci.parts.lab.history.trends import ABSENT, JudgeChange, Strip, judge_changes, strips
 from rubric_ci.reports.render.html import jinja
 from rubric_ci.reports.render.html.jinja import case_anchor
 from rubric_ci.text import escape, numbers
-from rubric_ci.text.statistics.significance import PERCENT
 from rubric_ci.values.dataclass import dataclass
 
 TITLE: Final = "rubric-ci history"
@@ -27,12 +26,12 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 HEIGHT: Final = 100.0
 MOST_SPANS: Final = 30  # of a strip, the latest, that name their day
 DOTS_UP_TO: Final = 90  # runs; more dots would be one line
-Pick = Callable[[RunRecord], Interval | None]
+Pick = Callable[[RunRecord], float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """A line with its band of intervals."""
+    """A line."""
 
     name: str  # also its class
     pick: Pick
@@ -78,7 +77,6 @@ def render(records: Sequence[RunRecord], title: str = TITLE) -> str:
         facts=_facts(records),
         scores=lines(records, _SERIES, changes, hrefs),
         partial=_not_drawn(sum(not each.complete for each in records), "partial run", ""),
-        confidence=PERCENT,
         changes=[(runs_text.day(records[each.run]), each.text) for each in changes],
         costs=bars(records, hrefs) if any(each.cost_usd for each in records) else None,
         unknown=_not_drawn(
@@ -166,8 +164,6 @@ def _cells(record: RunRecord, href: str) -> tuple[str, str, tuple[str, ...], str
 class _Point:
     run: int
     value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,14 +185,13 @@ def lines(
     changes: Sequence[JudgeChange],
     hrefs: Sequence[str],
 ) -> Plot:
-    """Return a chart of shares with their intervals; partial runs are left out."""
+    """Return a chart of shares; partial runs are left out."""
     points = {each.name: list(_points(records, each.pick)) for each in series}
-    bottom = _bottom(p.low for found in points.values() for p in found)
+    bottom = _bottom(p.value for found in points.values() for p in found)
     labels = [f"{share:.0%}".replace("%", " %") for share in (1, (1 + bottom) / 2, bottom)]
     paths: list[tuple[str, str]] = []
     for name, found in points.items():
-        for run in _unbroken(found):
-            paths += [(f"band {name}", _band(run, bottom)), (f"line {name}", _line(run, bottom))]
+        paths += ((f"line {name}", _line(run, bottom)) for run in _unbroken(found))
         if len(records) <= DOTS_UP_TO:
             paths.append((f"dots {name}", _dots(found, bottom)))
     paths += (("mark", f"M{change.run} 0V100") for change in changes)
@@ -253,15 +248,13 @@ def _title(record: RunRecord) -> str:
 def _points(records: Sequence[RunRecord], pick: Pick) -> Iterator[_Point]:
     for n, record in enumerate(records):
         found = pick(record) if record.complete else None
-        if found:
-            low = found.value if found.low is None else found.low
-            high = found.value if found.high is None else found.high
-            yield _Point(run=n, value=found.value, low=low, high=high)
+        if found is not None:
+            yield _Point(run=n, value=found)
 
 
-def _bottom(lows: Iterator[float]) -> float:
-    """Return the tenth below every interval, 0.9 at most."""
-    return min(0.9, floor(min(lows, default=0.0) * 10) / 10)
+def _bottom(values: Iterator[float]) -> float:
+    """Return the tenth below every value, 0.9 at most."""
+    return min(0.9, floor(min(values, default=0.0) * 10) / 10)
 
 
 def _unbroken(points: Sequence[_Point]) -> Iterator[list[_Point]]:
@@ -277,12 +270,6 @@ def _place(run: int, value: float, bottom: float) -> str:
 
 def _line(points: Sequence[_Point], bottom: float) -> str:
     return "M" + "L".join(_place(p.run, p.value, bottom) for p in points)
-
-
-def _band(points: Sequence[_Point], bottom: float) -> str:
-    upper = [_place(p.run, p.high, bottom) for p in points]
-    lower = [_place(p.run, p.low, bottom) for p in reversed(points)]
-    return f"M{'L'.join([*upper, *lower])}z"
 
 
 def _dots(points: Sequence[_Point], bottom: float) -> str:

@@ -1,17 +1,12 @@
-"""Words and numbers of a run for page and badge, a badge as SVG, trends for a terminal."""
+"""Words and numbers of a run for the page, and trends for a terminal."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rubric_ci.parts.lab.history.from_report import rate_interval
-from rubric_ci.parts.lab.history.record import Interval, RunRecord
-from rubric_ci.parts.lab.history.trends import Strip, judge_changes, same_commit, strips
-from rubric_ci.reports.render.palette import COLOURS
+from rubric_ci.parts.lab.history.record import RunRecord
+from rubric_ci.parts.lab.history.trends import Strip, judge_changes, strips
 from rubric_ci.text import numbers
-from rubric_ci.text.escape import log_line, xml
-
-GREY: Final = COLOURS["skipped"].light
-_WIDTH: Final = 6.6  # of a character at 11 px; `textLength` makes the text fit it
+from rubric_ci.text.escape import log_line
 
 
 def percent(value: float) -> str:
@@ -22,24 +17,14 @@ def percent(value: float) -> str:
     return f"{whole} %"
 
 
-def rate(interval: Interval | None) -> str:
-    """Return a pass rate with its interval."""
-    if interval is None:
-        return "-"
-    if interval.low is None or interval.high is None:
-        return percent(interval.value)
-    return (
-        f"{percent(interval.value)} ({round(interval.low * 100)} to {round(interval.high * 100)})"
-    )
+def rate(share: float | None) -> str:
+    """Return a pass rate."""
+    return "-" if share is None else percent(share)
 
 
-def score(interval: Interval | None) -> str:
-    """Return a mean score with its interval."""
-    if interval is None:
-        return "-"
-    if interval.low is None or interval.high is None:
-        return f"{interval.value:.2f}"
-    return f"{interval.value:.2f} ({interval.low:.2f} to {interval.high:.2f})"
+def score(mean: float | None) -> str:
+    """Return a mean score."""
+    return "-" if mean is None else f"{mean:.2f}"
 
 
 def cost(record: RunRecord) -> str:
@@ -86,26 +71,7 @@ def _lines(records: Sequence[RunRecord]) -> Iterator[str]:
     for change in judge_changes(records):
         yield ""
         yield log_line(f"judge changed at {day(records[change.run])}: {change.text}")
-    yield from _without_a_change(records)
     yield from _cases(strips(records))
-
-
-def _without_a_change(records: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield how often the gate is red by chance: a comparison of each commit with itself."""
-    pairs = list(same_commit(records))
-    if pairs:
-        worse = _times([worse for _, worse in pairs])
-        red = _times([red for red, _ in pairs if red is not None])
-        yield ""
-        yield f"pairs of runs of one commit: a case was worse in {worse}, which further trials of"
-        yield f"`run --against` confirm or not; the gate turned red in {red}"
-
-
-def _times(found: Sequence[bool]) -> str:
-    if not found:
-        return "0 of 0"
-    share = rate_interval([[float(each)] for each in found])
-    return f"{sum(found)} of {len(found)} ({share.low:.2f} to {share.high:.2f})"
 
 
 def _row(record: RunRecord) -> tuple[str, ...]:
@@ -139,42 +105,3 @@ def flips(strip: Strip) -> str:
         f"{numbers.plural(strip.mixed, 'run')} with mixed trials" if strip.mixed else "",
     ]
     return ", ".join(part for part in parts if part)
-
-
-def render(records: Sequence[RunRecord], label: str = "evals") -> str:
-    """Return the badge of the latest complete run; "no runs" without one."""
-    latest = next((record for record in reversed(records) if record.complete), None)
-    message, colour = _message(latest) if latest else ("no runs", GREY)
-    left, right = (len(text) * _WIDTH + 12 for text in (label, message))
-    title = xml(f"{label}: {message}")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right:.0f}" height="20"'
-        f' role="img" aria-label="{title}"><title>{title}</title>'
-        f'<clipPath id="r"><rect width="{left + right:.0f}" height="20" rx="3"/></clipPath>'
-        f'<g clip-path="url(#r)"><rect width="{left:.1f}" height="20" fill="#32383f"/>'
-        f'<rect x="{left:.1f}" width="{right:.1f}" height="20" fill="{colour}"/></g>'
-        '<g fill="#fff" text-anchor="middle" font-size="11"'
-        ' font-family="Verdana,Geneva,DejaVu Sans,sans-serif">'
-        f"{_text(label, left / 2)}{_text(message, left + right / 2)}</g></svg>\n"
-    )
-
-
-def _message(record: RunRecord) -> tuple[str, str]:
-    colour = _colour(record)
-    if record.pass_rate is None:
-        return record.verdict, colour
-    rate = f"{percent(record.pass_rate.value)} pass"
-    return (f"{rate}, no verdict for some" if record.verdict == "error" else rate), colour
-
-
-def _colour(record: RunRecord) -> str:
-    """Return the colour of the gate's result."""
-    if record.pass_rate is None and record.verdict != "error":
-        return GREY
-    if record.gate_passes:
-        return COLOURS["pass"].light
-    return COLOURS["errored" if record.verdict == "error" else "fail"].light
-
-
-def _text(text: str, middle: float) -> str:
-    return f'<text x="{middle:.1f}" y="14" textLength="{len(text) * _WIDTH:.1f}">{xml(text)}</text>'

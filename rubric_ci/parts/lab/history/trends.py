@@ -1,6 +1,6 @@
 """Trends in the records of runs: judge changes, strips of verdicts, and flips."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -36,22 +36,17 @@ class JudgeChange:
     text: str  # what changed, in a few words
 
 
-def in_order(records: Iterable[RunRecord]) -> list[RunRecord]:
-    """Return the records without repetitions, the oldest first."""
-    return sorted(dict.fromkeys(records), key=lambda record: record.started_at)
-
-
 def strips(records: Sequence[RunRecord]) -> tuple[Strip, ...]:
     """Return the strip of every case, those that need attention first."""
     letters: dict[CaseKey, list[str]] = {}
     mixed: dict[CaseKey, int] = {}
     empty = ABSENT * len(records)
     for n, record in enumerate(records):
-        for key, letter in zip(record.cases, record.results.verdicts, strict=True):
+        for key, letter in zip(record.cases, record.verdicts, strict=True):
             if key not in letters:
                 letters[key] = list(empty)
             letters[key][n] = letter
-        for key in _mixed(record):
+        for key in record.mixed:
             mixed[key] = mixed.get(key, 0) + 1
     found = (_strip(key, "".join(row), mixed.get(key, 0)) for key, row in letters.items())
     return tuple(sorted(found, key=_order))
@@ -60,7 +55,7 @@ def strips(records: Sequence[RunRecord]) -> tuple[Strip, ...]:
 def judge_changes(records: Sequence[RunRecord]) -> tuple[JudgeChange, ...]:
     """Return the runs with another judge than the last run that had one.
 
-    Runs from a move of the judge until `baseline rejudge` are one change.
+    Runs from a move of the judge until `baseline accept` are one change.
     """
     judged = [(n, r.judge, r.judge_moved) for n, r in enumerate(records) if r.judge is not None]
     return tuple(
@@ -68,34 +63,6 @@ def judge_changes(records: Sequence[RunRecord]) -> tuple[JudgeChange, ...]:
         for (_, before, had_moved), (n, after, moved) in pairwise(judged)
         if before != after or (moved and not had_moved)
     )
-
-
-def same_commit(records: Sequence[RunRecord]) -> Iterator[tuple[bool | None, bool]]:
-    """Yield pairs of complete runs of one commit, with its cases and judge: nothing has changed.
-
-    Whether the gate turned red, None where it was; whether a verdict got worse. A run is in one
-    pair only, so that the pairs are independent.
-    """
-    earlier: dict[object, RunRecord] = {}
-    for after in records:
-        if not after.commit or not after.complete:
-            continue
-        key = (after.commit, after.judge, after.cases)
-        if (before := earlier.pop(key, None)) is None:
-            earlier[key] = after
-            continue
-        pairs = zip(before.results.verdicts, after.results.verdicts, strict=True)
-        red = not after.gate_passes if before.gate_passes else None
-        yield red, not _WORSE.isdisjoint(pairs)
-
-
-_WORSE: Final = frozenset({("p", "b"), ("p", "f"), ("p", "w"), ("b", "f"), ("b", "w")})
-
-
-def _mixed(record: RunRecord) -> Iterator[CaseKey]:
-    for key, trials in zip(record.cases, record.results.trials, strict=False):
-        if trials.count(trials[:1]) < len(trials):
-            yield key
 
 
 def _strip(key: CaseKey, verdicts: str, mixed: int) -> Strip:

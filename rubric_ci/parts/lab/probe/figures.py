@@ -1,10 +1,11 @@
 """Figures of each criterion from the marks of variants: two shares, and one word."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import fsum, sqrt
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.parts.lab.history.from_report import rate_interval
 from rubric_ci.parts.lab.probe.quote_variants import FACTS
+from rubric_ci.text.statistics import significance
 from rubric_ci.values.dataclass import dataclass
 
 Word: TypeAlias = Literal[
@@ -115,13 +116,38 @@ def _share(mutations: Sequence[Mutation]) -> Share:
     # The variants of one answer are all there is of it; several answers are a sample of answers.
     groups = list(by_case.values())
     clusters = groups if len(groups) > 1 else [[value] for value in groups[0]]
-    found = rate_interval(clusters)
-    return Share(
-        hit=sum(each.right for each in mutations),
-        of=len(mutations),
-        low=0.0 if found.low is None else found.low,
-        high=1.0 if found.high is None else found.high,
-    )
+    low, high = share_interval(clusters)
+    return Share(hit=sum(each.right for each in mutations), of=len(mutations), low=low, high=high)
+
+
+def share_interval(clusters: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Return the Wilson score interval of a share of 0/1 values.
+
+    (p + z²/2n ± z √(p (1 - p) / n + z²/4n²)) / (1 + z²/n) (Wilson, "Probable Inference", Journal of
+    the American Statistical Association 22, 1927). With clusters, n is divided by the design
+    effect, the variance between clusters over the variance of independent cases (Kish, Survey
+    Sampling, 1965); where all values are equal it is unknown, and n is the number of clusters. A
+    few clusters measure that variance roughly, so that z is Student's t over clusters.
+    """
+    k, values = len(clusters), [value for cluster in clusters for value in cluster]
+    p = fsum(values) / len(values)
+    n = _effective(clusters, p)
+    z = significance.Z if k == len(values) else significance.t_quantile(max(1, k - 1))
+    middle, scale = p + z * z / (2 * n), 1 + z * z / n
+    reach = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    low, high = (middle - reach) / scale, (middle + reach) / scale
+    return min(p, round(max(0.0, low), 4)), max(p, round(min(1.0, high), 4))
+
+
+def _effective(clusters: Sequence[Sequence[float]], p: float) -> float:
+    """Return the number of independent cases that are worth as much."""
+    k, n = len(clusters), sum(map(len, clusters))
+    if k == n:
+        return n
+    if k == 1 or p in {0.0, 1.0}:
+        return k
+    between = k / (k - 1) * fsum(fsum(v - p for v in each) ** 2 for each in clusters) / n**2
+    return n / max(1.0, between / (p * (1 - p) / n))
 
 
 FAULTS: Final[Mapping[Word, Callable[[Mutation], bool]]] = {

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rubric_ci.parts.lab.history.database import History
+from rubric_ci.parts.lab.history import history_file
 from rubric_ci.parts.lab.history.from_report import record_of
 from rubric_ci.parts.lab.history.record import RunRecord
 from rubric_ci.values.report import JudgeInfo, RunReport
@@ -59,6 +59,7 @@ def records() -> Iterator[RunRecord]:
 
 def a_history(folder: Path) -> Path:
     """Return the file of a history with all nights."""
-    path = folder / "history.sqlite"
-    History(path=path).add(records())
+    path = folder / "history.jsonl"
+    for record in records():
+        history_file.add(path, record)
     return path

@@ -6,11 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rubric_ci.parts.lab.history import history_page, runs_text
+from rubric_ci.parts.lab.history import history_page
 from rubric_ci.parts.lab.history.from_report import record_of
-from rubric_ci.parts.lab.history.record import RunRecord
 from rubric_ci.reports.render.html.jinja import case_anchor
-from rubric_ci.reports.render.palette import COLOURS
 from tests.parts.lab.history.nights import a_case, records
 from tests.sample_reports import a_report
 
@@ -51,7 +49,6 @@ def test_texts_are_escaped() -> None:
     text = history_page.render([replace(record, commit=HOSTILE, tool=HOSTILE)], title=HOSTILE)
     assert {tag for tag, _ in Tags(text).found} & {"script"} == set()
     assert links(text) == []
-    assert "<script" not in runs_text.render([record], HOSTILE)
 
 
 LINKS = {
@@ -110,35 +107,6 @@ STRIPS = {
 @pytest.mark.parametrize(("letters", "paths"), STRIPS.items())
 def test_strips(letters: str, paths: tuple[tuple[str, str], ...]) -> None:
     assert history_page.strip_paths(letters) == paths
-
-
-def last(count: int) -> list[RunRecord]:
-    return list(records())[:count]
-
-
-BADGES = {
-    "pass": (last(1), "evals: 100 % pass", COLOURS["pass"].light),
-    "borderline": (last(2), "evals: 75 % pass", COLOURS["pass"].light),
-    "fail": (last(12), "evals: 60 % pass", COLOURS["fail"].light),
-    "no verdict for some": (
-        last(10),
-        "evals: 75 % pass, no verdict for some",
-        COLOURS["errored"].light,
-    ),
-    "partial runs do not count": (
-        [*last(1), replace(last(2)[1], complete=False)],
-        "evals: 100 % pass",
-        COLOURS["pass"].light,
-    ),
-    "nothing": ([], "evals: no runs", COLOURS["skipped"].light),
-}
-
-
-@pytest.mark.parametrize(("nights", "text", "colour"), BADGES.values(), ids=BADGES)
-def test_badges(nights: list[RunRecord], text: str, colour: str) -> None:
-    svg = runs_text.render(nights)
-    assert f"<title>{text}</title>" in svg
-    assert f'fill="{colour}"' in svg
 
 
 def test_a_strip_says_since_when_and_links_the_run() -> None:

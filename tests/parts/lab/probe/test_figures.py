@@ -2,7 +2,14 @@
 
 import pytest
 
-from rubric_ci.parts.lab.probe.figures import Mutation, Share, Word, families, figures
+from rubric_ci.parts.lab.probe.figures import (
+    Mutation,
+    Share,
+    Word,
+    families,
+    figures,
+    share_interval,
+)
 
 
 def noticed(
@@ -81,3 +88,20 @@ def test_families_in_order() -> None:
         ("blank", 1, 1),
         ("replaced", 1, 2),
     ]
+
+
+SHARES = {
+    "independent cases": ([[1.0]] * 10 + [[0.0]] * 10, (0.2993, 0.7007)),
+    "clusters of equal cases count as their number less one": (
+        [[1.0] * 5] * 2 + [[0.0] * 5] * 2,
+        (0.0608, 0.9392),
+    ),
+    "many clusters": ([[1.0] * 2, [0.0] * 2] * 600, (0.4717, 0.5283)),
+    "one cluster": ([[1.0, 0.0]], (0.0015, 0.9985)),
+    "all pass in two clusters": ([[1.0] * 10] * 2, (0.0122, 1.0)),
+}
+
+
+@pytest.mark.parametrize(("clusters", "ends"), SHARES.values(), ids=SHARES)
+def test_clusters_widen_a_share(clusters: list[list[float]], ends: tuple[float, float]) -> None:
+    assert share_interval(clusters) == ends

@@ -19,7 +19,6 @@ from rubric_ci.gate.grading_changes.criterion_changes import (
 )
 from rubric_ci.gate.grading_changes.targets import settings
 from rubric_ci.gate.selection.compare_cases import Key
-from rubric_ci.gate.selection.fingerprint import question
 from rubric_ci.values.changes import ADDED, Direction, GradingChange
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
@@ -35,6 +34,7 @@ from rubric_ci.values.evals import (
     WeightedAverage,
 )
 from rubric_ci.values.media import Media
+from rubric_ci.values.question import question
 from rubric_ci.values.waivers import SAFETY
 
 

@@ -22,7 +22,6 @@ from rubric_ci.values.evals import (
     Message,
     Part,
     RubricSpec,
-    Turn,
     asks_judge,
     every_evaluator,
     media_in,
@@ -73,32 +72,6 @@ def rubrics(case: EvalCase) -> Parts:
     prompts = {f"prompt {spec.prompt_path}": spec.prompt for spec in specs if spec.prompt_path}
     parts = content(case)
     return {name: parts[name] for name in names} | prompts
-
-
-def question(case: EvalCase) -> JSON:
-    """Return the question: all but system messages and the texts of files, which are prompts.
-
-    Variables are part of it: a prompt file, a command and a service are asked with them.
-    """
-    messages = [
-        [m.role, m.name, m.tool_calls, [_written(part) for part in m.parts]]
-        for m in case.input_messages
-        if m.role != "system" and not m.is_guideline
-    ]
-    user = [] if case.simulated_user is None else [_canonical(case.simulated_user)]
-    variables = [_canonical(case.vars)] if case.vars else []
-    return [*messages, *map(_turn, case.turns), *user, *variables]
-
-
-def _turn(turn: Turn) -> JSON:
-    media = [each.digest for each in media_in(turn.parts)]
-    return [turn.text, *media] if media else turn.text
-
-
-def _written(part: Part) -> JSON:
-    if isinstance(part, MediaPart):
-        return [part.media.kind, part.media.digest]
-    return "file" if isinstance(part, FilePart) else part.text
 
 
 def files(case: EvalCase) -> Parts:

@@ -1,12 +1,11 @@
 """Read `waivers.yaml` of one state of the repository, and which of its entries are in force."""
 
-import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple
 
 from rubric_ci.errors import InvalidInput
 from rubric_ci.files.project.file_kinds import RepositoryFiles
@@ -16,12 +15,12 @@ from rubric_ci.files.validation.validator import check_waivers
 from rubric_ci.files.validation.waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.source import decode
-from rubric_ci.values.config import Hooks
 from rubric_ci.values.evals import CompositeSpec, EvalCase, EvaluatorSpec, LlmJudgeSpec, RubricSpec
-from rubric_ci.values.json_value import JSON
 from rubric_ci.values.option_values import WAIVERS
-from rubric_ci.values.rubric import Criterion, marked_kind, scale
+from rubric_ci.values.question import question
+from rubric_ci.values.rubric import Criterion
 from rubric_ci.values.waivers import SAFETY, Waiver, WaiverResult, WaiverState
+from rubric_ci.values.walk import canonical, facts
 
 
 def load_waivers(files: RepositoryFiles) -> tuple[Waiver, ...]:
@@ -212,43 +211,24 @@ def criteria_of(case: EvalCase) -> Iterator[tuple[str, Criterion]]:
 
 
 def fingerprint_of(case: EvalCase, criterion: Criterion) -> str:
-    """Return 12 hexadecimal digits of a question and a criterion's kind, text, ranges and levels.
+    """Return 12 hexadecimal digits of a question and a criterion, but for weight and gate.
 
     A waiver belongs to the question of a case, not to its id, which another case may take over.
-    System messages and guidelines are prompts, which may be edited; variables are asked with them,
-    and what an agent finds in the workspace of the case is part of the task. Images and documents
-    are known by their bytes.
     """
-    asked = [
-        [message.role, message.name, message.text, message.tool_calls]
-        for message in case.input_messages
-        if message.role != "system" and not message.is_guideline
-    ]
-    asked += [["user", "", turn.text, ()] for turn in case.turns]
-    if user := case.simulated_user:
-        asked.append(["simulated", "", f"{user.persona}\n{user.goal}\n{user.end}", ()])
-    if case.vars:
-        asked.append(["vars", "", json.dumps(dict(case.vars), sort_keys=True), ()])
-    if case.media:
-        asked.append(["media", "", " ".join(each.digest for each in case.media), ()])
-    if case.workspace:
-        asked.append(["workspace", case.workspace.copy, str(case.workspace.setup), ()])
-        asked += _hooks(case.workspace.hooks, case.metadata)
-        for source in case.workspace.sources:
-            into = (source.into,) if source.into else ()
-            asked.append(["git", source.url or source.path, source.commit or source.ref, into])
-    facts = [marked_kind(criterion), criterion.text, scale(criterion), asked]
-    content = json.dumps(facts, ensure_ascii=False)
+    content = canonical(
+        [criterion.kind, facts(criterion, without=_EXCUSED), question(case, files=True)]
+    )
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _hooks(hooks: Hooks, metadata: Mapping[str, JSON]) -> Iterator[list[Any]]:
-    """Yield the commands around the work, each with its moment, and the metadata that they read."""
-    for moment in (field.name for field in fields(hooks)):
-        if hook := getattr(hooks, moment):
-            yield [moment, hook.cwd, *hook.command]
-    if hooks.every and metadata:
-        yield ["metadata", json.dumps(dict(metadata), sort_keys=True)]
+_EXCUSED: Final = frozenset(
+    (
+        *("id", "weight", "required", "required_min_score", "required_min_level"),
+        *("required_choices",),
+        *("tags", "template"),
+    )
+)
+"""Fields of a criterion whose edit leaves a waiver in force."""
 
 
 def _criteria(spec: EvaluatorSpec, prefix: str) -> Iterator[tuple[str, Criterion]]:

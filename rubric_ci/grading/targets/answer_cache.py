@@ -36,10 +36,11 @@ from rubric_ci.values.evals import EvalCase, FilePart
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.llm_calls import call_key
 from rubric_ci.values.media import Media
+from rubric_ci.values.question import question
 from rubric_ci.values.results import Answer
 from rubric_ci.values.trace import FileChange, KeptFile, Work, WorkCheck
 
-VERSION = 3  # of the key and the entry
+VERSION = 4  # of the key and the entry
 _FAILED = ("error", "last_event")  # of an answer in a recording
 
 
@@ -57,7 +58,7 @@ def key_of(case: EvalCase, target: Target, context: RunContext) -> str | None:
     facts = {"version": VERSION, "parts": parts, "files": files, "trial": context.trial}
     if user := case.simulated_user:
         played = conversation.played_by(user, context.judge).endpoint
-        facts["user"] = [asdict(user), call_key(played, ()), conversation.VERSION]
+        facts["user"] = [call_key(played, ()), conversation.VERSION]
     return _digest({**_said(case), **facts}) + ANSWER
 
 
@@ -67,11 +68,8 @@ def varies(case: EvalCase) -> bool:
 
 
 def _said(case: EvalCase) -> dict[str, JSON]:
-    """Return the turns of a conversation, and who plays its user."""
-    user = {"user": asdict(case.simulated_user)} if case.simulated_user else {}
-    turns = {"turns": [turn.text for turn in case.turns]} if case.most_turns else {}
-    media = {"media": [[m.path, m.digest] for m in case.media]} if case.media else {}
-    return {**turns, **user, **media}
+    """Return the question of a conversation, or of images; another has it in its messages."""
+    return {"question": question(case, files=True)} if case.most_turns or case.media else {}
 
 
 def _digest(facts: Mapping[str, JSON]) -> str:

@@ -26,7 +26,7 @@ from rubric_ci.files.project.change import Change
 from rubric_ci.files.project.loaded_project import LoadedProject, mask_secrets
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.selection.dependencies import command_files, depends_on_everything
-from rubric_ci.gate.selection.fingerprint import question, rubrics
+from rubric_ci.gate.selection.fingerprint import rubrics
 from rubric_ci.grading.case_choice import read_keyword
 from rubric_ci.grading.resolve import Task, is_asked_for
 from rubric_ci.grading.targets import answer_cache, recorded
@@ -45,6 +45,7 @@ from rubric_ci.values.context import Dependencies, RunContext, Side
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, TrialRule
 from rubric_ci.values.gate import GateConfig
+from rubric_ci.values.question import question
 from rubric_ci.values.report import RemovedCase
 from rubric_ci.values.results import Answer, CaseResult
 

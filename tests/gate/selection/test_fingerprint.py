@@ -199,37 +199,6 @@ def test_the_judge_counts_only_if_it_marks_the_case(
 
 
 ASKED = Message(role="user", parts=(TextPart("Yes?"), FilePart("data/a.csv", "1")))
-RULES = Message(role="system", parts=(TextPart("Be kind."),))
-GUIDELINE = Message(role="user", parts=(FilePart("rules.md", "Be kind.", guideline=True),))
-CALL = {"tool": "search"}
-
-
-@pytest.mark.parametrize(
-    ("messages", "same"),
-    [
-        pytest.param((ASKED,), True, id="no system message"),
-        pytest.param((replace(RULES, parts=()), ASKED), True, id="another system message"),
-        pytest.param((GUIDELINE, RULES, ASKED), True, id="a guideline"),
-        pytest.param(
-            (replace(ASKED, parts=(TextPart("Yes?"), FilePart("data/b.csv", "2"))),),
-            True,
-            id="another file",
-        ),
-        pytest.param((), False, id="no message"),
-        pytest.param((ASKED, ASKED), False, id="one more message"),
-        pytest.param((replace(ASKED, role="assistant"),), False, id="another role"),
-        pytest.param((replace(ASKED, name="bob"),), False, id="another name"),
-        pytest.param((replace(ASKED, tool_calls=(CALL,)),), False, id="a tool call"),
-        pytest.param(
-            (replace(ASKED, parts=(TextPart("No?"), ASKED.parts[1])),), False, id="another text"
-        ),
-        pytest.param((replace(ASKED, parts=ASKED.parts[:1]),), False, id="no file"),
-    ],
-)
-def test_the_question_is_what_the_user_asks(messages: tuple[Message, ...], *, same: bool) -> None:
-    was = replace(PLAIN, input_messages=(RULES, ASKED))
-    now = replace(PLAIN, input_messages=messages)
-    assert (fingerprint.question(now) == fingerprint.question(was)) is same
 
 
 def differing(now: Parts, was: Parts) -> set[str]:
@@ -372,20 +341,6 @@ def test_the_files_of_a_case() -> None:
         "prompts/m.md": "Old",
         "prompts/by.md": "Old",
     }
-
-
-def test_what_the_user_says_is_asked() -> None:
-    user = SimulatedUser(persona="p", goal="g")
-    turns = (Turn(text="Yes?", expected_outcome="x"), Turn(text="No?"))
-    case = replace(EMPTY, input_messages=(RULES, ASKED), turns=turns)
-    asked = ["user", "", (), ["Yes?", "file"]]
-    assert fingerprint.question(case) == [asked, "Yes?", "No?"]
-    talk = fingerprint.question(replace(case, simulated_user=user))
-    assert isinstance(talk, list)
-    assert talk[:3] == [asked, "Yes?", "No?"]
-    assert [*map(type, talk[3:])] == [str]
-    other = replace(case, simulated_user=replace(user, goal="h"))
-    assert fingerprint.question(other) != talk
 
 
 TEMPLATE = PromptTemplate(path="prompts/t.md", messages=(("user", "Old"),), takes_input=False)

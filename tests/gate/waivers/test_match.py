@@ -149,9 +149,9 @@ MATCHES: dict[str, tuple[Waiver, list[EvalCase], date, str]] = {
 @pytest.mark.parametrize(
     ("question", "criterion", "stored"),
     [
-        ("May I return it?", "Names the period", "83447c3da81a"),
-        ("Darf ich es zurückgeben?", "Nennt die Frist, höflich 🎉", "4d56108d491a"),
-        ("\ud800", "Names \udfff", "fcbc9261faff"),
+        ("May I return it?", "Names the period", "57ca7f8b70a3"),
+        ("Darf ich es zurückgeben?", "Nennt die Frist, höflich 🎉", "9d804725d3c9"),
+        ("\ud800", "Names \udfff", "e569059aa698"),
     ],
     ids=["ascii", "other characters", "half of a surrogate pair"],
 )
@@ -167,8 +167,8 @@ USER = SimulatedUser(persona="A buyer", goal="To return it", end="It is returned
 @pytest.mark.parametrize(
     ("facts", "stored"),
     [
-        ({"turns": (Turn(text="And now?"),)}, "0ea243dacfce"),
-        ({"simulated_user": USER}, "79f20f0b604a"),
+        ({"turns": (Turn(text="And now?"),)}, "36b7b3b643b6"),
+        ({"simulated_user": USER}, "0505c5d6fc9e"),
     ],
     ids=["turns", "simulated user"],
 )

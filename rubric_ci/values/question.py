@@ -1,0 +1,79 @@
+"""The question of a case: all that is asked, by which a case is the same case.
+
+A waiver belongs to it, answers are compared and kept by it, and a change of it is shown.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rubric_ci.values.evals import EvalCase, FilePart, MediaPart, Part, Turn
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.walk import facts, names
+
+NOT_ASKED: Final = frozenset(
+    (
+        *("id", "file", "written_id", "references", "note", "conversation_id", "stopped"),
+        *("expected_outcome", "expected_messages", "evaluators", "tags", "trials", "depends_on"),
+        *("target", "metadata", "input_messages", "turns"),
+    )
+)
+"""Fields of a case that are not asked, or that have their own line; a new field is asked."""
+_SAID: Final = frozenset(("parts", "in_list"))  # of a message
+_OF_TURN: Final = frozenset(("parts", "text", "expected_outcome"))
+_OF_WORK: Final = frozenset(("keep", "of_target", "sandbox", "container"))
+"""Fields of a workspace that say how the work is kept and guarded."""
+
+
+def question(case: EvalCase, *, files: bool = False) -> JSON:
+    """Return the question of a case: its messages, turns, simulated user, variables, workspace.
+
+    System messages and guidelines are prompts, which a change may edit, and so is a file next to
+    written text, unless `files` are asked for. A file without any text next to it is the question
+    itself. Images and documents are known by their bytes. Hooks read the metadata.
+    """
+    read = files or not any(map(_is_written, _asked_parts(case)))
+    said: list[JSON] = [
+        {**facts(each, without=_SAID), "parts": _said(each.parts, read=read)}
+        for each in case.input_messages
+        if each.role != "system" and not each.is_guideline
+    ]
+    turns: list[JSON] = [
+        {**facts(each, without=_OF_TURN), **_of_turn(each, read=read)} for each in case.turns
+    ]
+    hooked = bool(case.workspace and case.workspace.hooks.every)
+    others = {name: getattr(case, name) for name in names(EvalCase) if name not in NOT_ASKED}
+    others |= {"metadata": case.metadata} if hooked else {}
+    asked = {name: facts(value, without=_OF_WORK) for name, value in others.items() if value}
+    return {
+        **({"input_messages": said} if said else {}),
+        **({"turns": turns} if turns else {}),
+        **asked,
+    }
+
+
+def _of_turn(turn: Turn, *, read: bool) -> dict[str, JSON]:
+    return {"parts": _said(turn.parts, read=read)} if turn.parts else {"text": turn.text}
+
+
+def _asked_parts(case: EvalCase) -> Iterator[Part]:
+    for message in case.input_messages:
+        if message.role == "user" and not message.is_guideline:
+            yield from message.parts
+    for turn in case.turns:
+        yield from turn.parts
+
+
+def _is_written(part: Part) -> bool:
+    return not isinstance(part, FilePart | MediaPart)
+
+
+def _said(parts: Iterable[Part], *, read: bool) -> JSON:
+    return [_said_in(part, read=read) for part in parts]
+
+
+def _said_in(part: Part, *, read: bool) -> JSON:
+    if isinstance(part, MediaPart):
+        return [part.media.kind, part.media.digest]
+    if not isinstance(part, FilePart):
+        return part.text
+    return part.text if read and not part.guideline else "file"

@@ -1,0 +1,154 @@
+"""The differences of two values, found field by field, and the facts of one value.
+
+A new field of a value needs no code here: it is walked as soon as it exists. Left out are places
+in files (`span`) and fields that a value does not compare.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from rubric_ci.values.json_value import JSON
+
+Path: TypeAlias = tuple[str, ...]
+"""Names of fields, ids and numbers of items: `("evaluators", "rubric", "rubric", …)`."""
+
+
+class Absent:
+    """The side that has no such field or item."""
+
+    def __repr__(self) -> str:
+        """Return nothing, as it is shown."""
+        return ""
+
+
+ABSENT: Final = Absent()
+
+
+class Difference(NamedTuple):
+    """A place where two values differ."""
+
+    path: Path
+    before: Any  # ABSENT: the place is new
+    after: Any  # ABSENT: the place is gone
+    owners: tuple[tuple[Any, Any], ...]  # before and after of each value above, the outermost first
+
+
+def differences(before: object, after: object) -> Iterator[Difference]:
+    """Yield the innermost places where two values differ.
+
+    Criteria, evaluators and other items with an id or a name are matched by it: their order is a
+    difference of the list as a whole. Values of two classes differ as a whole, and in each field
+    of either class.
+    """
+    return _walked(before, after, (), ())
+
+
+def _walked(
+    before: Any, after: Any, path: Path, owners: tuple[tuple[Any, Any], ...]
+) -> Iterator[Difference]:
+    if before is after:
+        return
+    parts = _parts(before, after)
+    if parts is None:
+        if not _is_same(before, after):
+            yield Difference(path, before, after, owners)
+        return
+    then, now = parts
+    moved = type(before) is not type(after) if is_dataclass(before) else _is_moved(then, now)
+    if moved and not (isinstance(before, Mapping) and not _is_ordered(owners)):
+        yield Difference(path, before, after, owners)
+    inside = (*owners, (before, after))
+    for step in dict.fromkeys((*then, *now)):
+        sides = then.get(step, ABSENT), now.get(step, ABSENT)
+        yield from _walked(*sides, (*path, str(step)), inside)
+
+
+def _parts(before: Any, after: Any) -> tuple[dict[Any, Any], dict[Any, Any]] | None:
+    """Return the parts of both values by name; None: they are compared as a whole."""
+    if is_dataclass(before) and is_dataclass(after):
+        return _fields_of(before), _fields_of(after)
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        return dict(before), dict(after)
+    if isinstance(before, tuple | list) and isinstance(after, tuple | list):
+        named = _by_name(before), _by_name(after)
+        if named[0] is not None and named[1] is not None:
+            return named[0], named[1]
+        return dict(enumerate(before)), dict(enumerate(after))
+    return None
+
+
+def _fields_of(value: Any) -> dict[str, Any]:
+    cls: Any = type(value)
+    return {name: getattr(value, name) for name in names(cls)}
+
+
+@cache
+def names(cls: type[Any]) -> tuple[str, ...]:
+    """Return the fields of a class that are walked."""
+    return tuple(each.name for each in fields(cls) if each.compare and each.name != "span")
+
+
+def _by_name(items: Sequence[Any]) -> dict[str, Any] | None:
+    """Return items by their ids or names; None: they are known by their numbers."""
+    found = [getattr(each, "id", getattr(each, "name", "")) for each in items]
+    if not all(found) or len(set(found)) < len(found) or any(hasattr(i, "role") for i in items):
+        return None
+    return dict(zip(found, items, strict=True))
+
+
+def _is_moved(then: Mapping[Any, Any], now: Mapping[Any, Any]) -> bool:
+    """Return True if the parts that both have are in another order."""
+    return [key for key in then if key in now] != [key for key in now if key in then]
+
+
+def _is_ordered(owners: Sequence[tuple[Any, Any]]) -> bool:
+    """Return True below structured content, which is sent in the order of the file."""
+    return any(hasattr(before, "data") for before, _ in owners)
+
+
+def _is_same(before: Any, after: Any) -> bool:
+    """Return True if two plain values are equal; `true` is not 1."""
+    return bool(before == after) and isinstance(before, bool) is isinstance(after, bool)
+
+
+def facts(value: Any, *, without: frozenset[str] = frozenset()) -> JSON:
+    """Return a value as JSON, but for fields with their default and the fields `without`.
+
+    A field that is added with a default changes the facts of no value.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            name: facts(each, without=without)
+            for name, each in _fields_of(value).items()
+            if name not in without and not _is_default(value, name, each)
+        }
+    if isinstance(value, Mapping):
+        return {str(name): facts(each, without=without) for name, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [facts(each, without=without) for each in value]
+    return getattr(value, "value", value)  # of an enumeration
+
+
+def canonical(value: JSON) -> str:
+    """Return JSON as one text, whatever the order of its keys."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _is_default(owner: Any, name: str, value: Any) -> bool:
+    cls: Any = type(owner)
+    default = _defaults(cls).get(name, MISSING)
+    return default is not MISSING and _is_same(value, default)
+
+
+@cache
+def _defaults(cls: type[Any]) -> Mapping[str, Any]:
+    given = {each.name: each.default for each in fields(cls)}
+    made = {
+        each.name: each.default_factory()
+        for each in fields(cls)
+        if each.default_factory is not MISSING
+    }
+    return {**given, **made}

@@ -119,13 +119,18 @@ def is_gating(case: CaseResult, gate: GateConfig | GateInfo) -> bool:
     """Return False for a case of other tags, and for the result of another of several targets."""
     if isinstance(case, Skipped):
         return True
-    if gate.tags and not set(case.tags).intersection(gate.tags):
-        return False
-    if not set(case.tags).isdisjoint(gate.not_tags):
+    if not is_chosen(case.tags, gate):
         return False
     if not gate.targets or case.target in gate.targets:
         return True
     return not case.id.endswith(f" [{case.target}]")
+
+
+def is_chosen(tags: Sequence[str], gate: GateConfig | GateInfo) -> bool:
+    """Return True if the gate is about cases with these tags."""
+    if gate.tags and set(tags).isdisjoint(gate.tags):
+        return False
+    return set(tags).isdisjoint(gate.not_tags)
 
 
 def required_passes(rate: float, size: int) -> int:

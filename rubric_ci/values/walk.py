@@ -36,34 +36,66 @@ class Difference(NamedTuple):
     owners: tuple[tuple[Any, Any], ...]  # before and after of each value above, the outermost first
 
 
-def differences(before: object, after: object) -> Iterator[Difference]:
+def differences(before: object, after: object, *, opened: bool = False) -> Iterator[Difference]:
     """Yield the innermost places where two values differ.
 
     Criteria, evaluators and other items with an id or a name are matched by it: their order is a
     difference of the list as a whole. Values of two classes differ as a whole, and in each field
-    of either class.
+    of either class. A value in place of None differs in each field that has not its default, and
+    with `opened` so does an item that one side lacks.
     """
-    return _walked(before, after, (), ())
+    return _walked(before, after, (), (), opened)
 
 
 def _walked(
-    before: Any, after: Any, path: Path, owners: tuple[tuple[Any, Any], ...]
+    before: Any, after: Any, path: Path, owners: tuple[tuple[Any, Any], ...], opened: bool
 ) -> Iterator[Difference]:
     if before is after:
         return
-    parts = _parts(before, after)
+    parts = _parts(before, after) or _opened(before, after, opened)
     if parts is None:
         if not _is_same(before, after):
             yield Difference(path, before, after, owners)
         return
     then, now = parts
-    moved = type(before) is not type(after) if is_dataclass(before) else _is_moved(then, now)
-    if moved and not (isinstance(before, Mapping) and not _is_ordered(owners)):
+    if _differ_as_a_whole(before, after, parts, owners):
         yield Difference(path, before, after, owners)
     inside = (*owners, (before, after))
     for step in dict.fromkeys((*then, *now)):
         sides = then.get(step, ABSENT), now.get(step, ABSENT)
-        yield from _walked(*sides, (*path, str(step)), inside)
+        yield from _walked(*sides, (*path, str(step)), inside, opened)
+
+
+def _differ_as_a_whole(
+    before: Any,
+    after: Any,
+    parts: tuple[dict[Any, Any], dict[Any, Any]],
+    owners: Sequence[tuple[Any, Any]],
+) -> bool:
+    """Return True for values of two classes, and for items in another order."""
+    if is_dataclass(before) and is_dataclass(after):
+        return type(before) is not type(after)
+    return _is_moved(*parts) and (not isinstance(before, Mapping) or _is_ordered(owners))
+
+
+def _opened(before: Any, after: Any, opened: bool) -> tuple[dict[Any, Any], dict[Any, Any]] | None:
+    """Return the parts of a value that one side lacks, and none for that side."""
+    lacking = [each is None or (opened and each is ABSENT) for each in (before, after)]
+    if lacking == [True, False] and (found := _written(after)):
+        return {}, found
+    if lacking == [False, True] and (found := _written(before)):
+        return found, {}
+    return None
+
+
+def _written(value: Any) -> dict[Any, Any]:
+    """Return the parts of a value that have not their default; none: it is compared as a whole."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if not is_dataclass(value):
+        return {}
+    found = _fields_of(value).items()
+    return {name: each for name, each in found if not _is_default(value, name, each)}
 
 
 def _parts(before: Any, after: Any) -> tuple[dict[Any, Any], dict[Any, Any]] | None:

@@ -5,10 +5,12 @@
 
 from pathlib import Path
 
-from rubric_ci.gate.policy.settings import SETTINGS
+from rubric_ci.gate.differences.move import Order
+from rubric_ci.gate.differences.table import CONFIG
 
 PAGE = Path(__file__).parents[2] / "docs" / "grading-changes.md"
 START, END = "<!-- settings: made by `make golden` -->", "<!-- end of settings -->"
+OTHERS = "| every other setting | not known: *changed* |"
 
 
 def page(text: str) -> str:
@@ -23,11 +25,11 @@ def page(text: str) -> str:
 def table() -> str:
     """Return a row for each setting that is part of the grading."""
     rows = (
-        f"| `{each.key}` | {each.order.weaker or 'not known: *changed*'} |"
-        for each in SETTINGS
-        if each.kind
+        f"| `{each.shown or each.pattern}` | {each.told.weaker} |"
+        for each in CONFIG
+        if each.kind and isinstance(each.told, Order) and each.told.weaker
     )
-    return "\n".join(("| setting | weaker if |", "|---|---|", *dict.fromkeys(rows)))
+    return "\n".join(("| setting | weaker if |", "|---|---|", *rows, OTHERS))
 
 
 if __name__ == "__main__":

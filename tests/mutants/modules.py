@@ -22,9 +22,9 @@ HELD: Final[Mapping[str, str]] = {
     "gate/selection/dependencies.py": (
         "gate/selection/test_dependencies.py gate/selection/test_compare_cases.py"
     ),
-    "gate/grading_changes/cases.py": (
-        "gate/grading_changes/test_cases.py gate/grading_changes/test_all_changes.py "
-        "gate/grading_changes/test_evaluators.py"
+    "gate/differences/cases.py": "gate/differences/test_cases.py",
+    "gate/differences/case_changes.py": (
+        "gate/differences/test_case_changes.py gate/differences/test_cases.py"
     ),
     "files/project/file_kinds.py": (
         "files/project/test_eval_content.py files/project/test_eval_search.py "
@@ -35,13 +35,12 @@ HELD: Final[Mapping[str, str]] = {
     "files/editing/insertion_point.py": (
         "files/editing/test_insertions.py files/editing/test_edit_properties.py"
     ),
-    "gate/policy/strength.py": (
-        "gate/policy/test_strength.py gate/policy/test_policy_changes.py "
-        "gate/policy/test_target_options.py"
+    "gate/differences/move.py": (
+        "gate/differences/test_move.py gate/policy/test_policy_changes.py"
     ),
     "gate/report/decision.py": "gate/report/test_decision.py",
-    "gate/policy/settings.py": (
-        "gate/policy/test_settings.py gate/policy/test_policy_changes.py "
+    "gate/policy/governed.py": (
+        "gate/policy/test_governed.py gate/policy/test_policy_changes.py "
         "gate/policy/test_target_options.py"
     ),
     "services/publish/issue.py": "services/publish/test_issue.py",
@@ -70,7 +69,7 @@ HELD: Final[Mapping[str, str]] = {
     "gate/grading_changes/file_changes.py": "gate/grading_changes/test_file_changes.py",
     "files/project/change.py": "files/project/test_change.py",
     "services/run/confirmation.py": "services/run/test_confirmation.py",
-    "gate/grading_changes/criterion_changes.py": "gate/grading_changes/test_criterion_changes.py",
+    "gate/differences/criteria.py": "gate/differences/test_criteria.py",
     "models/judge/freeform.py": ("models/judge/test_freeform.py evaluators/test_llm_judge.py"),
     "gate/report/sharding.py": "gate/report/test_sharding.py",
     "models/judge/voting.py": (

@@ -70,7 +70,7 @@ def test_another_class_differs_as_a_whole_and_in_each_field() -> None:
     places = [place for place, *_ in walked(graded(KIND), graded(MOOD))]
     assert places == [
         f"{CRITERIA}.kind{field}"
-        for field in ("", ".text", ".required", ".levels", ".required_min_level")
+        for field in ("", ".text", ".required", ".fault", ".levels", ".required_min_level")
     ]
 
 

@@ -1,6 +1,6 @@
 """Changes to the grading: head compared with the base, which is read from git's objects."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, groupby
 from operator import attrgetter
@@ -16,9 +16,10 @@ from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.yaml_text.opened import open_config
 from rubric_ci.files.yaml_text.source import Source
-from rubric_ci.gate.grading_changes.cases import case_changes, removed_cases
+from rubric_ci.gate.differences.case_changes import case_changes, removed_cases
+from rubric_ci.gate.differences.config_changes import measures_of
 from rubric_ci.gate.grading_changes.configuration import (
-    config_changes,
+    setting_changes,
     target_changes,
     target_of,
 )
@@ -34,7 +35,6 @@ from rubric_ci.gate.grading_changes.file_changes import (
     unknown_files,
     waiver_changes,
 )
-from rubric_ci.gate.grading_changes.targets import measures_of
 from rubric_ci.gate.selection.compare_cases import matched
 from rubric_ci.gate.waivers.file import load_waivers
 from rubric_ci.system.git.snapshot import Snapshot
@@ -99,7 +99,7 @@ def _of_files(
     own, was = (Project(files, project.named_config) for files in (project.files, commit.files))
     now, then = own.policy_for("any"), was.policy_for("any")
     if was.config_name:
-        yield from config_changes(now, then, ConfigPlaces(own).line_of)
+        yield from setting_changes(now, then, ConfigPlaces(own).line_of)
     yield from policy_file_changes([now], own.files, commit.files, commit.difference)
     changed = commit.difference.changed_paths
     for path in sorted({*tracked} & changed):
@@ -124,12 +124,8 @@ def _changes(loaded: LoadedProject, base: BaseCommit, state: BaseState) -> Itera
     places = ConfigPlaces(own)
     configs = [(own.policy_for(name), was.policy_for(name)) for name in names]
     if was.config_name:
-        yield from chain(*(config_changes(now, before, places.line_of) for now, before in configs))
-    groups: dict[str, float] = {}
-    for _, before in configs:
-        for tag, rate in before.gate.groups.items():
-            groups[tag] = min(rate, groups.get(tag, rate))
-    yield from _cases(loaded, state, own, was, groups)
+        yield from chain(*(setting_changes(now, before, places.line_of) for now, before in configs))
+    yield from _cases(loaded, state, own, was, configs[0][1])
     yield from _scripts(loaded, own, difference)
     yield from _measures(configs, own.files, difference)
     yield from _ignores(loaded, own.files, then, difference)
@@ -137,12 +133,12 @@ def _changes(loaded: LoadedProject, base: BaseCommit, state: BaseState) -> Itera
 
 
 def _cases(
-    loaded: LoadedProject, state: BaseState, own: Project, was: Project, groups: Mapping[str, float]
+    loaded: LoadedProject, state: BaseState, own: Project, was: Project, policy: Config
 ) -> Iterator[GradingChange]:
     head = loaded.cases
     before = matched(head, state.cases)
     unread = state.unreadable
-    yield from case_changes([case for case in head if case.file not in unread], before, groups)
+    yield from case_changes([case for case in head if case.file not in unread], before, policy)
     if was.config_name:
         pairs = [(case, before[key]) for case in head if (key := case.key) in before]
         yield from target_changes(pairs, own.policy_for, was.policy_for)

@@ -7,8 +7,7 @@ one cannot be told.
 from collections.abc import Iterator, Mapping, Sequence
 
 from rubric_ci.errors import CannotConfigure
-from rubric_ci.gate.grading_changes.cases import case_changes, removed_cases
-from rubric_ci.gate.grading_changes.criterion_changes import of_case
+from rubric_ci.gate.differences.case_changes import case_changes, of_case, removed_cases
 from rubric_ci.gate.selection.compare_cases import Key
 from rubric_ci.text.numbers import listed, plural
 from rubric_ci.values.changes import Direction, GradingChange
@@ -38,7 +37,7 @@ def results_changes(
         if key in then and each.skipped:
             yield from removed_cases([then[key].case], f"skipped: {each.skipped}")
     known = [each.case for key, each in now.items() if key in then or key not in base]
-    yield from case_changes(known, {key: each.case for key, each in then.items()}, {})
+    yield from case_changes(known, {key: each.case for key, each in then.items()}, Config())
     for key in now.keys() & then.keys():
         before, after = then[key].trials, now[key].trials
         if before != after:

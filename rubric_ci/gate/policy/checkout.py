@@ -14,9 +14,10 @@ from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.loaded_project import open_project as open_checkout
 from rubric_ci.files.project.project import Project
 from rubric_ci.files.validation.output.plain_text import headline
-from rubric_ci.gate.policy.policy_changes import PolicyChange, change_notes, policy_changes
+from rubric_ci.gate.differences.config_changes import ConfigChange
+from rubric_ci.gate.policy.governed import endpoints
+from rubric_ci.gate.policy.policy_changes import change_notes, policy_changes
 from rubric_ci.gate.policy.policy_source import find_policy, under
-from rubric_ci.gate.policy.settings import endpoints
 from rubric_ci.models.llm.allowed_hosts import exchange_hosts, hosts_of
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.config import CliTarget, Config, Endpoint
@@ -114,20 +115,20 @@ def _under(project: Project, policy: Project) -> Project:
     return under(project, policy)
 
 
-def _changes(loaded: LoadedProject, policy: Project) -> list[PolicyChange]:
+def _changes(loaded: LoadedProject, policy: Project) -> list[ConfigChange]:
     """Return the changes of the files that serve any eval file, each key once."""
     own = Project(loaded.project.files, loaded.project.named_config)
-    found: dict[str, PolicyChange] = {}
+    found: dict[str, ConfigChange] = {}
     for name in _served(loaded):
         for change in policy_changes(own.policy_for(name), policy.policy_for(name)):
             found.setdefault(change.key, change)
     return list(found.values())
 
 
-def _calibration_change(project: Project, policy: Project) -> list[PolicyChange]:
+def _calibration_change(project: Project, policy: Project) -> list[ConfigChange]:
     then, now = policy.files.read(CALIBRATION), project.files.read(CALIBRATION)
     if then == now:
         return []
     before = "" if then is None else "as in the base"
     after = "" if now is None else "as in this change"
-    return [PolicyChange(key=CALIBRATION, before=before, after=after)]
+    return [ConfigChange(key=CALIBRATION, before=before, after=after)]

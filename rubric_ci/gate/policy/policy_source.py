@@ -95,7 +95,7 @@ def _notes(own: Project, policy: Project) -> Iterator[str]:
 
 def _govern(head: "Config", base: "Config", configured: bool) -> "Config":
     # The classes of a run are imported with these.
-    from rubric_ci.gate.policy.settings import governed, with_known_prices
+    from rubric_ci.gate.policy.governed import governed, with_known_prices
     from rubric_ci.system.model_list import model_info
 
     found = governed(head, base, configured=configured)

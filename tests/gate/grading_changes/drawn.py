@@ -115,11 +115,8 @@ gate:
   require_rubrics: true
   require_verdict: true
 regression:
-  false_alarms: 0.05
-  reference_trials: 6
-  confirm: 3
-  further_trials: 4
-  tolerance: 0
+  variants: true
+  repeated: broken
   cluster: file
 env: {allow: [DEMO]}
 untrusted: {max_cost_usd: 1, max_cases: 50, max_characters: 2000}

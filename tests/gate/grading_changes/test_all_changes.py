@@ -296,14 +296,13 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     "group lowered": (YAML, "rate: 0.9", "rate: 0.5", [
             "weaker gate gate.groups.smoke.min_pass_rate 11: 0.9 → 0.5",
         ]),
-    "false alarms": (YAML, "rules:", "regression: {false_alarms: 0.001}\nrules:", [
-            "weaker gate regression.false_alarms 12: 0.05 → 0.001",
+    "repeated answers": (YAML, "rules:", "regression: {repeated: note}\nrules:", [
+            "weaker gate regression.repeated 12: broken → note",
         ]),
     "another judge of a target": (
         YAML, "{name: agent, ", "{name: j, model: openai/j}\n  - {name: agent, judge_target: j, ",
         [
             "changed judge targets.j.model 5:  → openai/j",
-            "changed judge targets.j.timeout_seconds 5:  → 60.0",
             "changed judge targets.agent.judge_target 6:  → j",
         ],
     ),
@@ -342,7 +341,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
             "weaker weight refund/lint 9: 1 → 0",
         ]),
     "script of an evaluator": (EVALS, "script: python check.py", "script: exit 0", [
-            "changed evaluator refund/lint 9: script: python check.py → script: exit 0",
+            "changed evaluator refund/lint: script 9: python check.py → exit 0",
         ]),
     "criterion through an anchor": (
         EVALS, "      - {id: period, expected_outcome: Names the period}\n",
@@ -378,8 +377,8 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         ]),
     "prompt file of a judge": ("evals/taste.md", "Taste", "Praise", [
             (
-                "changed evaluator other/taste 9: prompt: Taste {{ answer }}\n → "
-                "prompt: Praise {{ answer }}\n"
+                "changed evaluator other/taste: prompt 9: Taste {{ answer }}\n → "
+                "Praise {{ answer }}\n"
             ),
         ]),
     "member of a composite": (
@@ -390,8 +389,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "weights of a composite": ("evals/b.eval.yaml", "{one: 2}", "{one: 0}", [
             (
-                "weaker evaluator other/both: aggregator 2: "
-                "weights: {'one': 2.0} → weights: {'one': 0.0}"
+                "weaker evaluator other/both: aggregator 12: one: 2 → one: 0"
             ),
         ]),
     "imported module": ("strict.py", "limits", "other", [
@@ -409,8 +407,8 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     "command of a prompt script": (
         "evals/b.eval.yaml", "{script: python prompts/ask.py}", "{script: echo Praise}", [
             (
-                "changed evaluator other/scripted 10: "
-                "prompt_script.script: python prompts/ask.py → prompt_script.script: echo Praise"
+                "changed evaluator other/scripted: prompt_script.script 10: "
+                "python prompts/ask.py → echo Praise"
             ),
         ],
     ),

@@ -20,7 +20,7 @@ from rubric_ci.values.config import (
 )
 from rubric_ci.values.gate import GateConfig
 from rubric_ci.values.scoring import Thresholds
-from tests.gate.policy.test_settings import config, judge, mock, model
+from tests.gate.policy.test_governed import config, judge, mock, model
 
 CHANGES = {
     "judge": (
@@ -125,39 +125,28 @@ SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
         ],
     ),
     "regression": (
-        Config(regression=RegressionConfig(confirm=1, false_alarms=0.01, tolerance=0.5)),
+        Config(regression=RegressionConfig(variants=False, repeated="note")),
         [
-            ("regression.confirm", "10", "1", "gate"),
-            ("regression.false_alarms", "0.05", "0.01", "gate"),
-            ("regression.tolerance", "0.05", "0.5", "gate"),
+            ("regression.repeated", "broken", "note", "gate"),
+            ("regression.variants", "True", "False", "gate"),
         ],
     ),
     "a judge": (
         Config(judge=replace(judge(seed=1), votes=3, canary=True)),
         [
             ("judge.canary", "", "True", "judge"),
-            ("judge.evidence", "", "warn", "judge"),
-            ("judge.images", "", "auto", "judge"),
-            ("judge.mode", "", "batched", "judge"),
             ("judge.model", "", "openai/a", "judge"),
             ("judge.seed", "", "1", "judge"),
-            ("judge.timeout_seconds", "", "60.0", "judge"),
             ("judge.votes", "", "3", "judge"),
         ],
     ),
     "a command that judges": (
         Config(judge=JudgeConfig(endpoint=Endpoint(model="codex", command=COMMAND))),
         [
-            ("judge.canary", "", "False", "judge"),
             ("judge.cli", "", "codex", "judge"),
             ("judge.command", "", "a, b", "judge"),
             ("judge.env", "", "TOKEN", "judge"),
-            ("judge.evidence", "", "warn", "judge"),
-            ("judge.images", "", "auto", "judge"),
-            ("judge.mode", "", "batched", "judge"),
             ("judge.model", "", "m", "judge"),
-            ("judge.timeout_seconds", "", "60.0", "judge"),
-            ("judge.votes", "", "1", "judge"),
         ],
     ),
     "rules and names": (
@@ -172,7 +161,6 @@ SET: dict[str, tuple[Config, list[tuple[str, str, str, str | None]]]] = {
         [
             ("targets.j.model", "", "openai/a", "judge"),
             ("targets.j.seed", "", "1", "judge"),
-            ("targets.j.timeout_seconds", "", "60.0", "judge"),
             ("targets.t.judge_target", "", "j", "judge"),
         ],
     ),
@@ -206,7 +194,7 @@ def test_the_connection_of_a_target_that_both_have() -> None:
 
 
 def test_the_price_of_a_start() -> None:
-    """It is no grading, and is listed for a program that both have."""
+    """It is listed for a program that both have."""
     codex = AgentProgram(name="codex")
     then = config(CliTarget(name="t", cost_per_run=0.5), CliTarget(name="a"), mock("m"))
     now = config(
@@ -214,7 +202,7 @@ def test_the_price_of_a_start() -> None:
         *(CliTarget(name="a", agent=codex, cost_per_run=1), CliTarget(name="m", cost_per_run=1)),
     )
     found = [(each.key, each.before, each.after, each.kind) for each in policy_changes(now, then)]
-    assert found == [("targets.t.cost_per_run", "0.5", "0.1", None)]
+    assert found == [("targets.t.cost_per_run", "0.5", "0.1", "target")]
 
 
 def gate(**settings: Any) -> Config:
@@ -247,7 +235,7 @@ WEAKER: dict[str, tuple[Config, Config]] = {
     "a review": (gate(on_changed_grading="fail"), gate(on_changed_grading="review")),
     "no rubrics required": (gate(require_rubrics=True), gate()),
     "no verdict required": (gate(require_verdict=True), gate()),
-    "fewer false alarms": (Config(), Config(regression=RegressionConfig(false_alarms=0.01))),
+    "repeated answers noted": (Config(), Config(regression=RegressionConfig(repeated="note"))),
     "rule below its default": (Config(), rule(unknown_key="warning")),
     "rule off": (Config(), rule(gate_kind="off")),
     "rule back to its default": (rule(gate_kind="error"), Config()),
@@ -273,7 +261,7 @@ CHANGED: dict[str, tuple[Config, Config]] = {
     "model": (Config(judge=judge()), Config(judge=judge("openai/b"))),
     "votes": (Config(judge=judge()), Config(judge=replace(judge(), votes=3))),
     "no judge": (Config(judge=JudgeConfig(endpoint=judge().endpoint)), Config()),
-    "trials of a suspect": (Config(), Config(regression=RegressionConfig(confirm=1))),
+    "variants": (Config(), Config(regression=RegressionConfig(variants=False))),
     "variables": (Config(), Config(env_allow=("A",))),
 }
 

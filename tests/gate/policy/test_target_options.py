@@ -2,9 +2,9 @@
 
 import pytest
 
+from rubric_ci.gate.differences.connection import FREE, provider
+from rubric_ci.gate.policy.governed import governed, with_known_prices
 from rubric_ci.gate.policy.policy_changes import policy_changes
-from rubric_ci.gate.policy.settings import governed, with_known_prices
-from rubric_ci.gate.policy.strength import FREE, provider
 from rubric_ci.values.config import Config, Endpoint, JudgeConfig, LlmTarget, Target
 from rubric_ci.values.json_value import JSON
 

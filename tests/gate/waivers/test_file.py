@@ -13,7 +13,7 @@ from rubric_ci.files.project.project import Policy, Project
 from rubric_ci.files.project.working_tree import WorkingTree
 from rubric_ci.files.validation.waiver_rules import States
 from rubric_ci.files.yaml_text.document import Document
-from rubric_ci.gate.policy.settings import governed
+from rubric_ci.gate.policy.governed import governed
 from rubric_ci.gate.waivers.file import (
     criteria_of,
     find_states,

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from rubric_ci.gate.grading_changes.criterion_changes import (
-    criterion_changes,
-    decided_by_gates,
-    of_weights,
-)
+from rubric_ci.gate.differences.case_changes import changes_of
+from rubric_ci.gate.differences.criteria import gates_decide
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.config import Config
+from rubric_ci.values.evals import RubricSpec
 from rubric_ci.values.rubric import (
     Assertion,
     Check,
@@ -51,7 +51,7 @@ LEVELS = Levelled(
     ],
 )
 def test_whether_gates_alone_decide(criteria: list[Criterion], decided: bool) -> None:
-    assert decided_by_gates(rubric(*criteria)) is decided
+    assert gates_decide(criteria) is decided
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,13 @@ def test_whether_gates_alone_decide(criteria: list[Criterion], decided: bool) ->
 def test_a_weight_that_moved(
     then: dict[str, float], now: dict[str, float], decided: bool, expected: str
 ) -> None:
-    assert of_weights("a", then, now, decided=decided) == expected
+    kind = GATE if decided else SOFT
+    before, after = (
+        [replace(kind, id=name, weight=weight) for name, weight in side.items()]
+        for side in (then, now)
+    )
+    found = criterion_changes(after, before)
+    assert [c.direction for c in found if (c.about, c.kind) == ("a/a", "weight")] == [expected]
 
 
 RENUMBERED = replace(
@@ -96,7 +102,6 @@ RULES: dict[str, tuple[Assertion, Assertion, str]] = {
     "one more of all": (ALL, replace(ALL, value=["a", "b", "c"]), "stronger"),
     "one fewer of all": (ALL, replace(ALL, value=["b"]), "weaker"),
     "more words": (MOST, replace(MOST, value=30), "weaker"),
-    "as many words, written otherwise": (MOST, replace(MOST, value=20.0), "changed"),
     "fewer words": (MOST, replace(MOST, value=10), "stronger"),
     "more words at least": (LEAST, replace(LEAST, value=30), "stronger"),
     "fewer words at least": (LEAST, replace(LEAST, value=10), "weaker"),
@@ -114,7 +119,7 @@ RULES: dict[str, tuple[Assertion, Assertion, str]] = {
 
 @pytest.mark.parametrize(("then", "now", "direction"), RULES.values(), ids=RULES)
 def test_what_an_assertion_demands(then: Assertion, now: Assertion, direction: str) -> None:
-    [change] = criterion_changes(CASE, rubric(now), rubric(then))
+    [change] = criterion_changes([now], [then])
     found = (change.direction, change.kind, change.before, change.after)
     assert found == (direction, "assertion", then.rule, now.rule)
 
@@ -200,16 +205,20 @@ TABLE: dict[str, tuple[list[Criterion], list[Criterion], list[str]]] = {
 
 @pytest.mark.parametrize(("base", "head", "expected"), TABLE.values(), ids=TABLE)
 def test_criteria(base: list[Criterion], head: list[Criterion], expected: list[str]) -> None:
-    found = criterion_changes(CASE, rubric(*head), rubric(*base))
+    found = criterion_changes(head, base)
     assert [f"{c.direction} {c.kind} {c.about}: {c.before} → {c.after}" for c in found] == expected
 
 
 def test_the_line_of_a_criterion() -> None:
-    [change] = criterion_changes(CASE, rubric(GATE, replace(SOFT, span=span(7))), rubric(GATE))
+    [change] = criterion_changes([GATE, replace(SOFT, span=span(7))], [GATE])
     assert change.line == 7
-    [change] = criterion_changes(CASE, rubric(GATE), rubric(GATE, SOFT))
+    [change] = criterion_changes([GATE], [GATE, SOFT])
     assert change.line == CASE.span.line
 
 
-def rubric(*criteria: Criterion) -> Rubric:
-    return Rubric(criteria)
+def criterion_changes(head: list[Criterion], base: list[Criterion]) -> list[GradingChange]:
+    now, then = (
+        replace(CASE, evaluators=(RubricSpec(name="r", rubric=Rubric((*each,)), span=SPAN),))
+        for each in (head, base)
+    )
+    return list(changes_of(now, then, Config()))

@@ -7,7 +7,9 @@ import pytest
 from rubric_ci.evaluators.field_accuracy import FieldAccuracySpec
 from rubric_ci.evaluators.json_compare import FieldSpec
 from rubric_ci.evaluators.usage_limits import CostSpec, LatencySpec, TokenUsageSpec
-from rubric_ci.gate.grading_changes.cases import evaluator_changes
+from rubric_ci.gate.differences.case_changes import changes_of
+from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.config import Config
 from rubric_ci.values.evals import (
     CodeJudgeSpec,
     CompositeSpec,
@@ -78,8 +80,8 @@ TABLE: dict[str, tuple[list[EvaluatorSpec], list[EvaluatorSpec], list[str]]] = {
     "what the judge sees": (
         [GATED], [replace(GATED, sees=("answer", "files"))], ["changed evaluator a/r: sees"],
     ),
-    "prompt": ([JUDGE], [replace(JUDGE, prompt="Say yes")], ["changed evaluator a/j"]),
-    "script": ([SCRIPT], [replace(SCRIPT, script="exit 1")], ["changed evaluator a/s"]),
+    "prompt": ([JUDGE], [replace(JUDGE, prompt="Say yes")], ["changed evaluator a/j: prompt"]),
+    "script": ([SCRIPT], [replace(SCRIPT, script="exit 1")], ["changed evaluator a/s: script"]),
     "member added beside gates": (
         [MEAN], [replace(MEAN, evaluators=(GATED, SCRIPT))], ["stronger evaluator a/c/s"],
     ),
@@ -99,19 +101,32 @@ TABLE: dict[str, tuple[list[EvaluatorSpec], list[EvaluatorSpec], list[str]]] = {
         [MEAN], [replace(MEAN, required_min_score=0.7)],
         ["stronger evaluator a/c: required_min_score"],
     ),
-    "a longer time": ([FAST], [replace(FAST, threshold_ms=101)], ["weaker evaluator a/l"]),
-    "a shorter time": ([FAST], [replace(FAST, threshold_ms=99)], ["stronger evaluator a/l"]),
+    "a longer time": (
+        [FAST], [replace(FAST, threshold_ms=101)], ["weaker evaluator a/l: threshold_ms"],
+    ),
+    "a shorter time": (
+        [FAST], [replace(FAST, threshold_ms=99)], ["stronger evaluator a/l: threshold_ms"],
+    ),
     "one limit up, one down": (
-        [SHORT], [replace(SHORT, max_total=90, max_input=11)], ["weaker evaluator a/t"],
+        [SHORT], [replace(SHORT, max_total=90, max_input=11)],
+        ["stronger evaluator a/t: max_total", "weaker evaluator a/t: max_input"],
     ),
-    "a limit removed": ([SHORT], [replace(SHORT, max_total=None)], ["weaker evaluator a/t"]),
-    "one limit down": ([SHORT], [replace(SHORT, max_input=9)], ["stronger evaluator a/t"]),
-    "another limit up": ([SHORT], [replace(SHORT, max_total=101)], ["weaker evaluator a/t"]),
+    "a limit removed": (
+        [SHORT], [replace(SHORT, max_total=None)], ["weaker evaluator a/t: max_total"],
+    ),
+    "one limit down": (
+        [SHORT], [replace(SHORT, max_input=9)], ["stronger evaluator a/t: max_input"],
+    ),
+    "another limit up": (
+        [SHORT], [replace(SHORT, max_total=101)], ["weaker evaluator a/t: max_total"],
+    ),
     "an output limit removed": (
-        [replace(SHORT, max_output=9)], [SHORT], ["weaker evaluator a/t"],
+        [replace(SHORT, max_output=9)], [SHORT], ["weaker evaluator a/t: max_output"],
     ),
-    "a limit added": ([SHORT], [replace(SHORT, max_output=9)], ["stronger evaluator a/t"]),
-    "more costs": ([CHEAP], [replace(CHEAP, budget_usd=2)], ["weaker evaluator a/$"]),
+    "a limit added": (
+        [SHORT], [replace(SHORT, max_output=9)], ["stronger evaluator a/t: max_output"],
+    ),
+    "more costs": ([CHEAP], [replace(CHEAP, budget_usd=2)], ["weaker evaluator a/$: budget_usd"]),
     "a criterion": (
         [GATED], [replace(GATED, rubric=Rubric((replace(GATE, text="Is wrong"),)))],
         ["changed criterion a/gate"],
@@ -120,9 +135,12 @@ TABLE: dict[str, tuple[list[EvaluatorSpec], list[EvaluatorSpec], list[str]]] = {
         [replace(MEAN, evaluators=(GATED, SCRIPT))],
         [replace(MEAN, evaluators=(GATED, SCRIPT)), JUDGE], ["weaker evaluator a/j"],
     ),
-    "fields": ([FIELDS], [replace(FIELDS, fields=(FIELD, FIELD))], ["weaker evaluator a/f"]),
+    "fields": (
+        [FIELDS], [replace(FIELDS, fields=(FIELD, FIELD))], ["weaker evaluator a/f: fields"],
+    ),
     "the weight of a field": (
-        [FIELDS], [replace(FIELDS, fields=(replace(FIELD, weight=2),))], ["weaker evaluator a/f"],
+        [FIELDS], [replace(FIELDS, fields=(replace(FIELD, weight=2),))],
+        ["weaker evaluator a/f: fields"],
     ),
     "fields on other lines": ([FIELDS], [MOVED], []),
 }  # fmt: skip
@@ -142,8 +160,8 @@ def test_evaluators(
         ([GATED], [replace(SCRIPT, name="r", span=span(7))], "rubric", "code_judge", 7),
         ([], [replace(SCRIPT, span=span(7))], "", "code_judge", 7),
         ([SCRIPT], [], "code_judge", "", 3),
-        ([SHORT], [replace(SHORT, max_output=9, span=span(7))], "", "max_output: 9", 7),
-        ([FAST], [replace(FAST, threshold_ms=9)], "threshold_ms: 100", "threshold_ms: 9", 1),
+        ([SHORT], [replace(SHORT, max_output=9, span=span(7))], "", "9", 7),
+        ([FAST], [replace(FAST, threshold_ms=9)], "100", "9", 1),
     ],
     ids=["type", "added", "removed", "set", "edited"],
 )
@@ -156,6 +174,10 @@ def test_values_and_lines(
 
 def case(specs: list[EvaluatorSpec]) -> EvalCase:
     return build_case(id="a", evaluators=tuple(specs))
+
+
+def evaluator_changes(now: EvalCase, then: EvalCase) -> list[GradingChange]:
+    return list(changes_of(now, then, Config()))
 
 
 def test_what_is_shown_of_another_type() -> None:

@@ -5,17 +5,20 @@ from math import comb
 
 import pytest
 
-from rubric_ci.gate.grading_changes.cases import case_changes, narrowed
+from rubric_ci.gate.differences.case_changes import case_changes
+from rubric_ci.gate.differences.move import narrowed
 from rubric_ci.values.changes import GradingChange
+from rubric_ci.values.config import Config
 from rubric_ci.values.evals import EvalCase, FilePart, MediaPart, Message, Role, TextPart, TrialRule
+from rubric_ci.values.gate import GateConfig
 from tests.cases import build_case, text_message
 from tests.pictures import media, png
 
-GROUPS = {"smoke": 0.9, "strict": 1.0}
+POLICY = Config(gate=GateConfig(groups={"smoke": 0.9, "strict": 1.0}))
 
 
 def changes(now: EvalCase, then: EvalCase) -> list[GradingChange]:
-    return list(case_changes([now], {(now.file, now.id): then}, GROUPS))
+    return list(case_changes([now], {(now.file, now.id): then}, POLICY))
 
 
 def rule(passes: int, count: int) -> TrialRule | None:
@@ -79,7 +82,7 @@ def test_tags(then: tuple[str, ...], now: tuple[str, ...], expected: list[str]) 
 
 
 def test_a_new_case() -> None:
-    [change] = case_changes([build_case()], {}, GROUPS)
+    [change] = case_changes([build_case()], {}, POLICY)
     assert (change.kind, change.direction, change.after) == ("case", "stronger", "added")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rubric_ci.gate.policy.strength import (
+from rubric_ci.gate.differences.move import (
     Move,
     Order,
     chosen,

@@ -1,14 +1,10 @@
 """Changes to how answers come about, between a commit and the working tree of a real repository."""
 
-from dataclasses import fields
-
 import pytest
 
-from rubric_ci.gate.grading_changes.cases import NOT_GRADED, WITH_ROW
-from rubric_ci.gate.grading_changes.configuration import config_changes
-from rubric_ci.gate.grading_changes.targets import ELSEWHERE, UNDER_TEST, how_changes, settings
-from rubric_ci.values.config import CliTarget, Config, HttpRequest, LlmTarget, RunnerTarget
-from rubric_ci.values.evals import EvalCase
+from rubric_ci.gate.differences.config_changes import config_changes
+from rubric_ci.gate.grading_changes.configuration import setting_changes
+from rubric_ci.values.config import Config, RunnerTarget
 from tests.checkout import Checkout
 from tests.gate.grading_changes.test_all_changes import changes_of, write
 
@@ -105,7 +101,7 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
     ),
     "body": (
         YAML, "{q: '{{ input }}'}", "{q: 'GOOD'}",
-        ["changed target targets.service.body: {'q': '{{ input }}'} → {'q': 'GOOD'}"],
+        ['changed target targets.service.body: {"q": "{{ input }}"} → {"q": "GOOD"}'],
     ),
     "answer": (
         YAML, "answer: /text", "answer: /other",
@@ -144,7 +140,6 @@ TABLE: dict[str, tuple[str, str, str, list[str]]] = {
         EVALS, "    conversation_id", "    workspace: {setup: 'true'}\n    conversation_id",
         [
             "changed case fix: workspace.setup:  → true",
-            "changed case fix: workspace.keep:  → diff",
         ],
     ),
     "shorter never_called": (
@@ -208,42 +203,6 @@ def test_each_kind_of_change(
     assert found == expected
 
 
-def test_every_exempt_field_of_a_case_exists() -> None:
-    told = {"workspace", "conversation_id", "metadata", "stopped"}
-    assert {field.name for field in fields(EvalCase)} == (WITH_ROW | NOT_GRADED | told) - {
-        "workspace.of_target"
-    }
-
-
-@pytest.mark.parametrize(
-    ("target", "told"),
-    [
-        (LlmTarget, {"endpoint", "cache"}),
-        (
-            CliTarget,
-            {
-                *("command_template", "agent", "trace", "workspace", "cwd", "cwd_from_eval_folder"),
-                *("files_format", "batched", "timeout_seconds", "healthcheck", "env", "cache"),
-                "cost_per_run",
-            },
-        ),
-        (
-            RunnerTarget,
-            {"command_template", "reads", "only", "cwd", "timeout_seconds", "env", "graders"},
-        ),
-        (HttpRequest, {"method", "body", "answer", "answer_files", "encode"}),
-    ],
-)
-def test_a_new_field_needs_a_decision(target: type, told: set[str]) -> None:
-    names = {field.name for field in fields(target)}
-    assert names - ELSEWHERE - UNDER_TEST == told
-
-
-def test_unset_settings_are_left_out() -> None:
-    request = HttpRequest(body={"q": "x"})
-    assert settings(request, frozenset()) == {"method": "POST", "body": "{'q': 'x'}"}
-
-
 @pytest.mark.parametrize(
     ("then", "now", "expected"),
     [
@@ -259,8 +218,8 @@ def test_graders_of_a_runner(then: tuple[str, ...], now: tuple[str, ...], expect
         Config(targets={"t": RunnerTarget(name="t", command_template="x", reads="csv", graders=g)})
         for g in (then, now)
     )
-    [change] = how_changes(after, before, lambda _: ("rubric-ci.yaml", 1))
-    assert (change.about, change.direction) == ("targets.t.graders", expected)
+    [change] = config_changes(after, before)
+    assert (change.key, change.direction) == ("targets.t.graders", expected)
 
 
 @pytest.mark.parametrize(
@@ -273,5 +232,5 @@ def test_graders_of_a_runner(then: tuple[str, ...], now: tuple[str, ...], expect
     ],
 )
 def test_compare(then: tuple[str, ...], now: tuple[str, ...], directions: list[str]) -> None:
-    found = config_changes(Config(compare=now), Config(compare=then), lambda _: ("c.yaml", 1))
+    found = setting_changes(Config(compare=now), Config(compare=then), lambda _: ("c.yaml", 1))
     assert [change.direction for change in found] == directions

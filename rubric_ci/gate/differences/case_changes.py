@@ -1,0 +1,156 @@
+"""Changes to the grading in cases: each place where a case differs from the base's, once."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from rubric_ci.gate.differences.move import Move
+from rubric_ci.gate.differences.table import Row, rows_of
+from rubric_ci.values.changes import ADDED, Direction, GradingChange, GradingChangeKind
+from rubric_ci.values.config import Config
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.walk import ABSENT, Difference, Path, differences
+
+Key: TypeAlias = tuple[str, str]
+"""File and id."""
+
+_UNKNOWN = Row(pattern="*", effect="grades", kind="case", named=True)
+
+
+class Place(NamedTuple):
+    """A value of a case or a configuration that differs, with its row."""
+
+    row: Row
+    path: Path
+    before: Any
+    after: Any
+    owners: tuple[tuple[Any, Any], ...]
+
+
+def case_changes(
+    head: Sequence[EvalCase],
+    base: Mapping[Key, EvalCase],
+    policy: Config,
+    asked_for: Callable[[EvalCase], bool] = lambda _: True,
+) -> Iterator[GradingChange]:
+    """Yield the changes of cases; `base` has each case of the head that was there before.
+
+    `policy` is the configuration of the base; `asked_for` is true for cases that the options of
+    the run choose.
+    """
+    for case in head:
+        was = base.get(case.key)
+        if was is None:
+            yield of_case(case, "case", "stronger", case.id, "", ADDED)
+        elif case is not was:
+            yield from changes_of(case, was, policy, asked_for)
+
+
+def removed_cases(cases: Sequence[EvalCase], reason: str) -> Iterator[GradingChange]:
+    """Yield the cases of the base that are not graded any more."""
+    for case in cases:
+        yield of_case(case, "case", "weaker", case.id, "graded", reason)
+
+
+def changes_of(
+    case: EvalCase,
+    was: EvalCase,
+    policy: Config,
+    asked_for: Callable[[EvalCase], bool] = lambda _: True,
+) -> Iterator[GradingChange]:
+    """Yield how a case differs from the one that was there before."""
+    for place in places("case", differences(was, case)):
+        row = place.row
+        if row.kind is None:
+            continue
+        move = Move(
+            before=place.before,
+            after=place.after,
+            base=policy,
+            head=policy,
+            path=place.path,
+            owners=place.owners or ((was, case),),
+            asked_for=asked_for,
+        )
+        for direction, before, after in row.told(move):
+            about, line = _about(case, place), _line(place)
+            yield of_case(case, row.kind, direction, about, before, after, line)
+
+
+def places(root: str, found: Iterator[Difference]) -> Iterator[Place]:
+    """Yield the values that differ, each once, at the depth that their row is about."""
+    seen: set[tuple[Path, int]] = set()
+    for each in found:
+        steps, rows = rows_of(root, each.path)
+        for row in rows or (_UNKNOWN,):
+            length = steps - ("|" in row.pattern)  # the value that has the fields
+            path = each.path[:length]
+            if (path, id(row)) in seen or (not row.across and _is_parted(each, steps)):
+                continue
+            seen.add((path, id(row)))
+            whole = length == len(each.path)
+            sides = (each.before, each.after) if whole else each.owners[length]
+            yield Place(row, path, *sides, each.owners[:length])
+
+
+def _is_parted(found: Difference, length: int) -> bool:
+    """Return True inside a value of another class, which is told as a whole."""
+    pairs = found.owners[1 : max(length, 1)]
+    return any(
+        type(then) is not type(now)
+        for then, now in pairs
+        if is_dataclass(then) and is_dataclass(now)
+    )
+
+
+def _about(case: EvalCase, place: Place) -> str:
+    """Return the words for a place: `refund/period`, `refund/lint: timeout_seconds`."""
+    owner, path = case.id, list(place.path)
+    rest: list[str] = []
+    while path:
+        step = path.pop(0)
+        if step == "evaluators" and path and not rest:
+            owner = f"{owner}/{path.pop(0)}"
+        elif step == "rubric" and path[:1] == ["criteria"] and len(path) > 1 and not rest:
+            owner = f"{case.id}/{path[1]}"
+            del path[:2]
+        elif step == "turns" and len(path) > 1:
+            rest = [f"{'.'.join(path[1:])} of turn {int(path[0]) + 1}"]
+            break
+        else:
+            rest.append(step)
+    if place.row.shown:
+        rest = [place.row.shown]
+    if rest[:1] == ["input_messages"]:
+        rest = [place.owners[-1][1].path]
+    return f"{owner}: {'.'.join(rest)}" if place.row.named and rest else owner
+
+
+def _line(place: Place) -> int:
+    """Return the line of the innermost value with one; 0: the case's."""
+    if place.after is ABSENT or not place.path:
+        return 0
+    values = (place.after, *(after for _, after in reversed(place.owners[1:])))
+    spans = (getattr(value, "span", None) for value in values)
+    return next((span.line for span in spans if span), 0)
+
+
+def of_case(
+    case: EvalCase,
+    kind: GradingChangeKind,
+    direction: Direction,
+    about: str,
+    before: str,
+    after: str,
+    line: int = 0,
+) -> GradingChange:
+    """Return a change at a line of a case; 0: at the case."""
+    return GradingChange(
+        kind=kind,
+        direction=direction,
+        about=about,
+        file=case.file,
+        line=line or case.span.line,
+        before=before,
+        after=after,
+    )

@@ -1,0 +1,124 @@
+"""Directions of a case: its question, its reference, its trials, and whether it decides."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rubric_ci.gate.differences.move import Move, Told, narrowed, text
+from rubric_ci.values.changes import Direction
+from rubric_ci.values.evals import EvalCase, TrialRule
+from rubric_ci.values.gate import is_chosen
+from rubric_ci.values.media import Media
+from rubric_ci.values.question import question
+from rubric_ci.values.waivers import SAFETY
+from rubric_ci.values.walk import canonical, facts
+
+
+def asked(move: Move) -> Iterator[Told]:
+    """Yield an edited question; system messages and files are prompts, which a change may edit."""
+    was, case = (replace(each, workspace=None, simulated_user=None) for each in move.owners[0])
+    if question(was) == question(case):
+        return
+    before, after = was.question, case.question
+    if before == after:
+        before, after = canonical(facts(was.vars)), canonical(facts(case.vars))
+    if before == after:
+        before, after = _digests(was.media), _digests(case.media)
+    if before == after:
+        before, after = "as at the base", "edited"
+    yield "changed", before, after
+
+
+def _digests(media: Sequence[Media]) -> str:
+    return ", ".join(f"{each.path} {each.digest[:12]}" for each in media)
+
+
+def guideline(move: Move) -> Iterator[Told]:
+    """Yield a file that was part of the question and is a guideline now, or not any more."""
+    then, now = move.above(1)
+    if then.path == now.path:
+        before, after = ("guideline" if each else "input" for each in (move.before, move.after))
+        yield "changed", before, after
+
+
+def reference(move: Move) -> Iterator[Told]:
+    """Yield edits of the expected messages, in their files too."""
+    was, case = move.owners[0]
+    if _expected(was) == _expected(case):
+        return
+    before, after = was.reference_answer, case.reference_answer
+    if before == after:
+        before, after = _digests(was.reference_media), _digests(case.reference_media)
+    if before == after:
+        before, after = "as at the base", "edited"
+    yield "changed", before, after
+
+
+def _expected(case: EvalCase) -> list[tuple[object, ...]]:
+    return [
+        (m.role, m.name, m.text, m.tool_calls, *(each.digest for each in m.media))
+        for m in case.expected_messages
+    ]
+
+
+def depends_on(move: Move) -> Iterator[Told]:
+    """Yield other files that select a case; their order is none."""
+    before, after = move.before or (), move.after or ()
+    if set(before) != set(after):
+        yield narrowed(before, after), text(before), text(after)
+
+
+def trials(move: Move) -> Iterator[Told]:
+    """Yield another number of trials, or of those that must pass."""
+    yield _of_trials(move.before, move.after), _rule(move.before), _rule(move.after)
+
+
+def _rule(rule: TrialRule | None) -> str:
+    return f"{rule.passes} of {rule.count} pass" if rule else ""
+
+
+def _of_trials(before: TrialRule | None, after: TrialRule | None) -> Direction:
+    """Return `stronger` if every answer that passes by the new rule passes by the old one.
+
+    That is so if it takes no fewer passes and allows no more failures: then the old rule is met
+    before the new one is. Without a rule, one trial must pass.
+    """
+    then, now = before or _ONE, after or _ONE
+    fewer = now.passes < then.passes or _failures(now) > _failures(then)
+    return "weaker" if fewer or now == then else "stronger"
+
+
+def _failures(rule: TrialRule) -> int:
+    return rule.count - rule.passes
+
+
+_ONE: Final = TrialRule(count=1, passes=1)
+
+
+def tags(move: Move) -> Iterator[Told]:
+    """Yield the tags that decide how a failure counts, and whether the case decides at all.
+
+    A case of a group may fail as often as the rate of the group allows, and a passing one lifts
+    that rate; only a rate of 1 excuses no failure.
+    """
+    was, case = move.owners[0]
+    then, now = (
+        is_chosen(each.tags, move.base.gate) and move.asked_for(each) for each in (was, case)
+    )
+    if then != now:
+        before, after = _decision(was, decides=then), _decision(case, decides=now)
+        yield "weaker" if then else "stronger", before, after
+    yield from _groups(was, case, move.base.gate.groups if now >= then else {})
+
+
+def _decision(case: EvalCase, *, decides: bool) -> str:
+    return f"{', '.join(case.tags) or 'no tag'} ({'decides' if decides else 'does not decide'})"
+
+
+def _groups(was: EvalCase, case: EvalCase, groups: Mapping[str, float]) -> Iterator[Told]:
+    for tag in sorted({*groups, SAFETY}):
+        now, then = tag in case.tags, tag in was.tags
+        if now != then:
+            excuses = tag != SAFETY and groups[tag] < 1
+            direction: Direction = "weaker" if then or excuses else "stronger"
+            yield direction, (tag if then else ""), (tag if now else "")

@@ -1,0 +1,148 @@
+"""Settings of two configurations that differ: of the policy, and of the way to an answer."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from rubric_ci.gate.differences.case_changes import Place, places
+from rubric_ci.gate.differences.connection import FREE, is_secret, judge_targets, kept_targets
+from rubric_ci.gate.differences.move import Move
+from rubric_ci.gate.differences.targets import asked
+from rubric_ci.values.changes import Direction, GradingChangeKind
+from rubric_ci.values.config import Config
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.walk import ABSENT, Path, differences
+
+MAX_SHOWN: Final = 120  # characters of a value
+_RENAMED: Final = {"argv": "command", "identity": "auth"}
+_INNER: Final = frozenset(("endpoint", "options", "http"))  # not written by a user
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigChange:
+    """A setting with another value; values are texts to show."""
+
+    key: str  # "gate.fail_on"
+    before: str  # "": it was not set
+    after: str
+    direction: Direction = "changed"
+    kind: GradingChangeKind | None = None  # None: it decides no verdict
+    is_policy: bool = True  # it takes effect after the merge
+
+
+def config_changes(head: Config, base: Config) -> Iterator[ConfigChange]:
+    """Yield the settings that differ, in the order of their keys, each once."""
+    sides = _Sides(head, base)
+    found: dict[tuple[str, str | None], ConfigChange] = {}
+    for place in places("config", differences(base, head, opened=True)):
+        for change in sides.changes(place):
+            one = found.setdefault((change.key, change.kind), change)
+            before, after = one.before or change.before, change.after or one.after
+            found[change.key, change.kind] = replace(one, before=before, after=after)
+    for name in sides.measures & (base.targets.keys() - head.targets.keys()):
+        was = asked(base.targets[name]) or "written down"
+        found[f"targets.{name}", "target"] = ConfigChange(
+            key=f"targets.{name}", before=was, after="", kind="target", is_policy=False
+        )
+    yield from sorted(found.values(), key=lambda change: change.key)
+
+
+class _Sides:
+    """Base and head, and what they say together."""
+
+    def __init__(self, head: Config, base: Config) -> None:
+        self.head, self.base = head, base
+        self.judging = judge_targets(base) | judge_targets(head)
+        self.kept = kept_targets(head, base)
+        self.measures = measures_of(head, base)
+        self.both = base.targets.keys() & head.targets.keys()
+
+    def changes(self, place: Place) -> Iterator[ConfigChange]:
+        """Yield the changes of a place."""
+        row, path = place.row, place.path
+        kind, is_policy = row.kind, row.effect == "policy"
+        if path[0] == "targets" and row.pattern != "targets.*.judge_target":
+            kind, is_policy = self._of_target(place)
+        if row.effect == "none" or (kind is None and not is_policy):
+            return
+        key = key_of(path)
+        before, after = (_value(each, key) for each in (place.before, place.after))
+        if before == after:  # the default, written down
+            return
+        move = Move(
+            before=before,
+            after=after,
+            base=self.base,
+            head=self.head,
+            path=path,
+            owners=place.owners,
+        )
+        for direction, was, now in row.told(move):
+            secret = is_secret(key)
+            yield ConfigChange(
+                key=key,
+                before="***" if secret else _shown(was),
+                after="***" if secret else _shown(now),
+                direction=direction,
+                kind=kind,
+                is_policy=is_policy,
+            )
+
+    def _of_target(self, place: Place) -> tuple[GradingChangeKind | None, bool]:
+        """Return the kind of a change of a target, and whether the base's setting holds."""
+        row, name, rest = place.row, place.path[1], place.path[2:]
+        if name in self.judging and rest[:1] == ("endpoint",) and rest[1:2] != ("http",):
+            return "judge", True
+        if name not in self.both:
+            return None, False
+        if name in self.measures and row.effect == "under test":
+            return "target", False
+        if rest[:2] == ("endpoint", "options") and rest[2] not in FREE:
+            return "target", name in self.kept
+        if rest == ("cost_per_run",):
+            return "target", name in self.kept
+        return row.kind, False
+
+
+def measures_of(head: Config, base: Config) -> frozenset[str]:
+    """Return the names of the targets that must be exceeded; nothing of them is under test."""
+    return frozenset((head.gate.better_than, base.gate.better_than)) - {""}
+
+
+def key_of(path: Path) -> str:
+    """Return the key of a setting, as a user writes it."""
+    match path:
+        case ("gate", "thresholds", "passing"):
+            return "gate.thresholds.pass"
+        case ("gate", "groups", tag):
+            return f"gate.groups.{tag}.min_pass_rate"
+        case ("env_allow",):
+            return "env.allow"
+        case ("judge", "others", number, *rest):
+            return ".".join(["judge", str(int(number) + 2), *_written(rest)])
+        case ("judge" | "targets", *rest):
+            return ".".join([path[0], *_written(rest)])
+        case _:
+            return ".".join(path)
+
+
+def _written(steps: list[str]) -> list[str]:
+    inner = {*_INNER, *({"command"} if steps[-1:] != ["command"] else ())}
+    return [_RENAMED.get(step, step) for step in steps if step not in inner]
+
+
+def _value(value: object, key: str) -> object:
+    """Return a value as orders compare it; a rule that is not set has its default."""
+    if value is not ABSENT:
+        return value
+    if key.startswith("rules."):
+        from rubric_ci.files.validation.rules import RULES  # with every rule; few change one
+
+        rule = RULES.get(key.removeprefix("rules."))
+        return rule.severity if rule else None
+    return None
+
+
+def _shown(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_SHOWN else f"{line[:MAX_SHOWN]}…"

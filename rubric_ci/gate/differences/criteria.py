@@ -1,0 +1,300 @@
+"""Directions of criteria and evaluators: what can lift the verdict of a failing answer is weaker.
+
+A further part or another weight cannot where gates alone decide the verdict.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final, assert_never
+
+from rubric_ci.evaluators.assertions.assertion_table import TABLE
+from rubric_ci.gate.differences.move import Move, Told, maximum, text
+from rubric_ci.values.changes import Direction, compared
+from rubric_ci.values.evals import (
+    CompositeSpec,
+    EvaluatorSpec,
+    MeasuringSpec,
+    RubricSpec,
+    WeightedAverage,
+)
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.rubric import (
+    Assertion,
+    Check,
+    Chosen,
+    Criterion,
+    Levelled,
+    Scored,
+    is_fault,
+    scale,
+)
+from rubric_ci.values.waivers import SAFETY
+from rubric_ci.values.walk import ABSENT
+
+_NO_GATE: Final = float("-inf")
+
+
+def criterion(move: Move) -> Iterator[Told]:
+    """Yield a criterion that is new, gone or of another kind."""
+    if move.after is ABSENT:
+        yield "weaker", _shown(move.before), ""
+    elif move.before is ABSENT:
+        yield _of_addition(move), "", _shown(move.after)
+    elif move.before.kind != move.after.kind:
+        yield "weaker", move.before.kind, move.after.kind
+
+
+def evaluator(move: Move) -> Iterator[Told]:
+    """Yield an evaluator that is new, gone or of another type."""
+    if move.after is ABSENT:
+        yield "weaker", _type(move.before), ""
+    elif move.before is ABSENT:
+        yield _of_addition(move), "", _type(move.after)
+    else:
+        yield "weaker", _type(move.before), _type(move.after)
+
+
+def _of_addition(move: Move) -> Direction:
+    if is_fault(move.after):
+        return _of_penalty(move.above(1))
+    lifts = move.after.weight > 0 and not gates_decide(move.above(1)[0])
+    return "weaker" if lifts else "stronger"
+
+
+def _shown(criterion: Criterion) -> str:
+    return criterion.text or "; ".join(scale(criterion))
+
+
+def _type(spec: EvaluatorSpec) -> str:
+    """Return the type, and what tells two evaluators of the same type from each other."""
+    with_rubrics = isinstance(spec, RubricSpec) and spec.type != "rubric"
+    return f"{spec.type} with rubrics" if with_rubrics else spec.type
+
+
+def gates_decide(items: Sequence[Criterion | EvaluatorSpec]) -> bool:
+    """Return True if an answer passes where every gate of these is met, and fails elsewhere.
+
+    Then no weight and no further part lets a failing answer pass.
+    """
+    return all(_is_decided(each) for each in items if each.weight > 0)
+
+
+def _is_decided(item: Criterion | EvaluatorSpec) -> bool:
+    match item:
+        case Check() | Assertion() | Scored() | Levelled() | Chosen():
+            return least(item) == 1
+        case RubricSpec(rubric=rubric):
+            return gates_decide(rubric.criteria)
+        case CompositeSpec(aggregator=WeightedAverage(weights=weights), evaluators=members):
+            counted = [each for each in members if weights.get(each.name, each.weight) > 0]
+            return all(map(_is_decided, counted))
+        case _:
+            return False
+
+
+def weight(move: Move) -> Iterator[Told]:
+    """Yield a weight that moved: of a criterion or an evaluator; or a penalty."""
+    then, now = move.above(1)
+    if is_fault(then) and is_fault(now):
+        more = _of_penalty(move.above(2)) if move.after > move.before else "weaker"
+        yield more, _weight(then), _weight(now)
+    elif is_fault(then) is is_fault(now):
+        yield _of_weight(move), f"{move.before:g}", f"{move.after:g}"
+
+
+def fault(move: Move) -> Iterator[Told]:
+    """Yield a criterion that names a fault now, or does not any more."""
+    then, now = move.above(1)
+    yield "weaker", _weight(then), _weight(now)
+
+
+def _weight(criterion: Criterion) -> str:
+    return f"{'penalty' if is_fault(criterion) else 'weight'} {criterion.weight:g}"
+
+
+def _of_penalty(sides: tuple[Sequence[Criterion], Sequence[Criterion]]) -> Direction:
+    """Return the direction of more penalty: without weights, it dilutes the others."""
+    weights = [sum(each.weight for each in side if not is_fault(each)) for side in sides]
+    return "stronger" if all(weights) else "weaker"
+
+
+def _of_weight(move: Move) -> Direction:
+    """Return the direction of a weight.
+
+    A part that counts more or less can lift the score of a failing answer, unless all weights have
+    moved alike.
+    """
+    then, now = move.above(2)
+    decided = gates_decide(then)
+    if move.after == 0:
+        return "weaker"
+    if move.before == 0:
+        return "stronger" if decided else "weaker"
+    return "changed" if decided or _shares(then) == _shares(now) else "weaker"
+
+
+def _shares(items: Sequence[Criterion | EvaluatorSpec]) -> Mapping[str, Fraction]:
+    counted = (each for each in items if not getattr(each, "fault", False))
+    exact = {_name(each): Fraction(repr(each.weight)) for each in counted}
+    total = sum(exact.values())
+    return {name: weight / total for name, weight in exact.items()} if total else exact
+
+
+def _name(item: Any) -> str:
+    return str(getattr(item, "id", getattr(item, "name", "")))
+
+
+def wording(move: Move) -> Iterator[Told]:
+    """Yield another text of a criterion; the rule of an assertion decides, not its text."""
+    if not isinstance(move.above(1)[1], Assertion):
+        yield "changed", move.before, move.after
+
+
+def scaled(move: Move) -> Iterator[Told]:
+    """Yield ranges or levels that were edited; levels that are worth something else are weaker."""
+    then, now = move.above(1)
+    direction: Direction = "changed" if _values(now) == _values(then) else "weaker"
+    yield direction, _scale(then), _scale(now)
+
+
+def _scale(criterion: Criterion) -> str:
+    if isinstance(criterion, Chosen):
+        return "; ".join(f"{each.name}: {each.score:g}" for each in criterion.choices)
+    return "; ".join(scale(criterion))
+
+
+def _values(criterion: Criterion) -> list[float]:
+    """Return the values of a criterion's levels or choices, 0..1."""
+    if isinstance(criterion, Chosen):
+        return [each.score for each in criterion.choices]
+    if not isinstance(criterion, Levelled):
+        return []
+    return [_worth(criterion, each.level) for each in criterion.levels]
+
+
+def _worth(criterion: Levelled, level: int) -> float:
+    low, high = criterion.levels[0].level, criterion.levels[-1].level
+    return (level - low) / (high - low)
+
+
+def rule(move: Move) -> Iterator[Told]:
+    """Yield another value of an assertion, or other options of it."""
+    then, now = move.before, move.after
+    if now.rule != then.rule:
+        yield _of_rules(now, then), then.rule, now.rule
+
+
+def _of_rules(now: Assertion, then: Assertion) -> Direction:
+    """Return the direction of a rule: of its value where the table knows it, weaker for others.
+
+    Another text or pattern is `changed`, as the text of a checklist criterion is.
+    """
+    if replace(now, value=then.value).rule != then.rule:
+        return "weaker"
+    growth, ordered = TABLE[now.key].growth, TABLE[now.key].ordered
+    if not growth:
+        return "changed"
+    grown = _contains(now.value, then.value, ordered=ordered)
+    shrunk = _contains(then.value, now.value, ordered=ordered)
+    if grown is shrunk:
+        return "changed" if grown else "weaker"
+    inverted = now.negated is not now.fault  # a penalty for what holds: more is stricter
+    return "weaker" if (growth == "weaker") is (grown is not inverted) else "stronger"
+
+
+def _contains(whole: JSON, part: JSON, *, ordered: bool) -> bool:
+    """Return True if a number is as large as another, or a list has all of another."""
+    if isinstance(whole, list | str):  # a text stands for a list of one
+        if ordered:
+            left = iter(_listed(whole))
+            return all(each in left for each in _listed(part))
+        return set(_listed(part)) <= set(_listed(whole))
+    return bool(whole >= part)
+
+
+def _listed(value: JSON) -> list[JSON]:
+    return value if isinstance(value, list) else [value]
+
+
+def required(move: Move) -> Iterator[Told]:
+    """Yield another gate of a criterion."""
+    then, now = move.before, move.after
+    if isinstance(then, Chosen) and isinstance(now, Chosen) and now.required_choices:
+        was, is_now = {*then.required_choices}, {*now.required_choices}
+        if was != is_now:
+            stricter = not was or is_now < was
+            yield ("stronger" if stricter else "weaker"), _requires(then), _requires(now)
+    elif least(then) != least(now):
+        yield compared(least(then), least(now)), _requires(then), _requires(now)
+
+
+def least(criterion: Criterion) -> float:
+    """Return the least mark that passes a criterion's gate, 0..1; -inf: there is no gate."""
+    match criterion:
+        case Check() | Assertion():
+            return 1 if criterion.required else _NO_GATE
+        case Scored():
+            minimum = criterion.required_min_score
+            return _NO_GATE if minimum is None else minimum / 10
+        case Levelled():
+            minimum = criterion.required_min_level
+            return _NO_GATE if minimum is None else _worth(criterion, minimum)
+        case Chosen():
+            return 1 if criterion.required or criterion.required_choices else _NO_GATE
+        case _:
+            assert_never(criterion)
+
+
+def _requires(criterion: Criterion) -> str:
+    match criterion:
+        case Check() | Assertion():
+            return "required" if criterion.required else ""
+        case Scored():
+            minimum = criterion.required_min_score
+            return "" if minimum is None else f"at least {minimum}"
+        case Levelled():
+            minimum = criterion.required_min_level
+            low, high = criterion.levels[0].level, criterion.levels[-1].level
+            return "" if minimum is None else f"at least {minimum} of {low} to {high}"
+        case Chosen():
+            return "required" if criterion.required else ", ".join(criterion.required_choices)
+        case _:
+            assert_never(criterion)
+
+
+def safety(move: Move) -> Iterator[Told]:
+    """Yield the tag of a criterion that must not be waived."""
+    then, now = (SAFETY in (each or ()) for each in (move.before, move.after))
+    if then != now:
+        yield ("weaker", SAFETY, "") if then else ("stronger", "", SAFETY)
+
+
+def setting(move: Move) -> Iterator[Told]:
+    """Yield a setting of an evaluator; a limit has a direction, a script or a prompt has none."""
+    owner, name = move.above(1)[0], move.path[-1]
+    direction: Direction = "changed"
+    if isinstance(owner, MeasuringSpec):
+        limits = name in owner.maximums
+        direction = maximum().direction(move) if limits else "weaker"
+    yield direction, text(move.before), text(move.after)
+
+
+def minimum_score(move: Move) -> Iterator[Told]:
+    """Yield another minimum of a composite; 0 is none."""
+    before, after = (f"{each:g}" if each else "" for each in (move.before, move.after))
+    yield compared(move.before, move.after), before, after
+
+
+def aggregator(move: Move) -> Iterator[Told]:
+    """Yield another way to combine the members; an edited script or prompt is not known."""
+    then, now = move.before, move.after
+    edited = type(then) is type(now) and hasattr(now, "type")
+    yield "changed" if edited else "weaker", _combined(then), _combined(now)
+
+
+def _combined(by: Any) -> str:
+    name = getattr(by, "type", type(by).__name__)
+    weights = getattr(by, "weights", {})
+    shown = ", ".join(f"{each}: {value:g}" for each, value in weights.items())
+    return shown or str(getattr(by, "script", "") or getattr(by, "prompt", "") or name)

@@ -1,0 +1,184 @@
+"""A value that another one has replaced, and how the values of a setting compare."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from rubric_ci.values.changes import Direction, compared
+from rubric_ci.values.config import Config
+from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.evals import EvalCase
+from rubric_ci.values.json_value import JSON
+from rubric_ci.values.walk import ABSENT, Path, canonical, facts
+
+ALL_PASS: Final = 0.999999  # the rate of a gate without rates; a written 1 is stronger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A place with another value at the head; None: it is not set there."""
+
+    before: Any
+    after: Any
+    base: Config  # of both sides
+    head: Config
+    path: Path = ()
+    owners: tuple[tuple[Any, Any], ...] = ()  # the values above it, on both sides
+    asked_for: Callable[[EvalCase], bool] = lambda _: True  # the options of the run choose a case
+
+    def above(self, steps: int) -> tuple[Any, Any]:
+        """Return the values that many steps above the place, before and after."""
+        return self.owners[-steps]
+
+
+Told: TypeAlias = tuple[Direction, str, str]
+"""A change of the grading: its direction, and the texts of before and after."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """How the values of a setting compare."""
+
+    weaker: str  # what makes it weaker, for the documentation; empty: nothing is known
+    direction: Callable[[Move], Direction]
+
+    def __call__(self, move: Move) -> Iterator[Told]:
+        """Yield the change, if there is something to show."""
+        before, after = text(move.before), text(move.after)
+        if before or after:
+            yield self.direction(move), before, after
+
+
+UNKNOWN: Final = Order(weaker="", direction=lambda _: "changed")
+
+
+def text(value: Any) -> str:
+    """Return a value as a change shows it; "": it is not set."""
+    match value:
+        case _ if value is None or value is ABSENT or value in ("", (), [], {}):
+            return ""
+        case str():
+            return value
+        case bool() | int() | float():
+            return str(value)
+        case tuple() | list() if all(isinstance(each, str | int | float) for each in value):
+            return ", ".join(map(str, value))
+        case Mapping() | tuple() | list():
+            return canonical(facts(value))
+    named = getattr(value, "name", "") or getattr(value, "model", "")
+    return named or canonical(facts(value)).removeprefix("{}")
+
+
+def words(*weakest_first: JSON) -> Order:
+    """Return the order of a list of values; others are not comparable."""
+
+    def direction(move: Move) -> Direction:
+        if move.before not in weakest_first or move.after not in weakest_first:
+            return "changed"
+        before, after = (weakest_first.index(value) for value in (move.before, move.after))
+        return compared(before, after)
+
+    shown = " < ".join(f"`{str(word).lower()}`" for word in weakest_first)
+    return Order(weaker=f"moves to the left in {shown}", direction=direction)
+
+
+def minimum() -> Order:
+    """Return the order of a minimum; without one, nothing is demanded."""
+    return Order(
+        weaker="lowered or removed",
+        direction=lambda move: compared(*_numbers(move, unset=float("-inf"))),
+    )
+
+
+def maximum() -> Order:
+    """Return the order of a maximum; without one, anything is allowed."""
+
+    def direction(move: Move) -> Direction:
+        before, after = _numbers(move, unset=float("inf"))
+        return compared(-before, -after)
+
+    return Order(weaker="raised or removed", direction=direction)
+
+
+def demand() -> Order:
+    """Return the order of a demand that is made or not; its content is not comparable."""
+    return Order(
+        weaker="removed",
+        direction=lambda move: compared(bool(move.before), bool(move.after)),
+    )
+
+
+def chosen() -> Order:
+    """Return the order of names that choose cases; without one, every case is chosen."""
+    return Order(
+        weaker="a name is dropped; added where there was none, so that other cases do not count",
+        direction=lambda move: _of_sets(move.before or None, move.after or None),
+    )
+
+
+def left_out() -> Order:
+    """Return the order of names that leave cases out."""
+    return Order(
+        weaker="a name is added",
+        direction=lambda move: _of_sets(move.after or [], move.before or []),
+    )
+
+
+def globs() -> Order:
+    """Return the order of `depends_on`; None is every file of the repository."""
+    return Order(
+        weaker="a glob is removed",
+        direction=lambda move: narrowed(move.before, move.after),
+    )
+
+
+def narrowed(before: Any, after: Any) -> Direction:
+    """Return the direction of globs: `weaker` if some are gone and none is new."""
+    if before is None or after is None:
+        return "weaker" if before is None else "stronger"
+    gone, new = set(before) - set(after), set(after) - set(before)
+    if gone and not new:
+        return "weaker"
+    return "stronger" if new and not gone else "changed"
+
+
+def _of_sets(before: Any, after: Any) -> Direction:
+    """Return `weaker` if the second set is part of the first; None has every name."""
+    if before is None or after is None:
+        return "weaker" if before is None else "stronger"
+    was, now = set(before), set(after)
+    if now <= was or was <= now:
+        return compared(len(was), len(now))
+    return "changed"
+
+
+def pass_rate() -> Order:
+    """Return the order of the pass rate of all cases: without one, no case may fail."""
+    return Order(
+        weaker="lowered; added below 1, so that failures are tolerated",
+        direction=lambda move: compared(*_numbers(move, unset=ALL_PASS)),
+    )
+
+
+def group_rate() -> Order:
+    """Return the order of the pass rate of a group.
+
+    Where all cases have a rate, a group's rate is a further demand; else its cases may not fail
+    without it.
+    """
+
+    def direction(move: Move) -> Direction:
+        whole = {move.head.gate.min_pass_rate, move.base.gate.min_pass_rate} - {None}
+        return compared(*_numbers(move, unset=0.0 if whole else ALL_PASS))
+
+    return Order(
+        weaker="lowered; added below 1 or, where all cases have a rate, removed",
+        direction=direction,
+    )
+
+
+def _numbers(move: Move, *, unset: float) -> tuple[float, float]:
+    before, after = (
+        float(value) if isinstance(value, int | float) else unset
+        for value in (move.before, move.after)
+    )
+    return before, after

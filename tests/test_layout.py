@@ -163,6 +163,7 @@ IMPURE: Final = """
     files/project/loaded_project files/project/near_files files/project/project
     files/project/sparse
     files/project/proposed_files gate/selection/proposed_cases
+    files/project/suite_name services/publish/failure
     files/project/working_tree gate/comparison/baseline_files
     gate/comparison/reference_folder gate/grading_changes/all_changes gate/policy/checkout
     gate/policy/policy_source gate/report/report_file gate/selection/changed_cases

@@ -20,11 +20,11 @@ def first_tracked(folder: Path, environment: Mapping[str, str]) -> str | None:
     The path is relative to its repository. Raises CannotUseGit if git cannot be asked, also where
     a runner's workspace has no repository.
     """
-    known = process.clean_environment(environment)
     _check_repository(folder, environment)
     for place in _places(folder):
         for root in _repositories(place):
             path = place.relative_to(root).as_posix()
+            known = process.environment_at(root, environment)
             if tracked := _tracked(Repository(root=root, environment=known), path):
                 return tracked
     return None

@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from rubric_ci.errors import CannotUseGit
+from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.process import (
     Object,
     Repository,
-    clean_environment,
+    environment_at,
     output,
     query,
     run,
@@ -20,12 +21,22 @@ from rubric_ci.system.git.process import (
 )
 from rubric_ci.values.changes import ABSENT, SYMLINK, Change, Entry
 
+NO_CHECKOUT = (
+    "put a step with actions/checkout before; the input `working-directory` is its `path`, if it "
+    "has one"
+)
+
 
 def open_repository(root: Path, environment: Mapping[str, str]) -> Repository:
     """Open the working tree that contains `root`."""
-    repository = Repository(root=root, environment=clean_environment(environment))
+    repository = Repository(root=root, environment=environment_at(root, environment))
     facts = ("--is-inside-work-tree", "--git-common-dir", "--show-prefix")
-    inside, common, *prefix = output(repository, "rev-parse", *facts).split("\n")
+    try:
+        inside, common, *prefix = output(repository, "rev-parse", *facts).split("\n")
+    except CannotUseGit as error:
+        if in_workflow(environment) and "not a git repository" in error.message:
+            error.hint = NO_CHECKOUT
+        raise
     if inside != "true":
         raise CannotUseGit(f"{root} is not in the working tree of a git repository")
     if not (root / common).is_dir():  # a line feed in a path

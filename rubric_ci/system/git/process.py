@@ -13,6 +13,8 @@ from pathlib import Path
 from weakref import finalize
 
 from rubric_ci.errors import CannotUseGit
+from rubric_ci.system.actions_runner import in_workflow
+from rubric_ci.system.repository import around
 from rubric_ci.values.dataclass import dataclass
 
 TIMEOUT_SECONDS = 300.0
@@ -94,7 +96,7 @@ class Objects:
                     stderr=subprocess.DEVNULL,
                 )
             except FileNotFoundError:
-                raise CannotUseGit("git is not installed, or not on PATH") from None
+                raise _not_installed() from None
             self._owner = os.getpid()
             finalize(self, _end, self._process, self._owner)
         return self._process
@@ -125,6 +127,33 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return kept | QUIET
 
 
+def environment_at(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment for git in a folder; one of the job's workspace is trusted.
+
+    NOTE: in a job in a container the workspace belongs to the runner's user, and the trust that
+    actions/checkout gives it ends with its step.
+    """
+    known = clean_environment(environment)
+    workspace = environment.get("GITHUB_WORKSPACE")
+    if not in_workflow(environment) or not workspace:
+        return known
+    top = Path(os.path.realpath(next(around(folder), folder)))
+    if not top.is_relative_to(os.path.realpath(workspace)):
+        return known
+    return configured(known, {"safe.directory": str(top)})
+
+
+def configured(environment: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which git has these settings besides its own."""
+    first = int(environment.get("GIT_CONFIG_COUNT") or 0)
+    pairs = {
+        f"GIT_CONFIG_{part}_{number}": text
+        for number, pair in enumerate(settings.items(), first)
+        for part, text in zip(("KEY", "VALUE"), pair, strict=True)
+    }
+    return {**environment, **pairs, "GIT_CONFIG_COUNT": str(first + len(settings))}
+
+
 def guarded(repository: Repository) -> Repository:
     """Return the repository with git's hooks, filters, helpers and replacements turned off.
 
@@ -134,15 +163,7 @@ def guarded(repository: Repository) -> Repository:
     found = run(repository, "config", "--name-only", "-z", "--get-regexp", programs)
     names = found.stdout.decode("utf-8", "surrogateescape").split("\0")
     off = _OFF | dict.fromkeys(filter(None, names), "")
-    known = repository.environment
-    first = int(known.get("GIT_CONFIG_COUNT") or 0)
-    pairs = {
-        f"GIT_CONFIG_{part}_{number}": text
-        for number, pair in enumerate(off.items(), first)
-        for part, text in zip(("KEY", "VALUE"), pair, strict=True)
-    }
-    own = {**known, **_GUARDED, **pairs, "GIT_CONFIG_COUNT": str(first + len(off))}
-    return replace(repository, environment=own)
+    return replace(repository, environment=configured(repository.environment | _GUARDED, off))
 
 
 def query(repository: Repository, *arguments: str) -> str:
@@ -175,7 +196,7 @@ def run(repository: Repository, *arguments: str) -> "subprocess.CompletedProcess
             check=False,
         )
     except FileNotFoundError:
-        raise CannotUseGit("git is not installed, or not on PATH") from None
+        raise _not_installed() from None
     except subprocess.TimeoutExpired:
         message = f"git {arguments[0]} did not end within {TIMEOUT_SECONDS:g} s"
         raise CannotUseGit(message) from None
@@ -212,6 +233,11 @@ def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
     if owner == os.getpid():
         process.kill()
         process.wait()
+
+
+def _not_installed() -> CannotUseGit:
+    hint = "in a workflow, install it before actions/checkout, which else leaves the files only"
+    return CannotUseGit("git is not installed, or not on PATH", hint)
 
 
 def _unreadable(name: str) -> CannotUseGit:

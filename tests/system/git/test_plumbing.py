@@ -215,6 +215,40 @@ def test_a_folder_without_git(tmp_path: Path) -> None:
         plumbing.open_repository(tmp_path, ENVIRONMENT | {"GIT_CEILING_DIRECTORIES": str(tmp_path)})
 
 
+def test_a_job_without_a_checkout(tmp_path: Path) -> None:
+    job = {"GITHUB_ACTIONS": "true", "GIT_CEILING_DIRECTORIES": str(tmp_path)}
+    with pytest.raises(CannotUseGit) as caught:
+        plumbing.open_repository(tmp_path, ENVIRONMENT | job)
+    assert caught.value.hint == (
+        "put a step with actions/checkout before; the input `working-directory` is its `path`, if "
+        "it has one"
+    )
+
+
+@platforms.MODES
+@pytest.mark.parametrize("inside", [True, False], ids=["workspace", "elsewhere"])
+def test_a_checkout_of_another_user(checkout: Checkout, tmp_path: Path, *, inside: bool) -> None:
+    """As in a job in a container: only the checkout of the job's own workspace is trusted."""
+    if os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    first = checkout.commit({"evals/a.yaml": "a"})
+    for path in [checkout.root, *checkout.root.rglob("*")]:
+        os.chown(path, 4_321, 4_321)
+    workspace = checkout.root.parent if inside else tmp_path / "other"
+    job = {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(workspace), "HOME": str(tmp_path)}
+    known = ENVIRONMENT | job | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    if inside:
+        assert plumbing.commit(plumbing.open_repository(checkout.root, known), "HEAD") == first
+        assert plumbing.commit(plumbing.open_repository(checkout.root / "evals", known), "HEAD")
+        return
+    with pytest.raises(CannotUseGit, match="detected dubious ownership") as caught:
+        plumbing.open_repository(checkout.root, known)
+    assert caught.value.hint == (
+        "To add an exception for this directory, call: git config --global --add safe.directory "
+        f"{checkout.root}"
+    )
+
+
 def test_git_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CannotUseGit, match=r"^git is not installed, or not on PATH$"):

@@ -12,6 +12,7 @@ from typing import Any, Final
 from rubric_ci.errors import CannotReachModel, CannotUseGit, NotCached
 from rubric_ci.files.parsing.env_vars import credential
 from rubric_ci.files.project.discovery import find_root
+from rubric_ci.github.actions import read_event
 from rubric_ci.grading.targets.program_recording import recording_of
 from rubric_ci.models.llm import preflight, recording
 from rubric_ci.models.llm.allowed_hosts import guard, refusal
@@ -198,10 +199,11 @@ def _sealed(
     if not in_workflow(environment):
         return options, ""
     left = any(options.folder.glob("??/*.json"))
+    event = read_event(environment)
+    fix = (event and event.without_secrets) or f"set the variable {CACHE_KEY} to a secret"
     note = (
         f"The cache {options.folder.as_posix()} was not read: a workflow trusts the entries of "
-        "earlier runs by the judge's credential, and this run has none that lasts; set the "
-        f"variable {CACHE_KEY} to a secret"
+        f"earlier runs by the judge's credential, and this run has none that lasts; {fix}"
     )
     return replace(options, seal=token_bytes(32)), note if left else ""
 

@@ -29,9 +29,11 @@ def command_to_set(name: str) -> str:
 def how_to_set(name: str, environment: Mapping[str, str]) -> str:
     """Return how a job gets a variable; empty: this is not a job."""
     if in_workflow(environment):
-        file = workflow_file(environment)
-        line, place = _line(name, file, environment), file or "the workflow"
-        return f"run `{command_to_set(name)}`, and add {line} in {place}"
+        file, text = _workflow(environment)
+        (line, keys), place = _line(name, text), file or "the workflow"
+        if re.search(rf"\b{re.escape(name)}\s*[=:].*\$\{{\{{", text):
+            return f"run `{command_to_set(name)}`: {line} in {keys} of {place} has no value"
+        return f"run `{command_to_set(name)}`, and add {line} to {keys} in {place}"
     if in_other_ci(environment):
         return f"set {name} among the variables of the CI job"
     return ""
@@ -44,17 +46,19 @@ def workflow_file(environment: Mapping[str, str]) -> str:
     return f".github/workflows/{name}" if found else ""
 
 
-def _line(name: str, file: str, environment: Mapping[str, str]) -> str:
-    """Return the line to add: of a workflow that is called, or of a step."""
-    value = f"${{{{ {'vars' if is_public(name) else 'secrets'}.{name} }}}}"
-    if _CALLS_OURS.search(_text(file, environment)):
-        return f"`{name}={value}` to `secrets: env:`"
-    return f"`{name}: {value}` to `env:` of the step"
-
-
-def _text(file: str, environment: Mapping[str, str]) -> str:
+def _workflow(environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return the file of the workflow that runs, and its text; empty: it is not in the checkout."""
+    file = workflow_file(environment)
     try:
         path = Path(environment.get("GITHUB_WORKSPACE", "")) / file
-        return path.read_text(encoding="utf-8") if file else ""
+        return file, path.read_text(encoding="utf-8") if file else ""
     except (OSError, ValueError):
-        return ""
+        return file, ""
+
+
+def _line(name: str, text: str) -> tuple[str, str]:
+    """Return the line that passes a variable on, and where: in a workflow that calls, in a step."""
+    value = f"${{{{ {'vars' if is_public(name) else 'secrets'}.{name} }}}}"
+    if _CALLS_OURS.search(text):
+        return f"`{name}={value}`", "`secrets: env:`"
+    return f"`{name}: {value}`", "`env:` of the step"

@@ -40,6 +40,13 @@ jobs:
             id="an address",
         ),
         pytest.param(
+            CALLED,
+            "OPENAI_API_KEY",
+            "run `gh secret set OPENAI_API_KEY`: `OPENAI_API_KEY=${{ secrets.OPENAI_API_KEY }}` "
+            "in `secrets: env:` of .github/workflows/evals.yml has no value",
+            id="a secret that is passed on",
+        ),
+        pytest.param(
             STEP,
             "SHOP_TOKEN",
             "run `gh secret set SHOP_TOKEN`, and add `SHOP_TOKEN: ${{ secrets.SHOP_TOKEN }}` "

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from rubric_ci.errors import CannotFindPullRequest, ExitCode, UserError
+from rubric_ci.errors import CannotFindPullRequest, ExitCode
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.github import checks, posts
 from rubric_ci.github.actions import Event, FinishedRun, read_event
@@ -12,7 +12,6 @@ from rubric_ci.github.rest_api import Server, build_server
 from rubric_ci.reports.render import annotations, markdown, summary
 from rubric_ci.reports.render.markdown_case import Links
 from rubric_ci.text import escape
-from rubric_ci.text.escape import error_line
 from rubric_ci.values.command_settings import CommentSettings
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import needs_review
@@ -25,26 +24,6 @@ SIZES = (
     30_000,
     6_000,
 )  # tried in turn: GitHub sometimes rejects smaller comments too
-
-
-def try_to_post(
-    report: RunReport, settings: CommentSettings, environment: Mapping[str, str]
-) -> list[str]:
-    """Post at the end of a run; a failure is one line and does not change the exit code."""
-    try:
-        return post(report, settings, environment)
-    except UserError as error:
-        return [f"not posted: {error_line(error)}"]
-
-
-def try_to_post_failure(
-    body: str, settings: CommentSettings, environment: Mapping[str, str]
-) -> list[str]:
-    """Post at the end of a run that could not start; a failure is one line."""
-    try:
-        return [post_failure(body, settings, environment)]
-    except UserError as error:
-        return [f"not posted: {error_line(error)}"]
 
 
 def post_failure(body: str, settings: CommentSettings, environment: Mapping[str, str]) -> str:

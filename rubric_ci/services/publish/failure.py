@@ -14,7 +14,7 @@ from rubric_ci.errors import CannotFindEvals, CannotReadReport, ExitCode, Invali
 from rubric_ci.files.project.discovery import read_text, write_text
 from rubric_ci.files.project.suite_name import suite_name
 from rubric_ci.reports.render.summary import COULD_NOT_START
-from rubric_ci.services.publish.workflow import Workflow, annotate, write_problems
+from rubric_ci.services.publish.workflow import Workflow, annotate, not_posted, write_problems
 from rubric_ci.system import file_io, masking
 from rubric_ci.text import escape
 from rubric_ci.text.escape import command, error_line
@@ -61,7 +61,8 @@ def publish_failure_of_run(
     error: UserError, settings: RunSettings, environment: Mapping[str, str]
 ) -> None:
     """Write the error in place of a report, and into the run's comment; in a workflow only."""
-    if Workflow.of(environment) is None:
+    workflow = Workflow.of(environment, settings.annotations)
+    if workflow is None:
         return
     suite = suite_name(settings)
     found = {"failure": masking.redact(_one_line(error)), "suite": suite}
@@ -71,11 +72,14 @@ def publish_failure_of_run(
         write_text(settings.output_dir / FAILURE, f"{text}\n")
     if settings.comment == "off":
         return
-    from rubric_ci.services.publish.comment import try_to_post_failure  # loads PyGithub
+    from rubric_ci.services.publish.comment import post_failure  # loads PyGithub
 
     comment = CommentSettings(mode=settings.comment, key=suite)
-    for line in try_to_post_failure(failure_text(error, suite=suite), comment, environment):
-        click.echo(escape.log_line(line))
+    try:
+        line = post_failure(failure_text(error, suite=suite), comment, environment)
+    except UserError as refused:
+        line = not_posted(refused, workflow)
+    click.echo(escape.log_line(line))
 
 
 def failure_text(error: UserError, title: str = COULD_NOT_START, suite: str = "") -> str:

@@ -8,7 +8,7 @@ from typing import Self
 
 import click
 
-from rubric_ci.errors import CannotReadFile, CannotWriteFile
+from rubric_ci.errors import CannotFindPullRequest, CannotReadFile, CannotWriteFile, UserError
 from rubric_ci.files.validation.output.github import annotation
 from rubric_ci.gate.report.decision import gate_state
 from rubric_ci.github.actions import Event, add_summary, read_event, set_outputs
@@ -17,7 +17,7 @@ from rubric_ci.reports.render.markdown_case import Links
 from rubric_ci.services.publish import telemetry
 from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.text import escape
-from rubric_ci.text.escape import PER_LEVEL, disable_workflow_commands
+from rubric_ci.text.escape import PER_LEVEL, command, disable_workflow_commands, error_line
 from rubric_ci.values.command_settings import CommentSettings, RunSettings
 from rubric_ci.values.comparison import Comparison
 from rubric_ci.values.dataclass import dataclass
@@ -193,8 +193,6 @@ def _links(workflow: Workflow, page: str) -> Links:
 def _post(report: RunReport, settings: RunSettings, environment: Mapping[str, str]) -> list[str]:
     if settings.comment == "off" and not settings.check_run:
         return []
-    from rubric_ci.services.publish.comment import try_to_post  # loads PyGithub
-
     comment = CommentSettings(
         mode=settings.comment,
         key=settings.comment_key,
@@ -202,3 +200,33 @@ def _post(report: RunReport, settings: RunSettings, environment: Mapping[str, st
         page=settings.page,
     )
     return try_to_post(report, comment, environment)
+
+
+def try_to_post(
+    report: RunReport, settings: CommentSettings, environment: Mapping[str, str]
+) -> list[str]:
+    """Post at the end of a run; a failure is one line and does not change the exit code."""
+    from rubric_ci.services.publish.comment import post  # loads PyGithub
+
+    try:
+        return post(report, settings, environment)
+    except UserError as error:
+        return [not_posted(error, Workflow.of(environment))]
+
+
+def not_posted(error: UserError, workflow: Workflow | None) -> str:
+    """Return the line about what is not posted; a workflow also shows it where people look.
+
+    An event without a pull request and a newer push are no failure.
+    """
+    line = f"not posted: {error_line(error)}"
+    if workflow is None or isinstance(error, CannotFindPullRequest):
+        return line
+    event = workflow.event
+    level = "warning"
+    if event and event.without_secrets and getattr(error, "status", None) == 403:
+        level = "notice"
+        line = f"not posted: {event.without_secrets}, and a token that can only read"
+    workflow.annotate(f"{command(level, line, {'title': 'rubric-ci'})}\n")
+    lines = write_problems(lambda: workflow.add_summary(f"\n{escape.prose(line)}"))
+    return "\n".join([line, *lines])

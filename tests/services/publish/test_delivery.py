@@ -10,7 +10,7 @@ import pexpect
 import pytest
 
 from tests import platforms
-from tests.contract.fake_github import Fault, GitHub, Pull, serving
+from tests.contract.fake_github import Fault, GitHub, Pull, Token, serving
 from tests.sample_project import Project, clean_environment
 
 SHA = "1" * 40
@@ -134,6 +134,34 @@ def test_the_comment_follows_the_pushes(
     assert [(check["name"], check["conclusion"]) for check in github.checks] == [
         ("evals", "success")
     ]
+
+
+DENIED = (
+    "::warning title=rubric-ci::not posted: GitHub denied the request (403: Resource not "
+    "accessible by integration) (the job needs `permissions: {pull-requests: write}`"
+)
+READS = (
+    "::notice title=rubric-ci::not posted: GitHub gives this run no secrets, because the "
+    "pull request comes from a fork, and a token that can only read"
+)
+
+
+@pytest.mark.parametrize(
+    ("fork", "expected"), [(False, DENIED), (True, READS)], ids=["permission", "fork"]
+)
+def test_a_comment_that_is_refused_is_shown_where_people_look(
+    project: Project, environment: dict[str, str], github: GitHub, *, fork: bool, expected: str
+) -> None:
+    github.tokens["reads"] = Token(writes=False)
+    if fork:
+        event = Path(environment["GITHUB_EVENT_PATH"])
+        event.write_text(event.read_text().replace("o/r", "ada/r"))
+    run = project.run(**environment | {"GITHUB_TOKEN": "reads"})
+    assert run.returncode == 0
+    [annotation] = [x for x in run.stdout.splitlines() if x.startswith(("::warning", "::notice"))]
+    assert annotation.startswith(expected)
+    summary = Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
+    assert summary.rpartition("\n\n")[2].startswith("not posted: GitHub ")
 
 
 NOW = {"Retry-After": "0"}

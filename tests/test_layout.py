@@ -30,6 +30,7 @@ SAME_NAMES: Final = {  # file names that stand in several packages with one mean
 }
 THROUGH: Final = {  # modules that are tested through what uses them, by the file of those tests
     "test_startup.py": "__main__",
+    "cli/commands/test_report_comment.py": "services/publish/comment",
     "cli/commands/test_images.py": "files/validation/media_rules models/judge/shown_media",
     "parts/pytest/test_sessions.py": """
         parts/pytest/__init__ parts/pytest/plugin parts/pytest/item_failures parts/pytest/hooks

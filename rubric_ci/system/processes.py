@@ -11,12 +11,14 @@ import subprocess
 import sys
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import field
 from functools import cache, partial
 from pathlib import Path
+from tempfile import mkstemp
 from time import perf_counter
+from typing import BinaryIO
 
 from rubric_ci.errors import CannotRunScript, ScriptTimedOut
 from rubric_ci.system.ci_advice import how_to_set
@@ -30,6 +32,7 @@ TAIL_LENGTH = 300  # characters of an output in a message
 _CHUNK = 64 * 1024
 _GRACE_SECONDS = 2.0  # for pipes to close after the kill
 _POLL_SECONDS = 0.25
+_WATCH_SECONDS = 0.1  # between two looks at the size of a file
 _PR_SET_DUMPABLE = 4
 
 _NODE = re.compile(r"Node\.js v[\d.]+")
@@ -55,6 +58,7 @@ class Command:
     stdin: str = ""
     output_limit: int = OUTPUT_LIMIT
     gives_up: Callable[[bytes], bool] = lambda _: False  # its output so far says that it failed
+    to_file: bool = False  # its stdout: a program that exits before a pipe is read loses the rest
 
     def __str__(self) -> str:
         """Return the command in backquotes, short enough for a message."""
@@ -129,21 +133,31 @@ def _without_stack(output: str) -> str:
 
 async def run(command: Command) -> Finished:
     """Run a command to its end; raises CannotRunScript."""
+    if not command.to_file:
+        return await _run(command)
+    with _output_file() as (written, read):
+        return await _run(command, written, read)
+
+
+async def _run(
+    command: Command, written: BinaryIO | None = None, read: BinaryIO | None = None
+) -> Finished:
     started = perf_counter()
-    process = await _start(command)
+    process = await _start(command, written)
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
-    assert stdin is not None  # noqa: S101 - all three are opened as pipes
-    assert stdout is not None  # noqa: S101
+    assert stdin is not None  # noqa: S101 - they are opened as pipes
     assert stderr is not None  # noqa: S101
+    kill, over = partial(_kill, process), asyncio.Event()
     pipes = asyncio.gather(
-        _read(stdout, command, partial(_kill, process)),
+        _read(stdout, command, kill) if stdout else _watch(read, command, kill, over),
         _read_tail(stderr),
         _feed(stdin, command.stdin.encode()),
     )
     try:
         ended = await _wait(process, command.timeout_seconds)
     finally:
-        _kill(process)
+        kill()
+        over.set()
         drained = await _drain(process, pipes)
     duration = perf_counter() - started
     if not ended:
@@ -174,10 +188,22 @@ def _withheld(command: Command, output: str) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(_VARIABLE.findall(output)) if name in missing)
 
 
-async def _start(command: Command) -> Process:
+@contextmanager
+def _output_file() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """Yield a new file to append to, and the same one to read; no run leaves it behind."""
+    descriptor, name = mkstemp(prefix="rubric-ci-output-")
+    with os.fdopen(descriptor, "rb") as read, Path(name).open("ab") as written:
+        if sys.platform != "win32":
+            Path(name).unlink()
+        yield written, read
+    with suppress(OSError):  # Windows keeps a file that a process holds open
+        Path(name).unlink(missing_ok=True)
+
+
+async def _start(command: Command, out: BinaryIO | None) -> Process:
     if not command.cwd.is_dir():
         raise CannotRunScript(f"{command} cannot run in {command.cwd}: there is no such folder")
-    starting = asyncio.ensure_future(_spawn(command))
+    starting = asyncio.ensure_future(_spawn(command, out))
     try:
         return await asyncio.shield(starting)
     except (OSError, ValueError) as error:
@@ -210,18 +236,18 @@ def _hide_memory() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-async def _spawn(command: Command) -> Process:
+async def _spawn(command: Command, out: BinaryIO | None) -> Process:
     _hide_memory()
     cwd, env = command.cwd, dict(command.environment)
     new_session = sys.platform != "win32"
     flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     if isinstance(command.script, str):
         return await asyncio.create_subprocess_shell(
-            command.script, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, env=env,
+            command.script, stdin=PIPE, stdout=out or PIPE, stderr=PIPE, cwd=cwd, env=env,
             start_new_session=new_session, creationflags=flags,
         )  # fmt: skip
     return await asyncio.create_subprocess_exec(
-        *command.script, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, env=env,
+        *command.script, stdin=PIPE, stdout=out or PIPE, stderr=PIPE, cwd=cwd, env=env,
         start_new_session=new_session, creationflags=flags,
     )  # fmt: skip
 
@@ -281,6 +307,24 @@ async def _read(stream: StreamReader, command: Command, kill: Callable[[], None]
         if command.gives_up(bytes(kept)):
             kill()
     return bytes(kept)
+
+
+async def _watch(
+    file: BinaryIO | None, command: Command, kill: Callable[[], None], over: asyncio.Event
+) -> bytes:
+    """Read a file while a command writes it, as `_read` reads a pipe, until the command is over."""
+    assert file is not None  # noqa: S101 - without a file there is a pipe
+    kept = b""
+    while True:
+        is_last = over.is_set()
+        if more := file.read(command.output_limit + 1 - len(kept)):
+            kept += more
+            if len(kept) > command.output_limit or command.gives_up(kept):
+                kill()
+        if is_last:
+            return kept
+        with suppress(TimeoutError):
+            await asyncio.wait_for(over.wait(), _WATCH_SECONDS)
 
 
 async def _read_tail(stream: StreamReader) -> bytes:

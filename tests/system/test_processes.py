@@ -3,14 +3,18 @@
 import asyncio
 import gc
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from rubric_ci.errors import CannotRunScript
+from rubric_ci.errors import CannotRunScript, ScriptTimedOut
 from rubric_ci.system.processes import (
     STDERR_LIMIT,
     Command,
@@ -135,6 +139,61 @@ def test_printing_too_much_is_an_error(tmp_path: Path) -> None:
 def test_printing_without_end_is_stopped_long_before_the_timeout(tmp_path: Path) -> None:
     with pytest.raises(CannotRunScript, match=r"^`yes` printed more than 8388608 bytes$"):
         execute("yes", tmp_path, timeout=100)
+
+
+HASTY = """\
+import os
+os.set_blocking(1, False)
+left = b"x" * 1_000_000
+try:
+    while left:
+        left = left[os.write(1, left):]
+except BlockingIOError:
+    pass
+"""
+
+
+def test_a_program_that_does_not_wait_for_its_reader_loses_nothing_in_a_file(
+    tmp_path: Path,
+) -> None:
+    """As programs of Node that exit before their pipe is read."""
+    command = Command(script=python(HASTY), cwd=tmp_path, environment=PATH, timeout_seconds=20)
+    finished = asyncio.run(run(replace(command, to_file=True)))
+    assert (finished.status, finished.stdout) == (0, "x" * 1_000_000)
+    assert len(asyncio.run(run(command)).stdout) < 1_000_000
+    assert not [*Path(tempfile.gettempdir()).glob("rubric-ci-output-*")]
+
+
+@pytest.mark.parametrize(
+    ("script", "more", "message"),
+    [
+        ("yes", {}, "`yes` printed more than 8388608 bytes"),
+        ("echo begun; sleep 60", {"timeout_seconds": 1}, "did not end within 1 s and was killed"),
+    ],
+)
+def test_the_limits_of_an_output_in_a_file(
+    script: str, more: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    command = Command(
+        script=script, cwd=tmp_path, environment=PATH, timeout_seconds=100, to_file=True
+    )
+    with pytest.raises(CannotRunScript, match=re.escape(message)) as caught:
+        asyncio.run(run(replace(command, **more)))
+    if isinstance(caught.value, ScriptTimedOut):
+        assert caught.value.printed == "begun\n"
+
+
+def test_an_output_in_a_file_may_say_that_it_failed(tmp_path: Path) -> None:
+    command = Command(
+        script="echo lost; sleep 60",
+        cwd=tmp_path,
+        environment=PATH,
+        timeout_seconds=50,
+        to_file=True,
+        gives_up=lambda printed: b"lost" in printed,
+    )
+    finished = asyncio.run(run(command))
+    assert (finished.status, finished.stdout) == (-9, "lost\n")
 
 
 def test_keeps_the_end_of_a_long_stderr(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from rubric_ci.errors import CannotAnswer, CannotReadFile, ScriptTimedOut
 from rubric_ci.files.yaml_text.recordings import MEASURES
 from rubric_ci.grading.targets.call_spelling import Spelling, spelled
 from rubric_ci.models.agents import READERS, format_of, steps_so_far
-from rubric_ci.models.agents.program import NO_FILES, AgentFailed, Files, last_event
+from rubric_ci.models.agents.program import NO_FILES, AgentFailed, Files, last_event, parsed
 from rubric_ci.system import file_io
 from rubric_ci.system.masking import redact
 from rubric_ci.system.processes import Finished, describe_exit
@@ -174,7 +174,19 @@ def read(form: str, stdout: str, stderr: str, target: CliTarget, files: Files = 
     except AgentFailed as error:
         known = target.agent and error.cost_usd is not None
         spent = Usage(calls=1, cost_usd=error.cost_usd or 0.0) if known else None
-        raise CannotAnswer(f"the target `{target.name}` failed: {error}", spent) from None
+        reason = _why_cut(stdout) or str(error)
+        raise CannotAnswer(f"the target `{target.name}` failed: {reason}", spent) from None
+
+
+def _why_cut(stdout: str) -> str:
+    """Return that an output in JSON ends within a line; "": it does not."""
+    last = stdout.rpartition("\n")[2]
+    if not last.startswith("{") or parsed(last) is not None:
+        return ""
+    return (
+        f"its output ends within a line, after {len(stdout.encode()):,} bytes: the program exited "
+        "before all of it was read; let it write to a file, and print that"
+    )
 
 
 def did(form: str, stdout: str, stderr: str, spelling: Spelling) -> Answer | None:

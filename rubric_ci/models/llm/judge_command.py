@@ -56,6 +56,7 @@ async def ask(call: ModelCall) -> ModelReply:
                     known=os.environ,
                     timeout_seconds=call.endpoint.timeout_seconds + _GRACE_SECONDS,
                     stdin=prompt(call),
+                    to_file=known is not None,
                     gives_up=known.gives_up if known else never,
                 )
             )

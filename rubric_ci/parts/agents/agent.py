@@ -155,6 +155,7 @@ async def _run(
             known=context.environment,
             timeout_seconds=target.timeout_seconds,
             stdin=prompt(session.asked(case)),
+            to_file=True,
             gives_up=lambda printed: known.gives_up(printed) or _is_over(agent, printed),
         )
         try:

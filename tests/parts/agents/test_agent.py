@@ -694,6 +694,24 @@ def test_a_call_with_more_levels_than_a_report_can_hold_is_no_answer(
     assert [step.arguments for step in steps_of(left.messages)] == [{}, said]
 
 
+@pytest.mark.parametrize(
+    ("form", "said", "reason"),
+    [
+        ("qwen", [CALL], "the stream has no result"),
+        ("qwen", [CALL, CLAUDE], "its output ends within a line, after {size} bytes"),
+        ("gemini-cli", [{"type": "init"}, {"type": "result"}], "its output ends within a line"),
+    ],
+)
+def test_a_cut_output_is_said_to_be_one(
+    bench: Bench, form: str, said: list[dict[str, Any]], reason: str
+) -> None:
+    text = "\n".join(map(json.dumps, said))
+    text = f"{text}\n" if len(said) == 1 else text[:-1]
+    (bench.root / "out.jsonl").write_text(text)
+    refused = bench.refusal(command("cat out.jsonl", trace=form))
+    assert refused.startswith(f"the target `c` failed: {reason.format(size=len(text))}")
+
+
 TURN = {"type": "assistant.turn_start", "data": {"turnId": "0"}}
 USED = {"type": "tool.execution_start", "data": {"toolCallId": "1", "toolName": "ls"}}
 

@@ -17,6 +17,7 @@ from tests.aimock import Aimock
 from tests.http_server import serving
 from tests.invoke import invoke
 from tests.real_agents import programs
+from tests.real_agents.token_server import TokenServer
 
 pytestmark = [
     pytest.mark.slow,
@@ -201,6 +202,24 @@ def test_an_agent_in_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (step,) = found["trace"]["steps"]
     assert "No such file" in step["result"] + step["error"]
     assert [change["path"] for change in found["file_changes"]] == ["made"]
+
+
+@pytest.mark.parametrize("agent", programs.AGENTS)
+def test_tokens_are_those_of_the_server(agent: str, tmp_path: Path) -> None:
+    with serving(TokenServer) as server:
+        (case,) = report(tmp_path, [programs.target(agent, server.url)], {"one": "go"}).values()
+    assert outcome(case) == "Done."
+    assert case["trace"]["usage"]["token_usage"] == {"input": 20_000, "output": 1_000}
+
+
+@pytest.mark.parametrize("agent", programs.AGENTS)
+def test_long_answers_of_several_at_once(agent: str, aimock: Aimock, tmp_path: Path) -> None:
+    """A program that exits before a pipe is read would lose the end."""
+    text = "The answer is 42. " * 9_000  # 160 KB
+    aimock.load([{**scripted.says(text), "match": {}}])
+    asked = dict.fromkeys(("one", "two", "three"), "write much")
+    cases = report(tmp_path, [programs.target(agent, aimock.url, concurrency=3)], asked)
+    assert {outcome(case).strip() == text.strip() for case in cases.values()} == {True}
 
 
 def test_thirty_cases_of_codex_at_a_time(aimock: Aimock, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ SYSTEM: Final = "You mark answers against criteria. Reply with one JSON object a
 _PRINT: Final = ("claude", "-p", "--output-format", "stream-json", "--verbose")
 _CAP: Final = "--max-budget-usd"
 _SERVERS: Final = "mcp.json"
+_READ: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _ALONE: Final = ("--strict-mcp-config", "--setting-sources", "", "--disable-slash-commands")
 
 
@@ -113,19 +114,22 @@ def _result(said: Mapping[str, Any], steps: tuple[Step, ...]) -> Trace:
         told = mapping(said.get("error")).get("message")
         raise failure(errors or str(text or told or said.get("subtype")), status or None, spent)
     stop, used = said.get("stop_reason"), mapping(said.get("usage"))
-    read_tokens = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     ends: Mapping[JSON, Finish] = {"refusal": "refusal", "max_tokens": "length"}
     return Trace(
         answer=text,
         steps=steps,
         finish=ends.get(stop, "stop"),
-        input_tokens=sum(integer(used.get(name)) for name in read_tokens),
+        input_tokens=_read_tokens(used),
         output_tokens=integer(used.get("output_tokens")),
         cost_usd=number(said.get("total_cost_usd")),
         duration_ms=number(said.get("duration_ms")),
         model=_main_model(mapping(said.get("modelUsage"))),
         session=str(said.get("session_id") or ""),
     )
+
+
+def _read_tokens(used: Mapping[str, Any]) -> int:
+    return sum(integer(used.get(name)) for name in _READ)
 
 
 def _session(said: list[Mapping[str, Any]], steps: tuple[Step, ...]) -> Trace:
@@ -137,7 +141,7 @@ def _session(said: list[Mapping[str, Any]], steps: tuple[Step, ...]) -> Trace:
     return Trace(
         answer=next((text for text in reversed(texts) if text), ""),
         steps=steps,
-        input_tokens=sum(integer(used.get("input_tokens")) for used in by_id.values()),
+        input_tokens=sum(map(_read_tokens, by_id.values())),
         output_tokens=sum(integer(used.get("output_tokens")) for used in by_id.values()),
         duration_ms=milliseconds(times[0], times[-1]) if times else None,
         model=next((str(m["model"]) for m in messages if m.get("model")), ""),

@@ -39,6 +39,7 @@ _TOLD: Final = {
 _SESSIONS: Final = ".gemini/tmp/*/chats/*.jsonl"
 _EXIT: Final = re.compile(r"\nExit Code: (\d+)(?=\n|$)")
 _ONLY_STATUS: Final = re.compile(r"Command exited with code: (\d+)")
+_WRITTEN: Final = ("candidates", "thoughts")
 _LOGIN: Final = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
 
 
@@ -93,7 +94,7 @@ def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
         answer=text,
         finish=finish_of(files.get(_TELEMETRY, "")),
         input_tokens=sum(integer(of.get("prompt")) for of in tokens),
-        output_tokens=sum(integer(of.get("candidates")) for of in tokens),
+        output_tokens=sum(integer(of.get(name)) for of in tokens for name in _WRITTEN),
         model=next(iter(models)) if len(models) == 1 else "",
     )
 
@@ -115,10 +116,15 @@ def _stream(said: list[Mapping[str, Any]], files: Files) -> Trace:
         steps=tuple(_steps(said, _statuses(files))),
         finish=finish_of(files.get(_TELEMETRY, "")),
         input_tokens=integer(stats.get("input_tokens")),
-        output_tokens=integer(stats.get("output_tokens")),
+        output_tokens=max(integer(stats.get("output_tokens")), _written(stats)),
         duration_ms=number(stats.get("duration_ms")),
         model=next((str(e["model"]) for e in said if e.get("type") == "init" and "model" in e), ""),
     )
+
+
+def _written(stats: Mapping[str, Any]) -> int:
+    """Return the tokens of replies with their thoughts, which `output_tokens` leaves out."""
+    return integer(stats.get("total_tokens")) - integer(stats.get("input_tokens"))
 
 
 def _answer(said: list[Mapping[str, Any]]) -> str:

@@ -1,7 +1,7 @@
 """opencode: `opencode run --format json`, a stream of its parts; a cost of 0 is an unknown one."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.models.agents.program import (
@@ -93,10 +93,19 @@ def read(stdout: str, stderr: str, _: Files = NO_FILES, /) -> Trace:
         answer=_answer(said),
         steps=tuple(_steps(stdout)),
         finish=finishes.get(ends[-1].get("reason"), "stop"),
-        input_tokens=sum(integer(each.get("input")) for each in tokens),
-        output_tokens=sum(integer(each.get("output")) for each in tokens),
+        input_tokens=sum(map(_input, tokens)),
+        output_tokens=sum(_sum(each, ("output", "reasoning")) for each in tokens),
         cost_usd=sum(number(part.get("cost")) or 0 for part in ends) or None,
     )
+
+
+def _input(tokens: Mapping[str, Any]) -> int:
+    """Return the tokens of a prompt: its `input` is without what the server had in its cache."""
+    return integer(tokens.get("input")) + _sum(mapping(tokens.get("cache")), ("read", "write"))
+
+
+def _sum(tokens: Mapping[str, Any], names: Iterable[str]) -> int:
+    return sum(integer(tokens.get(name)) for name in names)
 
 
 def _failed(error: Mapping[str, Any]) -> Exception:

@@ -11,7 +11,9 @@ from rubric_ci.models.agents.program import (
     Agent,
     Files,
     Start,
+    events,
     finish_of,
+    integer,
     mapping,
     option,
 )
@@ -70,9 +72,18 @@ def _server(of: Mapping[str, JSON]) -> JSON:
 
 
 def read(stdout: str, stderr: str, files: Files = NO_FILES, /) -> Trace:
-    """Read the stream; its telemetry has why the last reply ended."""
+    """Read the stream; its telemetry has why the last reply ended.
+
+    Its input tokens contain those that the server had in its cache, unlike Claude Code's.
+    """
     trace = claude_code.read(stdout, stderr)
-    return replace(trace, finish=finish_of(files.get(_TELEMETRY, "")))
+    ends = [event for event in events(stdout) if event.get("type") == "result"]
+    used = mapping(ends[-1].get("usage")) if ends else {}
+    return replace(
+        trace,
+        finish=finish_of(files.get(_TELEMETRY, "")),
+        input_tokens=integer(used.get("input_tokens")) if ends else trace.input_tokens,
+    )
 
 
 def _is_output(said: Mapping[str, object]) -> bool:

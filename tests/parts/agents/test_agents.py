@@ -469,6 +469,90 @@ def test_totals_of_a_trajectory_and_of_spans() -> None:
     assert (found.input_tokens, found.output_tokens, found.duration_ms) == (9, 3, 90.0)
 
 
+SAID_TOKENS = {
+    "claude-code": lines(
+        {
+            **CLAUDE,
+            "usage": {
+                "input_tokens": 2000,
+                "cache_creation_input_tokens": 0,
+                "cache_read_input_tokens": 18000,
+                "output_tokens": 1000,
+                "output_tokens_details": {"thinking_tokens": 0},
+            },
+        }
+    ),
+    "codex": lines(
+        *CODEX[:-1],
+        {
+            "type": "turn.completed",
+            "usage": {
+                "input_tokens": 20000,
+                "cached_input_tokens": 18000,
+                "cache_write_input_tokens": 0,
+                "output_tokens": 1000,
+                "reasoning_output_tokens": 600,
+            },
+        },
+    ),
+    "copilot": lines(*COPILOT),
+    "gemini-cli": lines(
+        {"type": "message", "role": "assistant", "content": "ok"},
+        {
+            "type": "result",
+            "status": "success",
+            "stats": {
+                "total_tokens": 21000,
+                "input_tokens": 20000,
+                "output_tokens": 400,
+                "cached": 18000,
+                "input": 2000,
+            },
+        },
+    ),
+    "opencode": lines(
+        *(
+            {
+                "type": "step_finish",
+                "part": {
+                    "reason": "stop",
+                    "tokens": {
+                        "total": 10500,
+                        "input": 1000,
+                        "output": 200,
+                        "reasoning": 300,
+                        "cache": {"write": 0, "read": 9000},
+                    },
+                    "cost": 0,
+                },
+            }
+            for _ in range(2)
+        ),
+    ),
+    "qwen": lines(
+        {
+            **CLAUDE,
+            "usage": {
+                "input_tokens": 20000,
+                "output_tokens": 1000,
+                "cache_read_input_tokens": 18000,
+                "total_tokens": 21000,
+            },
+        }
+    ),
+}
+"""Ends of real streams: 20,000 tokens of input, 18,000 of them from a cache, and 1,000 of output,
+600 of them reasoning."""
+METRICS = {"modelMetrics": {"m": {"usage": {"inputTokens": 20000, "outputTokens": 1000}}}}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_tokens_are_those_of_the_server(agent: str) -> None:
+    files = {"usage.json": json.dumps(METRICS)} if agent == "copilot" else {}
+    found = AGENTS[agent].read(SAID_TOKENS[agent], "", files)
+    assert (found.input_tokens, found.output_tokens) == (20_000, 1_000)
+
+
 def test_a_cost_that_no_float_holds_is_unknown() -> None:
     beyond = {**ATIF, "final_metrics": {"total_cost_usd": 10**400}}
     assert READERS["atif"].read(json.dumps(beyond), "").cost_usd is None

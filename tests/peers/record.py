@@ -7,7 +7,7 @@ from typing import Final
 from tests.peers.model import model_server
 from tests.peers.tools import results, stored
 
-RESULTS: Final = Path(__file__).parents[1] / "adoption" / "results"
+RESULTS: Final = Path(__file__).parents[1] / "parts/bring/adoption/results"
 FILES: Final = {
     "promptfoo": "promptfoo.json",
     "inspect": "inspect.json",

@@ -104,7 +104,7 @@ class ToolSides:
         if not keys:
             return {}
         try:
-            found = await tools.samples(place, [self.selectors[key] for key in keys])
+            found = await tools.whole(place, [self.selectors[key] for key in keys])
         except CannotRunTool as error:
             return {key: _lost(key, error.message) for key in keys}
         return ran(found, self.about, self.waivers).results
@@ -145,8 +145,8 @@ def tool_report(
     if not settings.against:
         _unknown(change, config, target, base)  # raises before the tool runs
     found = asyncio.run(tools.samples(place))
-    waivers = waivers_of(project, as_cases(found, about), now.date(), tool=target.reads)
-    head = ran(found, about, waivers)
+    waivers = waivers_of(project, as_cases(found.samples, about), now.date(), tool=target.reads)
+    head = ran(found.samples, about, waivers)
     outcome = Outcome(results=tuple(head.results.values()))
     if settings.against:
         sides = ToolSides(
@@ -159,6 +159,7 @@ def tool_report(
             rows=len(head.results),
         )
         outcome, base = compared(head, sides, change, settings.against)
+        base = base if not found.missing else "the tool did not finish at the head"
     said = note(target.reads, [f"target {target.name}"], target.graders)
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
@@ -167,6 +168,7 @@ def tool_report(
         notes=tuple(
             filter(None, (said, forged, _unknown(change, config, target, base), _caps(settings)))
         ),
+        missing=tuple(f"target {target.name}: {reason}" for reason in found.missing),
         grading_changes=_grading_changes(project, change, target, tracked, head.known, base),
     )
     report = report_of(outcome.results, config, settings.fail_on, waivers, facts)
@@ -271,7 +273,7 @@ def compared(head: Ran, sides: ToolSides, change: Change, ref: str) -> tuple[Out
             target=_target_of_base(change, base, sides.context.target),
         )
         try:
-            before = ran(asyncio.run(tools.samples(there)), sides.about)
+            before = ran(asyncio.run(tools.whole(there)), sides.about)
         except CannotRunTool as error:
             return _incomparable(head, f"no results at the base: {error.message}", against)
         both = {**before.selectors, **head.selectors}

@@ -65,13 +65,17 @@ class Facts:
     metadata: dict[str, str]
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # why the results are of a part of a run: it has no verdict
     grading_changes: tuple[GradingChange, ...] = ()
 
 
 def results(
     samples: Iterable[Sample], about: Adopted, waivers: Sequence[WaiverResult] = ()
 ) -> tuple[CaseResult, ...]:
-    """Return the cases in the order of their first sample; several samples of one are trials."""
+    """Return the cases in the order of their first sample; several samples of one are trials.
+
+    The samples are those of `samples.counting`, which tells tests of one id apart.
+    """
     waived: dict[CaseKey, set[str]] = {}
     for waiver in waivers:
         if waiver.state == "not-run":
@@ -79,6 +83,7 @@ def results(
     trials: dict[CaseKey, list[CaseResult]] = {}
     for sample in samples:
         key = sample.suite or about.file, sample.id
+        assert sample.is_run or key not in trials, key  # noqa: S101 - two tests are no trials
         trials.setdefault(key, []).append(_result(sample, about, waived.get(key, set())))
     return tuple(map(median_trial, trials.values()))
 
@@ -311,17 +316,19 @@ def report_of(
     """Return the report of adopted cases."""
     cases = tuple(cases)
     outcomes = with_outcomes(waivers, cases)
+    scope = WHOLE.narrowed("interrupted") if facts.missing else WHOLE
     return RunReport(
         tool=f"rubric-ci {__version__}",
         started_at=facts.started_at,
         duration_seconds=round(facts.seconds, 3),
         verdict=run_verdict(cases),
-        gate=concluded(their_gate(config, fail_on), cases, WHOLE, outcomes, facts.grading_changes),
+        scope=scope,
+        gate=concluded(their_gate(config, fail_on), cases, scope, outcomes, facts.grading_changes),
         totals=totals(cases),
         cases=cases,
         waivers=outcomes,
         grading_changes=facts.grading_changes,
-        notes=facts.notes,
+        notes=(*(f"no verdict: {reason}" for reason in facts.missing), *facts.notes),
         metadata=facts.metadata,
         regression=config.regression,
     )

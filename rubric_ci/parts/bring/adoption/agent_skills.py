@@ -4,7 +4,8 @@
 failure of the infrastructure: a run without a grading is left out by the tool.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.parts.bring.adoption.samples import Check, Data, Sample, json_data, text_of
@@ -22,7 +23,8 @@ def read(text: str) -> Iterator[Sample]:
         return
     for run in data.items("runs"):
         if run.text("configuration", COMPARED) == COMPARED:
-            yield _sample(f"eval-{text_of(run.get('eval_id'))}", run, run.at("result"))
+            name = f"eval-{text_of(run.get('eval_id'))}"
+            yield replace(_sample(name, run, run.at("result")), is_run=True)
 
 
 def _sample(name: str, run: Data, result: Data) -> Sample:
@@ -42,5 +44,19 @@ def _sample(name: str, run: Data, result: Data) -> Sample:
     return Sample(
         id=name,
         checks=checks,
+        error=_uncounted(checks, result) if checks else "",
         skipped="" if checks else "its expectations are not in this file",
     )
+
+
+def _uncounted(checks: Sequence[Check], result: Data) -> str:
+    """Return how the counts of a summary exceed its expectations; empty: they do not."""
+    told = result.at("summary") if result.at("summary").value is not None else result
+    here = {
+        "passed": sum(check.passed is True for check in checks),
+        "failed": sum(check.passed is False for check in checks),
+        "total": len(checks),
+    }
+    said = {key: int(told.number(key) or 0) for key in here}
+    more = [f"`{key}` is {said[key]:,}, {n:,} listed" for key, n in here.items() if said[key] > n]
+    return f"its summary counts more expectations: {', '.join(more)}" if more else ""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_ci.parts.bring.adoption.samples import Check, Data, Sample, json_data, text_of, unit
+from rubric_ci.text.numbers import plural
 
 SUITE = "deepeval"  # the names of its files have a time
 
@@ -14,6 +15,18 @@ def read(text: str) -> Iterator[Sample]:
         yield _sample(case)
     for case in run.items("conversationalTestCases"):
         yield _sample(case)
+
+
+def missing(text: str) -> str:
+    """Return why results are a part of a run; empty: they are whole."""
+    run = json_data(text)
+    cases = [*run.items("testCases"), *run.items("conversationalTestCases")]
+    passed = sum(case.get("success") is True for case in cases)
+    said = {key: int(run.number(key) or 0) for key in ("testPassed", "testFailed")}
+    if said["testPassed"] > passed or said["testFailed"] > len(cases) - passed:
+        counts = ", ".join(f"`{key}` is {count:,}" for key, count in said.items())
+        return f"{counts}, and {passed:,} of {plural(len(cases), 'test')} here passed"
+    return ""
 
 
 def _sample(case: Data) -> Sample:

@@ -55,6 +55,12 @@ def _joined(known: Sample, sample: Sample, line: int) -> Sample:
     names = {check.name for check in known.checks}
     if names & {check.name for check in sample.checks}:
         raise Mismatch(f"line {line}: `{sample.id}` has this grader already")
+    for column in ("question", "expected", "answer", "target"):
+        if len({getattr(each, column) for each in (known, sample)} - {""}) > 1:
+            raise Mismatch(
+                f"line {line}: `{sample.id}` has another `{column}` in a row before; "
+                "different tests need different ids"
+            )
     return replace(known, checks=known.checks + sample.checks, error=known.error or sample.error)
 
 

@@ -6,6 +6,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rubric_ci.parts.bring.adoption.samples import Check, Data, Sample, json_data, short, text_of
 
@@ -19,8 +20,16 @@ def read(text: str) -> Iterator[Sample]:
     """
     rows = list(json_data(text).at("results").items("results", required=True))
     names = _names(rows)
-    for row, name in zip(rows, names, strict=True):
-        yield _sample(row, name)
+    for row, (name, test) in zip(rows, names, strict=True):
+        yield replace(_sample(row, name), part=test, is_run=True)
+
+
+def missing(text: str) -> str:
+    """Return why results are a part of an evaluation; empty: they are whole."""
+    found = json_data(text).at("results")
+    rows = len(list(found.items("results", required=True)))
+    stats = [found.at("stats").number(key) or 0 for key in ("successes", "failures", "errors")]
+    return f"{rows:,} of {int(sum(stats)):,} results are listed" if sum(stats) > rows else ""
 
 
 def _sample(row: Data, name: str) -> Sample:
@@ -64,8 +73,11 @@ def _checks(grading: Data) -> Iterator[Check]:
         )
 
 
-def _names(rows: Sequence[Data]) -> list[str]:
-    """Return an id for each row: its description, else its variables, made distinct by test."""
+def _names(rows: Sequence[Data]) -> list[tuple[str, str]]:
+    """Return an id for each row: its description, else its variables, made distinct by test.
+
+    The second text is the test with its provider and prompt.
+    """
     several = len({(_provider(row), row.get("promptIdx")) for row in rows}) > 1
     keys: dict[str, str] = {}
     taken: set[str] = set()
@@ -83,7 +95,7 @@ def _names(rows: Sequence[Data]) -> list[str]:
                 number += 1
             taken.add(each)
             keys[key] = each
-        names.append(keys[key])
+        names.append((keys[key], key))
     return names
 
 

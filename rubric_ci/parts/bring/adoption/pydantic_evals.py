@@ -1,6 +1,7 @@
 """The report of Pydantic Evals as JSON: `TypeAdapter(EvaluationReport).dump_json(report)`.
 
-Assertions decide. Scores and labels are shown; without assertions, scores between 0 and 1 count.
+Cases with one `source_case_name` are its trials. Assertions decide. Scores and labels are shown;
+without assertions, scores between 0 and 1 count.
 """
 
 from collections.abc import Iterator
@@ -69,4 +70,5 @@ def _case(
         answer=text_of(case.get("output")),
         seconds=case.number("task_duration"),
         details=details,
+        is_run=bool(case.text("source_case_name", "")),
     )

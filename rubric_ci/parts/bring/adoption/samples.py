@@ -6,6 +6,7 @@ JSON of other tools is read key by key; what is missing or of another type raise
 import json
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
+from itertools import count
 from math import isfinite
 from typing import Any, Final
 
@@ -31,7 +32,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """An answer to a case; several with one suite and id are trials of the case."""
+    """An answer to a case.
+
+    Trials of one case are runs that the tool repeated: they have one suite, id, question, target
+    and `part`. Other samples with one suite and id are different tests (see `distinct`).
+    """
 
     id: str
     suite: str = ""  # the eval file, as the results name it; empty: the results themselves
@@ -48,6 +53,8 @@ class Sample:
     seconds: float | None = None
     details: Mapping[str, Any] | None = None
     selector: str = ""  # what the tool chooses the case by; empty: its id
+    part: str = ""  # what else tells tests of one id apart: a task, a test suite, the checks
+    is_run: bool = False  # the tool repeats its cases, and this is an epoch, a repetition or a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +141,11 @@ def unit(name: str, score: float | None) -> tuple[float | None, str]:
 
 
 def counting(samples: Iterable[Sample], graders: Set[str]) -> Iterator[Sample]:
-    """Yield the samples with these graders alone; the others are shown with weight 0.
+    """Yield the tests apart, with these graders alone; the others are shown with weight 0.
 
     Raises Mismatch if no sample has a grader of that name.
     """
-    every = list(samples)
+    every = list(distinct(samples))
     known = {check.name for sample in every for check in sample.checks}
     if unknown := sorted(graders - known):
         raise Mismatch(f"no grader `{unknown[0]}`; there are {', '.join(sorted(known)) or 'none'}")
@@ -148,6 +155,36 @@ def counting(samples: Iterable[Sample], graders: Set[str]) -> Iterator[Sample]:
             for check in sample.checks
         )
         yield replace(sample, checks=checks, passed=None, score=None) if graders else sample
+
+
+def distinct(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Yield the samples with an id of its own for each test; trials keep theirs in common.
+
+    Where the models differ, an id has the model, else tests with one id are numbered.
+    """
+    every = list(samples)
+    targets: dict[tuple[str, str], set[str]] = {}
+    for each in every:
+        targets.setdefault((each.suite, each.id), set()).add(each.target)
+    taken: set[tuple[str, str]] = set()
+    known: dict[tuple[str, ...], str] = {}
+    for each in every:
+        several = len(targets[each.suite, each.id]) > 1
+        name = f"{each.id} [{each.target}]" if several and each.target else each.id
+        test = (each.suite, each.id, each.question, each.target, each.part)
+        if not (each.is_run and test in known):
+            known[test] = _free(name, each.suite, taken)
+        yield replace(each, id=known[test], selector=each.selector or each.id)
+
+
+def _free(name: str, suite: str, taken: set[tuple[str, str]]) -> str:
+    found = next(
+        each
+        for number in count(1)
+        if (suite, each := name if number == 1 else f"{name} ({number})") not in taken
+    )
+    taken.add((suite, found))
+    return found
 
 
 def judged(sample: Sample, least: float) -> Sample:

@@ -25,6 +25,7 @@ from rubric_ci.system import processes
 from rubric_ci.system.git.committed import first_tracked
 from rubric_ci.system.processes import Command, Finished, clean_environment, describe_exit
 from rubric_ci.system.shell import shell_quote
+from rubric_ci.text.numbers import plural
 from rubric_ci.values.config import RunnerTarget
 from rubric_ci.values.dataclass import dataclass
 
@@ -38,6 +39,7 @@ class Tool:
     suffixes: tuple[str, ...] = (".json",)
     made_by: str  # how its results come to be, for a message
     settings: tuple[str, ...] = ()  # globs of the files that it reads where none is named
+    missing: Callable[[str], str] = lambda _: ""  # why results are of a part of a run
 
 
 TOOLS: Final[Mapping[str, Tool]] = {
@@ -46,11 +48,22 @@ TOOLS: Final[Mapping[str, Tool]] = {
         Tool(
             name="promptfoo",
             read=promptfoo.read,
+            missing=promptfoo.missing,
             made_by="promptfoo eval -o results.json",
             settings=UNNAMED["promptfoo"],
         ),
-        Tool(name="inspect", read=inspect_ai.read, made_by="inspect log dump LOG > results.json"),
-        Tool(name="deepeval", read=deepeval.read, made_by="DEEPEVAL_RESULTS_FOLDER=results"),
+        Tool(
+            name="inspect",
+            read=inspect_ai.read,
+            missing=inspect_ai.missing,
+            made_by="inspect log dump LOG > results.json",
+        ),
+        Tool(
+            name="deepeval",
+            read=deepeval.read,
+            missing=deepeval.missing,
+            made_by="DEEPEVAL_RESULTS_FOLDER=results",
+        ),
         Tool(
             name="pydantic-evals",
             read=pydantic_evals.read,
@@ -65,6 +78,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         Tool(
             name="junit",
             read=junit.read,
+            missing=junit.missing,
             suffixes=(".xml",),
             made_by="pytest --junitxml results.xml",
             settings=UNNAMED["pytest"],
@@ -93,6 +107,8 @@ def _reads(tool: Tool, name: str, text: str) -> bool:
         return False
 
 
+_NOT_STARTED: Final = frozenset((126, 127))  # of a shell
+_SIGNAL: Final = 128  # a shell adds the signal that ended its program
 _PATH: Final = re.compile(r"[\w./-]+")
 _SPECIAL: Final = re.compile(r"[.*+?^${}()|\[\]\\]")
 
@@ -107,10 +123,27 @@ class Place:
     trial: int = 0
 
 
-async def samples(place: Place, only: Iterable[str] = ()) -> list[Sample]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The results of one run of a tool."""
+
+    samples: tuple[Sample, ...]
+    missing: tuple[str, ...] = ()  # why they are of a part of the run
+
+
+async def whole(place: Place, only: Iterable[str] = ()) -> tuple[Sample, ...]:
+    """Return the results of one run; raises CannotRunTool also where they are of a part of it."""
+    found = await samples(place, only)
+    if found.missing:
+        raise CannotRunTool(f"target {place.target.name}: {found.missing[0]}")
+    return found.samples
+
+
+async def samples(place: Place, only: Iterable[str] = ()) -> Found:
     """Return the results of one run of the tool, of the cases with these selectors; empty: all.
 
-    Raises CannotRunTool if it wrote none; its exit status says only that some case failed.
+    Raises CannotRunTool if it wrote none. Its exit status says only that some case failed, unless
+    the program was not started or was killed.
     """
     target = place.target
     with TemporaryDirectory(prefix="rubric-ci-") as folder:
@@ -160,13 +193,17 @@ def _script(target: RunnerTarget, folder: str, only: tuple[str, ...]) -> str:
     return re.sub(r"\{(?:RESULTS|ONLY)\}", lambda found: places[found[0]], template).rstrip()
 
 
-def _read(target: RunnerTarget, folder: Path, finished: Finished) -> list[Sample]:
+def _read(target: RunnerTarget, folder: Path, finished: Finished) -> Found:
     """Return the samples of every file that the tool wrote."""
     tool = TOOLS[target.reads]
     found: list[Sample] = []
+    missing: list[str] = []
     for path in sorted(each for each in folder.rglob("*") if each.suffix in tool.suffixes):
         try:
-            found += tool.read(discovery.read_text(path))
+            text = discovery.read_text(path)
+            found += tool.read(text)
+            if reason := tool.missing(text):
+                missing.append(f"{path.relative_to(folder).as_posix()}: {reason}")
         except (Mismatch, CannotReadFile) as error:
             raise CannotRunTool(
                 f"target {target.name}: {path.relative_to(folder)}: not results of {tool.name}: "
@@ -177,7 +214,10 @@ def _read(target: RunnerTarget, folder: Path, finished: Finished) -> list[Sample
             f"target {target.name}: no results in {{RESULTS}}: {describe_exit(finished)}",
             f"let the command write them there: {tool.made_by}",
         )
-    return list(_named(found, target))
+    if finished.status < 0 or finished.status in _NOT_STARTED or finished.status > _SIGNAL:
+        count = plural(len(found), "result")
+        missing.insert(0, f"the command ended early, after {count}: {describe_exit(finished)}")
+    return Found(samples=tuple(_named(found, target)), missing=tuple(missing))
 
 
 def _named(found: list[Sample], target: RunnerTarget) -> Iterator[Sample]:

@@ -55,7 +55,7 @@ def adopt(settings: AdoptSettings) -> ExitCode:
     config = project.config_for("")
     check_folder(options)
     files = [path.as_posix() for path in settings.results]
-    samples = list(_samples(settings))
+    samples, missing = _samples(settings)
     about = Adopted(
         tool=settings.tool,
         file=settings.suite or files[0],
@@ -70,11 +70,13 @@ def adopt(settings: AdoptSettings) -> ExitCode:
         check_is_known(config, no_git, "check that git can read the checkout"),
         _unknown(settings, change, config, baseline),
     )
-    known = tool_cases_of(baseline.report) if baseline and _tells(baseline, change) else None
+    tells = baseline and not missing and _tells(baseline, change)
+    known = tool_cases_of(baseline.report) if baseline and tells else None
     facts = Facts(
         started_at=now.isoformat(timespec="seconds"),
         metadata=run_metadata(os.environ),
         notes=tuple(filter(None, said)),
+        missing=missing,
         grading_changes=ordered(
             (
                 *find_tool_changes(project, change, tracked=tracked),
@@ -125,21 +127,29 @@ def _recognised(results: Sequence[Path]) -> str:
     return tool.name
 
 
-def _samples(settings: AdoptSettings) -> Iterator[Sample]:
-    """Yield the samples of all files; raises CannotReadReport for a file without any."""
+def _samples(settings: AdoptSettings) -> tuple[Sequence[Sample], tuple[str, ...]]:
+    """Return the samples of all files, and why they are of a part of a run.
+
+    Raises CannotReadReport for a file without any.
+    """
     tool = TOOLS[settings.tool]
-    every = [sample for path in settings.results for sample in _of_file(path, tool, settings)]
+    texts = {
+        path.as_posix(): discovery.read_text(path, written_by=tool.name)
+        for path in settings.results
+    }
+    every = [sample for name in texts for sample in _of_file(name, texts[name], tool, settings)]
+    reasons = {name: tool.missing(text) for name, text in texts.items()}
+    missing = tuple(f"{name}: {reason}" for name, reason in reasons.items() if reason)
     try:
-        yield from counting(every, frozenset(settings.graders))
+        return list(counting(every, frozenset(settings.graders))), missing
     except Mismatch as error:
         raise CannotReadReport(f"--grader: {error}") from error
 
 
-def _of_file(path: Path, tool: Tool, settings: AdoptSettings) -> Iterator[Sample]:
-    name = path.as_posix()
+def _of_file(name: str, text: str, tool: Tool, settings: AdoptSettings) -> Iterator[Sample]:
     hint = f"pass the files that the tool wrote: {tool.made_by}"
     try:
-        found = list(tool.read(discovery.read_text(path, written_by=tool.name)))
+        found = list(tool.read(text))
     except Mismatch as error:
         raise CannotReadReport(f"{name}: not results of {tool.name}: {error}", hint) from error
     if not found:

@@ -56,7 +56,7 @@ def shown(samples: Iterable[Sample], tool: str) -> list[str]:
     """Return a line per case: outcome, score, criteria with + or -, gates with !, the reason."""
     about = Adopted(tool=tool, file="results", least=0.8)
     lines = []
-    for case in results(samples, about):
+    for case in results(list(counting(samples, frozenset())), about):
         name = f"{case.file}:{case.id}"
         if not isinstance(case, Graded):
             lines.append(f"{name} {case.outcome}: {case.reason.splitlines()[0][:44]}")
@@ -276,6 +276,211 @@ def test_one_grader_decides_and_the_others_are_shown() -> None:
     )
     with pytest.raises(Mismatch, match="no grader `x`; there are includes, match, model_graded_qa"):
         list(counting(every, {"x"}))
+
+
+def log(*, model: str = "a", score: str = "C", epoch: int = 1, **more: object) -> str:
+    sample = {"id": "q", "epoch": epoch, "input": "Q?", "scores": {"s": {"value": score}}}
+    about = {"task": "t", "task_file": "t.py", "model": model, **more}
+    return json.dumps({"eval": about, "samples": [sample]})
+
+
+def deepeval(*inputs: tuple[str, bool]) -> str:
+    cases = [
+        {
+            "name": "t",
+            "input": question,
+            "success": success,
+            "metricsData": [{"name": "R", "success": success, "score": float(success)}],
+        }
+        for question, success in inputs
+    ]
+    return json.dumps({"testCases": cases})
+
+
+def of_pydantic(*, source: str | None = None, crash: bool = False) -> str:
+    shared = {"name": "t", "source_case_name": source}
+    passes = {"assertions": {"ok": {"value": True}}}
+    cases = [{**shared, **passes, "inputs": "x" if source else each} for each in ("x", "y")]
+    crashed = {**shared, "inputs": "x" if source else "z", "error_message": "crash"}
+    return json.dumps({"cases": cases, "failures": [crashed] if crash else []})
+
+
+SUITES = "<testsuites>{}</testsuites>"
+SUITE = '<testsuite {}><testcase name="a"{}>{}</testcase></testsuite>'
+THREE = [SUITE.format(f'name="s{n}"', "", '<failure message="x"/>' * (n == 3)) for n in (1, 2, 3)]
+FILES_OF_SUITES = [
+    SUITE.format('file="a.js" name="s"', ' classname="c"', ""),
+    SUITE.format('file="b.js" name="s"', ' classname="c"', "<failure/>"),
+]
+GRADED = '{"expectations": [{"text": "x", "passed": true}]}'
+
+
+@pytest.mark.parametrize(
+    ("tool", "texts", "expected"),
+    [
+        (
+            "deepeval",
+            [deepeval(("Pads?", True), ("A bike?", True), ("Food?", False))],
+            ["t pass 1: +R", "t (2) pass 1: +R", "t (3) fail 0: -!R"],
+        ),
+        (
+            "deepeval",
+            [deepeval(("Pads?", True), ("Pads?", True), ("Pads?", False))],
+            ["t pass 1: +R", "t (2) pass 1: +R", "t (3) fail 0: -!R"],
+        ),
+        (
+            "pydantic-evals",
+            [of_pydantic(crash=True)],
+            ["t pass 1: +ok", "t (2) pass 1: +ok", "t (3) errored: crash"],
+        ),
+        ("pydantic-evals", [of_pydantic(source="t")], ["t pass 1 x2: +ok"]),
+        (
+            "inspect",
+            [log(model=each, score="I" if each == "c" else "C") for each in "abc"],
+            ["q [a] pass 1: +s", "q [b] pass 1: +s", "q [c] fail 0: -!s"],
+        ),
+        (
+            "inspect",
+            [log(), log(task="other", score="I"), log(task_args={"hard": True}, score="I")],
+            ["q pass 1: +s", "q (2) fail 0: -!s", "q (3) fail 0: -!s"],
+        ),
+        ("inspect", [log(), log(epoch=2), log(score="I")], ["q pass 1 x3: +s"]),
+        (
+            "junit",
+            [SUITES.format("".join(THREE))],
+            ["a pass 1: +test", "a pass 1: +test", "a fail 0: -!test"],
+        ),
+        (
+            "junit",
+            [SUITES.format("".join(FILES_OF_SUITES))],
+            ["a pass 1: +test", "a (2) fail 0: -!test"],
+        ),
+        (
+            "junit",
+            ['<testsuite><testcase name="a"/><testcase name="a"><failure/></testcase></testsuite>'],
+            ["a pass 1: +test", "a (2) fail 0: -!test"],
+        ),
+        (
+            "agent-skills",
+            [GRADED, GRADED.replace("true", "false")],
+            ["grading pass 1: +expectation-1", "grading (2) fail 0: -!expectation-1"],
+        ),
+    ],
+    ids=[
+        *("questions", "one test twice", "crash", "repeat", "models", "tasks", "runs", "suites"),
+        *("files of suites", "one name twice", "gradings"),
+    ],
+)
+def test_different_tests_are_no_trials(tool: str, texts: list[str], expected: list[str]) -> None:
+    samples = [sample for text in texts for sample in TOOLS[tool].read(text)]
+    found = [line.partition(":")[2] for line in shown(samples, tool)]
+    assert found == expected
+
+
+def test_rows_of_a_table_with_one_id_have_one_question() -> None:
+    text = "id,grader,passed,question\na,x,yes,Pads?\na,y,no,Food?\n"
+    with pytest.raises(Mismatch, match="line 3: `a` has another `question` in a row before"):
+        list(TOOLS["csv"].read(text))
+
+
+WHOLE: dict[str, object] = {"samples": [{"id": 1, "scores": {"s": {"value": "C"}}}]}
+BROKEN_SUITE = (
+    '<testsuite name="s" tests="3" errors="1"><error message="set-up failed"/>'
+    '<testcase name="a"/></testsuite>'
+)
+OF_40 = {"dataset": {"samples": 40}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "reason"),
+    [
+        *(
+            (
+                "inspect",
+                json.dumps({**WHOLE, "status": each, "eval": OF_40}),
+                f"the log's status is `{each}`: 1 of 40 samples",
+            )
+            for each in ("cancelled", "error", "started")
+        ),
+        (
+            "inspect",
+            json.dumps({**WHOLE, "status": "success", "eval": OF_40}),
+            "the log has 1 of 40 samples",
+        ),
+        (
+            "inspect",
+            json.dumps({**WHOLE, "results": {"total_samples": 2}}),
+            "the log has 1 of 2 samples",
+        ),
+        (
+            "inspect",
+            json.dumps({**WHOLE, "eval": {"dataset": {"samples": 1}, "config": {"epochs": 3}}}),
+            "the log has 1 of 3 samples",
+        ),
+        ("inspect", json.dumps({**WHOLE, "eval": {**OF_40, "config": {"limit": 1}}}), ""),
+        ("inspect", json.dumps({**WHOLE, "invalidated": True}), "the log is invalidated: 1 sample"),
+        (
+            "deepeval",
+            json.dumps({**json.loads(deepeval(("x", True))), "testPassed": 1, "testFailed": 3}),
+            "`testPassed` is 1, `testFailed` is 3, and 1 of 1 test here passed",
+        ),
+        (
+            "promptfoo",
+            json.dumps({"results": {"results": [row()], "stats": {"successes": 1, "errors": 2}}}),
+            "1 of 3 results are listed",
+        ),
+        (
+            "junit",
+            BROKEN_SUITE,
+            "s: error outside of a test: set-up failed",
+        ),
+        (
+            "junit",
+            '<testsuites tests="3"><testsuite><testcase name="a"/></testsuite></testsuites>',
+            'testsuites: `tests="3"`, and 1 in the file',
+        ),
+        (
+            "junit",
+            '<testsuite name="s" tests="1" failures="1"><testcase name="a"/></testsuite>',
+            's: `failures="1"`, and 0 in the file',
+        ),
+        (
+            "junit",
+            '<testsuite tests="1" failures="1"><testcase name="a" status="failed"/></testsuite>',
+            "",
+        ),
+    ],
+)
+def test_results_of_a_part_of_a_run(tool: str, text: str, reason: str) -> None:
+    assert TOOLS[tool].missing(text) == reason
+
+
+@pytest.mark.parametrize("tool", FILES)
+def test_results_of_a_whole_run(tool: str) -> None:
+    assert TOOLS[tool].missing((RESULTS / FILES[tool]).read_text("utf-8")) == ""
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ('status="run" result="completed"', "pass 1: +test"),
+        ('status="notrun" result="suppressed"', "skipped: suppressed"),
+        ('status="notrun"', "errored: its status is `notrun`"),
+        ('status="failed"', "fail 0: -!test"),
+        ('result="error"', "errored: its status is `error`"),
+        ('status="Passed"', "pass 1: +test"),
+    ],
+)
+def test_words_of_junit(attributes: str, expected: str) -> None:
+    text = f'<testsuite name="s"><testcase name="a" {attributes}/></testsuite>'
+    assert shown(TOOLS["junit"].read(text), "junit") == [f"s:a {expected}"]
+
+
+def test_a_summary_that_counts_more_than_it_lists_gives_no_verdict() -> None:
+    text = '{"expectations": [{"text": "x", "passed": true}], "summary": {"failed": 3, "total": 4}}'
+    assert shown(TOOLS["agent-skills"].read(text), "agent-skills") == [
+        "results:grading errored: its summary counts more expectations: `faile"
+    ]
 
 
 def test_every_tool_can_be_named() -> None:
